@@ -1,0 +1,296 @@
+//! Errors and warnings that point into a file, in the manner of a compiler.
+
+use std::{fmt, sync::Arc};
+
+/// How much a [`Diagnostic`] matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The file can be used; something in it was ignored, repaired or guessed.
+    Warning,
+    /// The file cannot be used.
+    Error,
+}
+
+/// One finding, with the place it was found at.
+///
+/// `Display` prints the whole report: `file:line:column`, the message, the offending line with a
+/// caret below it, and the hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// The file's name as the caller gave it.
+    pub file: Arc<str>,
+    /// Line, from 1; 0 when the finding concerns the file as a whole.
+    pub line: u32,
+    /// Column in bytes, from 1; 0 when the finding concerns a whole line.
+    pub column: u32,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// The section and item being read, such as `vertex 812 of 13748 in Vertices`; may be empty.
+    pub context: String,
+    /// The line of the file at fault (shortened around the column when long); may be empty.
+    pub source_line: String,
+    /// Where in `source_line` the caret goes, in characters from 0.
+    pub caret: u32,
+    /// What to do about it; may be empty.
+    pub hint: String,
+}
+
+impl Diagnostic {
+    /// A finding that concerns `file` as a whole.
+    pub fn of_file(severity: Severity, file: &str, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            file: file.into(),
+            line: 0,
+            column: 0,
+            message: message.into(),
+            context: String::new(),
+            source_line: String::new(),
+            caret: 0,
+            hint: String::new(),
+        }
+    }
+
+    /// A warning about `file` as a whole.
+    pub fn warning(file: &str, message: impl Into<String>) -> Self {
+        Self::of_file(Severity::Warning, file, message)
+    }
+
+    /// An error about `file` as a whole.
+    pub fn error(file: &str, message: impl Into<String>) -> Self {
+        Self::of_file(Severity::Error, file, message)
+    }
+
+    /// The same finding at line and column, both from 1, of `source`; the line is quoted.
+    pub fn at(mut self, source: &[u8], line: u32, column: u32) -> Self {
+        (self.line, self.column) = (line, column);
+        (self.source_line, self.caret) = quote_line(source, line, column);
+        self
+    }
+
+    /// The same finding with advice.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// The same finding with the section and item it was met in.
+    pub fn with_context(mut self, context: impl Into<String>) -> Self {
+        self.context = context.into();
+        self
+    }
+}
+
+/// Longest piece of a source line quoted in a report, in characters.
+const QUOTE: usize = 100;
+
+fn quote_line(source: &[u8], line: u32, column: u32) -> (String, u32) {
+    let Some(bytes) = source.split(|&b| b == b'\n').nth(line.saturating_sub(1) as usize) else {
+        return (String::new(), 0);
+    };
+    let at = (column.saturating_sub(1) as usize).min(bytes.len());
+    // A window around the column: m3d and md5 files hold lines of many kilobytes.
+    let from = at.saturating_sub(QUOTE / 2);
+    let to = bytes.len().min(from + QUOTE);
+    let clean = |b: &[u8]| -> String {
+        String::from_utf8_lossy(b).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    };
+    let caret = clean(&bytes[from..at]).chars().count() as u32;
+    (clean(&bytes[from..to]).trim_end().to_owned(), caret)
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+            if self.column > 0 {
+                write!(f, ":{}", self.column)?;
+            }
+        }
+        let word = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, ": {word}: {}", self.message)?;
+        if !self.context.is_empty() {
+            write!(f, " ({})", self.context)?;
+        }
+        if !self.source_line.is_empty() {
+            let number = self.line.to_string();
+            let pad = " ".repeat(number.len());
+            write!(f, "\n{number} | {}", self.source_line)?;
+            write!(f, "\n{pad} | {}^", " ".repeat(self.caret as usize))?;
+        }
+        if !self.hint.is_empty() {
+            write!(f, "\n  hint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a file could not be used: at least one error, with the warnings met before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatError {
+    /// Errors and warnings in file order; at least one is an error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl FormatError {
+    /// An error that stands alone.
+    pub fn one(diagnostic: Diagnostic) -> Self {
+        Self { diagnostics: vec![diagnostic] }
+    }
+
+    /// The errors among the diagnostics.
+    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error)
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{diagnostic}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+/// A file that could be read, with what there is to say about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed<T> {
+    /// The file's contents.
+    pub value: T,
+    /// Warnings in file order.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Collects a parser's findings, up to a bound, and decides at the end whether the file is usable.
+pub struct Reporter<'a> {
+    file: Arc<str>,
+    source: &'a [u8],
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl<'a> Reporter<'a> {
+    /// Errors after which a parser should stop.
+    pub const MAX_ERRORS: usize = 20;
+    /// Warnings kept for one file.
+    pub const MAX_WARNINGS: usize = 50;
+
+    /// A reporter for `source`, called `file` in its reports.
+    pub fn new(file: &str, source: &'a [u8]) -> Self {
+        Self { file: file.into(), source, diagnostics: Vec::new(), errors: 0 }
+    }
+
+    /// Notes an error at `offset` bytes into the source. Returns it for context and hint.
+    pub fn error(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
+        self.errors += 1;
+        self.push(Severity::Error, offset, message.into())
+    }
+
+    /// Notes a warning at `offset` bytes into the source. Returns it for context and hint.
+    ///
+    /// Beyond [`Self::MAX_WARNINGS`] the last one is overwritten: a file of a million oddities
+    /// costs no more than one of fifty.
+    pub fn warning(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
+        if self.diagnostics.len() - self.errors.min(self.diagnostics.len()) >= Self::MAX_WARNINGS
+            && let Some(at) = self.diagnostics.iter().rposition(|d| d.severity == Severity::Warning)
+        {
+            self.diagnostics.remove(at);
+        }
+        self.push(Severity::Warning, offset, message.into())
+    }
+
+    /// Whether the parser should give up.
+    pub fn is_full(&self) -> bool {
+        self.errors >= Self::MAX_ERRORS
+    }
+
+    /// Whether an error was noted.
+    pub fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// The file's name.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The parser's answer: `value` with the warnings, or every finding if one was an error.
+    pub fn finish<T>(self, value: T) -> Result<Parsed<T>, FormatError> {
+        if self.errors > 0 {
+            Err(FormatError { diagnostics: self.diagnostics })
+        } else {
+            Ok(Parsed { value, warnings: self.diagnostics })
+        }
+    }
+
+    /// Every finding, as an error. Call after noting one.
+    pub fn fail(self) -> FormatError {
+        debug_assert!(self.errors > 0);
+        FormatError { diagnostics: self.diagnostics }
+    }
+
+    fn push(&mut self, severity: Severity, offset: usize, message: String) -> &mut Diagnostic {
+        let (line, column) = line_and_column(self.source, offset);
+        let mut diagnostic = Diagnostic::of_file(severity, "", message).at(self.source, line, column);
+        diagnostic.file = self.file.clone();
+        self.diagnostics.push(diagnostic);
+        self.diagnostics.last_mut().expect("pushed on the line above")
+    }
+}
+
+/// Line and column, from 1, of a byte offset. Counted only when something is reported, so that
+/// reading a sound file costs nothing for it.
+pub(crate) fn line_and_column(source: &[u8], offset: usize) -> (u32, u32) {
+    let before = &source[..offset.min(source.len())];
+    let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+    let column = 1 + before.len() - before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+    (line as u32, column as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_points_at_the_column_and_gives_the_hint() {
+        let source = b"one\n  two three\n";
+        let mut reporter = Reporter::new("a.m3d", source);
+        reporter.error(6, "expected a number, found `two`").hint = "write 2".into();
+        let text = reporter.fail().to_string();
+        assert_eq!(
+            text,
+            "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2"
+        );
+    }
+
+    #[test]
+    fn long_lines_are_quoted_around_the_column() {
+        let mut source = vec![b'x'; 5000];
+        source[4000] = b'!';
+        let d = Diagnostic::error("f", "m").at(&source, 1, 4001);
+        assert!(d.source_line.len() <= QUOTE);
+        assert_eq!(d.source_line.chars().nth(d.caret as usize), Some('!'));
+    }
+
+    #[test]
+    fn warnings_are_bounded() {
+        let mut reporter = Reporter::new("f", b"x");
+        for i in 0..10_000 {
+            reporter.warning(0, format!("{i}"));
+        }
+        assert_eq!(reporter.finish(()).unwrap().warnings.len(), Reporter::MAX_WARNINGS);
+    }
+}

@@ -1,0 +1,129 @@
+//! id Software's `.md5mesh` and `.md5anim`, version 10.
+
+mod anim;
+mod mesh;
+mod write;
+
+pub use anim::parse_anim;
+pub use mesh::parse_mesh;
+pub use write::{write_anim, write_mesh};
+
+use serde::{Deserialize, Serialize};
+
+/// What an `.md5mesh` says: Z up, forward +X, right-handed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Mesh {
+    /// The exporter's command line, as written.
+    pub command_line: String,
+    /// Joints in file order; a parent may come after its child.
+    pub joints: Vec<Md5Joint>,
+    /// Submeshes in file order; some are empty.
+    pub meshes: Vec<Md5Submesh>,
+}
+
+/// A joint with its transform in model space.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Joint {
+    /// Name; may hold spaces.
+    pub name: String,
+    /// Parent, in range and never the joint itself; `None` for a root.
+    pub parent: Option<u32>,
+    /// Position in model space.
+    pub position: [f32; 3],
+    /// Rotation in model space: x, y, z of a unit quaternion whose w is not positive.
+    pub orientation: [f32; 3],
+}
+
+/// A part of the model drawn with one shader.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Submesh {
+    /// The optional `name` line.
+    pub name: Option<String>,
+    /// Shader: a material name or a path, with or without extension; often empty.
+    pub shader: String,
+    /// Vertices: ranges of `weights`, each in range.
+    pub vertices: Vec<Md5Vertex>,
+    /// Triangles, each index in range of `vertices`.
+    pub triangles: Vec<[u32; 3]>,
+    /// Weights, each joint in range.
+    pub weights: Vec<Md5Weight>,
+}
+
+/// A vertex: where its weights stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Vertex {
+    /// Texture coordinates, V down.
+    pub tex_coord: [f32; 2],
+    /// Index of its first weight.
+    pub first_weight: u32,
+    /// Number of its weights; may be more than four.
+    pub weight_count: u32,
+}
+
+/// One joint's share of a vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Weight {
+    /// Joint index.
+    pub joint: u32,
+    /// Share; the shares of a vertex should sum to one and do not always.
+    pub bias: f32,
+    /// Position in the joint's space.
+    pub position: [f32; 3],
+}
+
+/// What an `.md5anim` says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5Anim {
+    /// The exporter's command line, as written.
+    pub command_line: String,
+    /// Frames a second, more than 0.
+    pub frame_rate: f32,
+    /// Numbers per frame.
+    pub components: u32,
+    /// Joints in file order.
+    pub joints: Vec<Md5AnimJoint>,
+    /// Per frame, the box around the mesh as written: minimum, maximum. Often wrong; may be empty.
+    pub bounds: Vec<[[f32; 3]; 2]>,
+    /// Per joint, position and x, y, z of the rotation where a frame says nothing.
+    pub base_frame: Vec<[[f32; 3]; 2]>,
+    /// The frames' numbers, `components` for each frame, one frame after the other.
+    pub frames: Vec<f32>,
+}
+
+impl Md5Anim {
+    /// Number of frames, at least one in a parsed file.
+    pub fn frame_count(&self) -> usize {
+        if self.components == 0 { self.bounds.len().max(1) } else { self.frames.len() / self.components as usize }
+    }
+
+    /// Position and x, y, z of the rotation of a joint, relative to its parent, at a frame.
+    ///
+    /// # Panics
+    /// If `joint` or `frame` is out of range.
+    pub fn joint_at(&self, joint: usize, frame: usize) -> [[f32; 3]; 2] {
+        let Md5AnimJoint { flags, start, .. } = self.joints[joint];
+        let numbers = &self.frames[frame * self.components as usize..][..self.components as usize];
+        let mut out = self.base_frame[joint];
+        let mut next = start as usize;
+        for (bit, value) in out.as_flattened_mut().iter_mut().enumerate() {
+            if flags & (1 << bit) != 0 {
+                *value = numbers[next];
+                next += 1;
+            }
+        }
+        out
+    }
+}
+
+/// A joint of an animation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Md5AnimJoint {
+    /// Name; may hold spaces and, in some files, occur twice.
+    pub name: String,
+    /// Parent, in range and never the joint itself; `None` for a root.
+    pub parent: Option<u32>,
+    /// Bits 0 to 5: Tx Ty Tz Qx Qy Qz come from the frame's numbers.
+    pub flags: u32,
+    /// Index of the joint's first number in a frame; with the flags, in range of `components`.
+    pub start: u32,
+}

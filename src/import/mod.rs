@@ -1,0 +1,83 @@
+//! From what a file says to a model, and back for the writers.
+
+mod m3d;
+mod md5;
+
+pub use m3d::{from_m3d, to_m3d};
+pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
+
+use crate::format::Diagnostic;
+use crate::model::Model;
+use serde::{Deserialize, Serialize};
+
+/// The hand of a file's coordinates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum Hand {
+    /// Decided per file: by the winding against the normals for `.m3d`; MD5 is right-handed.
+    #[default]
+    Auto,
+    /// Left-handed, Direct3D's custom: z is negated on the way in.
+    Left,
+    /// Right-handed.
+    Right,
+}
+
+/// The axis that points up in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum UpAxis {
+    /// The format's custom: Y for `.m3d`; Z for MD5, with +X forward.
+    #[default]
+    Auto,
+    /// Y is up; axes stay.
+    Y,
+    /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`.
+    Z,
+}
+
+/// How a file's numbers become Bevy's: right-handed, Y up, forward −Z.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(default, deny_unknown_fields)]
+pub struct ImportSettings {
+    /// Factor on every length; finite and more than 0. 0.0254 for a model in inches.
+    pub scale: f32,
+    /// The file's hand.
+    pub hand: Hand,
+    /// The file's up axis.
+    pub up: UpAxis,
+}
+
+impl Default for ImportSettings {
+    fn default() -> Self {
+        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto }
+    }
+}
+
+/// A model with what there is to say about how it was made.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The model, in Bevy's axes.
+    pub model: Model,
+    /// Warnings, once per cause.
+    pub warnings: Vec<Diagnostic>,
+    /// Figures for listings.
+    pub report: ImportReport,
+}
+
+/// Figures about an import.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ImportReport {
+    /// Vertices by their number of influences in the file: `[0, 1, 2, 3, 4, more]`.
+    pub influences: [usize; 6],
+    /// Largest share of a vertex's weight lost by keeping four influences.
+    pub largest_weight_dropped: f32,
+    /// Largest distance, in model units after scaling, between a bound vertex and where the file's
+    /// own weights put it at the rest pose. 0 for formats that store one position per vertex.
+    pub bind_residual: f32,
+    /// `bind_residual` over the diagonal of the model's box.
+    pub bind_residual_relative: f32,
+    /// The hand that was used.
+    pub right_handed: bool,
+}

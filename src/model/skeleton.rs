@@ -1,0 +1,142 @@
+//! Joints, parents first.
+
+use super::{JointTransform, SoaTransform};
+use glam::Affine3A;
+use std::sync::Arc;
+
+/// Index of a joint in its [`Skeleton`].
+pub type JointIndex = u16;
+
+/// One joint of a skeleton, as it is handed to [`Skeleton::new`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Name; two joints may share one, and the first then answers to it.
+    pub name: Arc<str>,
+    /// Parent; `None` for a root. A parent comes before its children.
+    pub parent: Option<JointIndex>,
+    /// Transform relative to the parent when nothing plays.
+    pub rest: JointTransform,
+    /// Takes model space, with the skin as stored, to the joint's space.
+    pub inverse_bind: Affine3A,
+}
+
+/// Why joints do not make a [`Skeleton`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkeletonError {
+    /// More joints than a [`JointIndex`] can name.
+    #[error("{0} joints, but a skeleton holds at most {max}", max = Skeleton::MAX_JOINTS)]
+    TooManyJoints(usize),
+    /// A parent that does not come before its child.
+    #[error("joint {joint} `{name}` has parent {parent}, which does not come before it")]
+    ParentNotFirst {
+        /// The child.
+        joint: usize,
+        /// Its name.
+        name: Arc<str>,
+        /// Its parent as given.
+        parent: usize,
+    },
+    /// A number that is not finite.
+    #[error("joint {joint} `{name}` has a transform that is not finite")]
+    NotFinite {
+        /// The joint.
+        joint: usize,
+        /// Its name.
+        name: Arc<str>,
+    },
+}
+
+/// The joints of a character: names, parents (before their children), rest pose, inverse binds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skeleton {
+    names: Arc<[Arc<str>]>,
+    parents: Vec<Option<JointIndex>>,
+    rest: Vec<SoaTransform>,
+    inverse_bind: Vec<Affine3A>,
+}
+
+impl Skeleton {
+    /// Most joints a skeleton can hold.
+    pub const MAX_JOINTS: usize = JointIndex::MAX as usize;
+
+    /// A skeleton of `joints`, each after its parent.
+    pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
+        if joints.len() > Self::MAX_JOINTS {
+            return Err(SkeletonError::TooManyJoints(joints.len()));
+        }
+        for (joint, Joint { name, parent, rest, inverse_bind }) in joints.iter().enumerate() {
+            if let Some(parent) = parent.map(usize::from).filter(|&p| p >= joint) {
+                return Err(SkeletonError::ParentNotFirst { joint, name: name.clone(), parent });
+            }
+            if !rest.is_finite() || !inverse_bind.is_finite() {
+                return Err(SkeletonError::NotFinite { joint, name: name.clone() });
+            }
+        }
+        let rest: Vec<_> = joints.iter().map(|j| j.rest).collect();
+        Ok(Self {
+            names: joints.iter().map(|j| j.name.clone()).collect(),
+            parents: joints.iter().map(|j| j.parent).collect(),
+            rest: SoaTransform::rows(&rest),
+            inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
+        })
+    }
+
+    /// Number of joints.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are no joints.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// Number of rows in a pose of this skeleton.
+    pub fn rows(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Names in joint order.
+    pub fn names(&self) -> &Arc<[Arc<str>]> {
+        &self.names
+    }
+
+    /// Parents in joint order.
+    pub fn parents(&self) -> &[Option<JointIndex>] {
+        &self.parents
+    }
+
+    /// The rest pose, relative to the parents.
+    pub fn rest(&self) -> &[SoaTransform] {
+        &self.rest
+    }
+
+    /// The rest transform of a joint relative to its parent.
+    ///
+    /// # Panics
+    /// If `joint` is out of range.
+    pub fn rest_of(&self, joint: usize) -> JointTransform {
+        self.rest[joint / 4].get(joint % 4)
+    }
+
+    /// Inverse bind matrices: model space, with the skin as stored, to joint space.
+    pub fn inverse_bind(&self) -> &[Affine3A] {
+        &self.inverse_bind
+    }
+
+    /// The first joint called `name`.
+    pub fn find(&self, name: &str) -> Option<JointIndex> {
+        self.names.iter().position(|n| &**n == name).map(|i| i as JointIndex)
+    }
+
+    /// Rest transforms in model space.
+    pub fn rest_model(&self) -> Vec<Affine3A> {
+        let mut out: Vec<Affine3A> = Vec::with_capacity(self.len());
+        for (joint, parent) in self.parents.iter().enumerate() {
+            let local = self.rest_of(joint).to_affine();
+            out.push(parent.map_or(local, |p| out[usize::from(p)] * local));
+        }
+        out
+    }
+}

@@ -1,0 +1,69 @@
+//! Skin: vertices with the joints that move them.
+
+use super::JointIndex;
+use glam::{Vec2, Vec3, Vec4};
+
+/// The up to four joints that move a vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Influences {
+    /// Indices into the part's palette; unused slots are 0.
+    pub palette: [u16; 4],
+    /// Shares, largest first, ≥ 0, summing to one; unused slots are 0.
+    pub weights: [f32; 4],
+}
+
+/// A piece of skin drawn with one material.
+///
+/// The vertex lists have one entry per vertex. The skin is stored in the pose in which
+/// [`Skeleton::inverse_bind`](super::Skeleton::inverse_bind) cancels the joints.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SkinPart {
+    /// Name, unique within the model.
+    pub name: String,
+    /// Index into [`Model::materials`](super::Model::materials).
+    pub material: usize,
+    /// Positions in model space.
+    pub positions: Vec<Vec3>,
+    /// Unit normals.
+    pub normals: Vec<Vec3>,
+    /// Unit tangents with the bitangent's sign (±1) in `w`: `bitangent = w · normal × tangent`.
+    pub tangents: Vec<Vec4>,
+    /// Texture coordinates, V down.
+    pub tex_coords: Vec<Vec2>,
+    /// Influences; empty for a static model.
+    pub influences: Vec<Influences>,
+    /// Triangles as vertex indices, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// The joints this part uses: palette index → joint. At most [`Self::MAX_PALETTE`] of them.
+    pub palette: Vec<JointIndex>,
+    /// Per vertex, its index in the source file (counted across subsets and submeshes).
+    pub source_vertices: Vec<u32>,
+}
+
+impl SkinPart {
+    /// Joints a part may use: what devices without storage buffers can hold.
+    pub const MAX_PALETTE: usize = 256;
+
+    /// Per palette entry, the box (minimum, maximum) around the vertices that joint moves, in the
+    /// joint's bind space. A joint without vertices has `None`.
+    ///
+    /// The posed part lies within the hull of these boxes moved by their joints: each vertex is a
+    /// mean of points that lie in one of them each.
+    pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<(Vec3, Vec3)>> {
+        let mut boxes: Vec<Option<(Vec3, Vec3)>> = vec![None; self.palette.len()];
+        for (position, influences) in self.positions.iter().zip(&self.influences) {
+            for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
+                let slot = usize::from(slot);
+                let Some(matrix) = self.palette.get(slot).and_then(|&j| inverse_bind.get(usize::from(j))) else {
+                    continue;
+                };
+                if weight > 0.0 {
+                    let point = matrix.transform_point3(*position);
+                    let (low, high) = boxes[slot].unwrap_or((point, point));
+                    boxes[slot] = Some((low.min(point), high.max(point)));
+                }
+            }
+        }
+        boxes
+    }
+}

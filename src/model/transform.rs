@@ -1,0 +1,164 @@
+//! A joint's transform, alone and in structure-of-arrays rows of four.
+
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec4};
+use serde::{Deserialize, Serialize};
+
+/// Translation, rotation and scale of a joint relative to its parent: `T · R · S` on columns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct JointTransform {
+    /// Translation in model units.
+    pub translation: Vec3,
+    /// Rotation, of unit length.
+    pub rotation: Quat,
+    /// Scale.
+    pub scale: Vec3,
+}
+
+impl JointTransform {
+    /// No translation, no rotation, scale one.
+    pub const IDENTITY: Self = Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+
+    /// A transform without scale.
+    pub const fn new(translation: Vec3, rotation: Quat) -> Self {
+        Self { translation, rotation, scale: Vec3::ONE }
+    }
+
+    /// As a matrix that takes the joint's space to its parent's.
+    pub fn to_affine(self) -> Affine3A {
+        Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+    }
+
+    /// The nearest translation, rotation and scale; shear is lost, a mirror becomes a negative x scale.
+    pub fn from_affine(affine: Affine3A) -> Self {
+        let (scale, rotation, translation) = affine.to_scale_rotation_translation();
+        let rotation = if rotation.is_finite() { rotation.normalize() } else { Quat::IDENTITY };
+        Self { translation, rotation, scale }
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
+    }
+}
+
+impl Default for JointTransform {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+/// Four vectors, one to a lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct SoaVec3 {
+    pub x: Vec4,
+    pub y: Vec4,
+    pub z: Vec4,
+}
+
+/// Four quaternions, one to a lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct SoaQuat {
+    pub x: Vec4,
+    pub y: Vec4,
+    pub z: Vec4,
+    pub w: Vec4,
+}
+
+/// Four joints' transforms, one to a lane: a row of a pose.
+///
+/// A pose of `n` joints is `n.div_ceil(4)` rows; the lanes past the last joint hold the identity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct SoaTransform {
+    pub translation: SoaVec3,
+    pub rotation: SoaQuat,
+    pub scale: SoaVec3,
+}
+
+impl SoaVec3 {
+    /// The same vector in every lane.
+    pub const fn splat(v: Vec3) -> Self {
+        Self { x: Vec4::splat(v.x), y: Vec4::splat(v.y), z: Vec4::splat(v.z) }
+    }
+
+    /// The vector in `lane`, 0 to 3.
+    pub fn get(&self, lane: usize) -> Vec3 {
+        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+    }
+
+    /// Puts a vector in `lane`, 0 to 3.
+    pub fn set(&mut self, lane: usize, v: Vec3) {
+        (self.x[lane], self.y[lane], self.z[lane]) = (v.x, v.y, v.z);
+    }
+}
+
+impl SoaQuat {
+    /// The same quaternion in every lane.
+    pub fn splat(q: Quat) -> Self {
+        Self { x: Vec4::splat(q.x), y: Vec4::splat(q.y), z: Vec4::splat(q.z), w: Vec4::splat(q.w) }
+    }
+
+    /// The quaternion in `lane`, 0 to 3.
+    pub fn get(&self, lane: usize) -> Quat {
+        Quat::from_xyzw(self.x[lane], self.y[lane], self.z[lane], self.w[lane])
+    }
+
+    /// Puts a quaternion in `lane`, 0 to 3.
+    pub fn set(&mut self, lane: usize, q: Quat) {
+        (self.x[lane], self.y[lane], self.z[lane], self.w[lane]) = (q.x, q.y, q.z, q.w);
+    }
+}
+
+impl SoaTransform {
+    /// The identity in every lane.
+    pub const IDENTITY: Self = Self {
+        translation: SoaVec3::splat(Vec3::ZERO),
+        rotation: SoaQuat { x: Vec4::ZERO, y: Vec4::ZERO, z: Vec4::ZERO, w: Vec4::ONE },
+        scale: SoaVec3::splat(Vec3::ONE),
+    };
+
+    /// The transform in `lane`, 0 to 3.
+    pub fn get(&self, lane: usize) -> JointTransform {
+        JointTransform {
+            translation: self.translation.get(lane),
+            rotation: self.rotation.get(lane),
+            scale: self.scale.get(lane),
+        }
+    }
+
+    /// Puts a transform in `lane`, 0 to 3.
+    pub fn set(&mut self, lane: usize, transform: JointTransform) {
+        self.translation.set(lane, transform.translation);
+        self.rotation.set(lane, transform.rotation);
+        self.scale.set(lane, transform.scale);
+    }
+
+    /// Rows for a list of transforms.
+    pub fn rows(transforms: &[JointTransform]) -> Vec<Self> {
+        let mut rows = vec![Self::IDENTITY; transforms.len().div_ceil(4)];
+        for (i, transform) in transforms.iter().enumerate() {
+            rows[i / 4].set(i % 4, *transform);
+        }
+        rows
+    }
+}
+
+impl Default for SoaTransform {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+/// A 3×4 matrix from row-major rows for column vectors, dropping the last row.
+pub(crate) fn affine_from_row_vector_matrix(m: &[[f32; 4]; 4]) -> Affine3A {
+    // Row-vector convention: v' = v · M, so the rows of M are the columns of the column-vector matrix.
+    Affine3A {
+        matrix3: Mat3A::from_cols_array(&[
+            m[0][0], m[0][1], m[0][2], m[1][0], m[1][1], m[1][2], m[2][0], m[2][1], m[2][2],
+        ]),
+        translation: Vec3::new(m[3][0], m[3][1], m[3][2]).into(),
+    }
+}

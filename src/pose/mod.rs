@@ -1,0 +1,1 @@
+//! Clips and tracks → joint matrices: plain jobs over slices.
