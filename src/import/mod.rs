@@ -1,10 +1,14 @@
 //! From what a file says to a model, and back for the writers.
 
 mod m3d;
+mod manifest;
 mod md5;
+mod open;
 
 pub use m3d::{from_m3d, to_m3d};
+pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
+pub use open::{FileKind, assemble, open_clips, open_model};
 
 use crate::format::Diagnostic;
 use crate::model::Model;
