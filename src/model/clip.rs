@@ -90,6 +90,7 @@ pub struct SkeletalClip {
     constants: Vec<Vec4>,
     samples: Vec<Vec4>,
     stride: usize,
+    unit_scale: bool,
 }
 
 impl SkeletalClip {
@@ -132,6 +133,7 @@ impl SkeletalClip {
             constants: Vec::new(),
             samples: Vec::new(),
             stride: 0,
+            unit_scale: dense.iter().all(|row| row.scale == SoaTransform::IDENTITY.scale),
         };
         // First where every channel lives, then the samples frame by frame: a frame is one run of memory.
         let mut sampled: Vec<(usize, usize, usize)> = Vec::new(); // row, first vector, count
@@ -195,6 +197,11 @@ impl SkeletalClip {
     /// If `frame` is out of range.
     pub fn frame(&self, frame: usize) -> &[Vec4] {
         &self.samples[frame * self.stride..][..self.stride]
+    }
+
+    /// Whether no joint is ever scaled: every scale of every frame is exactly one.
+    pub fn unit_scale(&self) -> bool {
+        self.unit_scale
     }
 
     /// Bytes of transform data.
@@ -331,6 +338,16 @@ mod tests {
         assert_eq!(clip.frame(1).len(), 7);
         assert_eq!(clip.transform_at(0, 2).translation, Vec3::X * 2.0);
         assert_eq!(clip.transform_at(1, 2).translation, Vec3::Y);
+        assert!(clip.unit_scale());
+    }
+
+    #[test]
+    fn a_single_scaled_joint_is_noticed_and_one_that_is_not_moved_is_not() {
+        let mut frames = two_joints().to_frames();
+        frames.transforms[3].scale.y = 1.001;
+        assert!(!SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
+        frames.animated = vec![true, false];
+        assert!(SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub struct Skeleton {
     parents: Vec<Option<JointIndex>>,
     rest: Vec<SoaTransform>,
     inverse_bind: Vec<Affine3A>,
+    scaled: bool,
 }
 
 impl Skeleton {
@@ -77,6 +78,7 @@ impl Skeleton {
         Ok(Self {
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
+            scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
             rest: SoaTransform::rows(&rest),
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
         })
@@ -118,6 +120,11 @@ impl Skeleton {
     /// If `joint` is out of range.
     pub fn rest_of(&self, joint: usize) -> JointTransform {
         self.rest[joint / 4].get(joint % 4)
+    }
+
+    /// Whether every scale of the rest pose is exactly one.
+    pub fn unit_scale(&self) -> bool {
+        !self.scaled
     }
 
     /// Inverse bind matrices: model space, with the skin as stored, to joint space.
