@@ -1,5 +1,14 @@
 //! From what a file says to a model, and back for the writers.
 
+// Shared by the formats.
+mod axes;
+mod influences;
+mod normals;
+mod split;
+mod tangents;
+mod weld;
+mod winding;
+
 mod m3d;
 mod manifest;
 mod md5;
