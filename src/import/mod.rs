@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod influences;
+mod names;
 mod normals;
 mod split;
 mod tangents;
@@ -12,7 +13,7 @@ mod winding;
 mod m3d;
 mod md5;
 
-pub use m3d::{from_m3d, to_m3d};
+pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 
 use crate::format::Diagnostic;
