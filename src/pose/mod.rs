@@ -1,1 +1,34 @@
 //! Clips and tracks → joint matrices: plain jobs over slices.
+//!
+//! Each job is a struct whose fields are its inputs and whose `run` writes its output; none owns or
+//! allocates anything. A local pose is rows of four joints ([`SoaTransform`](crate::model::SoaTransform)).
+//!
+//! | job | from | to |
+//! | --- | --- | --- |
+//! | [`Sample`] | a clip at a time | local pose |
+//! | [`Blend`], [`PriorityBlend`] | weighted, masked local poses | local pose |
+//! | [`Add`], [`Override`] | a local pose laid over another | local pose |
+//! | [`Mix`] | all of the above in one pass over the clips | local pose |
+//! | [`LocalToModel`] | local pose | joint matrices |
+//! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//!
+//! The same inputs give the same bits in debug and release builds, on every thread and machine of
+//! one architecture: there are no estimates, no fused operations and no dependence on what the
+//! processor offers.
+
+mod blend;
+mod mask;
+mod mix;
+mod model_space;
+mod overlay;
+mod palette;
+mod sample;
+mod soa;
+
+pub use blend::{Blend, Layer, PriorityBlend};
+pub use mask::Mask;
+pub use mix::{BlendMode, ClipLayer, Mix, MixScratch, Priority};
+pub use model_space::LocalToModel;
+pub use overlay::{Add, Override, difference, difference_clip};
+pub use palette::{Palette, Skinning, copy_palette};
+pub use sample::{FrameSpan, Sample};
