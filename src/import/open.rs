@@ -135,8 +135,11 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         return;
     }
     if manifest.joint_names.len() > skeleton.len() {
-        let message =
-            format!("joint_names holds {} names, but the model has {} joints", manifest.joint_names.len(), skeleton.len());
+        let message = format!(
+            "joint_names holds {} names, but the model has {} joints",
+            manifest.joint_names.len(),
+            skeleton.len()
+        );
         imported.warnings.push(Diagnostic::warning(file, message));
     }
     let renamed = skeleton.with_names(manifest.joint_names.iter().map(|name| Arc::from(name.as_str())));
@@ -156,8 +159,9 @@ fn find_clip(
 ) -> Result<(SkeletalClip, Vec<Diagnostic>), FormatError> {
     let (clips, warnings, whose) = match &entry.file {
         Some(path) => {
-            let source = read(path)
-                .map_err(|reason| FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}"))))?;
+            let source = read(path).map_err(|reason| {
+                FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}")))
+            })?;
             let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
             (clips, warnings, path.as_str())
         }
@@ -174,7 +178,6 @@ fn find_clip(
     };
     index.and_then(|i| clips.into_iter().nth(i)).map(|clip| (clip, warnings)).ok_or_else(missing)
 }
-
 
 fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {
     clip.timing.name = name.into();
@@ -202,9 +205,10 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
 /// Warns about joints that masks and sockets name and the skeleton lacks.
 fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
-    let masks = manifest.masks.iter().flat_map(|(mask, entry)| {
-        entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str()))
-    });
+    let masks = manifest
+        .masks
+        .iter()
+        .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
     let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
     let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.find(joint).is_none()).collect();
     for (user, joint) in missing {

@@ -49,9 +49,8 @@ fn inverse(m: &Matrix) -> Matrix {
             out[row][column] = m[column][row] / squared;
         }
     }
-    for column in 0..3 {
-        out[3][column] = -(0..3).map(|k| m[3][k] * out[k][column]).sum::<f64>();
-    }
+    out[3] = std::array::from_fn(|column| -(0..3).map(|k| m[3][k] * out[k][column]).sum::<f64>());
+    out[3][3] = 1.0;
     out
 }
 
@@ -225,8 +224,7 @@ impl Maker {
             });
             clip.bones.push(keys.collect());
         }
-        for bone in 0..self.bones {
-            let bind = &global[bone];
+        for (bone, bind) in global.iter().enumerate() {
             let first = m3d.vertices.len() as u32;
             for side in 0..6 {
                 let mut normal = [0.0f32; 3];
@@ -241,7 +239,6 @@ impl Maker {
                     tex_coord: [rng.f32(), rng.f32()],
                     weights: [a, b, c, 1.0 - a - b - c],
                     bones: [bone as u32, near(rng), near(rng), near(rng)],
-                    ..M3dVertex::default()
                 });
             }
             for octant in 0..8u32 {

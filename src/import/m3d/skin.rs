@@ -255,7 +255,7 @@ fn settle_handedness(part: &mut SkinPart) {
     if oppose > 3 * agree {
         part.tangents.iter_mut().for_each(|t| t.w = -t.w);
     }
-    let unsigned = |tangent: &Vec4| !(tangent.w.abs() > 0.0);
+    let unsigned = |tangent: &Vec4| tangent.w == 0.0 || tangent.w.is_nan();
     if part.tangents.iter().any(unsigned) {
         for at in 0..part.triangles.len() {
             let triangle = part.triangles[at];
