@@ -21,6 +21,7 @@
 
 mod adjust;
 mod blend;
+mod bounds;
 mod evaluate;
 mod ik;
 mod mask;
@@ -35,8 +36,9 @@ pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
+pub use bounds::PartBounds;
 pub use mask::Mask;
-pub use mix::{BlendMode, ClipLayer, Mix, MixScratch, Priority};
+pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use overlay::{Add, Override, difference, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};
