@@ -213,14 +213,24 @@ impl<'a> Lexer<'a> {
     /// Steps over white space and comments, line ends included.
     #[inline]
     pub fn skip_space(&mut self) {
-        loop {
+        let mut at = self.at;
+        while self.source.get(at).is_some_and(|&b| is_space(b)) {
+            at += 1;
+        }
+        self.at = at;
+        if self.comments && self.source.get(at) == Some(&b'/') {
+            self.skip_comments();
+        }
+    }
+
+    /// Steps over comments and the white space behind them.
+    #[inline(never)]
+    fn skip_comments(&mut self) {
+        while self.source[self.at..].starts_with(b"//") {
+            self.skip_line();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
-            if !self.comments || !self.source[self.at..].starts_with(b"//") {
-                return;
-            }
-            self.skip_line();
         }
     }
 
