@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod influences;
+mod names;
 mod normals;
 mod split;
 mod tangents;
@@ -10,10 +11,16 @@ mod weld;
 mod winding;
 
 mod m3d;
+mod manifest;
 mod md5;
+mod open;
+mod textures;
 
-pub use m3d::{from_m3d, to_m3d};
+pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
+pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
+pub use open::{FileKind, assemble, open_clips, open_model};
+pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::Diagnostic;
 use crate::model::Model;

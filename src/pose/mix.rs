@@ -1,0 +1,299 @@
+//! Clips straight to one local pose: sampling and blending in one pass.
+//!
+//! The same result as [`Sample`](super::Sample) for each clip, then
+//! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
+//! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
+
+use super::blend::{Sum, relative, share, unit_weight};
+use super::mask::Mask;
+use super::overlay::{self, additive_weight};
+use super::sample::Moment;
+use crate::model::{RowTracks, SkeletalClip, SoaTransform, SoaVec3};
+use glam::Vec4;
+use serde::{Deserialize, Serialize};
+
+/// Which of the two groups a layer is blended in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum Priority {
+    /// The first group.
+    #[default]
+    Low,
+    /// The second group, mixed with the first by the priority blend.
+    High,
+}
+
+/// How a layer joins the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum BlendMode {
+    /// Mixed by weight with the others of its priority.
+    #[default]
+    Blend,
+    /// Its differences are added on top.
+    Additive,
+    /// Replaces what is below by its weight.
+    Override,
+}
+
+/// A clip that plays: one layer of a [`Mix`].
+#[derive(Clone, Copy, Debug)]
+pub struct ClipLayer<'a> {
+    /// The clip, bound to the skeleton. Joints it does not move are out of the layer's reach.
+    pub clip: &'a SkeletalClip,
+    /// Seconds into the clip; clamped to `0..=duration`, and 0 where it is not a number.
+    pub time: f64,
+    /// Share, ≥ 0 and finite. Blended layers take it relative to the others of their priority;
+    /// additive ones up to [`Add::MAX_WEIGHT`](super::Add::MAX_WEIGHT), overriding ones up to 1.
+    /// 0 and what is not a number take the layer out.
+    pub weight: f32,
+    /// Share per joint; `None` is 1 everywhere. Joints a mask does not have are out of reach.
+    pub mask: Option<&'a Mask>,
+    /// The group the layer is blended in; additive and overriding layers have none.
+    pub priority: Priority,
+    /// How the layer joins the others.
+    pub mode: BlendMode,
+}
+
+impl<'a> ClipLayer<'a> {
+    /// A clip at a time, blended with weight 1 and low priority.
+    pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
+        Self { clip, time, weight: 1.0, mask: None, priority: Priority::Low, mode: BlendMode::Blend }
+    }
+}
+
+/// Samples and blends all layers into one local pose.
+///
+/// First the blended layers of low priority, those of high priority, and both groups by the priority
+/// blend, as [`PriorityBlend`](super::PriorityBlend) does. Over that the additive and overriding
+/// layers, in the order in which they come.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix<'a> {
+    /// What plays.
+    pub layers: &'a [ClipLayer<'a>],
+    /// Share of the high group: 0 is all low, 1 all high.
+    pub priority_blend: f32,
+    /// The skeleton's rest pose, for joints that no layer reaches.
+    pub rest: &'a [SoaTransform],
+    /// Whether every scale of `rest` is one. With clips of which the same is true, scale costs nothing.
+    pub unit_scale: bool,
+}
+
+/// Memory that [`Mix`] works in; kept between runs, it allocates nothing once it has held as many layers.
+#[derive(Debug, Default)]
+pub struct MixScratch {
+    active: Vec<Active<'static>>,
+}
+
+/// A layer that counts: held at its time, with its share.
+#[derive(Clone, Copy, Debug)]
+struct Active<'a> {
+    moment: Moment<'a>,
+    mask: Option<&'a [Vec4]>,
+    weight: Vec4,
+    additive: bool,
+}
+
+impl Active<'_> {
+    /// The row's channels and the share of its joints; `None` past the clip's or the mask's end.
+    #[inline(always)]
+    fn row(&self, row: usize) -> Option<(&RowTracks, Vec4)> {
+        let tracks = self.moment.rows.get(row)?;
+        let weight = self.weight * tracks.animated;
+        match self.mask {
+            Some(mask) => Some((tracks, weight * *mask.get(row)?)),
+            None => Some((tracks, weight)),
+        }
+    }
+}
+
+impl<'a> Mix<'a> {
+    /// Writes the mixed local pose to `out`, as many rows as `rest` has.
+    ///
+    /// # Panics
+    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows.
+    pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
+        let out = &mut out[..self.rest.len()];
+        let mut active: Vec<Active<'a>> = std::mem::take(&mut scratch.active);
+        let low = self.prepare_group(Priority::Low, &mut active);
+        let high = self.prepare_group(Priority::High, &mut active);
+        self.prepare_overlays(&mut active);
+
+        let groups = Groups { layers: &active, low, high };
+        if self.unit_scale && self.layers.iter().all(|layer| layer.clip.unit_scale()) {
+            self.rows::<false>(&groups, out);
+        } else {
+            self.rows::<true>(&groups, out);
+        }
+        scratch.active = emptied(active);
+    }
+
+    fn prepare_group(&self, priority: Priority, active: &mut Vec<Active<'a>>) -> usize {
+        let group = || self.layers.iter().filter(|l| l.mode == BlendMode::Blend && l.priority == priority);
+        let unit = unit_weight(group().map(|layer| layer.weight));
+        group().for_each(|layer| self.prepare(layer, relative(layer.weight, unit), active));
+        active.len()
+    }
+
+    fn prepare_overlays(&self, active: &mut Vec<Active<'a>>) {
+        for layer in self.layers {
+            match layer.mode {
+                BlendMode::Blend => {}
+                BlendMode::Additive => self.prepare(layer, additive_weight(layer.weight), active),
+                BlendMode::Override => self.prepare(layer, share(layer.weight), active),
+            }
+        }
+    }
+
+    fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) {
+        debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+        if weight > 0.0 {
+            active.push(Active {
+                moment: Moment::new(layer.clip, layer.time),
+                mask: layer.mask.map(Mask::rows),
+                weight: Vec4::splat(weight),
+                additive: layer.mode == BlendMode::Additive,
+            });
+        }
+    }
+
+    /// All rows; `SCALE` is false where every scale is one.
+    fn rows<const SCALE: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
+        let share = Vec4::splat(share(self.priority_blend));
+        let (low, high, overlays) = groups.split();
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            // A group without layers is left out as a whole: the other's means are the result.
+            let mut pose = match (low, high) {
+                ([], []) => *rest,
+                ([], group) | (group, []) => sum::<SCALE>(group, row).finish::<SCALE>(rest),
+                (low, high) => Sum::mix::<SCALE>(&sum::<SCALE>(low, row), &sum::<SCALE>(high, row), share, rest),
+            };
+            for layer in overlays {
+                let Some((tracks, weight)) = layer.row(row) else { continue };
+                let over = layer.moment.transform(tracks);
+                pose = if layer.additive {
+                    overlay::add(&pose, &over, weight)
+                } else {
+                    overlay::replace(&pose, &over, weight)
+                };
+            }
+            *out = pose;
+        }
+    }
+}
+
+/// The layers that count, in the order low, high, overlays.
+struct Groups<'a> {
+    layers: &'a [Active<'a>],
+    low: usize,
+    high: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn split(&self) -> (&'a [Active<'a>], &'a [Active<'a>], &'a [Active<'a>]) {
+        (&self.layers[..self.low], &self.layers[self.low..self.high], &self.layers[self.high..])
+    }
+}
+
+/// The weighted sum of a group's layers over four joints.
+#[inline(always)]
+fn sum<const SCALE: bool>(group: &[Active], row: usize) -> Sum {
+    let mut sum = Sum::ZERO;
+    for layer in group {
+        let Some((tracks, weight)) = layer.row(row) else { continue };
+        let scale = if SCALE { layer.moment.vec3(tracks.scale) } else { SoaVec3::ONE };
+        sum.add::<SCALE>(layer.moment.vec3(tracks.translation), layer.moment.quat(tracks.rotation), scale, weight);
+    }
+    sum
+}
+
+/// The same memory, holding nothing and free of the layers' lifetime.
+fn emptied(mut active: Vec<Active<'_>>) -> Vec<Active<'static>> {
+    active.clear();
+    // Collecting what has the same layout reuses the allocation; a test counts on it.
+    active.into_iter().map(|_| -> Active<'static> { unreachable!("it was cleared") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, JointTransform};
+    use glam::{Quat, Vec3};
+
+    fn clip(x: f32, animated: [bool; 5]) -> SkeletalClip {
+        let pose = |angle: f32| JointTransform::new(Vec3::X * x, Quat::from_rotation_z(angle));
+        let frames = ClipFrames {
+            joints: ["a", "b", "c", "d", "e"].into_iter().map(Into::into).collect(),
+            animated: animated.to_vec(),
+            transforms: [vec![pose(x); 5], vec![pose(x + 0.5); 5]].concat(),
+        };
+        SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap()
+    }
+
+    fn mix(layers: &[ClipLayer], priority_blend: f32) -> Vec<SoaTransform> {
+        let rest = vec![SoaTransform::IDENTITY; 2];
+        let mut out = rest.clone();
+        Mix { layers, priority_blend, rest: &rest, unit_scale: true }.run(&mut MixScratch::default(), &mut out);
+        out
+    }
+
+    fn x_of(pose: &[SoaTransform], joint: usize) -> f32 {
+        pose[joint / 4].get(joint % 4).translation.x
+    }
+
+    #[test]
+    fn rule_2_a_joint_a_clip_does_not_move_is_out_of_its_reach() {
+        let (all, some) = (clip(1.0, [true; 5]), clip(3.0, [true, false, false, false, true]));
+        let out = mix(&[ClipLayer::new(&all, 0.0), ClipLayer::new(&some, 0.0)], 0.5);
+        assert_eq!([0, 1, 4].map(|joint| x_of(&out, joint)), [2.0, 1.0, 2.0]);
+        let out = mix(&[ClipLayer::new(&some, 0.0)], 0.5);
+        assert_eq!([0, 1, 4].map(|joint| x_of(&out, joint)), [3.0, 0.0, 3.0]);
+    }
+
+    #[test]
+    fn rule_2_low_then_high_then_both_by_the_priority_blend() {
+        let (a, b, c) = (clip(1.0, [true; 5]), clip(3.0, [true; 5]), clip(6.0, [false, true, false, false, false]));
+        let high = |clip, weight| ClipLayer { priority: Priority::High, weight, ..ClipLayer::new(clip, 0.0) };
+        let layers = [ClipLayer::new(&a, 0.0), high(&b, 0.1), ClipLayer::new(&b, 0.0), high(&c, 0.2)];
+        let out = mix(&layers, 0.25);
+        // Low: 2 everywhere. High: 3, and for joint 1 (0.1 · 3 + 0.2 · 6) / 0.3 = 5.
+        assert!((x_of(&out, 0) - 2.25).abs() < 1e-5 && (x_of(&out, 1) - 2.75).abs() < 1e-5);
+    }
+
+    #[test]
+    fn overlays_come_after_the_blend_in_their_own_order() {
+        let (a, b) = (clip(1.0, [true; 5]), clip(3.0, [true, true, true, true, false]));
+        let over = ClipLayer { mode: BlendMode::Override, weight: 0.5, ..ClipLayer::new(&b, 0.0) };
+        let add = ClipLayer { mode: BlendMode::Additive, weight: 2.0, ..ClipLayer::new(&b, 0.0) };
+        let out = mix(&[over, ClipLayer::new(&a, 0.0), add], 0.5);
+        assert_eq!([x_of(&out, 0), x_of(&out, 4)], [(1.0 + 3.0) / 2.0 + 6.0, 1.0]);
+        let out = mix(&[add, over, ClipLayer::new(&a, 0.0)], 0.5);
+        assert_eq!(x_of(&out, 0), (1.0 + 6.0 + 3.0) / 2.0);
+    }
+
+    #[test]
+    fn a_mask_of_another_length_reaches_only_the_joints_it_has() {
+        let a = clip(1.0, [true; 5]);
+        let mask = Mask::full(3);
+        let out = mix(&[ClipLayer { mask: Some(&mask), ..ClipLayer::new(&a, 0.0) }], 0.5);
+        assert_eq!([0, 2, 3, 4].map(|joint| x_of(&out, joint)), [1.0, 1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn warm_scratch_keeps_its_memory() {
+        let a = clip(1.0, [true; 5]);
+        let rest = vec![SoaTransform::IDENTITY; 2];
+        let mut out = rest.clone();
+        let layers = [ClipLayer::new(&a, 0.3); 6];
+        let mut scratch = MixScratch::default();
+        let mut run = |count: usize, scratch: &mut MixScratch| {
+            Mix { layers: &layers[..count], priority_blend: 0.5, rest: &rest, unit_scale: true }.run(scratch, &mut out);
+            (scratch.active.as_ptr(), scratch.active.capacity())
+        };
+        let warm = run(6, &mut scratch);
+        assert!(warm.1 >= 6);
+        for count in [6, 1, 0, 3, 6] {
+            assert_eq!(run(count, &mut scratch), warm);
+        }
+    }
+}
