@@ -3,7 +3,7 @@
 use crate::{
     controller::Clips,
     model::{ClipTiming, JointIndex, SkeletalClip, Skeleton},
-    pose::Mask,
+    pose::{Mask, PartBounds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -45,8 +45,8 @@ pub struct CharacterPart {
     pub material: Handle<StandardMaterial>,
     /// The joints this part uses: palette index → joint. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
-    /// Per palette entry, the box of the vertices that joint moves, in its bind space.
-    pub joint_boxes: Arc<[Option<(Vec3, Vec3)>]>,
+    /// What it takes to say how far the part reaches in a pose.
+    pub bounds: Arc<PartBounds>,
     /// The part's box in model space at rest.
     pub rest_bounds: Aabb,
     /// Per clip, the part's box in model space over the whole clip.
@@ -105,7 +105,4 @@ impl Clips for Character {
         self.clips.get(index).map(|clip| &clip.timing)
     }
 
-    fn version(&self) -> u64 {
-        self.version
-    }
 }

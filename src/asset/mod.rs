@@ -4,6 +4,8 @@ mod build;
 mod character;
 mod label;
 mod loader;
+mod material;
+mod mesh;
 mod siblings;
 
 pub use build::build_character;

@@ -7,7 +7,7 @@ use crate::{
     pose::JointOverride,
 };
 use bevy::{ecs::template::FromTemplate, prelude::*};
-use glam::Affine3A;
+use glam::{Affine3A, Vec3A};
 
 /// A character in the world: spawn it, and its parts follow when the asset is loaded.
 ///
@@ -36,6 +36,15 @@ pub struct CharacterParts {
     pub entities: Vec<Entity>,
     /// [`Character::version`] of the asset they were spawned from.
     pub(super) version: Option<u64>,
+    /// Middle and radius of the character at rest, in its own space.
+    pub(super) center: Vec3A,
+    pub(super) radius: f32,
+    /// Where it was when it was last in view.
+    pub(super) last_place: Option<Vec3A>,
+    /// Whether it got where it is without passing through the space between.
+    pub(crate) jumped: bool,
+    /// Stands for the clips that the parts' boxes enclose.
+    pub(super) enclosed: u64,
 }
 
 /// On each part: the character it belongs to, and which part of it it is.

@@ -84,7 +84,7 @@ impl Plugin for CharacterPlugin {
                     advance::advance.in_set(Advance),
                     advance::hand_out.in_set(Callbacks),
                     bounds::follow_clips.in_set(Bounds),
-                    evaluate::early.in_set(EvaluateEarly),
+                    (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
                     evaluate::late.in_set(EvaluateLate),
                 ),

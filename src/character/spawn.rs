@@ -8,6 +8,7 @@ use bevy::{
     mesh::skinning::SkinnedMesh,
     prelude::*,
 };
+use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
 pub(super) fn follow_handles(
@@ -56,7 +57,13 @@ pub(super) fn follow_assets(
         }
         clear(&mut commands, &mut parts);
         *pose = ModelPose { joints: character.skeleton.rest_model(), evaluated: 0 };
-        parts.version = Some(character.version);
+        let rest = character.rest_bounds();
+        *parts = CharacterParts {
+            version: Some(character.version),
+            center: rest.map_or(Vec3A::ZERO, |rest| rest.center),
+            radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
+            ..default()
+        };
         parts.entities = (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
         commands.trigger(CharacterReady { entity });
     }

@@ -121,11 +121,8 @@ mod tests {
     use glam::Vec3;
 
     fn skeleton() -> Skeleton {
-        let rest = JointTransform {
-            translation: Vec3::Y,
-            rotation: Quat::from_rotation_z(0.4),
-            scale: Vec3::splat(1.1),
-        };
+        let rest =
+            JointTransform { translation: Vec3::Y, rotation: Quat::from_rotation_z(0.4), scale: Vec3::splat(1.1) };
         let joint = |parent| Joint { name: "".into(), parent, rest, inverse_bind: Affine3A::IDENTITY };
         Skeleton::new([None, Some(0), Some(1), Some(2), Some(3), Some(1)].map(joint).to_vec()).unwrap()
     }

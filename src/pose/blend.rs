@@ -243,7 +243,9 @@ mod tests {
     #[test]
     fn nothing_to_blend_is_the_rest_pose() {
         let (a, rest) = (row(1.0, 0.1), row(9.0, 2.0));
-        for layers in [&[][..], &[layer(&a, 0.0)], &[layer(&a, f32::NAN)], &[layer(&a, f32::INFINITY)], &[layer(&a, -1.0)]] {
+        for layers in
+            [&[][..], &[layer(&a, 0.0)], &[layer(&a, f32::NAN)], &[layer(&a, f32::INFINITY)], &[layer(&a, -1.0)]]
+        {
             assert_eq!(blend(layers, &rest), rest[0]);
         }
     }

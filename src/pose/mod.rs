@@ -9,14 +9,20 @@
 //! | [`Blend`], [`PriorityBlend`] | weighted, masked local poses | local pose |
 //! | [`Add`], [`Override`] | a local pose laid over another | local pose |
 //! | [`Mix`] | all of the above in one pass over the clips | local pose |
+//! | [`AdjustJoints`], [`Ik`] | joints set by hand, limbs that reach | local pose and joint matrices |
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//!
+//! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and machine of
 //! one architecture: there are no estimates, no fused operations and no dependence on what the
 //! processor offers.
 
+mod adjust;
 mod blend;
+mod evaluate;
+mod ik;
 mod mask;
 mod mix;
 mod model_space;
@@ -25,7 +31,10 @@ mod palette;
 mod sample;
 mod soa;
 
+pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
+pub use evaluate::{Evaluate, Scratch};
+pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;
 pub use mix::{BlendMode, ClipLayer, Mix, MixScratch, Priority};
 pub use model_space::LocalToModel;

@@ -13,11 +13,7 @@ impl SoaVec3 {
     /// `self + (to − self) · t`.
     #[inline(always)]
     pub(crate) fn lerp(self, to: Self, t: Vec4) -> Self {
-        Self {
-            x: self.x + (to.x - self.x) * t,
-            y: self.y + (to.y - self.y) * t,
-            z: self.z + (to.z - self.z) * t,
-        }
+        Self { x: self.x + (to.x - self.x) * t, y: self.y + (to.y - self.y) * t, z: self.z + (to.z - self.z) * t }
     }
 
     /// `self + other · weight`.

@@ -1,0 +1,164 @@
+//! From an imported model to the assets of a character.
+
+use super::{
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, loader::report_import,
+    material::standard_material, mesh::mesh_of,
+};
+use crate::{
+    import::{ImportSettings, Imported, Manifest, MapKind, find_texture},
+    model::{Model, SkeletalClip, SkinPart},
+    pose::{Mask, PartBounds},
+};
+use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
+use glam::{Affine3A, Vec3};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Makes a character of a model built in code, without files: its meshes and materials are added to `meshes`
+/// and `materials`. Masks and sockets come from `manifest`, whose `model` and `clips` are not looked at;
+/// textures are not loaded.
+pub fn build_character(
+    model: Model,
+    manifest: &Manifest,
+    meshes: &mut Assets<Mesh>,
+    materials: &mut Assets<StandardMaterial>,
+) -> Character {
+    let imported = Imported { model, ..Imported::default() };
+    report_import(&imported);
+    let mut sink = AssetsSink { meshes, materials };
+    assemble_character(imported, manifest, &Textures::default(), RenderAssetUsages::default(), &mut sink)
+}
+
+/// Where sub-assets go.
+pub(super) trait Sink {
+    /// Adds a part's mesh.
+    fn mesh(&mut self, label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh>;
+    /// Adds a material.
+    fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial>;
+    /// Adds what is only there to be asked for by label; returns what keeps it alive.
+    fn other<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Option<UntypedHandle>;
+    /// A texture file beside the model.
+    fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>>;
+}
+
+struct AssetsSink<'a> {
+    meshes: &'a mut Assets<Mesh>,
+    materials: &'a mut Assets<StandardMaterial>,
+}
+
+impl Sink for AssetsSink<'_> {
+    fn mesh(&mut self, _label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh> {
+        self.meshes.add(mesh)
+    }
+
+    fn material(&mut self, _label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
+        self.materials.add(material)
+    }
+
+    fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
+        None
+    }
+
+    fn texture(&mut self, _file: &str, _is_srgb: bool) -> Option<Handle<Image>> {
+        None
+    }
+}
+
+/// The texture files that were found, per material: base colour and normal map.
+#[derive(Default)]
+pub(super) struct Textures(Vec<[Option<String>; 2]>);
+
+impl Textures {
+    /// Finds the materials' maps among the files beside the model; one warning names those not found.
+    pub(super) fn resolve(imported: &mut Imported, model: &str, files: &[String]) -> Self {
+        let mut missing: Vec<String> = Vec::new();
+        let mut maps = Vec::new();
+        for material in &imported.model.materials {
+            let base = material.base_color_map.as_deref();
+            let color = base.and_then(|name| find_texture(name, MapKind::BaseColor, files));
+            let written = material.normal_map.as_deref().and_then(|name| find_texture(name, MapKind::Normal, files));
+            let normal = written.or_else(|| base.and_then(|name| find_texture(name, MapKind::NormalCompanion, files)));
+            let lost = [(&material.base_color_map, &color), (&material.normal_map, &normal)];
+            missing.extend(lost.iter().filter(|(name, found)| found.is_none() && name.is_some()).filter_map(|(n, _)| (*n).clone()));
+            maps.push([color, normal]);
+        }
+        missing.sort();
+        missing.dedup();
+        if !missing.is_empty() {
+            let message = format!("no texture file beside the model for {}; drawn plain", missing.join(", "));
+            imported.warnings.push(crate::format::Diagnostic::warning(model, message));
+        }
+        Self(maps)
+    }
+}
+
+/// Every character loaded or built gets the next number.
+static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
+
+pub(super) fn assemble_character(
+    imported: Imported,
+    manifest: &Manifest,
+    textures: &Textures,
+    usages: RenderAssetUsages,
+    sink: &mut impl Sink,
+) -> Character {
+    let Model { skeleton, parts, materials, clips } = imported.model;
+    let mut sub_assets = Vec::new();
+    let materials: Vec<Handle<StandardMaterial>> = materials
+        .iter()
+        .enumerate()
+        .map(|(index, material)| {
+            let [color, normal] = textures.0.get(index).cloned().unwrap_or_default();
+            let color = color.and_then(|file| sink.texture(&file, true));
+            let normal = normal.and_then(|file| sink.texture(&file, false));
+            sink.material(CharacterAssetLabel::Material(index), standard_material(material, color, normal))
+        })
+        .collect();
+    let skeleton = Arc::new(skeleton);
+    let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
+    let parts = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh_of(part, usages));
+            let bounds = PartBounds::new(&skeleton, part);
+            CharacterPart {
+                name: part.name.clone(),
+                mesh,
+                material: materials.get(part.material).cloned().unwrap_or_default(),
+                palette: part.palette.as_slice().into(),
+                rest_bounds: rest_box(&bounds, part, &skeleton.rest_model()),
+                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip))).collect(),
+                bounds: Arc::new(bounds),
+            }
+        })
+        .collect();
+    for clip in &clips {
+        let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
+        sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));
+    }
+    sub_assets.extend(sink.other(CharacterAssetLabel::Skeleton, SkeletonAsset(skeleton.clone())));
+    let masks = manifest.masks.iter().map(|(name, mask)| {
+        let roots: Vec<_> = mask.roots.iter().filter_map(|root| skeleton.find(root)).collect();
+        (name.clone(), Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)))
+    });
+    let sockets = manifest.sockets.iter().filter_map(|(name, socket)| {
+        let scale = Vec3::splat(socket.scale);
+        let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
+        Some((name.clone(), Socket { joint: skeleton.find(&socket.joint)?, offset }))
+    });
+    Character {
+        masks: masks.collect::<HashMap<_, _>>(),
+        sockets: sockets.collect(),
+        skeleton: skeleton.clone(),
+        parts,
+        clips,
+        sub_assets,
+        version: NEXT_VERSION.fetch_add(1, Ordering::Relaxed),
+    }
+}
