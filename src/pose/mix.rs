@@ -4,11 +4,12 @@
 //! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
 //! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
 
-use super::blend::{Sum, relative, share, unit_weight};
+use super::blend::{Mean, Sum, relative, share, total_weight, unit_weight};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
 use super::sample::Moment;
-use crate::model::{RowTracks, SkeletalClip, SoaTransform, SoaVec3};
+use super::soa::sign;
+use crate::model::{SkeletalClip, SoaTransform, SoaVec3};
 use glam::Vec4;
 use serde::{Deserialize, Serialize};
 
@@ -95,15 +96,11 @@ struct Active<'a> {
 }
 
 impl Active<'_> {
-    /// The row's channels and the share of its joints; `None` past the clip's or the mask's end.
+    /// The share of a row's joints.
     #[inline(always)]
-    fn row(&self, row: usize) -> Option<(&RowTracks, Vec4)> {
-        let tracks = self.moment.rows.get(row)?;
-        let weight = self.weight * tracks.animated;
-        match self.mask {
-            Some(mask) => Some((tracks, weight * *mask.get(row)?)),
-            None => Some((tracks, weight)),
-        }
+    fn weight(&self, row: usize) -> Vec4 {
+        let weight = self.weight * self.moment.rows[row].animated;
+        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
 }
 
@@ -111,7 +108,8 @@ impl<'a> Mix<'a> {
     /// Writes the mixed local pose to `out`, as many rows as `rest` has.
     ///
     /// # Panics
-    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows.
+    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows,
+    /// which otherwise is left out.
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
         let out = &mut out[..self.rest.len()];
         let mut active: Vec<Active<'a>> = std::mem::take(&mut scratch.active);
@@ -120,10 +118,14 @@ impl<'a> Mix<'a> {
         self.prepare_overlays(&mut active);
 
         let groups = Groups { layers: &active, low, high };
-        if self.unit_scale && self.layers.iter().all(|layer| layer.clip.unit_scale()) {
-            self.rows::<false>(&groups, out);
-        } else {
-            self.rows::<true>(&groups, out);
+        let scale = !self.unit_scale || !self.layers.iter().all(|layer| layer.clip.unit_scale());
+        let whole = |layer: &ClipLayer| layer.mask.is_none() && layer.clip.animates_all();
+        let partial = !self.layers.iter().all(whole);
+        match (scale, partial) {
+            (false, false) => self.rows::<false, false>(&groups, out),
+            (false, true) => self.rows::<false, true>(&groups, out),
+            (true, false) => self.rows::<true, false>(&groups, out),
+            (true, true) => self.rows::<true, true>(&groups, out),
         }
         scratch.active = emptied(active);
     }
@@ -131,7 +133,9 @@ impl<'a> Mix<'a> {
     fn prepare_group(&self, priority: Priority, active: &mut Vec<Active<'a>>) -> usize {
         let group = || self.layers.iter().filter(|l| l.mode == BlendMode::Blend && l.priority == priority);
         let unit = unit_weight(group().map(|layer| layer.weight));
-        group().for_each(|layer| self.prepare(layer, relative(layer.weight, unit), active));
+        // Shares that come to one: where every layer reaches every joint they are final.
+        let total = total_weight(group().map(|layer| layer.weight), unit);
+        group().for_each(|layer| self.prepare(layer, relative(layer.weight, unit) / total, active));
         active.len()
     }
 
@@ -147,7 +151,7 @@ impl<'a> Mix<'a> {
 
     fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) {
         debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-        if weight > 0.0 {
+        if weight > 0.0 && layer.clip.rows().len() == self.rest.len() {
             active.push(Active {
                 moment: Moment::new(layer.clip, layer.time),
                 mask: layer.mask.map(Mask::rows),
@@ -157,20 +161,20 @@ impl<'a> Mix<'a> {
         }
     }
 
-    /// All rows; `SCALE` is false where every scale is one.
-    fn rows<const SCALE: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
+    /// All rows. `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
+    fn rows<const SCALE: bool, const PARTIAL: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
         let share = Vec4::splat(share(self.priority_blend));
         let (low, high, overlays) = groups.split();
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            let mean = |group| mean::<SCALE, PARTIAL>(group, row, rest);
             // A group without layers is left out as a whole: the other's means are the result.
             let mut pose = match (low, high) {
                 ([], []) => *rest,
-                ([], group) | (group, []) => sum::<SCALE>(group, row).finish::<SCALE>(rest),
-                (low, high) => Sum::mix::<SCALE>(&sum::<SCALE>(low, row), &sum::<SCALE>(high, row), share, rest),
+                ([], group) | (group, []) => mean(group).pose,
+                (low, high) => Mean::mix::<PARTIAL>(mean(low), mean(high), share, rest),
             };
             for layer in overlays {
-                let Some((tracks, weight)) = layer.row(row) else { continue };
-                let over = layer.moment.transform(tracks);
+                let (over, weight) = (layer.moment.transform(&layer.moment.rows[row]), layer.weight(row));
                 pose = if layer.additive {
                     overlay::add(&pose, &over, weight)
                 } else {
@@ -195,16 +199,36 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The weighted sum of a group's layers over four joints.
+/// The mean of a group's layers over four joints; the group is not empty.
 #[inline(always)]
-fn sum<const SCALE: bool>(group: &[Active], row: usize) -> Sum {
-    let mut sum = Sum::ZERO;
-    for layer in group {
-        let Some((tracks, weight)) = layer.row(row) else { continue };
-        let scale = if SCALE { layer.moment.vec3(tracks.scale) } else { SoaVec3::ONE };
-        sum.add::<SCALE>(layer.moment.vec3(tracks.translation), layer.moment.quat(tracks.rotation), scale, weight);
+fn mean<const SCALE: bool, const PARTIAL: bool>(group: &[Active], row: usize, rest: &SoaTransform) -> Mean {
+    let channels = |layer: &Active| {
+        let Active { moment, .. } = layer;
+        let tracks = &moment.rows[row];
+        let scale = if SCALE { moment.vec3(tracks.scale) } else { SoaVec3::ONE };
+        let weight = if PARTIAL { layer.weight(row) } else { layer.weight };
+        (
+            SoaTransform {
+                translation: moment.vec3(tracks.translation),
+                rotation: moment.quat(tracks.rotation),
+                scale,
+            },
+            weight,
+        )
+    };
+    let (first, weight) = channels(&group[0]);
+    let mut sum = Sum::first::<SCALE>(&first, weight);
+    if let Some(second) = group.get(1) {
+        let (second, weight) = channels(second);
+        // Against the first rotation as it was read, so that neither waits for the other's length.
+        sum.add::<SCALE>(&second, weight, sign(first.rotation.dot(second.rotation)));
+        for layer in &group[2..] {
+            let (next, weight) = channels(layer);
+            let flip = sum.flip(&next);
+            sum.add::<SCALE>(&next, weight, flip);
+        }
     }
-    sum
+    sum.finish::<SCALE, PARTIAL>(rest)
 }
 
 /// The same memory, holding nothing and free of the layers' lifetime.
