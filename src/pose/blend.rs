@@ -97,7 +97,12 @@ pub(crate) const REACHED: f32 = 1e-30;
 /// The largest usable weight: what weights are taken relative to, so that scaling all of them by a
 /// constant changes nothing and no sum overflows. 0 where no layer counts.
 pub(crate) fn unit_weight(weights: impl Iterator<Item = f32>) -> f32 {
-    weights.filter(|weight| weight.is_finite()).fold(0.0, f32::max)
+    weights.fold(0.0, larger)
+}
+
+/// The larger of a finite number ≥ 0 and a weight, if that is usable.
+pub(crate) fn larger(unit: f32, weight: f32) -> f32 {
+    if weight > unit && weight < f32::INFINITY { weight } else { unit }
 }
 
 /// A weight relative to the largest, 0..=1.
@@ -108,11 +113,6 @@ pub(crate) fn relative(weight: f32, unit: f32) -> f32 {
 /// Clamped to 0..=1; 0 for what is not a number.
 pub(crate) fn share(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
-}
-
-/// The sum of all weights relative to the largest; at least 1, or 1 where no layer counts.
-pub(crate) fn total_weight(weights: impl Iterator<Item = f32>, unit: f32) -> f32 {
-    weights.map(|weight| relative(weight, unit)).sum::<f32>().max(1.0)
 }
 
 /// The running weighted sum of four joints' transforms.
@@ -171,24 +171,29 @@ impl Sum {
     /// every joint sum to one.
     #[inline(always)]
     pub(crate) fn finish<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
+        let mut mean = self.finish_unnormalized::<SCALE, PARTIAL>(rest);
+        let rotation = mean.pose.rotation.normalized();
+        // A joint that rests keeps the bits of the rest pose.
+        mean.pose.rotation = if PARTIAL { rotation.or(mean.reached, rest.rotation) } else { rotation };
+        mean
+    }
+
+    /// Like [`Self::finish`], with rotations of a length that is neither 0 nor more than about 1.
+    #[inline(always)]
+    pub(crate) fn finish_unnormalized<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
+        let Self { translation, rotation, scale, weight } = *self;
         if !PARTIAL {
-            let pose = SoaTransform {
-                translation: self.translation,
-                rotation: self.rotation.normalized(),
-                scale: if SCALE { self.scale } else { SoaVec3::ONE },
-            };
-            return Mean { pose, reached: BVec4A::TRUE };
+            let scale = if SCALE { scale } else { SoaVec3::ONE };
+            return Mean { pose: SoaTransform { translation, rotation, scale }, reached: BVec4A::TRUE };
         }
-        let reached = self.weight.cmpgt(Vec4::splat(REACHED));
-        // Lanes that are not reached divide by a harmless number.
-        let inverse = Vec4::ONE / self.weight.max(Vec4::splat(REACHED));
-        // First to a length of about one, so that its square neither over- nor underflows.
-        let rotation = self.rotation.scaled(inverse);
-        let length = sqrt(rotation.dot(rotation).max(Vec4::splat(f32::MIN_POSITIVE)));
+        let reached = weight.cmpgt(Vec4::splat(REACHED));
+        // Lanes that are not reached divide by a harmless number. The rotation is divided too: the
+        // square of its length must not underflow.
+        let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
         let mean = SoaTransform {
-            translation: self.translation.scaled(inverse),
-            rotation: rotation.scaled(Vec4::ONE / length),
-            scale: if SCALE { self.scale.scaled(inverse) } else { SoaVec3::ONE },
+            translation: translation.scaled(inverse),
+            rotation: rotation.scaled(inverse),
+            scale: if SCALE { scale.scaled(inverse) } else { SoaVec3::ONE },
         };
         Mean { pose: if reached.all() { mean } else { mean.or(reached, rest) }, reached }
     }

@@ -1,5 +1,6 @@
 //! From joints relative to their parents to joints in model space.
 
+use super::product::{self, Product};
 use crate::model::{JointIndex, SoaQuat, SoaTransform};
 use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 
@@ -32,6 +33,11 @@ impl LocalToModel<'_> {
     /// # Panics
     /// As [`Self::run`].
     pub fn run_from(&self, first: usize, out: &mut [Affine3A]) {
+        product::dispatch!(self.run_with(first, out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, first: usize, out: &mut [Affine3A]) {
         let count = self.parents.len();
         let out = &mut out[..count];
         let rows = &self.local[..count.div_ceil(4)];
@@ -45,8 +51,8 @@ impl LocalToModel<'_> {
                 let parent = self.parents[joint];
                 debug_assert!(parent.is_none_or(|p| usize::from(p) < joint), "joint {joint} comes before its parent");
                 out[joint] = match (parent, self.root) {
-                    (Some(parent), _) => out[usize::from(parent)] * *local,
-                    (None, Some(root)) => *root * *local,
+                    (Some(parent), _) => product.of(&out[usize::from(parent)], local),
+                    (None, Some(root)) => product.of(root, local),
                     (None, None) => *local,
                 };
             }
