@@ -29,6 +29,7 @@ mod mix;
 mod model_space;
 mod overlay;
 mod palette;
+mod product;
 mod sample;
 mod soa;
 
