@@ -10,12 +10,12 @@ use super::{
     AnimationController, Clips, ControllerEvent, Label, Track, TrackId,
     callback::{self, AddedCallback, Callback, KeyIndex, KeyRef},
     event::EventKind,
-    exact::Exact,
+    exact::{Exact, tick},
     motion::{Ramp, Speed},
     playhead::{Passed, Way},
     track::{Known, Start},
 };
-use crate::model::{ClipTiming, Playback};
+use crate::model::ClipTiming;
 use std::mem;
 
 /// A time step that is negative or not finite; nothing was changed.
@@ -38,8 +38,7 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn push(&mut self, event: ControllerEvent) {
         // Moments are told apart by about a nanosecond: below that lies rounding, and tracks keep their order.
-        let tick = (event.time() * (1_u64 << 30) as f64).round() as i64;
-        self.entries.push((tick, self.entries.len() as u32, event));
+        self.entries.push((tick(event.time()) as i64, self.entries.len() as u32, event));
     }
 }
 
@@ -159,7 +158,7 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             let id;
             let track = &mut self.tracks[at];
-            (track.run.0.from, id) = (track.position.value(), track.id);
+            (track.run.0.from, id) = (track.held().value(), track.id);
             let arrival = arrives.filter(|(track, _)| *track == id).map(|(_, position)| position);
             // Without time passing only the clip that is about to be switched gets its moment.
             if !self.is_moving(at) || (!begin.is_before(end) && arrival.is_none()) {
@@ -179,7 +178,7 @@ impl AnimationController {
                     track.position = Exact::new(from);
                 }
             }
-            track.run.0.from = track.position.value();
+            track.run.0.from = track.held().value();
             let target = arrival.or(follow.map(|(_, to)| to));
             let segment = Segment { begin, end, weight, limit: self.callback_limit };
             segment.travel(track, timing, &self.callbacks, speed, target, log);
@@ -275,7 +274,7 @@ impl Segment {
         for end in turn.into_iter().chain([self.end]) {
             let part = Segment { begin, end, ..*self };
             let forward = speed.is_forward(begin, end);
-            let way = track.position + speed.distance(begin, end);
+            let way = track.held() + speed.distance(begin, end);
             let to = if end == self.end { target.map_or(way, Exact::new) } else { way };
             part.go(track, timing, callbacks, forward, to, Some(speed), log);
             begin = end;
@@ -295,11 +294,9 @@ impl Segment {
         log: &mut Log,
     ) {
         let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index) else { return };
-        let within = |position: Exact| {
-            let clamped = position.value().clamp(0.0, length);
-            if playback == Playback::Once && clamped != position.value() { Exact::new(clamped) } else { position }
-        };
-        let (from, mut to) = (within(track.position), within(to));
+        let from = track.held();
+        track.position = to;
+        let mut to = track.held();
         // Rounding must not lead against the direction.
         if (forward && to.is_before(from)) || (!forward && from.is_before(to)) {
             to = from;

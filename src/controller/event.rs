@@ -6,7 +6,7 @@
 
 use super::{
     AnimationController, TrackId,
-    exact::Exact,
+    exact::{Exact, tick},
     motion::{Ramp, Transition},
 };
 use serde::{Deserialize, Serialize};
@@ -254,7 +254,7 @@ impl AnimationController {
         let mut at = 0;
         while at < self.events.len() {
             match self.events[at].running {
-                Some(ramp) if ramp.end() <= now.value() => {
+                Some(ramp) if tick(ramp.end()) <= tick(now.value()) => {
                     let event = self.events.remove(at);
                     self.apply(event.track, event.kind, event.value);
                 }
@@ -268,8 +268,8 @@ impl AnimationController {
             self.events.retain(|event| event.handle == handle || !event.is_running() || !event.concerns(track, kind));
             // The removal may have moved it.
             let Some(at) = self.events.iter().position(|event| event.handle == handle) else { continue };
-            if duration > 0.0 {
-                let begin = start.max(now.value());
+            let begin = start.max(now.value());
+            if tick(begin + duration) > tick(now.value()) {
                 self.events[at].running = Some(Ramp { from, to: value, begin, duration, transition });
             } else {
                 self.events.remove(at);
@@ -279,14 +279,14 @@ impl AnimationController {
     }
 
     fn first_due(&self, now: f64) -> Option<usize> {
-        let due = self.events.iter().enumerate().filter(|(_, event)| !event.is_running() && event.start <= now);
+        let due = self.events.iter().enumerate().filter(|(_, event)| !event.is_running() && tick(event.start) <= tick(now));
         due.min_by(|(_, a), (_, b)| a.start.total_cmp(&b.start).then(a.handle.cmp(&b.handle))).map(|(at, _)| at)
     }
 
     /// The next moment after the present at which an event starts or ends.
     pub(crate) fn next_event_time(&self) -> Option<f64> {
         let now = self.time.value();
-        self.events.iter().map(TimedEvent::due).filter(|due| *due > now).min_by(f64::total_cmp)
+        self.events.iter().map(TimedEvent::due).filter(|due| tick(*due) > tick(now)).min_by(f64::total_cmp)
     }
 
     /// The course of a value that is changing now.

@@ -9,6 +9,16 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Sub};
 
+/// A number on a grid of 2⁻³⁰, in grid steps: about a nanosecond.
+///
+/// Where two numbers are compared that would be equal if nothing were rounded (the end of a frame and
+/// a key that lies right on it), they are compared on this grid, so that it does not matter which of
+/// them was rounded up. Comparing grid steps is a comparison of whole numbers: unlike a tolerance it
+/// cannot hold twice, or not at all.
+pub(crate) fn tick(seconds: f64) -> f64 {
+    (seconds * (1_u64 << 30) as f64).round()
+}
+
 /// A number with about 106 bits of mantissa: the unevaluated sum of two `f64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "(f64, f64)", into = "(f64, f64)")]

@@ -3,12 +3,31 @@
 //! A position is unwrapped: it runs on through the rounds of a loop. A key of the clip is thus a row
 //! of fixed numbers on the line of positions, `k + n·P` for a loop of length P, and what is passed is
 //! a matter of comparing those numbers with the two ends of the way. Ways that join without a gap
-//! share their ends bit for bit, so nothing can fall between them or fire twice. There is no epsilon.
+//! share their ends bit for bit, so nothing can fall between them or fire twice. There is no epsilon:
+//! the numbers are compared on a grid of about a nanosecond, where what is equal but for rounding is equal.
 //!
 //! Numbers that mean the same place are computed by the same expression: the end of round n and the
 //! start of round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
 
+use super::exact::tick;
 use crate::model::Playback;
+
+/// A position for comparison, in a clip of a given length: on the grid, unless the clip is so short
+/// that the grid is too coarse for it.
+pub(crate) fn place(length: f64, position: f64) -> f64 {
+    if length < 1e-3 && length > 0.0 { position } else { tick(position) }
+}
+
+/// A position of a clip that plays once, kept within it.
+pub(crate) fn held(length: f64, position: f64) -> f64 {
+    if place(length, position) <= 0.0 {
+        0.0
+    } else if place(length, position) >= place(length, length) {
+        length
+    } else {
+        position
+    }
+}
 
 /// The place in a clip, in `0..=length`, of an unwrapped position. See
 /// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), which this follows for any playback.
@@ -24,6 +43,40 @@ pub(crate) fn periodic(playback: Playback, length: f64, position: f64) -> f64 {
             let turn = position.rem_euclid(2.0 * length);
             if turn <= length { turn } else { 2.0 * length - turn }
         }
+    }
+}
+
+/// The round in which a position lies: the last that starts at or before it.
+fn round_of(length: f64, period: f64, position: f64) -> f64 {
+    let n = (position / period).floor();
+    let at = place(length, position);
+    // The quotient, or the position, may have been rounded to a neighbour.
+    if place(length, n * period) > at {
+        n - 1.0
+    } else if place(length, (n + 1.0) * period) <= at {
+        n + 1.0
+    } else {
+        n
+    }
+}
+
+/// The position at which the present round ends, in the direction of play.
+pub(crate) fn round_end(playback: Playback, length: f64, position: f64, forward: bool) -> f64 {
+    let period = match playback {
+        Playback::Once => return if forward { length } else { 0.0 },
+        Playback::Loop => length,
+        Playback::PingPong => 2.0 * length,
+    };
+    if period <= 0.0 {
+        return position;
+    }
+    let n = round_of(length, period, position);
+    if forward {
+        (n + 1.0) * period
+    } else if place(length, n * period) == place(length, position) {
+        (n - 1.0) * period
+    } else {
+        n * period
     }
 }
 
@@ -60,7 +113,8 @@ impl Way {
     where
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
     {
-        let still = if self.forward { self.from >= self.to } else { self.from <= self.to };
+        let (from, to) = (self.place(self.from), self.place(self.to));
+        let still = if self.forward { from >= to } else { from <= to };
         if still && !self.first {
             return;
         }
@@ -78,11 +132,15 @@ impl Way {
         }
     }
 
-    /// Whether a place lies on the way.
-    fn has(&self, place: f64) -> bool {
-        let (after, upto) =
-            if self.forward { (place > self.from, place <= self.to) } else { (place < self.from, place >= self.to) };
-        upto && (after || (self.first && place == self.from))
+    fn place(&self, position: f64) -> f64 {
+        place(self.length, position)
+    }
+
+    /// Whether a position lies on the way.
+    fn has(&self, position: f64) -> bool {
+        let [from, at, to] = [self.from, position, self.to].map(|position| self.place(position));
+        let (after, upto) = if self.forward { (at > from, at <= to) } else { (at < from, at >= to) };
+        upto && (after || (self.first && at == from))
     }
 
     fn once<K>(
@@ -94,8 +152,11 @@ impl Way {
         let mut keys = keys;
         let goes_on = if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) };
         let end = if self.forward { self.length } else { 0.0 };
-        let (arrived, was_there) =
-            if self.forward { (self.to >= end, self.from >= end) } else { (self.to <= end, self.from <= end) };
+        let is_there = |position: f64| {
+            let (at, end) = (self.place(position), self.place(end));
+            if self.forward { at >= end } else { at <= end }
+        };
+        let (arrived, was_there) = (is_there(self.to), is_there(self.from));
         if goes_on && arrived && (!was_there || self.first) {
             sink(Passed::End, end);
         }
@@ -112,25 +173,20 @@ impl Way {
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
         S: FnMut(Passed<K>, f64) -> bool,
     {
-        // The last round that starts at or before `from`; the quotient may round to a neighbour.
-        let mut n = (self.from / period).floor();
-        if n * period > self.from {
-            n -= 1.0;
-        } else if (n + 1.0) * period <= self.from {
-            n += 1.0;
-        }
-        if !self.forward && n * period == self.from {
+        let (from, to) = (self.place(self.from), self.place(self.to));
+        let mut n = round_of(self.length, period, self.from);
+        if !self.forward && self.place(n * period) == from {
             n -= 1.0;
         }
         loop {
             let [base, end] = [n * period, (n + 1.0) * period];
-            let beyond = if self.forward { base > self.to } else { end < self.to };
+            let beyond = if self.forward { self.place(base) > to } else { self.place(end) < to };
             // Past 2⁵³ rounds the next one is the same number: nothing can be told apart there.
             let stuck = n + 1.0 == n || n - 1.0 == n || !base.is_finite() || !end.is_finite();
             if beyond || stuck {
                 return;
             }
-            let starts = |s: &mut S| base == self.from || !self.has(base) || s(Passed::Round, base);
+            let starts = |s: &mut S| self.place(base) == from || !self.has(base) || s(Passed::Round, base);
             let middle = (2.0 * n + 1.0) * (0.5 * period);
             let goes_on = if self.forward {
                 starts(sink) && round(&self, keys.clone(), sink, [base, middle, end])
@@ -153,9 +209,8 @@ impl Way {
     ) -> bool {
         let mut pass = |(time, key): (f64, K)| {
             let at_end = time >= self.length;
-            let place = if at_end { end } else { (base + time).min(end) };
-            // A round that is only just entered at its base begins there; one that is left there ended before.
-            !self.has(place) || sink(Passed::Key(key), place)
+            let at = if at_end { end } else { (base + time).min(end) };
+            !self.has(at) || sink(Passed::Key(key), at)
         };
         let mut keys = keys;
         if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) }
@@ -176,13 +231,13 @@ impl Way {
         let there = |time: f64| if time >= length { middle } else { (base + time).min(middle) };
         let back = |time: f64| (end - time).clamp(middle, end);
         let inner = |time: f64| time > 0.0 && time < length;
-        let mut pass = |place: f64, key: K| !self.has(place) || sink(Passed::Key(key), place);
+        let mut pass = |at: f64, key: K| !self.has(at) || sink(Passed::Key(key), at);
         if self.forward {
             keys.clone().all(|(time, key)| pass(there(time), key))
                 && keys.rev().all(|(time, key)| !inner(time) || pass(back(time), key))
         } else {
             // Keys at the clip's start belong to the turn that begins there, which a first way back never enters.
-            let begins = self.first && self.from == end;
+            let begins = self.first && self.place(self.from) == self.place(end);
             keys.clone().all(|(time, key)| !(begins && time <= 0.0) || pass(end, key))
                 && keys.clone().all(|(time, key)| !inner(time) || pass(back(time), key))
                 && keys.rev().all(|(time, key)| pass(there(time), key))

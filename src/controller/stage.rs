@@ -9,7 +9,8 @@ use super::{
     AnimationController, Clips, ControllerEvent, Label, Track, TrackId, Transition,
     advance::{Log, report_unknown},
     event::EventKind,
-    exact::Exact,
+    exact::{Exact, tick},
+    playhead,
     track::{Known, Role, Start},
 };
 use crate::model::Playback;
@@ -432,10 +433,10 @@ impl AnimationController {
     /// Removes what has faded out by now, and announces a fade that is over.
     pub(crate) fn settle_fades(&mut self, log: &mut Log) {
         let now = self.time.value();
-        if self.tracks.iter().any(|track| matches!(track.role, Role::Leaving(until) if until <= now)) {
-            self.remove_tracks(|track| matches!(track.role, Role::Leaving(until) if until <= now));
+        if self.tracks.iter().any(|track| matches!(track.role, Role::Leaving(until) if tick(until) <= tick(now))) {
+            self.remove_tracks(|track| matches!(track.role, Role::Leaving(until) if tick(until) <= tick(now)));
         }
-        if self.stage.fade_end.is_some_and(|end| end <= now) {
+        if self.stage.fade_end.is_some_and(|end| tick(end) <= tick(now)) {
             self.stage.fade_end = None;
             let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?)));
             if let Some((track, clip)) = faded {
@@ -451,7 +452,7 @@ impl AnimationController {
             Role::Leaving(until) => Some(until),
             _ => None,
         });
-        leaving.chain(self.stage.fade_end).filter(|time| *time > now).min_by(f64::total_cmp)
+        leaving.chain(self.stage.fade_end).filter(|time| tick(*time) > tick(now)).min_by(f64::total_cmp)
     }
 
     /// Moves fades in time.
@@ -493,12 +494,15 @@ impl AnimationController {
         }
         let Known { length, playback } = known;
         let (speed, _) = self.course(at);
-        let (mut begin, mut position) = (self.time, track.position);
+        let (mut begin, mut position) = (self.time, track.held());
         for part in speed.turning_point(begin, end).into_iter().chain([end]) {
             let forward = speed.is_forward(begin, part);
-            let target = round_end(playback, length, position.value(), forward);
+            let target = playhead::round_end(playback, length, position.value(), forward);
             let there = position + speed.distance(begin, part);
-            let is_at = |value: f64| if forward { value >= target } else { value <= target };
+            let is_at = |position: f64| {
+                let [at, target] = [position, target].map(|position| playhead::place(length, position));
+                if forward { at >= target } else { at <= target }
+            };
             if is_at(position.value()) {
                 return Some(Switch { time: begin, track: track.id, target });
             }
@@ -554,31 +558,5 @@ impl AnimationController {
         let duration = self.stage.queue_fade.max(0.0);
         self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
         true
-    }
-}
-
-/// The position at which the present round of a clip ends.
-fn round_end(playback: Playback, length: f64, position: f64, forward: bool) -> f64 {
-    let period = match playback {
-        Playback::Once => return if forward { length } else { 0.0 },
-        Playback::Loop => length,
-        Playback::PingPong => 2.0 * length,
-    };
-    if period <= 0.0 {
-        return position;
-    }
-    let mut n = (position / period).floor();
-    if n * period > position {
-        n -= 1.0;
-    }
-    if forward {
-        while (n + 1.0) * period <= position && n + 1.0 > n {
-            n += 1.0;
-        }
-        (n + 1.0) * period
-    } else if n * period == position {
-        (n - 1.0) * period
-    } else {
-        n * period
     }
 }

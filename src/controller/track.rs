@@ -307,6 +307,17 @@ impl Track {
         if self.start == Start::AtEnd { length } else { self.position.value() }
     }
 
+    /// The position, within the clip if it plays once.
+    pub(crate) fn held(&self) -> Exact {
+        let value = self.position.value();
+        match self.known {
+            Some(Known { length, playback: Playback::Once }) if playhead::held(length, value) != value => {
+                Exact::new(playhead::held(length, value))
+            }
+            _ => self.position,
+        }
+    }
+
     /// The weight, or 0 if it is none.
     pub(crate) fn share(&self) -> f32 {
         if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }

@@ -79,8 +79,8 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
     let text = ron::ser::to_string_pretty(&controller, Default::default()).unwrap();
     let mut read: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(read, controller);
-    let json = serde_json::to_string(&controller.snapshot()).unwrap();
-    let snapshot: Snapshot = serde_json::from_str(&json).unwrap();
+    let text = ron::to_string(&controller.snapshot()).unwrap();
+    let snapshot: Snapshot = ron::from_str(&text).unwrap();
     let mut copy = AnimationController::default();
     copy.restore(&snapshot);
     let mut original = controller;

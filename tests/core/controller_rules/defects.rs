@@ -40,7 +40,7 @@ fn rule_9_keys_close_together_are_neither_dropped_nor_doubled() {
         let mut controller = AnimationController::playing("dense");
         fired(&mut controller, &clips, 20.01)
     };
-    assert_eq!(whole.len(), 209);
+    assert_eq!(whole.len(), 207);
     for dt in [1e-3, 1.0 / 60.0, 1.0 / 3.0, 0.1] {
         let mut controller = AnimationController::playing("dense");
         let mut names = Vec::new();

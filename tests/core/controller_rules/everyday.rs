@@ -154,7 +154,7 @@ fn rule_8_asking_for_the_same_fade_in_every_frame_is_one_fade() {
         controller.cross_fade("walk", QUARTER);
         story.extend(words(&advance(&mut controller, &clips, 0.0625), &clips));
     }
-    assert_eq!(story, ["walk started", "walk faded in", "left"]);
+    assert_eq!(story, ["idle started", "walk started", "walk faded in", "left"]);
 }
 
 #[test]

@@ -13,8 +13,8 @@ fn playback() -> impl Strategy<Value = Playback> {
 /// Clips `c0`, `c1`, … with keys anywhere, both ends included.
 fn some_clips() -> impl Strategy<Value = Vec<ClipTiming>> {
     let key = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
-    let clip = (0.05..3.0_f64, playback(), prop::collection::vec(key, 0..5));
-    prop::collection::vec(clip, 1..5).prop_map(|all| {
+    let one = (0.05..3.0_f64, playback(), prop::collection::vec(key, 0..5));
+    prop::collection::vec(one, 1..5).prop_map(|all| {
         let named = |(i, (length, playback, keys)): (usize, (f64, Playback, Vec<f64>))| {
             let keys: Vec<(f64, &str)> = keys.iter().map(|fraction| (fraction * length, "k")).collect();
             clip(&format!("c{i}"), length, playback, &keys)

@@ -165,7 +165,7 @@ fn synchronised_tracks_keep_the_fraction_of_the_first_one() {
     let clips = clips();
     let (mut controller, walk) = with_track(Track::new("walk").sync(1));
     let run = controller.add_track(Track::new("run").sync(1).speed(17.0).starting_at(0.9));
-    let free = controller.add_track(Track::new("run").sync(2));
+    let free = controller.add_track(Track::new("idle").sync(2));
     let mut names = Vec::new();
     for _ in 0..50 {
         names.extend(fired(&mut controller, &clips, 0.1));
