@@ -89,11 +89,13 @@ pub struct ImportReport {
     pub influences: [usize; 6],
     /// Largest share of a vertex's weight lost by keeping four influences.
     pub largest_weight_dropped: f32,
-    /// Largest distance, in model units after scaling, between a bound vertex and where the file's
-    /// own weights put it at the rest pose. 0 for formats that store one position per vertex.
+    /// Largest distance, in model units after scaling, by which any pose can part a bound vertex
+    /// from where the file's own weights put it. 0 for formats that store one position per vertex.
     pub bind_residual: f32,
     /// `bind_residual` over the diagonal of the model's box.
     pub bind_residual_relative: f32,
+    /// Whether the file's joints were not the pose its skin was bound in, so that it was recovered.
+    pub bind_recovered: bool,
     /// The hand that was used.
     pub right_handed: bool,
 }
