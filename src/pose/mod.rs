@@ -29,6 +29,8 @@ mod mix;
 mod model_space;
 mod overlay;
 mod palette;
+// The one place with `unsafe`: 256-bit vectors where the processor has them.
+#[allow(unsafe_code)]
 mod product;
 mod sample;
 mod soa;
