@@ -236,9 +236,9 @@ fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> B
     const MOST: usize = 2000;
     // Rounds between looks at the progress.
     const STRIDE: usize = 20;
-    // Under a second in any case.
+    // A fraction of a second in any case.
     let cost = weights.list.len() + 30 * pose.len() + 1;
-    let rounds = (30_000_000 / cost).clamp(STRIDE, MOST);
+    let rounds = (8_000_000 / cost).clamp(STRIDE, MOST);
     let mut fits = vec![Fit::NOTHING; pose.len()];
     let mut best = Bind::of(weights, pose.clone(), size);
     let mut before = f64::INFINITY;
