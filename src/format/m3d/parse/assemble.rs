@@ -21,6 +21,9 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     imply_triangles(reader, &mut raw);
     check_triangles(reader, &raw);
     let bones = skeleton::assemble(reader, std::mem::take(&mut raw.offsets), std::mem::take(&mut raw.parents));
+    if reader.report.failed() {
+        return M3d::default();
+    }
     check_weights(reader, &mut raw.vertices, raw.vertices_start.unwrap_or(0), bones.len());
     let clips_written = raw.clips.len();
     let clips = clip::assemble(reader, std::mem::take(&mut raw.clips), bones.len());
