@@ -532,9 +532,9 @@ fn a_skeleton_that_is_only_promised_makes_a_static_model() {
     assert_eq!(
         warnings,
         [
-            "sample.m3d:5:1: warning: the header promises 2 bones and there are none; \
+            "sample.m3d:5:1: warning: the header says Bones 2 and there are none; \
              this is read as a static model\n5 | #Bones 2\n  | ^",
-            "sample.m3d:6:1: warning: the header promises 1 animation clips, the file holds 0\n\
+            "sample.m3d:6:1: warning: the header says AnimationClips 1, the file holds 0\n\
              6 | #AnimationClips 1\n  | ^"
         ]
     );
@@ -545,8 +545,8 @@ fn counts_that_lie_are_corrected_and_cost_nothing() {
     let text = DX12.replace("#Vertices 4", "#Vertices 4294967295").replace("#Triangles 2", "#Triangles 4000000000");
     let (m, warnings) = repaired(&text.replace("#Keyframes: 2", "#Keyframes: 4294967295"));
     assert_eq!(m, sound(DX12));
-    assert!(warnings[0].contains("3:1: warning: the header promises 4294967295 vertices, the file holds 4"));
-    assert!(warnings[1].contains("4:1: warning: the header promises 4000000000 triangles, the file holds 2"));
+    assert!(warnings[0].contains("3:1: warning: the header says Vertices 4294967295, the file holds 4"));
+    assert!(warnings[1].contains("4:1: warning: the header says Triangles 4000000000, the file holds 2"));
     assert!(warnings[2].contains("a bone promises 4294967295 keys and has 2"), "{warnings:#?}");
     assert!(m.vertices.capacity() < 100 && m.triangles.capacity() < 1000);
 }
@@ -649,6 +649,35 @@ fn labels_that_mean_nothing_are_ignored_once_each() {
              35 | Color: 1 0 0 1\n   | ^"
         ]
     );
+}
+
+#[test]
+fn labels_that_only_resemble_others_are_no_misspellings() {
+    let more = "Binormal: 0 1 0\nTangentV: 0 1 0\nTex-Coords2: 0 0\nNormal: 0 0 -1\n";
+    let (m, warnings) = repaired(&DX12.replace("Normal: 0 0 -1\n", more));
+    assert_eq!((m, warnings.len()), (sound(DX12), 3));
+}
+
+#[test]
+fn a_misspelt_material_is_no_reason_to_refuse_a_model() {
+    let (m, warnings) = repaired(&edited(DX12, "Diffuse: 0.5 0.25 1", "Difuse: 0.5 0.25 1"));
+    assert_eq!(m.materials[0].diffuse, [1.0; 3]);
+    assert!(warnings[0].contains("`Difuse:`; its line was ignored; did you mean `Diffuse`?"), "{warnings:#?}");
+}
+
+#[test]
+fn labels_need_no_colon() {
+    let m = sound(&DX12.replace("DiffuseMap:", "AlbedoMap").replace("Fresnel0:", "FresnelR0").replace(": ", " "));
+    assert_eq!(m, M3d { dialect: Dialect::Other, ..sound(DX12) });
+}
+
+#[test]
+fn names_of_another_encoding_are_read_as_far_as_they_go() {
+    let (from, to) = DX12.split_once("cloth colour").unwrap();
+    let text = [from.as_bytes(), b"\xc0\xc7\xbb", to.as_bytes()].concat();
+    let parsed = parse("korean.m3d", &text).unwrap();
+    assert!(parsed.value.materials[0].diffuse_map.as_ref().unwrap().ends_with(".dds"));
+    assert!(parsed.warnings[0].message.contains("a name is not in UTF-8"), "{:?}", parsed.warnings);
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message =
-                format!("the header promises {promised} bones and there are none; this is read as a static model");
+                format!("the header says Bones {promised} and there are none; this is read as a static model");
             reader.report.warning(reader.header.offset(Counted::Bones), message);
         } else if let Some(first) = first {
             let place = vertex::locate(reader, start, first);

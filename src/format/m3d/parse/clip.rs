@@ -119,12 +119,13 @@ fn context(clips: &[RawClip]) -> String {
 
 /// The rest of the line, and whether it ends with the clip's brace, which some put there.
 fn clip_name(reader: &mut Reader<'_>) -> (String, bool) {
+    let offset = reader.lexer.offset();
     let line = reader.lexer.rest_of_line();
     let (name, opened) = match line.strip_suffix(b"{") {
         Some(before) if reader.lexer.peek_byte() != Some(b'{') => (before.trim_ascii_end(), true),
         _ => (line, false),
     };
-    (String::from_utf8_lossy(name).into_owned(), opened)
+    (reader.text(offset, name), opened)
 }
 
 /// Reads the count behind `#Keyframes:`.
