@@ -21,6 +21,9 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     imply_triangles(reader, &mut raw);
     check_triangles(reader, &raw);
     let bones = skeleton::assemble(reader, std::mem::take(&mut raw.offsets), std::mem::take(&mut raw.parents));
+    if reader.report.failed() {
+        return M3d::default();
+    }
     check_weights(reader, &mut raw.vertices, raw.vertices_start.unwrap_or(0), bones.len());
     let clips_written = raw.clips.len();
     let clips = clip::assemble(reader, std::mem::take(&mut raw.clips), bones.len());
@@ -108,7 +111,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message =
-                format!("the header promises {promised} bones and there are none; this is read as a static model");
+                format!("the header says Bones {promised} and there are none; this is read as a static model");
             reader.report.warning(reader.header.offset(Counted::Bones), message);
         } else if let Some(first) = first {
             let place = vertex::locate(reader, start, first);
