@@ -73,11 +73,14 @@ impl fmt::Display for TokenKind<'_> {
     }
 }
 
-/// `10^(i − 22)`: what a number with up to 22 places before or after the point is scaled by.
-const POWERS: [f64; 45] = [
-    1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6,
-    1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+/// `10^(i − 56)`, correctly rounded: what scales a number by its places and exponent.
+const POWERS: [f64; 95] = [
+    1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45, 1e-44, 1e-43, 1e-42, 1e-41,
+    1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25,
+    1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9,
+    1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+    1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
+    1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38,
 ];
 
 /// What the digits before are worth once `i` more follow.
@@ -159,7 +162,7 @@ fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     if !ends_word(*text.get(at)?) {
         return None;
     }
-    let power = *POWERS.get(usize::try_from(exponent + 22).ok()?)?;
+    let power = *POWERS.get(usize::try_from(exponent + 56).ok()?)?;
     // Under 10^18, so the sign bit is free and the cheaper signed conversion serves.
     let scaled = mantissa as i64 as f64 * power;
     // Three roundings (integer, power, product) leave `scaled` within 3 units in its last place.
@@ -210,14 +213,24 @@ impl<'a> Lexer<'a> {
     /// Steps over white space and comments, line ends included.
     #[inline]
     pub fn skip_space(&mut self) {
-        loop {
+        let mut at = self.at;
+        while self.source.get(at).is_some_and(|&b| is_space(b)) {
+            at += 1;
+        }
+        self.at = at;
+        if self.comments && self.source.get(at) == Some(&b'/') {
+            self.skip_comments();
+        }
+    }
+
+    /// Steps over comments and the white space behind them.
+    #[inline(never)]
+    fn skip_comments(&mut self) {
+        while self.source[self.at..].starts_with(b"//") {
+            self.skip_line();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
-            if !self.comments || !self.source[self.at..].starts_with(b"//") {
-                return;
-            }
-            self.skip_line();
         }
     }
 
@@ -282,6 +295,40 @@ impl<'a> Lexer<'a> {
     /// The next token, left in place.
     pub fn peek(&self) -> Token<'a> {
         self.clone().next_token()
+    }
+
+    /// Whether nothing but white space (and comments) is left.
+    #[inline]
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.source.len()
+    }
+
+    /// The next bytes, white space skipped, if they are `text`; what follows them does not matter.
+    #[inline]
+    pub fn eat_text(&mut self, text: &[u8]) -> bool {
+        self.skip_space();
+        let fits = self.source[self.at..].starts_with(text);
+        self.at += if fits { text.len() } else { 0 };
+        fits
+    }
+
+    /// The next byte that is no white space, left in place; `None` at the end.
+    #[inline]
+    pub fn peek_byte(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.source.get(self.at).copied()
+    }
+
+    /// Takes a label: a word that may also end behind a colon, which is part of it. Empty where a
+    /// brace, a parenthesis, a quote or the end stands.
+    pub fn label(&mut self) -> &'a [u8] {
+        self.skip_space();
+        let rest = &self.source[self.at..];
+        let end = rest.iter().position(|&b| ends_word(b) || b == b':').unwrap_or(rest.len());
+        let end = end + usize::from(rest.get(end) == Some(&b':'));
+        self.at += end;
+        &rest[..end]
     }
 
     /// Takes the next word if it is exactly `word`.
@@ -532,6 +579,17 @@ mod tests {
             let error = lexer.f32().expect_err(text);
             assert_eq!((error.offset, lexer.offset()), (0, 0), "{text}");
         }
+    }
+
+    #[test]
+    fn a_label_ends_behind_its_colon() {
+        let mut lexer = Lexer::new(b" Pos:1 #Keyframes: 2 Bone0{ :: (");
+        let labels = std::iter::from_fn(|| {
+            let label = lexer.label();
+            (!label.is_empty() || lexer.eat(b'{')).then_some(label)
+        });
+        let text: Vec<_> = labels.map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+        assert_eq!(text, ["Pos:", "1", "#Keyframes:", "2", "Bone0", "", ":", ":"]);
     }
 
     #[test]
