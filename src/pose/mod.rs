@@ -12,6 +12,8 @@
 //! | [`AdjustJoints`], [`Ik`] | joints set by hand, limbs that reach | local pose and joint matrices |
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//! | [`SkinVertices`] | skinning matrices | positions and normals |
+//! | [`posed_box`], [`ClipBounds`] | joint matrices, clips | boxes for culling |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
@@ -21,6 +23,7 @@
 
 mod adjust;
 mod blend;
+mod bounds;
 mod evaluate;
 mod ik;
 mod mask;
@@ -30,10 +33,12 @@ mod overlay;
 mod palette;
 mod product;
 mod sample;
+mod skin;
 mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
+pub use bounds::{Bounds, ClipBounds, JointBoxes, posed_box};
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;
@@ -42,3 +47,4 @@ pub use model_space::LocalToModel;
 pub use overlay::{Add, Override, difference, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};
 pub use sample::{FrameSpan, Sample};
+pub use skin::SkinVertices;
