@@ -252,6 +252,28 @@ impl SkeletalClip {
         }
     }
 
+    /// Gives the joints new names, one for each; a list of another length is ignored.
+    pub fn rename_joints(&mut self, names: Arc<[Arc<str>]>) {
+        if names.len() == self.joints.len() {
+            self.joints = names;
+        }
+    }
+
+    /// The clip as differences to its first frame: translation `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`.
+    pub fn to_additive(&self) -> Self {
+        let mut frames = self.to_frames();
+        let joints = frames.joints.len();
+        let first: Vec<JointTransform> = frames.transforms.iter().take(joints).copied().collect();
+        for (i, transform) in frames.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&first[i % joints]);
+        }
+        match Self::new(self.timing.clone(), &frames) {
+            Ok(clip) => Self { additive: true, ..clip },
+            // Differences of finite transforms are finite, and the frames are whole.
+            Err(_) => Self { additive: true, ..self.clone() },
+        }
+    }
+
     /// The same clip in the joint order of `skeleton`, matched by name.
     ///
     /// Joints of the skeleton that the clip lacks are left unanimated. Where a name occurs twice in

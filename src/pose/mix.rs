@@ -9,33 +9,9 @@ use super::mask::Mask;
 use super::overlay::{self, additive_weight};
 use super::sample::Moment;
 use super::soa::sign;
+use crate::controller::{BlendMode, Priority};
 use crate::model::{SkeletalClip, SoaTransform, SoaVec3};
 use glam::Vec4;
-use serde::{Deserialize, Serialize};
-
-/// Which of the two groups a layer is blended in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum Priority {
-    /// The first group.
-    #[default]
-    Low,
-    /// The second group, mixed with the first by the priority blend.
-    High,
-}
-
-/// How a layer joins the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum BlendMode {
-    /// Mixed by weight with the others of its priority.
-    #[default]
-    Blend,
-    /// Its differences are added on top.
-    Additive,
-    /// Replaces what is below by its weight.
-    Override,
-}
 
 /// A clip that plays: one layer of a [`Mix`].
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
-//! | [`posed_box`], [`ClipBounds`] | joint matrices, clips | boxes for culling |
+//! | [`PartBounds`] | joint matrices, clips | boxes for culling |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
@@ -31,6 +31,8 @@ mod mix;
 mod model_space;
 mod overlay;
 mod palette;
+// The one place with `unsafe`: 256-bit vectors where the processor has them.
+#[allow(unsafe_code)]
 mod product;
 mod sample;
 mod skin;
@@ -38,13 +40,13 @@ mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
-pub use bounds::{Bounds, ClipBounds, JointBoxes, posed_box};
+pub use bounds::PartBounds;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;
-pub use mix::{BlendMode, ClipLayer, Mix, MixScratch, Priority};
+pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
-pub use overlay::{Add, Override, difference, difference_clip};
+pub use overlay::{Add, Override, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};
 pub use sample::{FrameSpan, Sample};
 pub use skin::SkinVertices;
