@@ -13,7 +13,7 @@
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
 use super::{LocalToModel, Sample};
-use crate::model::{JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
+use crate::model::{JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The boxes of the vertices each joint moves, in the joint's bind space.
