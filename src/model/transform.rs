@@ -62,11 +62,11 @@ impl Default for JointTransform {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaVec3 {
-    /// The x of each.
+    /// The four x.
     pub x: Vec4,
-    /// The y of each.
+    /// The four y.
     pub y: Vec4,
-    /// The z of each.
+    /// The four z.
     pub z: Vec4,
 }
 
@@ -74,13 +74,13 @@ pub struct SoaVec3 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaQuat {
-    /// The x of each.
+    /// The four x.
     pub x: Vec4,
-    /// The y of each.
+    /// The four y.
     pub y: Vec4,
-    /// The z of each.
+    /// The four z.
     pub z: Vec4,
-    /// The w of each.
+    /// The four w, the scalar parts.
     pub w: Vec4,
 }
 
