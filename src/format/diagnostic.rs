@@ -91,15 +91,20 @@ fn quote_line(source: &[u8], line: u32, column: u32) -> (String, u32) {
     let Some(bytes) = source.split(|&b| b == b'\n').nth(line.saturating_sub(1) as usize) else {
         return (String::new(), 0);
     };
-    let at = (column.saturating_sub(1) as usize).min(bytes.len());
-    // A window around the column: m3d and md5 files hold lines of many kilobytes.
+    quote_around(bytes, column.saturating_sub(1) as usize)
+}
+
+/// A window around `at` of a line, and where `at` stands in it: model files hold lines of many
+/// kilobytes.
+fn quote_around(line: &[u8], at: usize) -> (String, u32) {
+    let at = at.min(line.len());
     let from = at.saturating_sub(QUOTE / 2);
-    let to = bytes.len().min(from + QUOTE);
+    let to = line.len().min(from + QUOTE);
     let clean = |b: &[u8]| -> String {
         String::from_utf8_lossy(b).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     };
-    let caret = clean(&bytes[from..at]).chars().count() as u32;
-    (clean(&bytes[from..to]).trim_end().to_owned(), caret)
+    let caret = clean(&line[from..at]).chars().count() as u32;
+    (clean(&line[from..to]).trim_end().to_owned(), caret)
 }
 
 impl fmt::Display for Diagnostic {
@@ -180,6 +185,9 @@ pub struct Reporter<'a> {
     source: &'a [u8],
     diagnostics: Vec<Diagnostic>,
     errors: usize,
+    warnings: usize,
+    /// What a warning beyond the bound is written into: its caller may still add to it.
+    overflow: Diagnostic,
 }
 
 impl<'a> Reporter<'a> {
@@ -190,7 +198,8 @@ impl<'a> Reporter<'a> {
 
     /// A reporter for `source`, called `file` in its reports.
     pub fn new(file: &str, source: &'a [u8]) -> Self {
-        Self { file: file.into(), source, diagnostics: Vec::new(), errors: 0 }
+        let overflow = Diagnostic::warning(file, "");
+        Self { file: overflow.file.clone(), source, diagnostics: Vec::new(), errors: 0, warnings: 0, overflow }
     }
 
     /// Notes an error at `offset` bytes into the source. Returns it for context and hint.
@@ -201,13 +210,12 @@ impl<'a> Reporter<'a> {
 
     /// Notes a warning at `offset` bytes into the source. Returns it for context and hint.
     ///
-    /// Beyond [`Self::MAX_WARNINGS`] the last one is overwritten: a file of a million oddities
-    /// costs no more than one of fifty.
+    /// Of more than [`Self::MAX_WARNINGS`] the first are kept and the others counted, without
+    /// looking up their lines: a file of a million oddities costs little more than one of fifty.
     pub fn warning(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
-        if self.diagnostics.len() - self.errors.min(self.diagnostics.len()) >= Self::MAX_WARNINGS
-            && let Some(at) = self.diagnostics.iter().rposition(|d| d.severity == Severity::Warning)
-        {
-            self.diagnostics.remove(at);
+        self.warnings += 1;
+        if self.warnings > Self::MAX_WARNINGS {
+            return &mut self.overflow;
         }
         self.push(Severity::Warning, offset, message.into())
     }
@@ -222,6 +230,11 @@ impl<'a> Reporter<'a> {
         self.errors > 0
     }
 
+    /// Errors noted so far.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
     /// The file's name.
     pub fn file(&self) -> &str {
         &self.file
@@ -229,23 +242,38 @@ impl<'a> Reporter<'a> {
 
     /// The parser's answer: `value` with the warnings, or every finding if one was an error.
     pub fn finish<T>(self, value: T) -> Result<Parsed<T>, FormatError> {
-        if self.errors > 0 {
-            Err(FormatError { diagnostics: self.diagnostics })
-        } else {
-            Ok(Parsed { value, warnings: self.diagnostics })
-        }
+        if self.errors > 0 { Err(self.fail()) } else { Ok(Parsed { value, warnings: self.in_file_order() }) }
     }
 
     /// Every finding, as an error. Call after noting one.
     pub fn fail(self) -> FormatError {
         debug_assert!(self.errors > 0);
-        FormatError { diagnostics: self.diagnostics }
+        FormatError { diagnostics: self.in_file_order() }
+    }
+
+    fn in_file_order(mut self) -> Vec<Diagnostic> {
+        if self.warnings > Self::MAX_WARNINGS
+            && let Some(last) = self.diagnostics.iter().rposition(|d| d.severity == Severity::Warning)
+        {
+            self.diagnostics.remove(last);
+            let left_out = self.warnings - Self::MAX_WARNINGS + 1;
+            let mut summary = Diagnostic::warning("", format!("{left_out} more warnings are not listed"));
+            summary.file = self.file.clone();
+            self.diagnostics.push(summary);
+        }
+        // What concerns the whole file is said last.
+        self.diagnostics.sort_by_key(|d| (d.line == 0, d.line, d.column));
+        self.diagnostics
     }
 
     fn push(&mut self, severity: Severity, offset: usize, message: String) -> &mut Diagnostic {
-        let (line, column) = line_and_column(self.source, offset);
-        let mut diagnostic = Diagnostic::of_file(severity, "", message).at(self.source, line, column);
-        diagnostic.file = self.file.clone();
+        let mut diagnostic = Diagnostic { file: self.file.clone(), ..Diagnostic::of_file(severity, "", message) };
+        (diagnostic.line, diagnostic.column) = line_and_column(self.source, offset);
+        let offset = offset.min(self.source.len());
+        let at = diagnostic.column as usize - 1;
+        let line = &self.source[offset - at..];
+        let line = &line[..line.iter().position(|&b| b == b'\n').unwrap_or(line.len())];
+        (diagnostic.source_line, diagnostic.caret) = quote_around(line, at);
         self.diagnostics.push(diagnostic);
         self.diagnostics.last_mut().expect("pushed on the line above")
     }
@@ -270,10 +298,7 @@ mod tests {
         let mut reporter = Reporter::new("a.m3d", source);
         reporter.error(6, "expected a number, found `two`").hint = "write 2".into();
         let text = reporter.fail().to_string();
-        assert_eq!(
-            text,
-            "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2"
-        );
+        assert_eq!(text, "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2");
     }
 
     #[test]
@@ -286,11 +311,35 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_bounded() {
-        let mut reporter = Reporter::new("f", b"x");
-        for i in 0..10_000 {
-            reporter.warning(0, format!("{i}"));
+    fn of_too_many_warnings_the_first_are_kept_and_the_others_counted() {
+        // Looking up a million lines of this source would take minutes.
+        let source = b"a line\n".repeat(600_000);
+        let mut reporter = Reporter::new("f", &source);
+        for i in 0..1_000_000 {
+            reporter.warning(source.len() - 1, format!("{i}")).context = "spent".into();
         }
-        assert_eq!(reporter.finish(()).unwrap().warnings.len(), Reporter::MAX_WARNINGS);
+        let warnings = reporter.finish(()).unwrap().warnings;
+        assert_eq!(warnings.len(), Reporter::MAX_WARNINGS);
+        assert_eq!(warnings[48].message, "48");
+        assert_eq!(warnings[49].to_string(), "f: warning: 999951 more warnings are not listed");
+    }
+
+    #[test]
+    fn findings_are_told_in_file_order() {
+        let mut reporter = Reporter::new("f", b"one\ntwo\nthree");
+        reporter.warning(8, "c");
+        reporter.error(0, "a");
+        reporter.warning(5, "b");
+        let text: Vec<_> =
+            reporter.fail().diagnostics.into_iter().map(|d| (d.message, d.line, d.source_line)).collect();
+        let expected = [("a", 1, "one"), ("b", 2, "two"), ("c", 3, "three")];
+        assert_eq!(text, expected.map(|(m, l, s)| (m.to_owned(), l, s.to_owned())));
+    }
+
+    #[test]
+    fn a_place_past_the_end_is_the_end() {
+        let mut reporter = Reporter::new("f", b"one\n");
+        reporter.error(99, "gone");
+        assert_eq!(reporter.fail().to_string(), "f:2:1: error: gone");
     }
 }

@@ -73,11 +73,37 @@ impl fmt::Display for TokenKind<'_> {
     }
 }
 
-/// Powers of ten that `f64` holds exactly.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
+/// `10^(i − 56)`, correctly rounded: what scales a number by its places and exponent.
+const POWERS: [f64; 95] = [
+    1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45, 1e-44, 1e-43, 1e-42, 1e-41,
+    1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29, 1e-28, 1e-27, 1e-26, 1e-25,
+    1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9,
+    1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+    1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
+    1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38,
 ];
+
+/// What the digits before are worth once `i` more follow.
+const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The number written by the digits at the start of eight bytes, and how many they are, found
+/// without a branch per digit.
+#[inline]
+fn leading_digits(text: &[u8; 8]) -> (u64, usize) {
+    const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
+    let word = u64::from_le_bytes(*text);
+    // A byte is no digit when taking '0' away or adding 0x80 - ('9' + 1) sets its top bit. Carries
+    // spoil only bytes after the first that is no digit, and only that one is asked for.
+    let others = (word.wrapping_sub(ZEROS) | word.wrapping_add(0x4646_4646_4646_4646)) & 0x8080_8080_8080_8080;
+    let count = others.trailing_zeros() as usize / 8;
+    // Digits to the high end, zeros before them, then 8 × 1 digit → 4 × 2 → 2 × 4 → 1 × 8.
+    // Two shifts, since all 64 places at once (no digit at all) is one too many.
+    let digits = (word ^ ZEROS) << (32 - 4 * count) << (32 - 4 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let high = (pairs & 0xff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let low = (pairs >> 16 & 0xff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    (high.wrapping_add(low) >> 32, count)
+}
 
 const fn is_space(byte: u8) -> bool {
     byte <= b' '
@@ -85,6 +111,71 @@ const fn is_space(byte: u8) -> bool {
 
 const fn ends_word(byte: u8) -> bool {
     is_space(byte) || matches!(byte, b'{' | b'}' | b'(' | b')' | b'"')
+}
+
+/// The number at the start of `text` and its length, if it has at most 18 digits, no plus sign, an
+/// exponent of ordinary size, and text after it: a document's last few numbers take the slow way.
+///
+/// Digits make an integer, one multiplication by a power of ten in `f64` scales it, one rounding
+/// makes it `f32`. `None` where that could differ from the correctly rounded result.
+#[inline]
+fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
+    let negative = *text.first()? == b'-';
+    let first = usize::from(negative);
+    let (mut at, mut mantissa) = (first, 0u64);
+    loop {
+        let digit = text.get(at)?.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    let mut digits = at - first;
+    let mut exponent = 0i32;
+    if text[at] == b'.' {
+        at += 1;
+        let (value, mut places) = leading_digits(text.get(at..)?.first_chunk()?);
+        mantissa = mantissa.wrapping_mul(SHIFTS[places]).wrapping_add(value);
+        if places == 8 {
+            let (value, more) = leading_digits(text.get(at + 8..)?.first_chunk()?);
+            mantissa = mantissa.wrapping_mul(SHIFTS[more]).wrapping_add(value);
+            places += more;
+        }
+        at += places;
+        digits += places;
+        exponent = -(places as i32);
+    }
+    if digits == 0 || digits > 18 {
+        return None;
+    }
+    if *text.get(at)? | 0x20 == b'e' {
+        let minus = *text.get(at + 1)? == b'-';
+        at += 1 + usize::from(minus || text[at + 1] == b'+');
+        let (power, places) = leading_digits(text.get(at..)?.first_chunk()?);
+        if !(1..=3).contains(&places) {
+            return None;
+        }
+        at += places;
+        exponent += if minus { -(power as i32) } else { power as i32 };
+    }
+    if !ends_word(*text.get(at)?) {
+        return None;
+    }
+    let power = *POWERS.get(usize::try_from(exponent + 56).ok()?)?;
+    // Under 10^18, so the sign bit is free and the cheaper signed conversion serves.
+    let scaled = mantissa as i64 as f64 * power;
+    // Three roundings (integer, power, product) leave `scaled` within 3 units in its last place.
+    // Rounding once more goes wrong only that near to the middle between two f32s, or among the
+    // subnormals, where f32 keeps fewer bits.
+    let low = scaled.to_bits() & 0x1fff_ffff;
+    let certain =
+        low.abs_diff(0x1000_0000) > 4 && scaled >= f64::from(f32::MIN_POSITIVE) && scaled < f64::from(f32::MAX);
+    if !certain && mantissa != 0 {
+        return None;
+    }
+    let value = scaled as f32;
+    Some((if negative { -value } else { value }, at))
 }
 
 impl<'a> Lexer<'a> {
@@ -122,14 +213,24 @@ impl<'a> Lexer<'a> {
     /// Steps over white space and comments, line ends included.
     #[inline]
     pub fn skip_space(&mut self) {
-        loop {
-            while self.at < self.source.len() && is_space(self.source[self.at]) {
+        let mut at = self.at;
+        while self.source.get(at).is_some_and(|&b| is_space(b)) {
+            at += 1;
+        }
+        self.at = at;
+        if self.comments && self.source.get(at) == Some(&b'/') {
+            self.skip_comments();
+        }
+    }
+
+    /// Steps over comments and the white space behind them.
+    #[inline(never)]
+    fn skip_comments(&mut self) {
+        while self.source[self.at..].starts_with(b"//") {
+            self.skip_line();
+            while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
-            if !self.comments || !self.source[self.at..].starts_with(b"//") {
-                return;
-            }
-            self.skip_line();
         }
     }
 
@@ -196,6 +297,40 @@ impl<'a> Lexer<'a> {
         self.clone().next_token()
     }
 
+    /// Whether nothing but white space (and comments) is left.
+    #[inline]
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.source.len()
+    }
+
+    /// The next bytes, white space skipped, if they are `text`; what follows them does not matter.
+    #[inline]
+    pub fn eat_text(&mut self, text: &[u8]) -> bool {
+        self.skip_space();
+        let fits = self.source[self.at..].starts_with(text);
+        self.at += if fits { text.len() } else { 0 };
+        fits
+    }
+
+    /// The next byte that is no white space, left in place; `None` at the end.
+    #[inline]
+    pub fn peek_byte(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.source.get(self.at).copied()
+    }
+
+    /// Takes a label: a word that may also end behind a colon, which is part of it. Empty where a
+    /// brace, a parenthesis, a quote or the end stands.
+    pub fn label(&mut self) -> &'a [u8] {
+        self.skip_space();
+        let rest = &self.source[self.at..];
+        let end = rest.iter().position(|&b| ends_word(b) || b == b':').unwrap_or(rest.len());
+        let end = end + usize::from(rest.get(end) == Some(&b':'));
+        self.at += end;
+        &rest[..end]
+    }
+
     /// Takes the next word if it is exactly `word`.
     pub fn eat_word(&mut self, word: &[u8]) -> bool {
         self.skip_space();
@@ -235,15 +370,22 @@ impl<'a> Lexer<'a> {
     /// numbers that overflow an `f32` are refused, and the lexer stays before them.
     #[inline]
     pub fn f32(&mut self) -> Result<f32, Unexpected> {
-        self.skip_space();
-        let start = self.at;
-        match self.fast_f32() {
+        match self.plain_f32() {
             Some(value) => Ok(value),
-            None => {
-                self.at = start;
-                self.slow_f32()
-            }
+            None => self.slow_f32(),
         }
+    }
+
+    /// Takes a number if it is one of the usual kind, such as `-0.9983482` or `1.25E-07`.
+    ///
+    /// `None` says nothing about the number: [`Lexer::f32`] may still read it. The lexer then
+    /// stands at the next word.
+    #[inline]
+    pub fn plain_f32(&mut self) -> Option<f32> {
+        self.skip_space();
+        let (value, length) = plain_f32(&self.source[self.at..])?;
+        self.at += length;
+        Some(value)
     }
 
     /// `N` numbers in a row.
@@ -254,68 +396,6 @@ impl<'a> Lexer<'a> {
             *value = self.f32()?;
         }
         Ok(out)
-    }
-
-    /// Digits into an integer, one multiplication or division by a power of ten in `f64`, one
-    /// rounding to `f32`. `None` where that could differ from the correctly rounded result.
-    #[inline]
-    fn fast_f32(&mut self) -> Option<f32> {
-        let source = self.source;
-        let mut at = self.at;
-        let byte = |at: usize| source.get(at).copied().unwrap_or(b' ');
-        let negative = byte(at) == b'-';
-        at += usize::from(negative || byte(at) == b'+');
-
-        let (mut mantissa, first) = (0u64, at);
-        while byte(at).is_ascii_digit() {
-            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(byte(at) - b'0'));
-            at += 1;
-        }
-        let mut digits = at - first;
-        let mut exponent = 0i32;
-        if byte(at) == b'.' {
-            at += 1;
-            let fraction = at;
-            while byte(at).is_ascii_digit() {
-                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(byte(at) - b'0'));
-                at += 1;
-            }
-            digits += at - fraction;
-            exponent = -((at - fraction) as i32);
-        }
-        if digits == 0 || digits > 19 {
-            return None;
-        }
-        if byte(at) | 0x20 == b'e' {
-            at += 1;
-            let minus = byte(at) == b'-';
-            at += usize::from(minus || byte(at) == b'+');
-            let (mut power, first) = (0i32, at);
-            while byte(at).is_ascii_digit() && at - first < 4 {
-                power = power * 10 + i32::from(byte(at) - b'0');
-                at += 1;
-            }
-            if at == first {
-                return None;
-            }
-            exponent += if minus { -power } else { power };
-        }
-        if !ends_word(byte(at)) || mantissa >= 1 << 53 || exponent.unsigned_abs() > 22 {
-            return None;
-        }
-        let power = POWERS[exponent.unsigned_abs() as usize];
-        let exact = if exponent < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
-        // Rounding twice goes wrong only next to the middle between two f32s, and among subnormals.
-        let low = exact.to_bits() & 0x1fff_ffff;
-        if low.abs_diff(0x1000_0000) <= 1 || (exact < f64::from(f32::MIN_POSITIVE) && mantissa != 0) {
-            return None;
-        }
-        let value = exact as f32;
-        if value.is_infinite() {
-            return None;
-        }
-        self.at = at;
-        Some(if negative { -value } else { value })
     }
 
     #[cold]
@@ -335,6 +415,28 @@ impl<'a> Lexer<'a> {
     /// Takes a whole number of 0 or more.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, Unexpected> {
+        match self.plain_u32() {
+            Some(value) => Ok(value),
+            None => self.slow_u32(),
+        }
+    }
+
+    /// Takes a whole number of up to eight digits. `None` says nothing about longer ones; the lexer
+    /// then stands at the next word.
+    #[inline]
+    pub fn plain_u32(&mut self) -> Option<u32> {
+        self.skip_space();
+        let (value, count) = leading_digits(self.source[self.at..].first_chunk()?);
+        let whole = count > 0 && self.source.get(self.at + count).is_some_and(|&b| ends_word(b));
+        if !whole {
+            return None;
+        }
+        self.at += count;
+        Some(value as u32)
+    }
+
+    #[cold]
+    fn slow_u32(&mut self) -> Result<u32, Unexpected> {
         self.skip_space();
         let (start, mut value) = (self.at, 0u64);
         let mut at = start;
@@ -385,16 +487,41 @@ impl<'a> Lexer<'a> {
 mod tests {
     use super::*;
 
+    /// Reads `text` both as a document's last word and as one of many: two paths.
     fn f32_of(text: &str) -> Option<f32> {
-        Lexer::new(text.as_bytes()).f32().ok()
+        let last = Lexer::new(text.as_bytes()).f32().ok();
+        let among = format!("{text} and then some more words");
+        assert_eq!(last.map(f32::to_bits), Lexer::new(among.as_bytes()).f32().ok().map(f32::to_bits), "{text}");
+        last
     }
 
     #[test]
     fn numbers_are_read_as_the_standard_library_reads_them() {
         let written = [
-            "0", "-0", "1", "-1.5", "+2", ".5", "5.", "1e3", "1E-07", "-3.7e-17", "0.03756343", "37.46099", "1e-45",
-            "3.4028235e38", "16777217", "0.1", "123456789012345678901234567890", "1.00000017881393421514957253748434595763683319091796875001",
-            "9007199254740993", "1e22", "1e-22", "4.7019774e-38", "1.1754944e-38", "1.1754942e-38",
+            "0",
+            "-0",
+            "1",
+            "-1.5",
+            "+2",
+            ".5",
+            "5.",
+            "1e3",
+            "1E-07",
+            "-3.7e-17",
+            "0.03756343",
+            "37.46099",
+            "1e-45",
+            "3.4028235e38",
+            "16777217",
+            "0.1",
+            "123456789012345678901234567890",
+            "1.00000017881393421514957253748434595763683319091796875001",
+            "9007199254740993",
+            "1e22",
+            "1e-22",
+            "4.7019774e-38",
+            "1.1754944e-38",
+            "1.1754942e-38",
         ];
         for text in written {
             assert_eq!(f32_of(text).map(f32::to_bits), Some(text.parse::<f32>().unwrap().to_bits()), "{text}");
@@ -403,8 +530,43 @@ mod tests {
         for _ in 0..100_000 {
             let value = f32::from_bits(random.u32(..));
             if value.is_finite() {
-                for text in [format!("{value}"), format!("{value:e}"), format!("{value:.6}"), format!("{:.9}", value.fract())] {
+                for text in
+                    [format!("{value}"), format!("{value:e}"), format!("{value:.6}"), format!("{:.9}", value.fract())]
+                {
                     assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_next_to_the_middle_between_two_neighbours_go_the_right_way() {
+        let mut random = fastrand::Rng::with_seed(8);
+        for _ in 0..100_000 {
+            let below = f32::from_bits(random.u32(0x2000_0000..0x6000_0000));
+            let middle = (f64::from(below) + f64::from(below.next_up())) / 2.0;
+            for value in [middle.next_down(), middle, middle.next_up()] {
+                for text in
+                    [format!("{value}"), format!("{value:.9e}"), format!("{value:.16e}"), format!("{value:.17E}")]
+                {
+                    assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn digits_are_counted_and_summed_whatever_follows_them() {
+        for digits in 0..=8usize {
+            for other in (0..=255u8).filter(|b| !b.is_ascii_digit()) {
+                for tail in [b'0', b'9', 0, 0xff, other] {
+                    let mut text = [tail; 8];
+                    text[..digits].copy_from_slice(&b"90817263"[..digits]);
+                    if digits < 8 {
+                        text[digits] = other;
+                    }
+                    let value = std::str::from_utf8(&text[..digits]).unwrap().parse().unwrap_or(0);
+                    assert_eq!(leading_digits(&text), (value, digits), "{text:?}");
                 }
             }
         }
@@ -417,6 +579,17 @@ mod tests {
             let error = lexer.f32().expect_err(text);
             assert_eq!((error.offset, lexer.offset()), (0, 0), "{text}");
         }
+    }
+
+    #[test]
+    fn a_label_ends_behind_its_colon() {
+        let mut lexer = Lexer::new(b" Pos:1 #Keyframes: 2 Bone0{ :: (");
+        let labels = std::iter::from_fn(|| {
+            let label = lexer.label();
+            (!label.is_empty() || lexer.eat(b'{')).then_some(label)
+        });
+        let text: Vec<_> = labels.map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+        assert_eq!(text, ["Pos:", "1", "#Keyframes:", "2", "Bone0", "", ":", ":"]);
     }
 
     #[test]

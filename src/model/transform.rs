@@ -36,6 +36,16 @@ impl JointTransform {
         Self { translation, rotation, scale }
     }
 
+    /// What has to be added to `reference` to get here: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
+    pub fn difference_to(&self, reference: &Self) -> Self {
+        let ratio = self.scale / reference.scale;
+        Self {
+            translation: self.translation - reference.translation,
+            rotation: (reference.rotation.inverse() * self.rotation).normalize(),
+            scale: Vec3::select(ratio.is_finite_mask(), ratio, Vec3::ONE),
+        }
+    }
+
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()

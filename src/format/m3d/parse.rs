@@ -1,9 +1,161 @@
 //! Reading `.m3d`.
+//!
+//! One parser for every dialect. A file is a row of sections, each opened by a line of stars or
+//! dashes around its name; what a section holds is told by its labels, never by their order. The
+//! sections' readers ([`header`], [`material`], [`subset`], [`vertex`], [`triangle`], [`skeleton`],
+//! [`clip`]) take down what is written. [`assemble`] then makes a model of it that keeps the
+//! promises of [`M3d`], or says why it cannot.
+//!
+//! Vertices, triangles and keys are nearly all of a file. They are read the fast way: like the
+//! first of their kind ([`record`]), and by numbers alone. Whatever is not quite like that is read
+//! the patient way, which repairs and reports. So a sound file pays nothing for the unsound ones.
 
-use super::M3d;
+mod assemble;
+mod clip;
+mod header;
+mod label;
+mod material;
+mod notes;
+mod reader;
+mod record;
+mod skeleton;
+mod sniff;
+mod subset;
+mod triangle;
+mod vertex;
+
+use super::{M3d, M3dMaterial, M3dVertex};
 use crate::format::{FormatError, Parsed};
+use reader::{Banner, Reader, quote};
 
-/// Reads an `.m3d` file. `file` is its name for reports.
-pub fn parse(_file: &str, _source: &[u8]) -> Result<Parsed<M3d>, FormatError> {
-    todo!()
+/// Reads an `.m3d` file of any dialect. `file` is its name for reports.
+///
+/// What is broken but can be used is repaired, with a warning once per cause. Not every oddity is
+/// worth one: weights are left as they are, and so are normals and tangents of any length. These
+/// are read in silence: a third of three weights that leaves a fourth (it is what is missing to
+/// one), a tangent of three numbers (`w` is 1), a texture called `None` or `-` (there is none).
+///
+/// # Errors
+/// If the file is something else, or is broken beyond use: numbers that are none, misspelt labels,
+/// indices out of range, sections that are missing. Up to [`Reporter::MAX_ERRORS`] are listed.
+///
+/// [`Reporter::MAX_ERRORS`]: crate::format::Reporter::MAX_ERRORS
+pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<M3d>, FormatError> {
+    if let Some(error) = sniff::foreign(file, source) {
+        return Err(FormatError::one(error));
+    }
+    let mut reader = Reader::new(file, source);
+    let mut raw = Raw::default();
+    sections(&mut reader, &mut raw);
+    let model = if reader.report.failed() { M3d::default() } else { assemble::assemble(&mut reader, raw) };
+    reader.notes.tell(&mut reader.report);
+    reader.report.finish(model)
+}
+
+/// What the sections hold, as written.
+#[derive(Default)]
+struct Raw {
+    materials: Vec<M3dMaterial>,
+    subsets: Vec<subset::RawSubset>,
+    vertices: Vec<M3dVertex>,
+    /// Where the section of vertices begins, if there is one.
+    vertices_start: Option<usize>,
+    triangles: triangle::RawTriangles,
+    triangles_found: bool,
+    offsets: Vec<skeleton::OfBone<skeleton::Matrix>>,
+    parents: Vec<skeleton::OfBone<u32>>,
+    clips: Vec<clip::RawClip>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Materials,
+    Subsets,
+    Vertices,
+    Triangles,
+    BoneOffsets,
+    BoneHierarchy,
+    AnimationClips,
+}
+
+const SECTIONS: &[(&str, Section)] = &[
+    ("Materials", Section::Materials),
+    ("SubsetTable", Section::Subsets),
+    ("Vertices", Section::Vertices),
+    ("Triangles", Section::Triangles),
+    ("BoneOffsets", Section::BoneOffsets),
+    ("BoneHierarchy", Section::BoneHierarchy),
+    ("AnimationClips", Section::AnimationClips),
+    ("Subsets", Section::Subsets),
+];
+
+/// Reads section after section.
+fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
+    let mut seen = 0u8;
+    let mut header = false;
+    while !reader.lexer.at_end() && !reader.report.is_full() {
+        let Some(banner) = reader.banner() else {
+            let error = "a section line such as `***m3d-File-Header***`";
+            reader.unexpected_here(error, "");
+            return;
+        };
+        reader.signs.dashes |= banner.dashes;
+        let Some(section) = label::find(SECTIONS, banner.name) else {
+            if header || seen != 0 {
+                if is_header(banner.name) {
+                    reader.report.warning(banner.offset, "a second model begins here; only the first was read");
+                    return;
+                }
+                unknown_section(reader, banner);
+                continue;
+            }
+            header = true;
+            reader.signs.home_made |= !label::same(banner.name, "m3d-File-Header");
+            header::read(reader);
+            continue;
+        };
+        let bit = 1 << section as u8;
+        if seen & bit != 0 {
+            let message = format!("there is a second section {}; it was ignored", quote(banner.name));
+            reader.report.warning(banner.offset, message);
+            reader.skip_section();
+            continue;
+        }
+        seen |= bit;
+        match section {
+            Section::Materials => material::read(reader, &mut raw.materials),
+            Section::Subsets if subset::at_table(reader) => subset::read(reader, &mut raw.subsets),
+            Section::Subsets => material::read_bare(reader, &mut raw.materials),
+            Section::Vertices => {
+                raw.vertices_start = Some(reader.lexer.offset());
+                vertex::read(reader, &mut raw.vertices);
+            }
+            Section::Triangles => {
+                raw.triangles_found = true;
+                triangle::read(reader, &mut raw.triangles);
+            }
+            Section::BoneOffsets => skeleton::read_offsets(reader, &mut raw.offsets),
+            Section::BoneHierarchy => skeleton::read_parents(reader, &mut raw.parents),
+            Section::AnimationClips => clip::read(reader, &mut raw.clips),
+        }
+    }
+}
+
+fn is_header(name: &[u8]) -> bool {
+    name.to_ascii_lowercase().windows(6).any(|word| word == b"header")
+}
+
+/// Steps over a section of unknown name: an error where it is probably a misspelt one.
+fn unknown_section(reader: &mut Reader<'_>, banner: Banner<'_>) {
+    let name = quote(banner.name);
+    match label::nearest(banner.name, SECTIONS.iter().map(|&(name, _)| name)) {
+        Some(nearest) => {
+            let error = reader.report.error(banner.offset, format!("unknown section {name}"));
+            error.hint = format!("did you mean `{nearest}`?");
+        }
+        None => {
+            reader.report.warning(banner.offset, format!("unknown section {name}; it was ignored"));
+        }
+    }
+    reader.skip_section();
 }

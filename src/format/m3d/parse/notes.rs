@@ -1,0 +1,74 @@
+//! Warnings said once per cause, with a count, however often the cause is met.
+
+use crate::format::Reporter;
+
+/// Why something was repaired, ignored or guessed. Findings of one cause are one warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause<'a> {
+    NotFinite,
+    ExtraNumbers,
+    UnknownLabel(&'a [u8]),
+    UnknownLabels,
+    SubsetId,
+    FaceRange,
+    VertexRange,
+    NoVertexCount,
+    Weight,
+    Parent,
+    Cycle,
+    KeyOrder,
+    KeyCount,
+    KeyParts,
+    Track,
+    TrackAgain,
+    Brace,
+}
+
+struct Note<'a> {
+    cause: Cause<'a>,
+    offset: usize,
+    times: usize,
+    message: String,
+}
+
+/// The causes met so far, each with the place it was met at first.
+#[derive(Default)]
+pub(super) struct Notes<'a>(Vec<Note<'a>>);
+
+impl<'a> Notes<'a> {
+    /// Labels listed one by one; a file of random words has no more.
+    const MOST_LABELS: usize = 10;
+
+    /// Counts a finding. The message of the first of its cause is the one that is told.
+    pub(super) fn add(&mut self, cause: Cause<'a>, offset: usize, message: impl FnOnce() -> String) {
+        let known = |note: &&mut Note<'_>| note.cause == cause;
+        match self.0.iter_mut().find(known) {
+            Some(note) => note.times += 1,
+            None => self.0.push(Note { cause, offset, times: 1, message: message() }),
+        }
+    }
+
+    /// Counts a label that means nothing here.
+    pub(super) fn unknown_label(&mut self, label: &'a [u8], offset: usize, message: impl FnOnce() -> String) {
+        let labels = self.0.iter().filter(|note| matches!(note.cause, Cause::UnknownLabel(_)));
+        let known = labels.clone().any(|note| note.cause == Cause::UnknownLabel(label));
+        if known || labels.count() < Self::MOST_LABELS {
+            self.add(Cause::UnknownLabel(label), offset, message);
+        } else {
+            self.add(Cause::UnknownLabels, offset, || "more unknown labels; their lines were ignored".into());
+        }
+    }
+
+    /// Whether a finding of this cause was counted.
+    pub(super) fn met(&self, cause: Cause<'_>) -> bool {
+        self.0.iter().any(|note| note.cause == cause)
+    }
+
+    /// Turns the notes into warnings.
+    pub(super) fn tell(self, report: &mut Reporter<'_>) {
+        for note in self.0 {
+            let times = if note.times > 1 { format!(" ({} times)", note.times) } else { String::new() };
+            report.warning(note.offset, note.message + &times);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Records of labelled numbers: vertices and keys.
+//!
+//! Files hold thousands of them, and all alike. So the first is read label by label, and its
+//! [`Layout`], the labels as they are spelt there with the count of numbers behind each, is what
+//! the others are compared with while they are read. Whatever does not fit is read again the
+//! patient way, which is also the only one that reports.
+
+use super::{label, reader::Reader};
+use crate::format::{Lexer, Unexpected};
+
+/// The most labels and numbers in a record.
+const COLUMNS: usize = 6;
+const SLOTS: usize = 16;
+
+/// A label and the numbers behind it.
+pub(super) struct Column {
+    /// Spellings, the books' own first. A spelling that two columns share is told apart by the
+    /// count of numbers behind it.
+    pub(super) names: &'static [&'static str],
+    /// Where in [`Record::numbers`] its numbers go.
+    pub(super) slot: usize,
+    /// The fewest and the most numbers.
+    pub(super) least: usize,
+    pub(super) most: usize,
+    /// Whether these are whole numbers, which go to [`Record::indices`].
+    pub(super) indices: bool,
+}
+
+/// What a kind of record looks like.
+pub(super) struct Schema {
+    pub(super) columns: [Column; COLUMNS],
+    /// What a slot holds that no label fills.
+    pub(super) blank: [f32; SLOTS],
+    /// The section, for reports.
+    pub(super) section: &'static str,
+    /// Whether labels of another kind stand between the records and end them.
+    pub(super) enclosed: bool,
+}
+
+impl Schema {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().flat_map(|column| column.names.iter().copied())
+    }
+
+    /// Whether a record may begin with this label.
+    pub(super) fn knows(&self, label: &[u8]) -> bool {
+        self.names().any(|name| label::same(label, name))
+    }
+}
+
+/// The numbers of one record.
+#[derive(Clone, Copy)]
+pub(super) struct Record {
+    pub(super) numbers: [f32; SLOTS],
+    /// `u32::MAX` for what indexes nothing.
+    pub(super) indices: [u32; 4],
+    /// How many numbers each column has; 0 for a column that is missing.
+    pub(super) counts: [u8; COLUMNS],
+}
+
+impl Record {
+    pub(super) fn blank(schema: &Schema) -> Self {
+        Self { numbers: schema.blank, indices: [0; 4], counts: [0; COLUMNS] }
+    }
+
+    /// `N` numbers from a slot on.
+    #[inline]
+    pub(super) fn get<const N: usize>(&self, slot: usize) -> [f32; N] {
+        std::array::from_fn(|i| self.numbers[slot + i])
+    }
+}
+
+/// How the file spells its records.
+#[derive(Default)]
+pub(super) struct Layout<'a> {
+    steps: Vec<Step<'a>>,
+    counts: [u8; COLUMNS],
+}
+
+struct Step<'a> {
+    label: &'a [u8],
+    slot: usize,
+    count: usize,
+    indices: bool,
+}
+
+impl Layout<'_> {
+    /// Reads a record spelt like the first. False, and the lexer left in place, if it is not.
+    #[inline]
+    pub(super) fn replay(&self, lexer: &mut Lexer<'_>, record: &mut Record) -> bool {
+        let start = lexer.offset();
+        let fits = !self.steps.is_empty() && self.steps(lexer, record).is_some() && starts_label(lexer);
+        if fits {
+            record.counts = self.counts;
+        } else {
+            lexer.seek(start);
+        }
+        fits
+    }
+
+    #[inline]
+    fn steps(&self, lexer: &mut Lexer<'_>, record: &mut Record) -> Option<()> {
+        for step in &self.steps {
+            if !lexer.eat_text(step.label) {
+                return None;
+            }
+            if step.indices {
+                for slot in record.indices.get_mut(..step.count)? {
+                    *slot = lexer.plain_u32()?;
+                }
+            } else {
+                for slot in record.numbers.get_mut(step.slot..step.slot + step.count)? {
+                    *slot = lexer.plain_f32()?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Whether what comes next is no number: one too many would have to be reported.
+#[inline]
+fn starts_label(lexer: &mut Lexer<'_>) -> bool {
+    !matches!(lexer.peek_byte(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
+}
+
+/// Reads a record label by label; it ends before a label it has already, and with the section. A
+/// record without any label is all blank.
+///
+/// The layout is learnt if the record has no fault.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    schema: &Schema,
+    layout: &mut Layout<'a>,
+    context: impl Fn(&Reader<'a>) -> String,
+) -> Record {
+    let mut record = Record::blank(schema);
+    let mut learnt = Layout::default();
+    let mut sound = true;
+    while !reader.at_section_end() {
+        let offset = reader.lexer.offset();
+        let label = reader.lexer.label();
+        if !schema.knows(label) {
+            reader.lexer.seek(offset);
+            let number = reader.at_number();
+            if schema.enclosed && !number {
+                break;
+            }
+            sound = false;
+            let context = context(reader);
+            reader.unknown_label(schema.names(), schema.section, context);
+            continue;
+        }
+        let column = match values(reader, schema, label, &mut record) {
+            Ok(Some((at, count, extra))) => {
+                let column = &schema.columns[at];
+                learnt.steps.push(Step { label, slot: column.slot, count, indices: column.indices });
+                sound &= !extra;
+                at
+            }
+            // The label is taken: the next record has begun.
+            Ok(None) => {
+                reader.lexer.seek(offset);
+                break;
+            }
+            Err(unexpected) => {
+                sound = false;
+                let context = context(reader);
+                reader.unexpected(offset, unexpected, context);
+                continue;
+            }
+        };
+        let spelling = schema.columns[column].names.iter().position(|name| label::same(label, name));
+        reader.signs.home_made |= spelling.is_some_and(|at| at > 0);
+    }
+    if sound && record.counts != [0; COLUMNS] {
+        learnt.counts = record.counts;
+        *layout = learnt;
+    }
+    record
+}
+
+/// Reads the numbers behind `label` into its column. `None` if the record has that column already.
+fn values(
+    reader: &mut Reader<'_>,
+    schema: &Schema,
+    label: &[u8],
+    record: &mut Record,
+) -> Result<Option<(usize, usize, bool)>, Unexpected> {
+    let offset = reader.lexer.offset();
+    let named = |column: &Column| column.names.iter().any(|name| label::same(label, name));
+    let mut candidates = (0..COLUMNS).filter(|&at| named(&schema.columns[at]));
+    let Some(first) = candidates.next() else { return Ok(None) };
+    let second = candidates.next();
+    // Where the label is not shared, a column that is there already needs no reading.
+    if second.is_none() && record.counts[first] > 0 {
+        return Ok(None);
+    }
+    let mut numbers = [0.0; 4];
+    let mut indices = [0; 4];
+    let mut count = 0;
+    let column = &schema.columns[first];
+    let least = second.map_or(column.least, |second| schema.columns[second].least.min(column.least));
+    while count < 4 && (count < least || reader.at_number()) {
+        if column.indices {
+            indices[count] = reader.index()?;
+        } else {
+            numbers[count] = reader.number()?;
+        }
+        count += 1;
+    }
+    let fits = |at: &usize| (schema.columns[*at].least..=schema.columns[*at].most).contains(&count);
+    let at = second.filter(|second| !fits(&first) && fits(second)).unwrap_or(first);
+    let column = &schema.columns[at];
+    if record.counts[at] > 0 {
+        return Ok(None);
+    }
+    let extra = count > column.most || reader.at_number();
+    if extra {
+        reader.skip_extra_numbers(offset);
+        count = count.min(column.most);
+    }
+    if column.indices {
+        record.indices[..count].copy_from_slice(&indices[..count]);
+    } else {
+        record.numbers[column.slot..column.slot + count].copy_from_slice(&numbers[..count]);
+    }
+    record.counts[at] = count as u8;
+    Ok(Some((at, count, extra)))
+}

@@ -1,0 +1,133 @@
+//! Bones: offset matrices and parents.
+
+use super::{
+    header::Counted,
+    label,
+    notes::Cause,
+    reader::{Reader, item},
+};
+use crate::format::m3d::M3dBone;
+
+/// Something read for a bone: the bone's number, if the label has it, and the place.
+pub(super) struct OfBone<T> {
+    pub(super) bone: Option<u32>,
+    pub(super) offset: usize,
+    pub(super) value: T,
+}
+
+/// Row-major 4×4.
+pub(super) type Matrix = [[f32; 4]; 4];
+
+const OFFSET: &str = "BoneOffset";
+const PARENT: &str = "ParentIndexOfBone";
+
+/// Reads `BoneOffset0` and sixteen numbers, again and again.
+pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Matrix>>) {
+    while !reader.at_section_end() {
+        let offset = reader.lexer.offset();
+        let context = item("bone", offsets.len(), reader.header.count(Counted::Bones), "BoneOffsets");
+        let Some(rest) = label::after(reader.lexer.label(), OFFSET) else {
+            reader.lexer.seek(offset);
+            reader.unknown_label([OFFSET], "BoneOffsets", context);
+            continue;
+        };
+        match reader.numbers::<16>(16) {
+            Ok((m, _)) => {
+                let value = std::array::from_fn(|row| std::array::from_fn(|column| m[4 * row + column]));
+                offsets.push(OfBone { bone: label::index(rest), offset, value });
+            }
+            Err(unexpected) => reader.unexpected(offset, unexpected, context),
+        }
+    }
+}
+
+/// Reads `ParentIndexOfBone0: -1`, again and again. `u32::MAX` is no parent.
+pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32>>) {
+    while !reader.at_section_end() {
+        let offset = reader.lexer.offset();
+        let context = item("bone", parents.len(), reader.header.count(Counted::Bones), "BoneHierarchy");
+        // One exporter writes the bone's name for its number, with whatever a name may hold: the
+        // parent is what stands last on the line.
+        let line = reader.lexer.rest_of_line();
+        let split = line.iter().rposition(u8::is_ascii_whitespace).map_or(line.len(), |at| at + 1);
+        let (name, _) = line.split_at(split);
+        let Some(rest) = label::after(name.trim_ascii(), PARENT) else {
+            reader.lexer.seek(offset);
+            reader.unknown_label([PARENT], "BoneHierarchy", context);
+            continue;
+        };
+        let rest = rest.strip_suffix(b":").unwrap_or_else(|| {
+            reader.signs.home_made = true;
+            rest
+        });
+        reader.lexer.seek(offset + split);
+        match reader.index() {
+            Ok(value) => parents.push(OfBone { bone: label::index(rest), offset, value }),
+            Err(unexpected) => reader.unexpected(offset, unexpected, context),
+        }
+    }
+}
+
+/// The bones, or none if the file has no more than their number. Cycles are cut.
+pub(super) fn assemble(
+    reader: &mut Reader<'_>,
+    offsets: Vec<OfBone<Matrix>>,
+    parents: Vec<OfBone<u32>>,
+) -> Vec<M3dBone> {
+    if offsets.len() != parents.len() {
+        let place = offsets.last().map(|o| o.offset).max(parents.last().map(|p| p.offset)).unwrap_or(0);
+        let (offsets, parents) = (offsets.len(), parents.len());
+        let error = reader.report.error(place, format!("{offsets} bones have an offset, {parents} have a parent"));
+        error.hint = "BoneOffsets and BoneHierarchy must list the same bones; the file may be cut off".into();
+        return Vec::new();
+    }
+    let offsets = in_order(offsets);
+    let parents = in_order(parents);
+    let count = offsets.len();
+    let mut bones = Vec::with_capacity(count);
+    for (index, (offset, parent)) in offsets.iter().zip(&parents).enumerate() {
+        let place = (parent.value as usize) < count && parent.value as usize != index;
+        if !place && parent.value != u32::MAX {
+            reader.notes.add(Cause::Parent, parent.offset, || {
+                format!("a bone's parent, {}, is no other bone of the file's {count}; it became a root", parent.value)
+            });
+        }
+        bones.push(M3dBone { offset: offset.value, parent: place.then_some(parent.value) });
+    }
+    cut_cycles(reader, &mut bones, &parents);
+    bones
+}
+
+/// By the numbers in the labels, if every bone has one of its own; else as they stand.
+fn in_order<T>(mut bones: Vec<OfBone<T>>) -> Vec<OfBone<T>> {
+    let mut seen = vec![false; bones.len()];
+    let numbered = bones.iter().all(|b| {
+        let slot = b.bone.and_then(|bone| seen.get_mut(bone as usize));
+        slot.is_some_and(|seen| !std::mem::replace(seen, true))
+    });
+    if numbered {
+        bones.sort_by_key(|b| b.bone);
+    }
+    bones
+}
+
+/// Makes a root of one bone in every cycle of parents.
+fn cut_cycles(reader: &mut Reader<'_>, bones: &mut [M3dBone], parents: &[OfBone<u32>]) {
+    // The walk a bone was first met on; 0 is none. Meeting one's own walk again closes a cycle.
+    let mut walks = vec![0; bones.len()];
+    for start in 0..bones.len() {
+        let mut at = start;
+        while walks[at] == 0 {
+            walks[at] = start + 1;
+            let Some(parent) = bones[at].parent else { break };
+            if walks[parent as usize] == start + 1 {
+                bones[at].parent = None;
+                reader.notes.add(Cause::Cycle, parents[at].offset, || {
+                    format!("bone {at} is its own ancestor; it became a root")
+                });
+                break;
+            }
+            at = parent as usize;
+        }
+    }
+}
