@@ -1,6 +1,6 @@
 //! Values that change over time, and the distance a speed covers.
 
-use super::exact::Exact;
+use super::exact::{Exact, tick};
 use serde::{Deserialize, Serialize};
 
 /// How a value goes from one to another.
@@ -138,6 +138,10 @@ impl Speed {
             Self::Steady(speed) => begin + Exact::new(distance / speed),
             Self::Ramp(ramp) => {
                 let (t0, t1) = (ramp.progress(begin), ramp.progress(end));
+                // Where a speed comes to rest, a rounding of the distance is a long time.
+                if tick(ramp.integral(t0, t1)) == tick(distance) {
+                    return end;
+                }
                 let t = bisect(t0, t1, |t| ramp.integral(t0, t).abs() >= distance.abs());
                 Exact::new(ramp.begin) + Exact::new(ramp.duration).scale(t)
             }
