@@ -736,7 +736,8 @@ fn validate_names_files_it_cannot_read_or_does_not_know() {
     let folder = characters();
     fs::write(folder.path().join("notes.txt"), "not a model").unwrap();
     for (file, words) in [
-        ("gone.m3d", "gone.m3d: error: cannot read it: there is no such file"),
+        ("gone.m3d", "gone.m3d: error: cannot read it: there is no such file\n\n"),
+        ("arm.m3d", "hint: there is `arm.md5mesh` beside it"),
         ("notes.txt", "no kind of file that marionette knows"),
     ] {
         let run = marionette(&folder, &["validate", file]);
