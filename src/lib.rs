@@ -49,7 +49,7 @@ App::new()
 * Callbacks never come: keys live in the manifest or are added in code; paused and disabled tracks fire none.
 ")]
 #![warn(missing_docs)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod controller;
 pub mod format;

@@ -5,8 +5,9 @@ use super::{
     material::standard_material, mesh::mesh_of,
 };
 use crate::{
-    import::{ImportSettings, Imported, Manifest, MapKind, find_texture},
-    model::{Model, SkeletalClip, SkinPart},
+    format::Diagnostic,
+    import::{Imported, Manifest, MaterialTextures, TextureFiles},
+    model::{Model, SkeletalClip},
     pose::{Mask, PartBounds},
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
@@ -69,31 +70,28 @@ impl Sink for AssetsSink<'_> {
     }
 }
 
-/// The texture files that were found, per material: base colour and normal map.
+/// The texture files that were found, per material.
 #[derive(Default)]
-pub(super) struct Textures(Vec<[Option<String>; 2]>);
+pub(super) struct Textures(Vec<MaterialTextures>);
 
 impl Textures {
     /// Finds the materials' maps among the files beside the model; one warning names those not found.
-    pub(super) fn resolve(imported: &mut Imported, model: &str, files: &[String]) -> Self {
-        let mut missing: Vec<String> = Vec::new();
-        let mut maps = Vec::new();
-        for material in &imported.model.materials {
-            let base = material.base_color_map.as_deref();
-            let color = base.and_then(|name| find_texture(name, MapKind::BaseColor, files));
-            let written = material.normal_map.as_deref().and_then(|name| find_texture(name, MapKind::Normal, files));
-            let normal = written.or_else(|| base.and_then(|name| find_texture(name, MapKind::NormalCompanion, files)));
-            let lost = [(&material.base_color_map, &color), (&material.normal_map, &normal)];
-            missing.extend(lost.iter().filter(|(name, found)| found.is_none() && name.is_some()).filter_map(|(n, _)| (*n).clone()));
-            maps.push([color, normal]);
+    pub(super) fn resolve(imported: &mut Imported, model: &str, files: Vec<String>) -> Self {
+        let files = TextureFiles::new(files);
+        let materials = &imported.model.materials;
+        let found: Vec<_> = materials.iter().map(|material| files.resolve_material(material)).collect();
+        let mut missing: Vec<&str> = Vec::new();
+        for (material, found) in materials.iter().zip(&found) {
+            let maps = [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)];
+            missing.extend(maps.iter().filter(|(_, file)| file.is_none()).filter_map(|(name, _)| name.as_deref()));
         }
-        missing.sort();
+        missing.sort_unstable();
         missing.dedup();
         if !missing.is_empty() {
             let message = format!("no texture file beside the model for {}; drawn plain", missing.join(", "));
-            imported.warnings.push(crate::format::Diagnostic::warning(model, message));
+            imported.warnings.push(Diagnostic::warning(model, message));
         }
-        Self(maps)
+        Self(found)
     }
 }
 
@@ -113,14 +111,15 @@ pub(super) fn assemble_character(
         .iter()
         .enumerate()
         .map(|(index, material)| {
-            let [color, normal] = textures.0.get(index).cloned().unwrap_or_default();
-            let color = color.and_then(|file| sink.texture(&file, true));
-            let normal = normal.and_then(|file| sink.texture(&file, false));
+            let found = textures.0.get(index).cloned().unwrap_or_default();
+            let color = found.base_color.and_then(|file| sink.texture(&file, true));
+            let normal = found.normal.and_then(|file| sink.texture(&file, false));
             sink.material(CharacterAssetLabel::Material(index), standard_material(material, color, normal))
         })
         .collect();
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
+    let rest = skeleton.rest_model();
     let parts = parts
         .iter()
         .enumerate()
@@ -132,8 +131,8 @@ pub(super) fn assemble_character(
                 mesh,
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 palette: part.palette.as_slice().into(),
-                rest_bounds: rest_box(&bounds, part, &skeleton.rest_model()),
-                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip))).collect(),
+                rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
+                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions)))).collect(),
                 bounds: Arc::new(bounds),
             }
         })
@@ -161,4 +160,14 @@ pub(super) fn assemble_character(
         sub_assets,
         version: NEXT_VERSION.fetch_add(1, Ordering::Relaxed),
     }
+}
+
+fn aabb((low, high): (Vec3, Vec3)) -> Aabb {
+    Aabb::from_min_max(low, high)
+}
+
+/// The box of a part that no joint moves.
+fn enclose(positions: &[Vec3]) -> (Vec3, Vec3) {
+    let first = positions.first().copied().unwrap_or_default();
+    positions.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)))
 }

@@ -114,7 +114,7 @@ impl AssetLoader for CharacterLoader {
             TextureMode::Ignore => Vec::new(),
         };
         let textures = match settings.textures {
-            TextureMode::Load => Textures::resolve(&mut imported, &manifest.model, &found),
+            TextureMode::Load => Textures::resolve(&mut imported, &manifest.model, found),
             TextureMode::Ignore => Textures::default(),
         };
         report(&imported.warnings);
@@ -195,7 +195,7 @@ impl ContextSink<'_, '_> {
         // Labels come from names in the file, and two may be alike.
         let mut unique = label.clone();
         let mut count = 1;
-        while self.context.has_labeled_asset(unique.as_str()) {
+        while self.context.has_labeled_asset(unique.clone()) {
             count += 1;
             unique = format!("{label}.{count}");
         }

@@ -9,6 +9,7 @@ use glam::Affine3A;
 ///
 /// The entity becomes a child of the character, and its `Transform` follows the socket before transforms
 /// are propagated, so it is never a frame late: its world matrix is `character · joint · socket · offset`.
+/// To hang it elsewhere or move it in its socket, insert the component anew.
 /// Like any child it goes with the character when that is despawned; removing this component lets it stay
 /// where it is, as a plain child.
 ///
@@ -24,7 +25,7 @@ use glam::Affine3A;
 /// ```
 #[derive(Component, Clone, Debug, PartialEq)]
 #[relationship(relationship_target = Carries)]
-#[require(Transform, Visibility)]
+#[require(Transform, Visibility, ResolvedSocket)]
 pub struct SocketOf {
     /// The character.
     #[relationship]
@@ -33,7 +34,6 @@ pub struct SocketOf {
     pub socket: String,
     /// Where the entity sits in the socket's space.
     pub offset: Transform,
-    resolved: Option<Resolved>,
 }
 
 /// On a character: the entities its joints carry. Kept by [`SocketOf`].
@@ -41,18 +41,18 @@ pub struct SocketOf {
 #[relationship_target(relationship = SocketOf)]
 pub struct Carries(Vec<Entity>);
 
-/// What a name meant in one version of a character's asset.
-#[derive(Clone, Debug, PartialEq)]
-struct Resolved {
+/// What a socket's name meant in one version of a character's asset.
+#[derive(Component, Clone, Debug, Default)]
+pub(super) struct ResolvedSocket {
+    /// 0 before the first look; no asset has that version.
     version: u64,
     socket: Option<Socket>,
-    name: String,
 }
 
 impl SocketOf {
     /// Carried by a socket or joint of `character`.
     pub fn new(character: Entity, socket: impl Into<String>) -> Self {
-        Self { character, socket: socket.into(), offset: Transform::IDENTITY, resolved: None }
+        Self { character, socket: socket.into(), offset: Transform::IDENTITY }
     }
 
     /// At a place in the socket's space.
@@ -65,25 +65,23 @@ pub(super) fn attach(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose)>,
-    mut carried: Query<(Entity, &mut SocketOf, &mut Transform, Option<&ChildOf>)>,
+    mut carried: Query<(Entity, Ref<SocketOf>, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
 ) {
-    for (entity, mut socket_of, mut transform, parent) in &mut carried {
+    for (entity, socket_of, mut resolved, mut transform, parent) in &mut carried {
         if parent.is_none_or(|parent| parent.parent() != socket_of.character) {
             commands.entity(entity).try_insert(ChildOf(socket_of.character));
         }
         let Ok((handle, parts, pose)) = characters.get(socket_of.character) else { continue };
         let Some(version) = parts.version else { continue };
-        let current = socket_of.resolved.as_ref().is_some_and(|r| r.version == version && r.name == socket_of.socket);
-        if !current {
+        if resolved.version != version || socket_of.is_changed() {
             let Some(character) = assets.get(handle.id()) else { continue };
-            let name = socket_of.socket.clone();
-            let socket = character.socket(&name);
+            let socket = character.socket(&socket_of.socket);
             if socket.is_none() {
-                warn_missing(character, &name);
+                warn_missing(character, &socket_of.socket);
             }
-            socket_of.bypass_change_detection().resolved = Some(Resolved { version, socket, name });
+            *resolved = ResolvedSocket { version, socket };
         }
-        let socket = socket_of.resolved.as_ref().and_then(|resolved| resolved.socket);
+        let socket = resolved.socket;
         if let Some(socket) = socket
             && let Some(joint) = pose.joint(socket.joint)
         {

@@ -16,10 +16,10 @@ mod md5;
 mod open;
 mod textures;
 
-pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
+pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{FileKind, assemble, open_clips, open_model};
+pub use open::{FileKind, assemble, open_clips, open_model, skeleton_of_anim};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::Diagnostic;

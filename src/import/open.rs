@@ -3,8 +3,9 @@
 use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5};
 use crate::{
     format::{Diagnostic, FormatError, m3d, md5},
-    model::{SkeletalClip, Skeleton},
+    model::{JointTransform, SkeletalClip, Skeleton},
 };
+use glam::{Quat, Vec3};
 use std::sync::Arc;
 
 /// What a file is, by its name and, where the name says nothing, by its first words.
@@ -88,6 +89,35 @@ pub fn open_clips(
         warnings.push(Diagnostic::warning(file, "the file holds no clips"));
     }
     Ok((donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings))
+}
+
+/// A skeleton of a clip's own joints, at rest in its first frame: for a clip that is loaded without a model.
+pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettings) -> Result<Skeleton, FormatError> {
+    let local = |joint: usize| {
+        let [position, [x, y, z]] = anim.joint_at(joint, 0);
+        // id's files leave out the w, which is never positive.
+        let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
+        JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
+    };
+    let mut joints = Vec::with_capacity(anim.joints.len());
+    for (index, joint) in anim.joints.iter().enumerate() {
+        // Up to the root; a chain longer than the list would be a circle, which the parser refuses.
+        let mut placed = local(index).to_affine();
+        let above = std::iter::successors(joint.parent, |&at| anim.joints[at as usize].parent);
+        for parent in above.take(anim.joints.len()) {
+            placed = local(parent as usize).to_affine() * placed;
+        }
+        let placed = JointTransform::from_affine(placed);
+        let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
+        joints.push(md5::Md5Joint {
+            name: joint.name.clone(),
+            parent: joint.parent,
+            position: placed.translation.to_array(),
+            orientation: [turn.x, turn.y, turn.z],
+        });
+    }
+    let mesh = md5::Md5Mesh { joints, ..md5::Md5Mesh::default() };
+    Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 
 /// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.

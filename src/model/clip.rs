@@ -91,6 +91,7 @@ pub struct SkeletalClip {
     samples: Vec<Vec4>,
     stride: usize,
     unit_scale: bool,
+    animates_all: bool,
 }
 
 impl SkeletalClip {
@@ -133,6 +134,7 @@ impl SkeletalClip {
             constants: Vec::new(),
             samples: Vec::new(),
             stride: 0,
+            animates_all: (0..joints).all(animated),
             unit_scale: dense.iter().all(|row| row.scale == SoaTransform::IDENTITY.scale),
         };
         // First where every channel lives, then the samples frame by frame: a frame is one run of memory.
@@ -197,6 +199,11 @@ impl SkeletalClip {
     /// If `frame` is out of range.
     pub fn frame(&self, frame: usize) -> &[Vec4] {
         &self.samples[frame * self.stride..][..self.stride]
+    }
+
+    /// Whether the clip moves every joint.
+    pub fn animates_all(&self) -> bool {
+        self.animates_all
     }
 
     /// Whether no joint is ever scaled: every scale of every frame is exactly one.

@@ -39,16 +39,9 @@ impl Blend<'_> {
     /// # Panics
     /// If `out`, a pose or a mask is shorter than `rest`.
     pub fn run(&self, out: &mut [SoaTransform]) {
-        let rows = self.rest.len();
         let unit = unit_weight(self.layers.iter().map(|layer| layer.weight));
-        for (row, (out, rest)) in out[..rows].iter_mut().zip(self.rest).enumerate() {
-            let mut sum = Sum::ZERO;
-            for layer in self.layers {
-                let weight = Vec4::splat(relative(layer.weight, unit)) * layer.mask.map_or(Vec4::ONE, |mask| mask[row]);
-                let SoaTransform { translation, rotation, scale } = layer.pose[row];
-                sum.add::<true>(translation, rotation, scale, weight);
-            }
-            *out = sum.finish::<true>(rest);
+        for (row, (out, rest)) in out[..self.rest.len()].iter_mut().zip(self.rest).enumerate() {
+            *out = mean(self.layers, unit, row, rest).pose;
         }
     }
 }
@@ -75,24 +68,27 @@ impl PriorityBlend<'_> {
     /// # Panics
     /// If `out`, a pose or a mask is shorter than `rest`.
     pub fn run(&self, out: &mut [SoaTransform]) {
-        let rows = self.rest.len();
         let share = Vec4::splat(share(self.priority_blend));
-        let groups = [self.low, self.high];
-        let units = groups.map(|layers| unit_weight(layers.iter().map(|layer| layer.weight)));
-        for (row, (out, rest)) in out[..rows].iter_mut().zip(self.rest).enumerate() {
-            let [low, high] = [0, 1].map(|group| {
-                let mut sum = Sum::ZERO;
-                for layer in groups[group] {
-                    let weight = relative(layer.weight, units[group]);
-                    let weight = Vec4::splat(weight) * layer.mask.map_or(Vec4::ONE, |mask| mask[row]);
-                    let SoaTransform { translation, rotation, scale } = layer.pose[row];
-                    sum.add::<true>(translation, rotation, scale, weight);
-                }
-                sum
-            });
-            *out = Sum::mix::<true>(&low, &high, share, rest);
+        let [low, high] = [self.low, self.high].map(|g| unit_weight(g.iter().map(|layer| layer.weight)));
+        for (row, (out, rest)) in out[..self.rest.len()].iter_mut().zip(self.rest).enumerate() {
+            let (low, high) = (mean(self.low, low, row, rest), mean(self.high, high, row, rest));
+            *out = Mean::mix::<true>(low, high, share, rest);
         }
     }
+}
+
+/// The mean of four joints of the layers, with weights relative to `unit`.
+#[inline(always)]
+fn mean(layers: &[Layer], unit: f32, row: usize, rest: &SoaTransform) -> Mean {
+    let mut sum = Sum::ZERO;
+    for layer in layers {
+        let weight = Vec4::splat(relative(layer.weight, unit));
+        let weight = layer.mask.map_or(weight, |mask| weight * mask[row]);
+        let pose = &layer.pose[row];
+        let flip = sum.flip(pose);
+        sum.add::<true>(pose, weight, flip);
+    }
+    sum.finish::<true, true>(rest)
 }
 
 /// Joints whose layers come to less than this share of the group's largest weight count as not reached.
@@ -101,7 +97,12 @@ pub(crate) const REACHED: f32 = 1e-30;
 /// The largest usable weight: what weights are taken relative to, so that scaling all of them by a
 /// constant changes nothing and no sum overflows. 0 where no layer counts.
 pub(crate) fn unit_weight(weights: impl Iterator<Item = f32>) -> f32 {
-    weights.filter(|weight| weight.is_finite()).fold(0.0, f32::max)
+    weights.fold(0.0, larger)
+}
+
+/// The larger of a finite number ≥ 0 and a weight, if that is usable.
+pub(crate) fn larger(unit: f32, weight: f32) -> f32 {
+    if weight > unit && weight < f32::INFINITY { weight } else { unit }
 }
 
 /// A weight relative to the largest, 0..=1.
@@ -125,56 +126,88 @@ pub(crate) struct Sum {
     weight: Vec4,
 }
 
+/// The mean of four joints, and which of them were reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mean {
+    pub(crate) pose: SoaTransform,
+    reached: BVec4A,
+}
+
 impl Sum {
     pub(crate) const ZERO: Self =
         Self { translation: SoaVec3::ZERO, rotation: SoaQuat::ZERO, scale: SoaVec3::ZERO, weight: Vec4::ZERO };
 
-    /// Adds four joints; `weight` ≥ 0, `rotation` of any length from √½ to 1.
+    /// Four joints alone; as [`Self::add`] to nothing.
     #[inline(always)]
-    pub(crate) fn add<const SCALE: bool>(&mut self, t: SoaVec3, r: SoaQuat, s: SoaVec3, weight: Vec4) {
-        self.translation = self.translation.add_scaled(t, weight);
-        let flip = sign(self.rotation.dot(r));
+    pub(crate) fn first<const SCALE: bool>(row: &SoaTransform, weight: Vec4) -> Self {
+        Self {
+            translation: row.translation.scaled(weight),
+            rotation: row.rotation.scaled(weight / sqrt(row.rotation.dot(row.rotation))),
+            scale: if SCALE { row.scale.scaled(weight) } else { SoaVec3::ONE },
+            weight,
+        }
+    }
+
+    /// 1 in the lanes whose rotation lies in the hemisphere of the sum, −1 in the others.
+    #[inline(always)]
+    pub(crate) fn flip(&self, row: &SoaTransform) -> Vec4 {
+        sign(self.rotation.dot(row.rotation))
+    }
+
+    /// Adds four joints; `weight` ≥ 0, rotations of any length from √½ to 1, `flip` as told by [`Self::flip`].
+    #[inline(always)]
+    pub(crate) fn add<const SCALE: bool>(&mut self, row: &SoaTransform, weight: Vec4, flip: Vec4) {
+        self.translation = self.translation.add_scaled(row.translation, weight);
         // Normalised by way of the weight, which saves a multiplication for each component.
-        self.rotation = self.rotation.add_scaled(r, weight * flip / sqrt(r.dot(r)));
+        let length = sqrt(row.rotation.dot(row.rotation));
+        self.rotation = self.rotation.add_scaled(row.rotation, (weight / length) * flip);
         if SCALE {
-            self.scale = self.scale.add_scaled(s, weight);
+            self.scale = self.scale.add_scaled(row.scale, weight);
         }
         self.weight += weight;
     }
 
+    /// The mean; the rest pose for joints that nothing reached. Where not `PARTIAL`, the weights of
+    /// every joint sum to one.
     #[inline(always)]
-    pub(crate) fn reached(&self) -> BVec4A {
-        self.weight.cmpgt(Vec4::splat(REACHED))
+    pub(crate) fn finish<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
+        let mut mean = self.finish_unnormalized::<SCALE, PARTIAL>(rest);
+        let rotation = mean.pose.rotation.normalized();
+        // A joint that rests keeps the bits of the rest pose.
+        mean.pose.rotation = if PARTIAL { rotation.or(mean.reached, rest.rotation) } else { rotation };
+        mean
     }
 
-    /// The mean; the rest pose for joints that nothing reached.
+    /// Like [`Self::finish`], with rotations of a length that is neither 0 nor more than about 1.
     #[inline(always)]
-    pub(crate) fn finish<const SCALE: bool>(&self, rest: &SoaTransform) -> SoaTransform {
-        let reached = self.reached();
-        // Lanes that are not reached divide by a harmless number.
-        let inverse = Vec4::ONE / self.weight.max(Vec4::splat(REACHED));
-        // First to a length of about one, so that its square neither over- nor underflows.
-        let rotation = self.rotation.scaled(inverse);
-        let length = sqrt(rotation.dot(rotation).max(Vec4::splat(f32::MIN_POSITIVE)));
-        let mean = SoaTransform {
-            translation: self.translation.scaled(inverse),
-            rotation: rotation.scaled(Vec4::ONE / length),
-            scale: if SCALE { self.scale.scaled(inverse) } else { SoaVec3::ONE },
-        };
-        if reached.all() { mean } else { mean.or(reached, rest) }
-    }
-
-    /// The two groups' means by the priority blend; `share` in 0..=1.
-    #[inline(always)]
-    pub(crate) fn mix<const SCALE: bool>(low: &Self, high: &Self, share: Vec4, rest: &SoaTransform) -> SoaTransform {
-        let (reached_low, reached_high) = (low.reached(), high.reached());
-        let (low, high) = (low.finish::<SCALE>(rest), high.finish::<SCALE>(rest));
-        if (reached_low & reached_high).all() {
-            return low.mix(high, share);
+    pub(crate) fn finish_unnormalized<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
+        let Self { translation, rotation, scale, weight } = *self;
+        if !PARTIAL {
+            let scale = if SCALE { scale } else { SoaVec3::ONE };
+            return Mean { pose: SoaTransform { translation, rotation, scale }, reached: BVec4A::TRUE };
         }
-        let share = Vec4::select(reached_low, Vec4::select(reached_high, share, Vec4::ZERO), Vec4::ONE);
-        let mixed = low.mix(high, share);
-        mixed.or(reached_low | reached_high, rest)
+        let reached = weight.cmpgt(Vec4::splat(REACHED));
+        // Lanes that are not reached divide by a harmless number. The rotation is divided too: the
+        // square of its length must not underflow.
+        let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
+        let mean = SoaTransform {
+            translation: translation.scaled(inverse),
+            rotation: rotation.scaled(inverse),
+            scale: if SCALE { scale.scaled(inverse) } else { SoaVec3::ONE },
+        };
+        Mean { pose: if reached.all() { mean } else { mean.or(reached, rest) }, reached }
+    }
+}
+
+impl Mean {
+    /// Two groups' means by the priority blend; `share` in 0..=1.
+    #[inline(always)]
+    pub(crate) fn mix<const PARTIAL: bool>(low: Self, high: Self, share: Vec4, rest: &SoaTransform) -> SoaTransform {
+        if !PARTIAL || (low.reached & high.reached).all() {
+            return low.pose.mix(high.pose, share);
+        }
+        let share = Vec4::select(low.reached, Vec4::select(high.reached, share, Vec4::ZERO), Vec4::ONE);
+        low.pose.mix(high.pose, share).or(low.reached | high.reached, rest)
     }
 }
 

@@ -4,37 +4,14 @@
 //! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
 //! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
 
-use super::blend::{Sum, relative, share, unit_weight};
+use super::blend::{Mean, Sum, larger, relative, share};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
 use super::sample::Moment;
-use crate::model::{RowTracks, SkeletalClip, SoaTransform, SoaVec3};
+use crate::controller::{BlendMode, Priority};
+use super::soa::sign;
+use crate::model::{SkeletalClip, SoaTransform, SoaVec3};
 use glam::Vec4;
-use serde::{Deserialize, Serialize};
-
-/// Which of the two groups a layer is blended in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum Priority {
-    /// The first group.
-    #[default]
-    Low,
-    /// The second group, mixed with the first by the priority blend.
-    High,
-}
-
-/// How a layer joins the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum BlendMode {
-    /// Mixed by weight with the others of its priority.
-    #[default]
-    Blend,
-    /// Its differences are added on top.
-    Additive,
-    /// Replaces what is below by its weight.
-    Override,
-}
 
 /// A clip that plays: one layer of a [`Mix`].
 #[derive(Clone, Copy, Debug)]
@@ -95,15 +72,11 @@ struct Active<'a> {
 }
 
 impl Active<'_> {
-    /// The row's channels and the share of its joints; `None` past the clip's or the mask's end.
+    /// The share of a row's joints.
     #[inline(always)]
-    fn row(&self, row: usize) -> Option<(&RowTracks, Vec4)> {
-        let tracks = self.moment.rows.get(row)?;
-        let weight = self.weight * tracks.animated;
-        match self.mask {
-            Some(mask) => Some((tracks, weight * *mask.get(row)?)),
-            None => Some((tracks, weight)),
-        }
+    fn weight(&self, row: usize) -> Vec4 {
+        let weight = self.weight * self.moment.rows[row].animated;
+        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
 }
 
@@ -111,43 +84,67 @@ impl<'a> Mix<'a> {
     /// Writes the mixed local pose to `out`, as many rows as `rest` has.
     ///
     /// # Panics
-    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows.
+    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows,
+    /// which otherwise is left out.
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
         let out = &mut out[..self.rest.len()];
         let mut active: Vec<Active<'a>> = std::mem::take(&mut scratch.active);
-        let low = self.prepare_group(Priority::Low, &mut active);
-        let high = self.prepare_group(Priority::High, &mut active);
-        self.prepare_overlays(&mut active);
+        let (mut scale, mut partial, mut units, mut overlays) = (!self.unit_scale, false, [0.0; 2], false);
+        for ClipLayer { clip, mask, weight, priority, mode, .. } in self.layers {
+            debug_assert_eq!(clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+            scale |= !clip.unit_scale();
+            partial |= mask.is_some() || !clip.animates_all();
+            match mode {
+                BlendMode::Blend => units[*priority as usize] = larger(units[*priority as usize], *weight),
+                BlendMode::Additive | BlendMode::Override => overlays = true,
+            }
+        }
+        let low = self.prepare_group(Priority::Low, units[0], &mut active);
+        let high = self.prepare_group(Priority::High, units[1], &mut active);
+        if overlays {
+            self.prepare_overlays(&mut active);
+        }
 
         let groups = Groups { layers: &active, low, high };
-        if self.unit_scale && self.layers.iter().all(|layer| layer.clip.unit_scale()) {
-            self.rows::<false>(&groups, out);
-        } else {
-            self.rows::<true>(&groups, out);
+        match (scale, partial) {
+            (false, false) => self.pose::<false, false>(&groups, out),
+            (false, true) => self.pose::<false, true>(&groups, out),
+            (true, false) => self.pose::<true, false>(&groups, out),
+            (true, true) => self.pose::<true, true>(&groups, out),
         }
         scratch.active = emptied(active);
     }
 
-    fn prepare_group(&self, priority: Priority, active: &mut Vec<Active<'a>>) -> usize {
-        let group = || self.layers.iter().filter(|l| l.mode == BlendMode::Blend && l.priority == priority);
-        let unit = unit_weight(group().map(|layer| layer.weight));
-        group().for_each(|layer| self.prepare(layer, relative(layer.weight, unit), active));
+    /// Appends a group's layers, with weights that come to one; returns where they end.
+    fn prepare_group(&self, priority: Priority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
+        let first = active.len();
+        let mut total = 0.0;
+        for layer in self.layers {
+            let weight = relative(layer.weight, unit);
+            let joins = layer.mode == BlendMode::Blend && layer.priority == priority;
+            if joins && self.prepare(layer, weight, active) {
+                total += weight;
+            }
+        }
+        let scale = Vec4::splat(1.0 / total);
+        active[first..].iter_mut().for_each(|layer| layer.weight *= scale);
         active.len()
     }
 
     fn prepare_overlays(&self, active: &mut Vec<Active<'a>>) {
         for layer in self.layers {
             match layer.mode {
-                BlendMode::Blend => {}
+                BlendMode::Blend => false,
                 BlendMode::Additive => self.prepare(layer, additive_weight(layer.weight), active),
                 BlendMode::Override => self.prepare(layer, share(layer.weight), active),
-            }
+            };
         }
     }
 
-    fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) {
-        debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-        if weight > 0.0 {
+    /// Appends a layer, if it counts.
+    fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) -> bool {
+        let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
+        if counts {
             active.push(Active {
                 moment: Moment::new(layer.clip, layer.time),
                 mask: layer.mask.map(Mask::rows),
@@ -155,22 +152,47 @@ impl<'a> Mix<'a> {
                 additive: layer.mode == BlendMode::Additive,
             });
         }
+        counts
     }
 
-    /// All rows; `SCALE` is false where every scale is one.
-    fn rows<const SCALE: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
-        let share = Vec4::splat(share(self.priority_blend));
-        let (low, high, overlays) = groups.split();
+    /// `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
+    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
+        // A group without layers is left out as a whole: the other's means are the result.
+        match groups.split() {
+            ([], [], []) => out.copy_from_slice(self.rest),
+            ([], group, []) | (group, [], []) => self.one_group::<SCALE, PARTIAL>(group, out),
+            (low, high, overlays) => self.all_phases::<SCALE, PARTIAL>(low, high, overlays, out),
+        }
+    }
+
+    fn one_group<const SCALE: bool, const PARTIAL: bool>(&self, group: &[Active], out: &mut [SoaTransform]) {
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            // A group without layers is left out as a whole: the other's means are the result.
+            *out = sum::<SCALE, PARTIAL>(group, row).finish_unnormalized::<SCALE, PARTIAL>(rest).pose;
+        }
+        // In a pass of its own, for a row's root and division are the end of a long chain of
+        // dependent operations: here those of many rows overlap.
+        for out in out {
+            out.rotation = out.rotation.normalized();
+        }
+    }
+
+    fn all_phases<const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        low: &[Active],
+        high: &[Active],
+        overlays: &[Active],
+        out: &mut [SoaTransform],
+    ) {
+        let share = Vec4::splat(share(self.priority_blend));
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            let mean = |group| sum::<SCALE, PARTIAL>(group, row).finish::<SCALE, PARTIAL>(rest);
             let mut pose = match (low, high) {
                 ([], []) => *rest,
-                ([], group) | (group, []) => sum::<SCALE>(group, row).finish::<SCALE>(rest),
-                (low, high) => Sum::mix::<SCALE>(&sum::<SCALE>(low, row), &sum::<SCALE>(high, row), share, rest),
+                ([], group) | (group, []) => mean(group).pose,
+                (low, high) => Mean::mix::<PARTIAL>(mean(low), mean(high), share, rest),
             };
             for layer in overlays {
-                let Some((tracks, weight)) = layer.row(row) else { continue };
-                let over = layer.moment.transform(tracks);
+                let (over, weight) = (layer.moment.transform(&layer.moment.rows[row]), layer.weight(row));
                 pose = if layer.additive {
                     overlay::add(&pose, &over, weight)
                 } else {
@@ -195,14 +217,27 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The weighted sum of a group's layers over four joints.
+/// The weighted sum of a group's layers over four joints; the group is not empty.
 #[inline(always)]
-fn sum<const SCALE: bool>(group: &[Active], row: usize) -> Sum {
-    let mut sum = Sum::ZERO;
-    for layer in group {
-        let Some((tracks, weight)) = layer.row(row) else { continue };
-        let scale = if SCALE { layer.moment.vec3(tracks.scale) } else { SoaVec3::ONE };
-        sum.add::<SCALE>(layer.moment.vec3(tracks.translation), layer.moment.quat(tracks.rotation), scale, weight);
+fn sum<const SCALE: bool, const PARTIAL: bool>(group: &[Active], row: usize) -> Sum {
+    let channels = |layer: &Active| {
+        let Active { moment, .. } = layer;
+        let tracks = &moment.rows[row];
+        let scale = if SCALE { moment.vec3(tracks.scale) } else { SoaVec3::ONE };
+        let (translation, rotation) = (moment.vec3(tracks.translation), moment.quat(tracks.rotation));
+        (SoaTransform { translation, rotation, scale }, if PARTIAL { layer.weight(row) } else { layer.weight })
+    };
+    let (first, weight) = channels(&group[0]);
+    let mut sum = Sum::first::<SCALE>(&first, weight);
+    if let Some(second) = group.get(1) {
+        let (second, weight) = channels(second);
+        // Against the first rotation as it was read, so that neither waits for the other's length.
+        sum.add::<SCALE>(&second, weight, sign(first.rotation.dot(second.rotation)));
+        for layer in &group[2..] {
+            let (next, weight) = channels(layer);
+            let flip = sum.flip(&next);
+            sum.add::<SCALE>(&next, weight, flip);
+        }
     }
     sum
 }

@@ -21,6 +21,7 @@
 
 mod adjust;
 mod blend;
+mod bounds;
 mod evaluate;
 mod ik;
 mod mask;
@@ -28,6 +29,9 @@ mod mix;
 mod model_space;
 mod overlay;
 mod palette;
+// The one place with `unsafe`: 256-bit vectors where the processor has them.
+#[allow(unsafe_code)]
+mod product;
 mod sample;
 mod soa;
 
@@ -35,8 +39,9 @@ pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
+pub use bounds::PartBounds;
 pub use mask::Mask;
-pub use mix::{BlendMode, ClipLayer, Mix, MixScratch, Priority};
+pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use overlay::{Add, Override, difference, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};

@@ -1,7 +1,8 @@
 //! From joints relative to their parents to joints in model space.
 
-use crate::model::{JointIndex, SoaQuat, SoaTransform};
-use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
+use super::product::{self, Elements, Product};
+use crate::model::{JointIndex, SoaTransform};
+use glam::Affine3A;
 
 /// Multiplies local transforms down the hierarchy, in one forward loop over joints parents first.
 #[derive(Clone, Copy, Debug)]
@@ -32,53 +33,28 @@ impl LocalToModel<'_> {
     /// # Panics
     /// As [`Self::run`].
     pub fn run_from(&self, first: usize, out: &mut [Affine3A]) {
+        product::dispatch!(self.run_with(first, out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, first: usize, out: &mut [Affine3A]) {
         let count = self.parents.len();
         let out = &mut out[..count];
         let rows = &self.local[..count.div_ceil(4)];
         for (row, local) in rows.iter().enumerate().skip(first / 4) {
-            let locals = matrices(local);
-            for (lane, local) in locals.iter().enumerate() {
+            let locals = product.locals(&Elements::new(local));
+            for (lane, local) in locals.into_iter().enumerate() {
                 let joint = row * 4 + lane;
                 if joint < first || joint >= count {
                     continue;
                 }
                 let parent = self.parents[joint];
                 debug_assert!(parent.is_none_or(|p| usize::from(p) < joint), "joint {joint} comes before its parent");
-                out[joint] = match (parent, self.root) {
-                    (Some(parent), _) => out[usize::from(parent)] * *local,
-                    (None, Some(root)) => *root * *local,
-                    (None, None) => *local,
-                };
+                let above = parent.map_or(self.root.unwrap_or(&Affine3A::IDENTITY), |parent| &out[usize::from(parent)]);
+                out[joint] = product.of_local(above, local);
             }
         }
     }
-}
-
-/// The matrices `T · R · S` of four joints. Rotations are of unit length.
-#[inline(always)]
-fn matrices(row: &SoaTransform) -> [Affine3A; 4] {
-    let SoaQuat { x, y, z, w } = row.rotation;
-    let s = row.scale;
-    let (x2, y2, z2) = (x + x, y + y, z + z);
-    let (xx, xy, xz) = (x * x2, x * y2, x * z2);
-    let (yy, yz, zz) = (y * y2, y * z2, z * z2);
-    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
-    let one = Vec4::ONE;
-    let x_axis = transposed((one - (yy + zz)) * s.x, (xy + wz) * s.x, (xz - wy) * s.x);
-    let y_axis = transposed((xy - wz) * s.y, (one - (xx + zz)) * s.y, (yz + wx) * s.y);
-    let z_axis = transposed((xz + wy) * s.z, (yz - wx) * s.z, (one - (xx + yy)) * s.z);
-    let translation = transposed(row.translation.x, row.translation.y, row.translation.z);
-    [0, 1, 2, 3].map(|lane| Affine3A {
-        matrix3: Mat3A::from_cols(x_axis[lane], y_axis[lane], z_axis[lane]),
-        translation: translation[lane],
-    })
-}
-
-/// Four vectors from their x, y and z.
-#[inline(always)]
-fn transposed(x: Vec4, y: Vec4, z: Vec4) -> [Vec3A; 4] {
-    let lanes = Mat4::from_cols(x, y, z, z).transpose();
-    [lanes.x_axis, lanes.y_axis, lanes.z_axis, lanes.w_axis].map(Vec3A::from_vec4)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Palettes: what the skin of a part is moved by.
 
+use super::product::{self, Product};
 use crate::model::JointIndex;
 use glam::{Affine3A, Mat4};
 
@@ -22,9 +23,15 @@ impl Palette<'_> {
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
+        product::dispatch!(self.run_with(out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         for (out, &joint) in out[..self.remap.len()].iter_mut().zip(self.remap) {
             let joint = usize::from(joint);
-            *out = Mat4::from(self.world * (self.model[joint] * self.inverse_bind[joint]));
+            let skinning = product.of(&self.model[joint], &self.inverse_bind[joint]);
+            *out = product.matrix(&self.world, &skinning);
         }
     }
 }
@@ -47,9 +54,14 @@ impl Skinning<'_> {
     /// # Panics
     /// If `out` or `model` is shorter than `inverse_bind`.
     pub fn run(&self, out: &mut [Mat4]) {
+        product::dispatch!(self.run_with(out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         let count = self.inverse_bind.len();
         for ((out, model), inverse_bind) in out[..count].iter_mut().zip(&self.model[..count]).zip(self.inverse_bind) {
-            *out = Mat4::from(*model * *inverse_bind);
+            *out = product.matrix(model, inverse_bind);
         }
     }
 }

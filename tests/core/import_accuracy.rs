@@ -5,7 +5,7 @@
 
 use bevy_marionette::{
     format::m3d::{M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex},
-    import::{CLIP_ERROR, Hand, ImportSettings, Imported, UpAxis, from_m3d, to_m3d},
+    import::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, Hand, ImportSettings, Imported, UpAxis, from_m3d, to_m3d},
     model::{JointTransform, Model, SkeletalClip},
 };
 use fastrand::Rng;
@@ -147,9 +147,24 @@ fn pose(model: &Model, clip: &SkeletalClip, time: f64) -> Vec<Affine3A> {
     out
 }
 
-/// Largest distance between the skinned model and the reference over several times of every clip,
-/// as a share of the model's size. `to_bevy` takes the file's axes to Bevy's.
+/// Largest distance between the skinned model and the reference at times all over every clip, as a
+/// share of the model's size. `to_bevy` takes the file's axes to Bevy's.
 fn worst_error(m3d: &M3d, imported: &Imported, to_bevy: impl Fn([f64; 3]) -> [f64; 3]) -> f64 {
+    worst_error_at(m3d, imported, to_bevy, |_, duration| (0..=97).map(|i| duration * f64::from(i) / 96.0).collect())
+}
+
+/// The same in the instants of the keys.
+fn worst_error_at_keys(m3d: &M3d, imported: &Imported, to_bevy: impl Fn([f64; 3]) -> [f64; 3]) -> f64 {
+    let key_times = |clip: &M3dClip, _| clip.bones.iter().flatten().map(|key| f64::from(key.time)).collect();
+    worst_error_at(m3d, imported, to_bevy, key_times)
+}
+
+fn worst_error_at(
+    m3d: &M3d,
+    imported: &Imported,
+    to_bevy: impl Fn([f64; 3]) -> [f64; 3],
+    times: impl Fn(&M3dClip, f64) -> Vec<f64>,
+) -> f64 {
     let model = &imported.model;
     assert_eq!(model.clips.len(), m3d.clips.len());
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -159,8 +174,7 @@ fn worst_error(m3d: &M3d, imported: &Imported, to_bevy: impl Fn([f64; 3]) -> [f6
     let size = f64::from((high - low).length());
     let mut worst = 0f64;
     for (source, clip) in m3d.clips.iter().zip(&model.clips) {
-        for step in 0..=97 {
-            let time = clip.timing.duration * f64::from(step) / 96.0;
+        for time in times(source, clip.timing.duration) {
             let reference = luna(m3d, source, time);
             let joints = pose(model, clip, time);
             for part in &model.parts {
@@ -317,7 +331,8 @@ fn keys_on_a_grid_are_skinned_as_luna_does_in_either_hand() {
             let imported = import(&m3d, &ImportSettings::default());
             assert_eq!(imported.report.right_handed, right_handed);
             assert_eq!(imported.warnings, [], "{:?}", imported.warnings);
-            let error = worst_error(&m3d, &imported, |p| [p[0], p[1], z * p[2]]);
+            let to_bevy = |p: [f64; 3]| [p[0], p[1], z * p[2]];
+            let error = worst_error(&m3d, &imported, to_bevy).max(worst_error_at_keys(&m3d, &imported, to_bevy));
             assert!(error < f64::from(CLIP_ERROR), "{error}");
         }
     }
@@ -338,11 +353,13 @@ fn wide_turns_between_sparse_keys_stay_within_the_bound() {
 #[test]
 fn keys_at_odd_times_stay_within_the_bound() {
     for seed in 0..3 {
-        let m3d = Maker { bones: 10, right_handed: false, turn: 0.8, key_times: odd_keys }.make(seed);
+        let m3d = Maker { bones: 10, right_handed: false, turn: 0.4, key_times: odd_keys }.make(seed);
         let imported = import(&m3d, &ImportSettings::default());
         assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
-        let error = worst_error(&m3d, &imported, |p| [p[0], p[1], -p[2]]);
-        assert!(error < f64::from(CLIP_ERROR), "{error}");
+        let to_bevy = |[x, y, z]: [f64; 3]| [x, y, -z];
+        let error = worst_error(&m3d, &imported, to_bevy).max(worst_error_at_keys(&m3d, &imported, to_bevy));
+        assert!(error < f64::from(CLIP_ERROR_AT_ODD_KEYS), "{error}");
+        assert!(imported.model.clips[0].frame_count() < 4000);
     }
 }
 
@@ -432,5 +449,107 @@ fn broken_vertices_keys_and_subsets_are_repaired_with_warnings() {
     let text: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
     for part in ["identifier", "no normal", "no finite position", "negative", "keys have numbers"] {
         assert!(text.iter().any(|t| t.contains(part)), "no `{part}` in {text:#?}");
+    }
+}
+
+/// Numbers as no exporter should write them.
+fn odd_number(rng: &mut Rng) -> f32 {
+    const ODD: [f32; 12] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::MAX,
+        f32::MIN,
+        f32::MIN_POSITIVE,
+        1e-40,
+        1e20,
+    ];
+    if rng.u8(..4) == 0 { ODD[rng.usize(..ODD.len())] } else { rng.f32() * 4.0 - 2.0 }
+}
+
+fn odd_numbers<const N: usize>(rng: &mut Rng) -> [f32; N] {
+    std::array::from_fn(|_| odd_number(rng))
+}
+
+fn odd_m3d(rng: &mut Rng) -> M3d {
+    let (bones, vertices) = (rng.usize(..5), rng.usize(1..12));
+    let bone = |rng: &mut Rng| rng.u32(..bones.max(1) as u32);
+    let mut m3d = M3d::default();
+    for _ in 0..vertices {
+        m3d.vertices.push(M3dVertex {
+            position: odd_numbers(rng),
+            tangent: odd_numbers(rng),
+            normal: odd_numbers(rng),
+            tex_coord: odd_numbers(rng),
+            weights: odd_numbers(rng),
+            bones: std::array::from_fn(|_| bone(rng)),
+        });
+    }
+    m3d.triangles = (0..rng.usize(..20)).map(|_| std::array::from_fn(|_| rng.u32(..vertices as u32))).collect();
+    for _ in 0..rng.usize(..4) {
+        let number = |rng: &mut Rng| if rng.u8(..8) == 0 { rng.u32(..) } else { rng.u32(..20) };
+        m3d.subsets.push(M3dSubset {
+            id: number(rng),
+            vertex_start: number(rng),
+            vertex_count: number(rng),
+            face_start: number(rng),
+            face_count: number(rng),
+        });
+    }
+    m3d.materials = vec![M3dMaterial { diffuse: odd_numbers(rng), ..M3dMaterial::default() }; rng.usize(..3)];
+    for _ in 0..bones {
+        let mut offset = IDENTITY.map(|row| row.map(|c| c as f32));
+        offset[rng.usize(..4)][rng.usize(..4)] = odd_number(rng);
+        m3d.bones.push(M3dBone { offset, parent: rng.bool().then(|| bone(rng)) });
+    }
+    for _ in 0..rng.usize(..3) {
+        let keys = |rng: &mut Rng| {
+            let key = |rng: &mut Rng| M3dKey {
+                time: odd_number(rng),
+                translation: odd_numbers(rng),
+                scale: odd_numbers(rng),
+                rotation: odd_numbers(rng),
+            };
+            (0..rng.usize(..5)).map(|_| key(rng)).collect()
+        };
+        m3d.clips.push(M3dClip { name: String::new(), bones: (0..rng.usize(..6)).map(|_| keys(rng)).collect() });
+    }
+    m3d
+}
+
+#[test]
+fn whatever_the_numbers_the_model_is_finite_and_its_frames_are_unit() {
+    let rng = &mut Rng::with_seed(1);
+    for round in 0..3000 {
+        let m3d = odd_m3d(rng);
+        let settings = ImportSettings { hand: *rng.choice(&[Hand::Auto, Hand::Left]).unwrap(), ..Default::default() };
+        let Ok(imported) = from_m3d("odd.m3d", &m3d, &settings) else { continue };
+        for part in &imported.model.parts {
+            let vertices = part.positions.len();
+            assert!(part.material < imported.model.materials.len());
+            assert_eq!([part.normals.len(), part.tangents.len(), part.tex_coords.len()], [vertices; 3]);
+            assert!(part.positions.iter().all(|p| p.is_finite()), "{round}");
+            assert!(part.normals.iter().all(|n| n.is_normalized()), "{round}: {:?}", part.normals);
+            for (tangent, normal) in part.tangents.iter().zip(&part.normals) {
+                assert!(tangent.truncate().is_normalized() && tangent.w.abs() == 1.0, "{round}: {tangent}");
+                assert!(tangent.truncate().dot(*normal).abs() < 0.99996, "{round}: {tangent} along {normal}");
+            }
+            assert!(part.triangles.iter().flatten().all(|&v| (v as usize) < vertices));
+            assert_eq!(part.influences.len(), if m3d.bones.is_empty() { 0 } else { vertices });
+            for influences in &part.influences {
+                assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{round}: {influences:?}");
+                assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette.len()));
+            }
+        }
+        for clip in &imported.model.clips {
+            assert!(clip.to_frames().transforms.iter().all(|t| t.is_finite() && t.rotation.is_normalized()), "{round}");
+        }
+        // What came out is sound enough to be written and read again.
+        let again = from_m3d("odd.m3d", &to_m3d(&imported.model), &ImportSettings::default()).unwrap();
+        assert_eq!(again.model.parts.len(), imported.model.parts.len());
     }
 }

@@ -10,7 +10,8 @@ use bevy_marionette::{
     format::{Diagnostic, FormatError},
     import::{FileKind, open_clips},
     model::SkeletalClip,
-    pose::{BlendMode, ClipLayer, Evaluate, Scratch},
+    controller::BlendMode,
+    pose::{ClipLayer, Evaluate, Scratch},
 };
 use clap::Args;
 use std::{

@@ -1,9 +1,6 @@
 //! Clips: keys per bone → uniform samples.
 
-use super::{
-    CLIP_ERROR,
-    resample::{Curve, Levers, resample},
-};
+use super::resample::{Curve, Levers, resample};
 use crate::{
     format::{
         Diagnostic,
@@ -53,8 +50,8 @@ pub(super) fn import(
         for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
             curves[usize::from(joint)] = curve(keys, basis, &mut unusable);
         }
-        let sampled = resample(&curves, &levers, CLIP_ERROR * levers.size());
-        if sampled.error > CLIP_ERROR * levers.size() {
+        let sampled = resample(&curves, &levers);
+        if !sampled.within_bound {
             let share = sampled.error / levers.size() * 100.0;
             let message = format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
             warnings

@@ -27,8 +27,9 @@ use glam::Vec3;
 /// Makes a model of an `.m3d` file; `file` is its name for reports.
 ///
 /// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
-/// their materials. Clips are sampled uniformly, exactly where the keys lie on a grid; the pose
-/// stays within [`CLIP_ERROR`] of the model's size of the keys' own interpolation (lerp and slerp).
+/// their materials. Clips are sampled uniformly, on the keys where these lie on a grid; between them
+/// the skin stays within [`CLIP_ERROR`] of the keys' own interpolation (lerp and slerp), or within
+/// [`CLIP_ERROR_AT_ODD_KEYS`] where keys lie at odd times. A warning tells where it does not.
 ///
 /// # Errors
 /// A scale that is no length factor, an index that points at nothing, or more joints than a
@@ -61,9 +62,14 @@ pub fn from_m3d(file: &str, m3d: &M3d, settings: &ImportSettings) -> Result<Impo
     Ok(imported)
 }
 
-/// How far a clip's pose may stray from the keys' own interpolation, as a share of the model's size
-/// (the diagonal of its box): the sampling rate is chosen for it.
+/// How far a clip whose keys lie on frames may stray from the keys' own interpolation, as a share of
+/// the model's size (the diagonal of its box): the number of frames is chosen for it.
 pub const CLIP_ERROR: f32 = 1e-4;
+
+/// The same for a clip whose keys lie at odd times, between frames. The error is that large only in
+/// the instant of a key, where the path has a corner that frames cut off; holding it to
+/// [`CLIP_ERROR`] would take five times the memory.
+pub const CLIP_ERROR_AT_ODD_KEYS: f32 = 5e-4;
 
 /// Refuses a structure whose indices point at nothing. A parsed file has none.
 fn check_indices(file: &str, m3d: &M3d) -> Result<(), FormatError> {

@@ -5,11 +5,13 @@
 //! nlerp, which for a turn of θ is at most 0.005·θ³ (below 180°), so a few more frames make it as
 //! small as one likes. Where keys lie between frames the difference is measured.
 //!
-//! Errors are judged in model units at the skin: a joint's error is its angle times its lever, the
-//! way to the farthest vertex that hangs from it, and errors add up along the chain of joints.
+//! Errors are judged in model units at the skin. The first kind is bounded: a joint's error is its
+//! angle times its lever, the way to the farthest vertex that hangs from it, and errors add up along
+//! the chain of joints. The second is measured at the boxes of skin around the joints.
 
+use super::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS};
 use crate::model::{JointTransform, Model};
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
 
 /// The keys of one joint, at rising times.
 #[derive(Clone, Debug, Default)]
@@ -59,23 +61,33 @@ pub(super) struct Sampled {
     pub(super) transforms: Vec<JointTransform>,
     /// Seconds from first frame to last.
     pub(super) duration: f64,
-    /// Bound on the distance of a skin vertex from where the keys put it, in model units.
+    /// Largest distance of a skin vertex from where the keys put it, in model units.
     pub(super) error: f32,
+    /// Whether the error is as small as it was to be.
+    pub(super) within_bound: bool,
 }
 
-/// Most transforms a clip is given to meet the error asked for (42 MB); more only if it has as many keys.
+/// Most transforms a clip is given to meet the error asked for (42 MB); more only if its keys lie on
+/// so many frames.
 const MAX_TRANSFORMS: usize = 1 << 20;
 
-/// Frames for `curves`, in the order of the skeleton's joints, within `bound` if memory allows.
-pub(super) fn resample(curves: &[Curve], levers: &Levers, bound: f32) -> Sampled {
+/// Most transforms for each key of the file, so that a small file cannot ask for much.
+const MAX_TRANSFORMS_PER_KEY: usize = 512;
+
+/// Frames for `curves`, in the order of the skeleton's joints, within [`CLIP_ERROR`] or
+/// [`CLIP_ERROR_AT_ODD_KEYS`] of the model's size if memory allows.
+pub(super) fn resample(curves: &[Curve], levers: &Levers) -> Sampled {
     let times = distinct_times(curves);
     let duration = times.last().map_or(0.0, |last| last.max(0.0));
-    let most = (MAX_TRANSFORMS / curves.len().max(1)).max(times.len()).max(1);
+    let keys: usize = curves.iter().map(|curve| curve.keys.len()).sum();
+    let transforms = MAX_TRANSFORMS.min(MAX_TRANSFORMS_PER_KEY * keys);
+    let most = (transforms / curves.len().max(1)).max(times.len() * 2);
     if times.len() < 2 || duration <= 0.0 {
         let transforms = frames(curves, 1, |_| 0.0);
-        return Sampled { transforms, duration: 0.0, error: 0.0 };
+        return Sampled { transforms, duration: 0.0, error: 0.0, within_bound: true };
     }
     if let Some(steps) = grid(&times, duration, most) {
+        let bound = CLIP_ERROR * levers.size;
         let per_step = steps as f64 / duration;
         // In units of steps every key now lies on a whole number.
         let snapped: Vec<Curve> = curves.iter().map(|curve| snap(curve, per_step)).collect();
@@ -85,19 +97,24 @@ pub(super) fn resample(curves: &[Curve], levers: &Levers, bound: f32) -> Sampled
         let wanted = (error / bound).cbrt().ceil();
         let cuts = if wanted.is_finite() { (wanted as usize).clamp(1, (most / steps).max(1)) } else { 1 };
         if cuts == 1 {
-            return Sampled { transforms, duration, error };
+            return Sampled { transforms, duration, error, within_bound: error <= bound };
         }
         let transforms = frames(&snapped, steps * cuts + 1, |frame| frame as f64 / cuts as f64);
         let error = levers.nlerp_error(&transforms);
-        return Sampled { transforms, duration, error };
+        return Sampled { transforms, duration, error, within_bound: error <= bound };
     }
     let mut steps = ((duration * 60.0).ceil() as usize).clamp(1, most);
+    let mut before = f32::INFINITY;
+    let bound = CLIP_ERROR_AT_ODD_KEYS * levers.size;
     loop {
         let transforms = frames(curves, steps + 1, |frame| duration * frame as f64 / steps as f64);
         let error = levers.measured_error(curves, &transforms, &times, duration);
-        if error <= bound || steps >= most {
-            return Sampled { transforms, duration, error };
+        // More frames do not help against keys that jump.
+        let helps = error < 0.8 * before;
+        if error <= bound || steps >= most || !helps {
+            return Sampled { transforms, duration, error, within_bound: error <= bound };
         }
+        before = error;
         // The error falls with the step or faster. It is often larger than the estimate: go beyond.
         let factor = (error / bound * 1.1).clamp(1.5, 8.0);
         steps = ((steps as f32 * factor) as usize).min(most);
@@ -180,8 +197,10 @@ pub(super) struct Levers {
     parents: Vec<Option<usize>>,
     /// Per joint, the farthest vertex or joint that hangs from it, in model units at rest.
     lever: Vec<f32>,
-    /// Per joint, the factor from its parent's units to the model's at rest.
-    scale: Vec<f32>,
+    /// Per joint, the corners of the box around its skin, in its own space.
+    corners: Vec<Option<[Vec3A; 8]>>,
+    /// The rest pose, for joints that a clip does not move.
+    rest: Vec<JointTransform>,
     size: f32,
 }
 
@@ -210,14 +229,16 @@ impl Levers {
                 lever[parent] = lever[parent].max(lever[joint] + origin(joint).distance(origin(parent)));
             }
         }
-        let longest_axis = |joint: usize| {
-            let m = rest[joint].matrix3;
-            m.x_axis.length().max(m.y_axis.length()).max(m.z_axis.length())
-        };
-        let scale = parents.iter().map(|parent| parent.map_or(1.0, longest_axis)).collect();
+        let mut corners = vec![None; skeleton.len()];
+        for part in &model.parts {
+            for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
+                grow(&mut corners[usize::from(joint)], bounds);
+            }
+        }
+        let corners = corners.into_iter().map(|bounds| bounds.map(corners_of)).collect();
         let size = (high - low).length();
         let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
-        Self { parents, lever, scale, size }
+        Self { parents, lever, corners, rest: (0..skeleton.len()).map(|j| skeleton.rest_of(j)).collect(), size }
     }
 
     /// The model's size: the diagonal of the box around its vertices and joints at rest.
@@ -241,43 +262,63 @@ impl Levers {
         worst
     }
 
-    /// The error of frames against the curves, measured at all keys and where nlerp is worst.
+    /// The error of frames against the curves, measured at all keys and where nlerp is worst: how far
+    /// the corners of each joint's box of skin are apart. A vertex is a mean of points in such boxes.
     fn measured_error(&self, curves: &[Curve], transforms: &[JointTransform], times: &[f64], duration: f64) -> f32 {
         let joints = self.parents.len();
         let steps = transforms.len() / joints - 1;
         let per_step = steps as f64 / duration;
         // Extremes of t·(1 − t)·(1 − 2t), the shape of nlerp's error, and the middle.
         let within = (0..steps).flat_map(|step| [0.2113, 0.5, 0.7887].map(|part| (step as f64 + part) / per_step));
-        let mut chain = vec![0f32; joints];
-        let mut at = vec![0; joints];
         // All keys of any clip a person would make; of more, every n-th.
         let stride = (times.len() * joints).div_ceil(MAX_TRANSFORMS).max(1);
         let at_keys = times.iter().copied().filter(|time| *time >= 0.0).step_by(stride);
         let mut moments: Vec<f64> = within.chain(at_keys).collect();
         moments.sort_unstable_by(f64::total_cmp);
+
+        let mut at = vec![0; joints];
+        let mut poses = vec![[Affine3A::IDENTITY; 2]; joints];
         let mut worst = 0f32;
         for time in moments {
             let step = ((time * per_step) as usize).min(steps - 1);
             let share = (time * per_step - step as f64) as f32;
             for joint in 0..joints {
-                let above = self.parents[joint].map_or(0.0, |parent| chain[parent]);
-                chain[joint] = above;
-                if curves[joint].is_empty() {
-                    continue;
+                let mut locals = [self.rest[joint]; 2];
+                if !curves[joint].is_empty() {
+                    let (from, to) = (&transforms[step * joints + joint], &transforms[(step + 1) * joints + joint]);
+                    (locals[0], at[joint]) = curves[joint].sample(time, at[joint]);
+                    locals[1] = JointTransform {
+                        translation: from.translation.lerp(to.translation, share),
+                        rotation: from.rotation.lerp(to.rotation, share),
+                        scale: from.scale.lerp(to.scale, share),
+                    };
                 }
-                let exact;
-                (exact, at[joint]) = curves[joint].sample(time, at[joint]);
-                let (from, to) = (&transforms[step * joints + joint], &transforms[(step + 1) * joints + joint]);
-                let translation = from.translation.lerp(to.translation, share).distance(exact.translation);
-                let turn = angle(from.rotation.lerp(to.rotation, share), exact.rotation);
-                let stretch = (from.scale.lerp(to.scale, share) - exact.scale).abs().max_element();
-                let size = exact.scale.abs().max_element().max(1e-6);
-                chain[joint] += translation * self.scale[joint] + (turn + stretch / size) * self.lever[joint];
-                worst = worst.max(chain[joint]);
+                let above = self.parents[joint].map_or([Affine3A::IDENTITY; 2], |parent| poses[parent]);
+                poses[joint] = [above[0] * locals[0].to_affine(), above[1] * locals[1].to_affine()];
+                let [exact, got] = poses[joint];
+                for corner in self.corners[joint].iter().flatten() {
+                    let apart = exact.transform_point3a(*corner) - got.transform_point3a(*corner);
+                    // Not `max`, which would pass over a NaN.
+                    worst = if apart.length() <= worst { worst } else { apart.length() };
+                }
             }
         }
         worst
     }
+}
+
+fn grow(bounds: &mut Option<(Vec3, Vec3)>, by: Option<(Vec3, Vec3)>) {
+    *bounds = match (*bounds, by) {
+        (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
+        (bounds, by) => bounds.or(by),
+    };
+}
+
+fn corners_of((low, high): (Vec3, Vec3)) -> [Vec3A; 8] {
+    std::array::from_fn(|i| {
+        let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
+        Vec3A::new(pick(0, low.x, high.x), pick(1, low.y, high.y), pick(2, low.z, high.z))
+    })
 }
 
 /// The angle between two unit rotations the short way.
