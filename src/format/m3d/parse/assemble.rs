@@ -122,25 +122,21 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         }
         return;
     }
-    for index in 0..vertices.len() {
-        if vertices[index].bones.iter().all(|&bone| (bone as usize) < bones) {
-            continue;
-        }
-        for slot in 0..4 {
-            let (bone, weight) = (vertices[index].bones[slot], vertices[index].weights[slot]);
-            if (bone as usize) < bones {
+    for (index, vertex) in vertices.iter_mut().enumerate() {
+        for (bone, weight) in vertex.bones.iter_mut().zip(&mut vertex.weights) {
+            if (*bone as usize) < bones {
                 continue;
             }
             // An unused slot may say anything.
-            if weight != 0.0 {
+            if *weight != 0.0 {
                 let first = !reader.notes.met(Cause::Weight);
                 let place = if first { vertex::locate(reader, start, index) } else { 0 };
                 reader.notes.add(Cause::Weight, place, || {
-                    let bone = if bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
+                    let bone = if *bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
                     format!("a vertex has weight {weight} for bone {bone} of {bones}; it was taken away")
                 });
             }
-            (vertices[index].bones[slot], vertices[index].weights[slot]) = (0, 0.0);
+            (*bone, *weight) = (0, 0.0);
         }
     }
 }
@@ -221,7 +217,8 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
     }
     // One exporter counts indices where triangles are meant.
     let sum: u64 = ranges.iter().map(|&(_, count)| u64::from(count)).sum();
-    if triangles > 0 && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
+    let too_far = ranges.iter().any(|&range| end(range) > u64::from(triangles));
+    if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
         let message = format!("FaceCount counts {sum} for {triangles} triangles; it was divided by three");
         reader.report.warning(rows[0].offset, message);
         let mut next = 0u32;
