@@ -1,10 +1,26 @@
 //! From what a file says to a model, and back for the writers.
 
-mod m3d;
-mod md5;
+// Shared by the formats.
+mod axes;
+mod influences;
+mod names;
+mod normals;
+mod split;
+mod tangents;
+mod weld;
+mod winding;
 
-pub use m3d::{from_m3d, to_m3d};
+mod m3d;
+mod manifest;
+mod md5;
+mod open;
+mod textures;
+
+pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
+pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
+pub use open::{FileKind, assemble, open_clips, open_model, skeleton_of_anim};
+pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::Diagnostic;
 use crate::model::Model;
@@ -17,7 +33,7 @@ pub enum Hand {
     /// Decided per file: by the winding against the normals for `.m3d`; MD5 is right-handed.
     #[default]
     Auto,
-    /// Left-handed, Direct3D's custom: z is negated on the way in.
+    /// Left-handed, Direct3D's custom: z (with [`UpAxis::Z`], y) is negated on the way in.
     Left,
     /// Right-handed.
     Right,
@@ -32,7 +48,7 @@ pub enum UpAxis {
     Auto,
     /// Y is up; axes stay.
     Y,
-    /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`.
+    /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`, or `(y, z, −x)` for left-handed data.
     Z,
 }
 
@@ -73,11 +89,13 @@ pub struct ImportReport {
     pub influences: [usize; 6],
     /// Largest share of a vertex's weight lost by keeping four influences.
     pub largest_weight_dropped: f32,
-    /// Largest distance, in model units after scaling, between a bound vertex and where the file's
-    /// own weights put it at the rest pose. 0 for formats that store one position per vertex.
+    /// Largest distance, in model units after scaling, by which any pose can part a bound vertex
+    /// from where the file's own weights put it. 0 for formats that store one position per vertex.
     pub bind_residual: f32,
     /// `bind_residual` over the diagonal of the model's box.
     pub bind_residual_relative: f32,
+    /// Whether the file's joints were not the pose its skin was bound in, so that it was recovered.
+    pub bind_recovered: bool,
     /// The hand that was used.
     pub right_handed: bool,
 }

@@ -90,6 +90,8 @@ pub struct SkeletalClip {
     constants: Vec<Vec4>,
     samples: Vec<Vec4>,
     stride: usize,
+    unit_scale: bool,
+    animates_all: bool,
 }
 
 impl SkeletalClip {
@@ -132,6 +134,8 @@ impl SkeletalClip {
             constants: Vec::new(),
             samples: Vec::new(),
             stride: 0,
+            animates_all: (0..joints).all(animated),
+            unit_scale: dense.iter().all(|row| row.scale == SoaTransform::IDENTITY.scale),
         };
         // First where every channel lives, then the samples frame by frame: a frame is one run of memory.
         let mut sampled: Vec<(usize, usize, usize)> = Vec::new(); // row, first vector, count
@@ -197,6 +201,16 @@ impl SkeletalClip {
         &self.samples[frame * self.stride..][..self.stride]
     }
 
+    /// Whether the clip moves every joint.
+    pub fn animates_all(&self) -> bool {
+        self.animates_all
+    }
+
+    /// Whether no joint is ever scaled: every scale of every frame is exactly one.
+    pub fn unit_scale(&self) -> bool {
+        self.unit_scale
+    }
+
     /// Bytes of transform data.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + size_of_val(&self.rows[..])
@@ -235,6 +249,28 @@ impl SkeletalClip {
             joints: self.joints.clone(),
             animated: (0..joints).map(|j| self.animates(j)).collect(),
             transforms: (0..self.frame_count * joints).map(|i| self.transform_at(i % joints, i / joints)).collect(),
+        }
+    }
+
+    /// Gives the joints new names, one for each; a list of another length is ignored.
+    pub fn rename_joints(&mut self, names: Arc<[Arc<str>]>) {
+        if names.len() == self.joints.len() {
+            self.joints = names;
+        }
+    }
+
+    /// The clip as differences to its first frame: translation `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`.
+    pub fn to_additive(&self) -> Self {
+        let mut frames = self.to_frames();
+        let joints = frames.joints.len();
+        let first: Vec<JointTransform> = frames.transforms.iter().take(joints).copied().collect();
+        for (i, transform) in frames.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&first[i % joints]);
+        }
+        match Self::new(self.timing.clone(), &frames) {
+            Ok(clip) => Self { additive: true, ..clip },
+            // Differences of finite transforms are finite, and the frames are whole.
+            Err(_) => Self { additive: true, ..self.clone() },
         }
     }
 
@@ -309,6 +345,16 @@ mod tests {
         assert_eq!(clip.frame(1).len(), 7);
         assert_eq!(clip.transform_at(0, 2).translation, Vec3::X * 2.0);
         assert_eq!(clip.transform_at(1, 2).translation, Vec3::Y);
+        assert!(clip.unit_scale());
+    }
+
+    #[test]
+    fn a_single_scaled_joint_is_noticed_and_one_that_is_not_moved_is_not() {
+        let mut frames = two_joints().to_frames();
+        frames.transforms[3].scale.y = 1.001;
+        assert!(!SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
+        frames.animated = vec![true, false];
+        assert!(SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub struct Skeleton {
     parents: Vec<Option<JointIndex>>,
     rest: Vec<SoaTransform>,
     inverse_bind: Vec<Affine3A>,
+    scaled: bool,
 }
 
 impl Skeleton {
@@ -77,6 +78,7 @@ impl Skeleton {
         Ok(Self {
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
+            scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
             rest: SoaTransform::rows(&rest),
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
         })
@@ -120,6 +122,11 @@ impl Skeleton {
         self.rest[joint / 4].get(joint % 4)
     }
 
+    /// Whether every scale of the rest pose is exactly one.
+    pub fn unit_scale(&self) -> bool {
+        !self.scaled
+    }
+
     /// Inverse bind matrices: model space, with the skin as stored, to joint space.
     pub fn inverse_bind(&self) -> &[Affine3A] {
         &self.inverse_bind
@@ -139,4 +146,38 @@ impl Skeleton {
         }
         out
     }
+
+    /// The same skeleton with new names for its first joints; the others keep theirs.
+    pub fn with_names(&self, names: impl IntoIterator<Item = Arc<str>>) -> Self {
+        let mut all: Vec<Arc<str>> = self.names.to_vec();
+        for (old, new) in all.iter_mut().zip(names) {
+            *old = new;
+        }
+        Self { names: all.into(), ..self.clone() }
+    }
+
+    /// The joint name that a misspelt one most likely meant, if any comes close.
+    pub fn nearest_name(&self, name: &str) -> Option<&Arc<str>> {
+        let wanted = name.to_lowercase();
+        let near = |candidate: &&Arc<str>| edit_distance(&wanted, &candidate.to_lowercase());
+        // A third of the letters may be wrong before a guess helps nobody.
+        let limit = (name.chars().count() / 3).max(1);
+        self.names.iter().min_by_key(near).filter(|best| near(best) <= limit)
+    }
+}
+
+/// Levenshtein's distance.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
 }

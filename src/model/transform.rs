@@ -36,6 +36,16 @@ impl JointTransform {
         Self { translation, rotation, scale }
     }
 
+    /// What has to be added to `reference` to get here: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
+    pub fn difference_to(&self, reference: &Self) -> Self {
+        let ratio = self.scale / reference.scale;
+        Self {
+            translation: self.translation - reference.translation,
+            rotation: (reference.rotation.inverse() * self.rotation).normalize(),
+            scale: Vec3::select(ratio.is_finite_mask(), ratio, Vec3::ONE),
+        }
+    }
+
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
@@ -52,8 +62,11 @@ impl Default for JointTransform {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaVec3 {
+    /// The four x.
     pub x: Vec4,
+    /// The four y.
     pub y: Vec4,
+    /// The four z.
     pub z: Vec4,
 }
 
@@ -61,9 +74,13 @@ pub struct SoaVec3 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaQuat {
+    /// The four x.
     pub x: Vec4,
+    /// The four y.
     pub y: Vec4,
+    /// The four z.
     pub z: Vec4,
+    /// The four w, the scalar parts.
     pub w: Vec4,
 }
 
@@ -73,8 +90,11 @@ pub struct SoaQuat {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaTransform {
+    /// Translations in model units.
     pub translation: SoaVec3,
+    /// Rotations, of unit length.
     pub rotation: SoaQuat,
+    /// Scales.
     pub scale: SoaVec3,
 }
 

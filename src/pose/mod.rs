@@ -1,1 +1,52 @@
 //! Clips and tracks → joint matrices: plain jobs over slices.
+//!
+//! Each job is a struct whose fields are its inputs and whose `run` writes its output; none owns or
+//! allocates anything. A local pose is rows of four joints ([`SoaTransform`](crate::model::SoaTransform)).
+//!
+//! | job | from | to |
+//! | --- | --- | --- |
+//! | [`Sample`] | a clip at a time | local pose |
+//! | [`Blend`], [`PriorityBlend`] | weighted, masked local poses | local pose |
+//! | [`Add`], [`Override`] | a local pose laid over another | local pose |
+//! | [`Mix`] | all of the above in one pass over the clips | local pose |
+//! | [`AdjustJoints`], [`Ik`] | joints set by hand, limbs that reach | local pose and joint matrices |
+//! | [`LocalToModel`] | local pose | joint matrices |
+//! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//! | [`SkinVertices`] | skinning matrices | positions and normals |
+//! | [`PartBounds`] | joint matrices, clips | boxes for culling |
+//!
+//! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
+//!
+//! The same inputs give the same bits in debug and release builds, on every thread and machine of
+//! one architecture: there are no estimates, no fused operations and no dependence on what the
+//! processor offers.
+
+mod adjust;
+mod blend;
+mod bounds;
+mod evaluate;
+mod ik;
+mod mask;
+mod mix;
+mod model_space;
+mod overlay;
+mod palette;
+// The one place with `unsafe`: 256-bit vectors where the processor has them.
+#[allow(unsafe_code)]
+mod product;
+mod sample;
+mod skin;
+mod soa;
+
+pub use adjust::{AdjustJoints, JointOverride, JointSpace};
+pub use blend::{Blend, Layer, PriorityBlend};
+pub use bounds::PartBounds;
+pub use evaluate::{Evaluate, Scratch};
+pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
+pub use mask::Mask;
+pub use mix::{ClipLayer, Mix, MixScratch};
+pub use model_space::LocalToModel;
+pub use overlay::{Add, Override, difference_clip};
+pub use palette::{Palette, Skinning, copy_palette};
+pub use sample::{FrameSpan, Sample};
+pub use skin::SkinVertices;

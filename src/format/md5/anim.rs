@@ -1,9 +1,462 @@
 //! Reading `.md5anim`.
 
-use super::Md5Anim;
-use crate::format::{FormatError, Parsed};
+use super::{
+    Md5Anim, Md5AnimJoint,
+    mesh::{resolve_parents, vector},
+    reader::{Kind, Reader, Stop},
+};
+use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
 
-/// Reads an `.md5anim` file. `file` is its name for reports.
-pub fn parse_anim(_file: &str, _source: &[u8]) -> Result<Parsed<Md5Anim>, FormatError> {
-    todo!()
+/// Frames a second where a file gives none that can be used: Doom 3's own rate.
+const DEFAULT_RATE: f32 = 24.0;
+
+/// Reads an `.md5anim` file of version 10. `file` is its name for reports.
+///
+/// The result keeps what the structs' documentation promises: at least one frame, a rate above 0,
+/// parents and component ranges in range, every number finite. Bounds, which nothing relies on, are
+/// dropped with a warning when they do not read.
+///
+/// # Errors
+/// Up to twenty, each with its place: what is no MD5 animation of version 10, a line that does not
+/// read, frames that are missing or of unequal length, a file cut short.
+pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Md5Anim>, FormatError> {
+    let mut reader = Reader::new(file, source, Kind::Anim);
+    let mut anim = Md5Anim::default();
+    // `Stop` means that the reader holds the reason already.
+    let _: Result<(), Stop> = read(&mut reader, &mut anim);
+    reader.finish(anim)
+}
+
+/// A frame's number, where that stands, and where its numbers begin and end in [`Md5Anim::frames`].
+#[derive(Clone, Copy)]
+struct Frame {
+    number: u32,
+    at: usize,
+    start: usize,
+    end: usize,
+}
+
+/// What the header declared: value and place.
+#[derive(Default)]
+struct Header {
+    frames: Option<(u32, usize)>,
+    joints: Option<(u32, usize)>,
+    components: Option<(u32, usize)>,
+    rate: Option<(f32, usize)>,
+}
+
+fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
+    reader.version()?;
+    let mut header = Header::default();
+    let mut hierarchy_at = None;
+    let mut base_frame_at = None;
+    let mut joint_places = Vec::new();
+    let mut frames: Vec<Frame> = Vec::new();
+    loop {
+        let token = reader.lexer.next_token();
+        let word = match token.kind {
+            TokenKind::End => break,
+            TokenKind::Word(word) => word,
+            other => {
+                reader.unknown_at_top(token.offset, other)?;
+                continue;
+            }
+        };
+        match word.to_ascii_lowercase().as_slice() {
+            b"frame" => frames.push(frame(reader, &mut anim.frames, &header)?),
+            b"commandline" => anim.command_line = reader.command_line()?,
+            b"numframes" => header.frames = reader.count("numFrames")?.map(|n| (n, token.offset)),
+            b"numjoints" => header.joints = reader.count("numJoints")?.map(|n| (n, token.offset)),
+            b"numanimatedcomponents" => {
+                header.components = reader.count("numAnimatedComponents")?.map(|n| (n, token.offset));
+            }
+            b"framerate" => {
+                let rate = reader.lexer.f32();
+                header.rate = reader.take(rate, || "frameRate".into())?.map(|r| (r, token.offset));
+            }
+            b"hierarchy" if hierarchy_at.is_some() => {
+                reader.error(token.offset, "a second `hierarchy` block", "", "")?;
+                reader.lexer.skip_line();
+            }
+            b"hierarchy" => {
+                hierarchy_at = Some(token.offset);
+                joint_places = hierarchy(reader, anim, header.joints.map(|(n, _)| n))?;
+            }
+            b"bounds" => bounds(reader, anim)?,
+            b"baseframe" => {
+                base_frame_at = Some(token.offset);
+                base_frame(reader, anim)?;
+            }
+            _ if reader.second_document(token.offset, word) => break,
+            _ => reader.unknown_at_top(token.offset, token.kind)?,
+        }
+    }
+    if reader.failed() {
+        return Err(Stop);
+    }
+    let end = reader.lexer.source().len();
+    let cut = "the file seems to be cut short";
+    let (Some(_), Some(base_frame_at)) = (hierarchy_at, base_frame_at) else {
+        let missing = if hierarchy_at.is_none() { "hierarchy" } else { "baseframe" };
+        return Err(reader.fatal(end, format!("the file has no `{missing}` block"), cut));
+    };
+    let (joints, bases) = (anim.joints.len(), anim.base_frame.len());
+    if bases != joints {
+        let message = format!("`baseframe` has {bases} joints, but the hierarchy has {joints}");
+        return Err(reader.fatal(base_frame_at, message, ""));
+    }
+    if let Some((count, at)) = header.joints.filter(|&(n, _)| n as usize != joints) {
+        reader.warn(at, format!("`numJoints` is {count}, but {joints} follow"), "");
+    }
+    anim.frame_rate = match header.rate {
+        Some((rate, _)) if rate > 0.0 => rate,
+        other => {
+            let at = other.map_or(0, |(_, at)| at);
+            reader.warn(at, format!("no `frameRate` above 0; {DEFAULT_RATE} frames a second are assumed"), "");
+            DEFAULT_RATE
+        }
+    };
+    arrange_frames(reader, anim, &mut frames, &header)?;
+    check_components(reader, anim, &joint_places)
+}
+
+fn hierarchy(reader: &mut Reader, anim: &mut Md5Anim, declared: Option<u32>) -> Result<Vec<usize>, Stop> {
+    let context = |joint: usize| match declared {
+        Some(count) => format!("joint {joint} of {count} in hierarchy"),
+        None => format!("joint {joint} in hierarchy"),
+    };
+    let (mut parents, mut places) = (Vec::new(), Vec::new());
+    if !reader.open("hierarchy")? {
+        return Ok(places);
+    }
+    while !reader.close("hierarchy")? {
+        if block_ended(reader, "hierarchy")? {
+            break;
+        }
+        let result = joint(&mut reader.lexer);
+        let (parent, flags_at, joint) = reader.take(result, || context(anim.joints.len()))?.unwrap_or_default();
+        parents.push(parent);
+        places.push(flags_at);
+        anim.joints.push(joint);
+    }
+    if !reader.failed() {
+        resolve_parents(reader, &parents, |index, parent| anim.joints[index].parent = parent)?;
+    }
+    Ok(places)
+}
+
+type Parent = (usize, i32);
+
+fn joint(lexer: &mut Lexer) -> Result<(Parent, usize, Md5AnimJoint), Unexpected> {
+    let name = String::from_utf8_lossy(lexer.quoted()?).into_owned();
+    lexer.skip_space();
+    let parent_at = lexer.offset();
+    let parent = lexer.i32()?;
+    lexer.skip_space();
+    let flags_at = lexer.offset();
+    let (flags, start) = (lexer.u32()?, lexer.u32()?);
+    Ok(((parent_at, parent), flags_at, Md5AnimJoint { name, parent: None, flags, start }))
+}
+
+/// Whether another block opens here although this one was never closed: an error.
+fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
+    const OPENERS: [&[u8]; 4] = [b"hierarchy", b"bounds", b"baseframe", b"frame"];
+    let token = reader.lexer.peek();
+    let ended = matches!(token.kind, TokenKind::Word(w) if OPENERS.iter().any(|o| w.eq_ignore_ascii_case(o)));
+    if ended {
+        let unexpected = reader.lexer.unexpected("`}`");
+        reader.error(token.offset, unexpected.to_string(), block, "")?;
+    }
+    Ok(ended)
+}
+
+fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
+    anim.bounds.clear();
+    if !reader.open("bounds")? {
+        return Ok(());
+    }
+    while !reader.close("bounds")? {
+        match vector(&mut reader.lexer).and_then(|low| Ok([low, vector(&mut reader.lexer)?])) {
+            Ok(pair) => anim.bounds.push(pair),
+            Err(unexpected) => {
+                // Nothing needs them, and some exporters write infinities.
+                let message = format!("{unexpected}; the bounds are ignored");
+                reader.warn(unexpected.offset, message, format!("box {} in bounds", anim.bounds.len()));
+                anim.bounds.clear();
+                return skip_block(reader, "bounds");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Goes behind the next closing brace, unless another block opens before it.
+fn skip_block(reader: &mut Reader, block: &str) -> Result<(), Stop> {
+    while !reader.close(block)? {
+        if block_ended(reader, block)? {
+            break;
+        }
+        reader.lexer.next_token();
+    }
+    Ok(())
+}
+
+fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
+    anim.base_frame.clear();
+    if !reader.open("baseframe")? {
+        return Ok(());
+    }
+    while !reader.close("baseframe")? {
+        if block_ended(reader, "baseframe")? {
+            break;
+        }
+        let pair = vector(&mut reader.lexer).and_then(|position| Ok([position, vector(&mut reader.lexer)?]));
+        let context = || format!("joint {} of {} in baseframe", anim.base_frame.len(), anim.joints.len());
+        let pair = reader.take(pair, context)?.unwrap_or_default();
+        anim.base_frame.push(pair);
+    }
+    Ok(())
+}
+
+fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
+    let start = numbers.len();
+    reader.lexer.skip_space();
+    let at = reader.lexer.offset();
+    let opening = reader.lexer.u32().and_then(|number| reader.lexer.expect(b'{').map(|()| number));
+    let context = |number: u32| match header.frames {
+        Some((count, _)) => format!("frame {number} of {count}"),
+        None => format!("frame {number}"),
+    };
+    let Some(number) = reader.take(opening, || "frame".into())? else {
+        return Ok(Frame { number: 0, at, start, end: start });
+    };
+    // Only where the header lets expect it is the brace looked for before a number.
+    let expected = start.saturating_add(header.components.map_or(0, |(count, _)| count as usize));
+    while numbers.len() < expected || !reader.lexer.eat(b'}') {
+        match reader.lexer.f32() {
+            Ok(value) => numbers.push(value),
+            Err(_) if reader.lexer.eat(b'}') => break,
+            Err(mut unexpected) => {
+                unexpected.expected = "a number or `}`".into();
+                let item = format!("number {} of {}", numbers.len() - start, context(number));
+                reader.recover(&unexpected, item)?;
+                if reader.lexer.remaining() == 0 || block_ended(reader, &context(number))? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(Frame { number, at, start, end: numbers.len() })
+}
+
+/// Puts the frames in order and settles how many numbers each has.
+fn arrange_frames(
+    reader: &mut Reader,
+    anim: &mut Md5Anim,
+    frames: &mut Vec<Frame>,
+    header: &Header,
+) -> Result<(), Stop> {
+    if frames.iter().enumerate().any(|(n, f)| f.number as usize != n) {
+        frames.sort_by_key(|f| f.number);
+        frames.dedup_by(|again, first| {
+            let same = again.number == first.number;
+            if same {
+                reader.warn(again.at, format!("frame {} is given twice; the first is used", again.number), "");
+            }
+            same
+        });
+        if let Some((missing, frame)) = frames.iter().enumerate().find(|(n, f)| f.number as usize != *n) {
+            let message = format!("frame {} is given, but frame {missing} is missing", frame.number);
+            return Err(reader.fatal(frame.at, message, ""));
+        }
+        let sorted = frames.iter().flat_map(|f| &anim.frames[f.start..f.end]).copied().collect();
+        anim.frames = sorted;
+    }
+    if let Some((count, at)) = header.frames.filter(|&(n, _)| n as usize != frames.len()) {
+        reader.warn(at, format!("`numFrames` is {count}, but {} follow", frames.len()), "");
+    }
+    let length = |f: &Frame| f.end - f.start;
+    let declared = header.components.map(|(n, _)| n as usize);
+    let first = frames.first().map(length);
+    let alike = frames.iter().all(|f| Some(length(f)) == first);
+    let components = match (first, declared) {
+        (Some(first), Some(declared)) if alike && first != declared => {
+            let at = header.components.map_or(0, |(_, at)| at);
+            let message = format!("`numAnimatedComponents` is {declared}, but each frame has {first} numbers");
+            reader.warn(at, message, "");
+            first
+        }
+        (Some(first), None) => first,
+        (_, Some(declared)) => declared,
+        (None, None) => 0,
+    };
+    if frames.is_empty() && components > 0 {
+        let end = reader.lexer.source().len();
+        return Err(reader.fatal(end, "the file has no frame", "the file seems to be cut short"));
+    }
+    for frame in frames.iter().filter(|f| length(f) != components) {
+        let message = format!("the frame has {} numbers; each should have {components}", length(frame));
+        reader.error(frame.at, message, format!("frame {} of {}", frame.number, frames.len()), "")?;
+    }
+    anim.components = components as u32;
+    // Without numbers, the boxes are what counts the frames.
+    if components == 0 && anim.bounds.len().max(1) != frames.len().max(1) {
+        anim.bounds.resize(frames.len().max(1), Default::default());
+    } else if !anim.bounds.is_empty() && anim.bounds.len() != frames.len().max(1) {
+        reader.warn(0, format!("{} bounds for {} frames", anim.bounds.len(), frames.len()), "bounds");
+    }
+    Ok(())
+}
+
+/// Checks that each joint's numbers lie within a frame.
+fn check_components(reader: &mut Reader, anim: &mut Md5Anim, places: &[usize]) -> Result<(), Stop> {
+    let (count, components) = (anim.joints.len(), u64::from(anim.components));
+    for (index, (joint, &at)) in anim.joints.iter_mut().zip(places).enumerate() {
+        if joint.flags > 63 {
+            let context = format!("joint {index} of {count} in hierarchy");
+            reader.warn(at, format!("flags {}: bits beyond the six known are ignored", joint.flags), context);
+            joint.flags &= 63;
+        }
+        let end = u64::from(joint.start) + u64::from(joint.flags.count_ones());
+        if joint.flags != 0 && end > components {
+            let message = format!("numbers {}..{end} are out of range: a frame has {components}", joint.start);
+            reader.error(at, message, format!("joint {index} of {count} in hierarchy"), "")?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOD: &str = r#"MD5Version 10
+commandline ""
+numFrames 2
+numJoints 2
+frameRate 24
+numAnimatedComponents 7
+hierarchy {
+	"root"	-1 63 0	//  ( Tx Ty Tz Qx Qy Qz )
+	"head"	0 32 6	// root ( Qz )
+}
+bounds {
+	( -1 -1 -1 ) ( 1 1 1 )
+	( -1 -1 -1 ) ( 1 1 2 )
+}
+baseframe {
+	( 0 0 0 ) ( 0 0 0 )
+	( 0 0 3 ) ( 0.1 0.2 0.3 )
+}
+frame 0 {
+	0 0 0 0 0 0 0.25
+}
+frame 1 {
+	1 2 3
+	-0.5 0.5 -0.5
+	0.75
+}
+"#;
+
+    fn errors(source: &str) -> Vec<String> {
+        let error = parse_anim("a.md5anim", source.as_bytes()).expect_err(source);
+        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+    }
+
+    fn warnings(source: &str) -> Vec<String> {
+        let parsed = parse_anim("a.md5anim", source.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+    }
+
+    #[test]
+    fn numbers_may_stand_on_any_number_of_lines() {
+        let parsed = parse_anim("a", NOD.as_bytes()).unwrap();
+        assert_eq!(parsed.warnings, []);
+        let anim = &parsed.value;
+        assert_eq!((anim.frame_count(), anim.frame_rate, anim.components), (2, 24.0, 7));
+        assert_eq!(anim.joint_at(0, 1), [[1.0, 2.0, 3.0], [-0.5, 0.5, -0.5]]);
+        assert_eq!(anim.joint_at(1, 1), [[0.0, 0.0, 3.0], [0.1, 0.2, 0.75]]);
+        let one_line = NOD.lines().map(|l| l.split("//").next().unwrap_or(l)).collect::<Vec<_>>().join(" ");
+        assert_eq!(parse_anim("a", one_line.as_bytes()).unwrap(), parsed);
+        assert_eq!(parse_anim("a", NOD.replace('\n', "\r\n").as_bytes()).unwrap(), parsed);
+    }
+
+    #[test]
+    fn frames_in_another_order_are_sorted() {
+        let swapped = NOD.replace("frame 0", "frame x").replace("frame 1", "frame 0").replace("frame x", "frame 1");
+        let anim = parse_anim("a", swapped.as_bytes()).unwrap().value;
+        assert_eq!(anim.joint_at(0, 0)[0], [1.0, 2.0, 3.0]);
+        let twice = NOD.replace("frame 1", "frame 0");
+        assert_eq!(warnings(&twice)[0], "22: frame 0 is given twice; the first is used");
+        let gap = NOD.replace("frame 1", "frame 4294967295");
+        assert_eq!(errors(&gap), ["22:7: frame 4294967295 is given, but frame 1 is missing ()"]);
+    }
+
+    #[test]
+    fn counts_that_lie_are_warnings() {
+        let source =
+            NOD.replace("numFrames 2", "numFrames 4294967295").replace("Components 7", "Components 4294967295");
+        assert_eq!(
+            warnings(&source),
+            [
+                "3: `numFrames` is 4294967295, but 2 follow",
+                "6: `numAnimatedComponents` is 4294967295, but each frame has 7 numbers"
+            ]
+        );
+        assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, parse_anim("a", NOD.as_bytes()).unwrap().value);
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_and_bounds_that_do_not_read_are_warnings() {
+        let source = NOD.replace("frameRate 24", "frameRate 0").replace("( 1 1 2 )", "( 1 inf 2 )");
+        assert_eq!(
+            warnings(&source),
+            [
+                "13: expected a number, found `inf`; the bounds are ignored",
+                "5: no `frameRate` above 0; 24 frames a second are assumed"
+            ]
+        );
+    }
+
+    #[test]
+    fn ranges_and_lengths_that_do_not_fit_are_errors() {
+        let range = errors(&NOD.replace("0 32 6", "0 48 6"));
+        assert_eq!(range, ["9:11: numbers 6..8 are out of range: a frame has 7 (joint 1 of 2 in hierarchy)"]);
+        let short = errors(&NOD.replace("\t0.75\n", ""));
+        assert_eq!(short, ["22:7: the frame has 6 numbers; each should have 7 (frame 1 of 2)"]);
+        let base = errors(&NOD.replace("\t( 0 0 3 ) ( 0.1 0.2 0.3 )\n", ""));
+        assert_eq!(base, ["15:1: `baseframe` has 1 joints, but the hierarchy has 2 ()"]);
+        let parent = errors(&NOD.replace("\"head\"\t0", "\"head\"\t2"));
+        assert_eq!(parent, ["9:9: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]);
+        let number = errors(&NOD.replace("-0.5 0.5", "-0.5 nan"));
+        assert_eq!(number, ["24:7: expected a number or `}`, found `nan` (number 4 of frame 1 of 2)"]);
+    }
+
+    #[test]
+    fn a_pose_without_numbers_has_one_frame() {
+        let still = NOD.replace("63 0", "0 0").replace("32 6", "0 0").replace("Components 7", "Components 0");
+        let still = still[..still.find("frame 0").unwrap()].replace("numFrames 2", "numFrames 0");
+        let anim = parse_anim("a", still.as_bytes()).unwrap().value;
+        assert_eq!(anim.frame_count(), 1);
+        assert_eq!(anim.joint_at(1, 0), [[0.0, 0.0, 3.0], [0.1, 0.2, 0.3]]);
+    }
+
+    #[test]
+    fn a_mesh_is_named_for_what_it_is() {
+        let report = parse_anim("a", b"MD5Version 10\nnumJoints 3\nnumMeshes 1\njoints {").unwrap_err().to_string();
+        assert!(report.contains("a:3:1: error: this is an .md5mesh, not an .md5anim"), "{report}");
+        let early = parse_anim("a", b"MD5Version 10\nnumchannels 222\n").unwrap_err().to_string();
+        assert!(early.contains("MD5 version 6"), "{early}");
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_is_read_or_refused_and_never_panics() {
+        for length in 0..NOD.len() {
+            if let Ok(parsed) = parse_anim("a", &NOD.as_bytes()[..length]) {
+                // Behind a frame's closing brace the file is whole as far as it goes.
+                let whole = NOD[..length].trim_end().ends_with('}');
+                assert!(whole || !parsed.warnings.is_empty(), "{length}");
+            }
+        }
+    }
 }

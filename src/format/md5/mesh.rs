@@ -1,9 +1,510 @@
 //! Reading `.md5mesh`.
 
-use super::Md5Mesh;
-use crate::format::{FormatError, Parsed};
+use super::{
+    Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight,
+    reader::{Kind, Reader, Run, Stop},
+};
+use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
 
-/// Reads an `.md5mesh` file. `file` is its name for reports.
-pub fn parse_mesh(_file: &str, _source: &[u8]) -> Result<Parsed<Md5Mesh>, FormatError> {
-    todo!()
+/// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
+///
+/// The result keeps what the structs' documentation promises: every index is in range, every number
+/// finite, and the joints' parents form no ring. Counts in headers are only compared with what
+/// follows; where a file holds two whole documents the first is read. Each oddity that was set right
+/// is a warning.
+///
+/// # Errors
+/// Up to twenty, each with its place: what is no MD5 mesh of version 10, a line that does not read,
+/// an index out of range, a file cut short.
+pub fn parse_mesh(file: &str, source: &[u8]) -> Result<Parsed<Md5Mesh>, FormatError> {
+    let mut reader = Reader::new(file, source, Kind::Mesh);
+    let mut mesh = Md5Mesh::default();
+    // `Stop` means that the reader holds the reason already.
+    let _: Result<(), Stop> = read(&mut reader, &mut mesh);
+    reader.finish(mesh)
+}
+
+fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
+    reader.version()?;
+    let (mut joint_count, mut mesh_count) = (None, None);
+    let mut joints_at = None;
+    let mut sources = Vec::new();
+    loop {
+        let token = reader.lexer.next_token();
+        let word = match token.kind {
+            TokenKind::End => break,
+            TokenKind::Word(word) => word,
+            other => {
+                reader.unknown_at_top(token.offset, other)?;
+                continue;
+            }
+        };
+        match word.to_ascii_lowercase().as_slice() {
+            b"commandline" => mesh.command_line = reader.command_line()?,
+            b"numjoints" => joint_count = reader.count("numJoints")?.map(|n| (n, token.offset)),
+            b"nummeshes" => mesh_count = reader.count("numMeshes")?.map(|n| (n, token.offset)),
+            b"joints" if joints_at.is_some() => {
+                reader.error(token.offset, "a second `joints` block", "", "")?;
+                reader.lexer.skip_line();
+            }
+            b"joints" => {
+                joints_at = Some(token.offset);
+                mesh.joints = joints(reader, joint_count.map(|(n, _)| n))?;
+            }
+            b"mesh" => {
+                let index = mesh.meshes.len();
+                let (submesh, source) = submesh(reader, index)?;
+                mesh.meshes.push(submesh);
+                sources.push(source);
+            }
+            _ if reader.second_document(token.offset, word) => break,
+            _ => reader.unknown_at_top(token.offset, token.kind)?,
+        }
+    }
+    if reader.failed() {
+        return Err(Stop);
+    }
+    let end = reader.lexer.source().len();
+    let cut = "the file seems to be cut short";
+    if joints_at.is_none() {
+        return Err(reader.fatal(end, "the file has no `joints` block", cut));
+    }
+    if let Some((count, at)) = joint_count.filter(|&(n, _)| n as usize != mesh.joints.len()) {
+        reader.warn(at, format!("`numJoints` is {count}, but {} follow", mesh.joints.len()), "");
+    }
+    if let Some((count, at)) = mesh_count.filter(|&(n, _)| n as usize != mesh.meshes.len()) {
+        let message = format!("`numMeshes` is {count}, but {} follow", mesh.meshes.len());
+        if mesh.meshes.is_empty() {
+            return Err(reader.fatal(at, message, cut));
+        }
+        reader.warn(at, message, "");
+    }
+    for (index, (submesh, source)) in mesh.meshes.iter().zip(&sources).enumerate() {
+        check_indices(reader, index, submesh, source, mesh.joints.len())?;
+    }
+    Ok(())
+}
+
+fn joints(reader: &mut Reader, declared: Option<u32>) -> Result<Vec<Md5Joint>, Stop> {
+    let mut joints: Vec<Md5Joint> = Vec::new();
+    let mut parents = Vec::new();
+    let context = |joint: usize| match declared {
+        Some(count) => format!("joint {joint} of {count}"),
+        None => format!("joint {joint}"),
+    };
+    if !reader.open("joints")? {
+        return Ok(joints);
+    }
+    while !reader.close("joints")? {
+        // A block that is never closed would swallow the meshes as damaged joints.
+        if matches!(reader.lexer.peek().kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"mesh")) {
+            let unexpected = reader.lexer.unexpected("`}` or a joint's name");
+            reader.error(unexpected.offset, unexpected.to_string(), "joints", "")?;
+            break;
+        }
+        let result = joint(&mut reader.lexer);
+        let (at, parent, joint) = reader.take(result, || context(joints.len()))?.unwrap_or_default();
+        parents.push((at, parent));
+        joints.push(joint);
+    }
+    if !reader.failed() {
+        resolve_parents(reader, &parents, |index, parent| joints[index].parent = parent)?;
+    }
+    Ok(joints)
+}
+
+fn joint(lexer: &mut Lexer) -> Result<(usize, i32, Md5Joint), Unexpected> {
+    let name = String::from_utf8_lossy(lexer.quoted()?).into_owned();
+    lexer.skip_space();
+    let at = lexer.offset();
+    let parent = lexer.i32()?;
+    let position = vector(lexer)?;
+    let orientation = vector(lexer)?;
+    Ok((at, parent, Md5Joint { name, parent: None, position, orientation }))
+}
+
+/// Checks parents (offset in the file, index or −1) for range and rings, and hands them out.
+pub(super) fn resolve_parents(
+    reader: &mut Reader,
+    parents: &[(usize, i32)],
+    mut set: impl FnMut(usize, Option<u32>),
+) -> Result<(), Stop> {
+    let count = parents.len();
+    let mut sound = true;
+    for (index, &(at, parent)) in parents.iter().enumerate() {
+        let context = format!("joint {index} of {count}");
+        if parent < -1 || parent >= count as i32 {
+            sound = false;
+            let hint = "a root has the parent -1";
+            reader.error(at, format!("parent {parent} is out of range: there are {count} joints"), context, hint)?;
+        } else if parent == index as i32 {
+            sound = false;
+            reader.error(at, "the joint is its own parent", context, "a root has the parent -1")?;
+        } else {
+            set(index, u32::try_from(parent).ok());
+        }
+    }
+    // Marks each joint with the walk that met it first: meeting one's own mark is going in a ring.
+    let mut walks = vec![0usize; count];
+    for start in 0..if sound { count } else { 0 } {
+        let mut at = start;
+        while walks[at] == 0 {
+            walks[at] = start + 1;
+            match usize::try_from(parents[at].1) {
+                Ok(parent) if walks[parent] == start + 1 => {
+                    let message = "the joint is among its own ancestors";
+                    return reader.error(parents[at].0, message, format!("joint {at} of {count}"), "");
+                }
+                Ok(parent) => at = parent,
+                Err(_) => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a submesh's items stand, for the reports of the checks that need the whole file.
+struct Places {
+    vertices: usize,
+    triangles: usize,
+    weights: usize,
+}
+
+const MESH_KEYWORDS: [&str; 8] = ["name", "shader", "numverts", "vert", "numtris", "tri", "numweights", "weight"];
+
+fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), Stop> {
+    let mut submesh = Md5Submesh::default();
+    let (mut vertices, mut triangles, mut weights) = (Run::new(), Run::new(), Run::new());
+    let opened = reader.open(&format!("mesh {index}"))?;
+    while opened && !reader.close(&format!("mesh {}", label(index, &submesh)))? {
+        let token = reader.lexer.next_token();
+        let word = match token.kind {
+            TokenKind::Word(word) => word.to_ascii_lowercase(),
+            _ => Vec::new(),
+        };
+        let here = |item: &str| format!("{item} in mesh {}", label(index, &submesh));
+        match word.as_slice() {
+            b"name" => submesh.name = reader.quoted(&here("name"))?,
+            b"shader" => submesh.shader = reader.quoted(&here("shader"))?.unwrap_or_default(),
+            b"numverts" => vertices.declared = reader.count(&here("numverts"))?,
+            b"numtris" => triangles.declared = reader.count(&here("numtris"))?,
+            b"numweights" => weights.declared = reader.count(&here("numweights"))?,
+            // The first word of a run is read again by its loop.
+            b"vert" => items(reader, token.offset, b"vert", &mut vertices, vertex, here)?,
+            b"tri" => items(reader, token.offset, b"tri", &mut triangles, triangle, here)?,
+            b"weight" => items(reader, token.offset, b"weight", &mut weights, weight, here)?,
+            b"mesh" | b"joints" | b"md5version" => {
+                reader.lexer.seek(token.offset);
+                let unexpected = reader.lexer.unexpected("`}`");
+                reader.error(token.offset, unexpected.to_string(), format!("mesh {}", label(index, &submesh)), "")?;
+                break;
+            }
+            _ => {
+                let context = format!("mesh {}", label(index, &submesh));
+                reader.unknown(token.offset, token.kind, &MESH_KEYWORDS, &context)?;
+            }
+        }
+    }
+    let places = Places { vertices: vertices.start, triangles: triangles.start, weights: weights.start };
+    if !reader.failed() {
+        let context = format!("mesh {}", label(index, &submesh));
+        submesh.vertices = vertices.finish(reader, "vert", "numverts", &context)?.unwrap_or_default();
+        submesh.triangles = triangles.finish(reader, "tri", "numtris", &context)?.unwrap_or_default();
+        submesh.weights = weights.finish(reader, "weight", "numweights", &context)?.unwrap_or_default();
+    }
+    Ok((submesh, places))
+}
+
+/// The mesh's number, with a name where it has one.
+fn label(index: usize, submesh: &Md5Submesh) -> String {
+    match submesh.name.as_ref().unwrap_or(&submesh.shader) {
+        name if name.is_empty() => index.to_string(),
+        name => format!("{index} \"{name}\""),
+    }
+}
+
+/// Reads items for as long as lines start with `keyword`.
+#[inline]
+fn items<T: Copy + Default>(
+    reader: &mut Reader,
+    start: usize,
+    keyword: &[u8],
+    run: &mut Run<T>,
+    item: impl Fn(&mut Lexer) -> Result<T, Unexpected>,
+    context: impl Fn(&str) -> String,
+) -> Result<(), Stop> {
+    let numbered = |lexer: &mut Lexer| {
+        lexer.skip_space();
+        let at = lexer.offset();
+        Ok((lexer.u32()?, at, item(lexer)?))
+    };
+    // Whatever its case, the word at `start` is the keyword.
+    reader.lexer.seek(start + keyword.len());
+    loop {
+        match numbered(&mut reader.lexer) {
+            Ok((number, at, item)) => run.push(number, at, item),
+            Err(unexpected) => {
+                let of = run.declared.map_or_else(String::new, |count| format!(" of {count}"));
+                let item = format!("{} {}{of}", String::from_utf8_lossy(keyword), run.len());
+                run.push_broken();
+                reader.recover(&unexpected, context(&item))?;
+            }
+        }
+        if !reader.lexer.eat_word(keyword) {
+            return Ok(());
+        }
+    }
+}
+
+#[inline]
+fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
+    lexer.expect(b'(')?;
+    let tex_coord = lexer.f32s()?;
+    lexer.expect(b')')?;
+    Ok(Md5Vertex { tex_coord, first_weight: lexer.u32()?, weight_count: lexer.u32()? })
+}
+
+#[inline]
+fn triangle(lexer: &mut Lexer) -> Result<[u32; 3], Unexpected> {
+    Ok([lexer.u32()?, lexer.u32()?, lexer.u32()?])
+}
+
+#[inline]
+fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
+    Ok(Md5Weight { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
+}
+
+/// Three numbers in parentheses.
+#[inline]
+pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
+    lexer.expect(b'(')?;
+    let vector = lexer.f32s()?;
+    lexer.expect(b')')?;
+    Ok(vector)
+}
+
+fn check_indices(
+    reader: &mut Reader,
+    index: usize,
+    submesh: &Md5Submesh,
+    places: &Places,
+    joints: usize,
+) -> Result<(), Stop> {
+    let Md5Submesh { vertices, triangles, weights, .. } = submesh;
+    let context = |item: &str, number, count| format!("{item} {number} of {count} in mesh {}", label(index, submesh));
+    for (number, vertex) in vertices.iter().enumerate() {
+        let end = u64::from(vertex.first_weight) + u64::from(vertex.weight_count);
+        if end > weights.len() as u64 {
+            // `vert 0 ( s t ) first count`: six tokens after the number.
+            let at = place(reader, places.vertices, b"vert", number, 5);
+            let first = vertex.first_weight;
+            let message = format!("weights {first}..{end} are out of range: the mesh has {}", weights.len());
+            reader.error(at, message, context("vert", number, vertices.len()), "")?;
+        }
+    }
+    for (number, triangle) in triangles.iter().enumerate() {
+        if let Some(corner) = triangle.iter().position(|&v| v as usize >= vertices.len()) {
+            let at = place(reader, places.triangles, b"tri", number, 1 + corner);
+            let message = format!("vertex {} is out of range: the mesh has {}", triangle[corner], vertices.len());
+            reader.error(at, message, context("tri", number, triangles.len()), "")?;
+        }
+    }
+    for (number, weight) in weights.iter().enumerate() {
+        if weight.joint as usize >= joints {
+            let at = place(reader, places.weights, b"weight", number, 1);
+            let message = format!("joint {} is out of range: the file has {joints}", weight.joint);
+            reader.error(at, message, context("weight", number, weights.len()), "")?;
+        }
+    }
+    Ok(())
+}
+
+/// Offset of the token that stands `after` tokens behind the number of an item, found by reading
+/// the run again. Only for reports.
+#[cold]
+fn place(reader: &Reader, start: usize, keyword: &[u8], number: usize, after: usize) -> usize {
+    let mut lexer = reader.lexer.clone();
+    lexer.seek(start);
+    loop {
+        let at = lexer.peek().offset;
+        if lexer.u32().is_ok_and(|n| n as usize == number) {
+            for _ in 1..after {
+                lexer.next_token();
+            }
+            return lexer.peek().offset;
+        }
+        // On to the number behind the next keyword.
+        loop {
+            match lexer.next_token().kind {
+                TokenKind::End => return at.min(start),
+                TokenKind::Word(word) if word.eq_ignore_ascii_case(keyword) => break,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIANGLE: &str = r#"MD5Version 10
+commandline "make \"it" // quotes in quotes
+numJoints 2
+numMeshes 1
+joints {
+	"root"	-1 ( 0 0 0 ) ( 0 0 0 )		//
+	"the arm" 0 ( 1 2 3 ) ( -0.5 0.5 -0.5 ) // root
+}
+mesh {
+	// meshes: head
+	shader "//bope.tga"
+	numverts 3
+	vert 0 ( 0 0 ) 0 1
+	vert 1 ( 1 0 ) 1 1
+	vert 2 ( 0 1.5 ) 1 2
+	numtris 1
+	tri 0 0 2 1
+	numweights 3
+	weight 0 0 1 ( 0 0 0 )
+	weight 1 1 0.25 ( 1 0 0 )
+	weight 2 0 0.75 ( -1e-3 0 0 )
+}
+"#;
+
+    fn errors(source: &str) -> Vec<String> {
+        let error = parse_mesh("a.md5mesh", source.as_bytes()).expect_err(source);
+        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+    }
+
+    fn warnings(source: &str) -> Vec<String> {
+        let parsed = parse_mesh("a.md5mesh", source.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+    }
+
+    #[test]
+    fn a_mesh_reads_whatever_its_line_ends_and_comments() {
+        let plain = parse_mesh("a", TRIANGLE.as_bytes()).unwrap();
+        assert_eq!(plain.warnings, []);
+        let Md5Mesh { command_line, joints, meshes } = &plain.value;
+        assert_eq!(command_line, "make \\'it");
+        assert_eq!((joints[1].name.as_str(), joints[1].parent), ("the arm", Some(0)));
+        assert_eq!(meshes[0].shader, "//bope.tga");
+        assert_eq!(meshes[0].vertices[2], Md5Vertex { tex_coord: [0.0, 1.5], first_weight: 1, weight_count: 2 });
+        assert_eq!(meshes[0].weights[2], Md5Weight { joint: 0, bias: 0.75, position: [-0.001, 0.0, 0.0] });
+        let windows = TRIANGLE.replace('\n', " \t\r\n");
+        assert_eq!(parse_mesh("a", windows.as_bytes()).unwrap(), plain);
+        let no_final_newline = TRIANGLE.trim_end();
+        assert_eq!(parse_mesh("a", no_final_newline.as_bytes()).unwrap(), plain);
+    }
+
+    #[test]
+    fn items_in_another_order_are_sorted() {
+        let swapped =
+            TRIANGLE.replace("vert 0 ( 0 0 ) 0 1\n\tvert 1 ( 1 0 ) 1 1", "vert 1 ( 1 0 ) 1 1\n\tvert 0 ( 0 0 ) 0 1");
+        assert_ne!(swapped, TRIANGLE);
+        assert_eq!(parse_mesh("a", swapped.as_bytes()), parse_mesh("a", TRIANGLE.as_bytes()));
+    }
+
+    #[test]
+    fn the_first_of_two_documents_is_read() {
+        let twice = format!("{TRIANGLE}{TRIANGLE}");
+        assert_eq!(warnings(&twice), ["23: a second document starts here; only the first is used"]);
+    }
+
+    #[test]
+    fn an_empty_submesh_a_name_and_several_roots_are_fine() {
+        let source = TRIANGLE.replace("numMeshes 1", "numMeshes 2").replace("arm\" 0", "arm\" -1")
+            + "mesh { name \"nothing\" shader \"\" numverts 0 numtris 0 numweights 0 }";
+        let parsed = parse_mesh("a", source.as_bytes()).unwrap();
+        assert_eq!(parsed.value.meshes[1].name.as_deref(), Some("nothing"));
+        assert_eq!(parsed.value.joints[1].parent, None);
+        assert_eq!(parsed.warnings, []);
+    }
+
+    #[test]
+    fn a_child_may_come_before_its_parent_but_not_be_its_own_ancestor() {
+        let source = TRIANGLE.replace("root\"\t-1", "root\" 1").replace("arm\" 0", "arm\" -1");
+        assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value.joints[0].parent, Some(1));
+        let ring = TRIANGLE.replace("root\"\t-1", "root\" 1");
+        assert_eq!(errors(&ring), ["7:12: the joint is among its own ancestors (joint 1 of 2)"]);
+        let own = TRIANGLE.replace("arm\" 0", "arm\" 1");
+        assert_eq!(errors(&own), ["7:12: the joint is its own parent (joint 1 of 2)"]);
+        let far = TRIANGLE.replace("arm\" 0", "arm\" 2");
+        assert_eq!(errors(&far), ["7:12: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]);
+    }
+
+    #[test]
+    fn counts_that_lie_are_warnings_and_cost_nothing() {
+        let source = TRIANGLE.replace("numverts 3", "numverts 4294967295").replace("numJoints 2", "numJoints 7");
+        assert_eq!(
+            warnings(&source),
+            ["13: `numverts` is 4294967295, but 3 follow", "3: `numJoints` is 7, but 2 follow"]
+        );
+    }
+
+    #[test]
+    fn indices_out_of_range_are_named_with_their_place() {
+        let cases = [
+            (
+                "vert 0 (",
+                "vert 4294967295 (",
+                "13:7: vert 4294967295 is out of range: `numverts` is 3 (mesh 0 \"//bope.tga\")",
+            ),
+            (
+                "1 2\n",
+                "1 3\n",
+                "15:19: weights 1..4 are out of range: the mesh has 3 (vert 2 of 3 in mesh 0 \"//bope.tga\")",
+            ),
+            ("0 2 1", "0 2 3", "17:12: vertex 3 is out of range: the mesh has 3 (tri 0 of 1 in mesh 0 \"//bope.tga\")"),
+            (
+                "weight 2 0",
+                "weight 2 999",
+                "21:11: joint 999 is out of range: the file has 2 (weight 2 of 3 in mesh 0 \"//bope.tga\")",
+            ),
+        ];
+        for (from, to, report) in cases {
+            assert_eq!(errors(&TRIANGLE.replacen(from, to, 1)), [report]);
+        }
+    }
+
+    #[test]
+    fn several_faults_are_all_named() {
+        let source = TRIANGLE
+            .replace("( 1 0 ) 1 1", "( 1 x ) 1 1")
+            .replace("tri 0 0 2 1", "tri 0 0 2")
+            .replace("numweights", "numwieghts");
+        assert_eq!(
+            errors(&source),
+            [
+                "14:13: expected a number, found `x` (vert 1 of 3 in mesh 0 \"//bope.tga\")",
+                "18:2: expected a whole number, found `numwieghts` (tri 0 of 1 in mesh 0 \"//bope.tga\")",
+                "18:2: unknown keyword `numwieghts` (mesh 0 \"//bope.tga\")",
+            ]
+        );
+        let error = parse_mesh("a", source.as_bytes()).unwrap_err();
+        assert_eq!(error.diagnostics[2].hint, "did you mean `numweights`?");
+    }
+
+    #[test]
+    fn what_is_no_md5_mesh_is_named_for_what_it_is() {
+        let report = |source: &str| parse_mesh("a", source.as_bytes()).unwrap_err().to_string();
+        assert!(report("").contains("the file is empty"));
+        assert!(report("MD5Version 6\n").contains("this is MD5 version 6"));
+        assert!(report("MD5Version 10\ncommandline \"\"\nnumbones 33\n").contains("this is MD5 version 6"));
+        assert!(report("MD5Version 10\nnumFrames 3\n").contains("this is an .md5anim, not an .md5mesh"));
+        assert!(report("MD5Verson 10").contains("did you mean `MD5Version`?"));
+        assert!(report("MD5Version 11").contains("MD5 version 11 is not supported"));
+        assert!(report("***m3d-File-Header***").contains("this looks like a text `.m3d`"));
+        assert!(report("MD5Version 10\n").contains("no `joints` block"));
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_is_read_or_refused_and_never_panics() {
+        for length in 0..TRIANGLE.len() {
+            let cut = &TRIANGLE.as_bytes()[..length];
+            // Only the line end after the last brace may go missing.
+            assert_eq!(parse_mesh("a", cut).is_ok(), length == TRIANGLE.len() - 1, "{length}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod anim;
 mod mesh;
+mod reader;
 mod write;
 
 pub use anim::parse_anim;

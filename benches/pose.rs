@@ -1,0 +1,126 @@
+//! What a pose costs: each job, and a whole character, by joints, tracks and masks.
+//!
+//! Every figure is for one character on one thread. Times differ from one iteration to the next, as
+//! they do in a crowd, so the frames read are not always the ones read last.
+
+use bevy_marionette::model::{SkeletalClip, Skeleton, SoaTransform};
+use bevy_marionette::pose::{
+    Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
+    copy_palette,
+};
+use bevy_marionette_benches::{clip, clip_of, part, skeleton};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use glam::{Affine3A, Mat4, Vec3};
+use std::hint::black_box;
+
+const JOINTS: [usize; 3] = [22, 58, 110];
+
+/// Times that run through a clip of two seconds, out of step with its frames.
+fn times() -> impl FnMut() -> f64 {
+    let mut time = 0.0;
+    move || {
+        time = (time + 0.377) % 2.0;
+        time
+    }
+}
+
+fn world() -> Affine3A {
+    Affine3A::from_rotation_y(0.7) * Affine3A::from_translation(Vec3::new(3.0, 0.0, -8.0))
+}
+
+fn layers<'a>(clips: &'a [SkeletalClip], mask: Option<&'a Mask>) -> Vec<ClipLayer<'a>> {
+    let layer = |(i, clip)| ClipLayer { mask, weight: 0.5 + i as f32 * 0.1, ..ClipLayer::new(clip, 0.0) };
+    clips.iter().enumerate().map(layer).collect()
+}
+
+fn jobs(criterion: &mut Criterion) {
+    for joints in JOINTS {
+        let mut group = criterion.benchmark_group(format!("jobs, {joints} joints"));
+        group.throughput(Throughput::Elements(joints as u64));
+        let skeleton = skeleton(joints);
+        let rest = skeleton.rest();
+        let (clip, moving) = (clip(&skeleton, 1), clip_of(&skeleton, 1, |_| true));
+        let mut local = rest.to_vec();
+        for (name, clip) in [("sample, joints turn", &clip), ("sample, joints turn and move", &moving)] {
+            let mut time = times();
+            group.bench_function(name, |b| b.iter(|| Sample { clip, time: time(), rest }.run(black_box(&mut local))));
+        }
+        let other: Vec<SoaTransform> = local.iter().rev().copied().collect();
+        let mut out = rest.to_vec();
+        let layers = [&local, &other].map(|pose| Layer { pose, weight: 0.7, mask: None });
+        group.bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
+        let mut model = vec![Affine3A::IDENTITY; joints];
+        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None };
+        group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
+        let mut palette = vec![Mat4::IDENTITY; joints];
+        let remap = part(&skeleton).palette;
+        let job = Palette { world: world(), model: &model, inverse_bind: skeleton.inverse_bind(), remap: &remap };
+        group.bench_function("palette", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
+        let job = Skinning { model: &model, inverse_bind: skeleton.inverse_bind() };
+        group.bench_function("skinning", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
+        let mut copied = palette.clone();
+        let copy = |out: &mut [Mat4]| copy_palette(black_box(&palette), &remap, out);
+        group.bench_function("copy palette", |b| b.iter(|| copy(black_box(&mut copied))));
+    }
+}
+
+fn mix(criterion: &mut Criterion) {
+    for joints in JOINTS {
+        let mut group = criterion.benchmark_group(format!("mix, {joints} joints"));
+        group.throughput(Throughput::Elements(joints as u64));
+        let skeleton = skeleton(joints);
+        let upper = Mask::from_roots(&skeleton, &[joints as u16 / 3], 2);
+        for tracks in [1, 2, 4] {
+            let clips: Vec<_> = (0..tracks).map(|seed| clip(&skeleton, seed)).collect();
+            for (name, mask) in [("no mask", None), ("mask", Some(&upper))] {
+                let mut layers = layers(&clips, mask);
+                let (mut scratch, mut time) = (MixScratch::default(), times());
+                let mut local = skeleton.rest().to_vec();
+                group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), name), |b| {
+                    b.iter(|| {
+                        layers.iter_mut().for_each(|layer| layer.time = time());
+                        Mix { layers: &layers, priority_blend: 0.5, rest: skeleton.rest(), unit_scale: true }
+                            .run(&mut scratch, black_box(&mut local));
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// Sample, blend, local to model and palette: what peers.md's figures are held against.
+fn character(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("character");
+    for joints in JOINTS {
+        let skeleton = skeleton(joints);
+        let remap = part(&skeleton).palette;
+        for tracks in [1, 2, 4] {
+            let clips: Vec<_> = (0..tracks).map(|seed| clip(&skeleton, seed)).collect();
+            group.throughput(Throughput::Elements(joints as u64));
+            let (mut scratch, mut palette) = (Scratch::default(), vec![Mat4::IDENTITY; joints]);
+            let mut run = |layers: &[ClipLayer], skeleton: &Skeleton| {
+                Evaluate::new(skeleton, layers).run(&mut scratch);
+                let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
+                Palette { world: world(), model, inverse_bind, remap: &remap }.run(black_box(&mut palette));
+            };
+            let mut layers = layers(&clips, None);
+            let mut time = times();
+            group.bench_function(BenchmarkId::new(format!("{joints} joints"), format!("{tracks} tracks")), |b| {
+                b.iter(|| {
+                    layers.iter_mut().for_each(|layer| layer.time = time());
+                    run(&layers, black_box(&skeleton));
+                });
+            });
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(30)
+        .warm_up_time(std::time::Duration::from_millis(200))
+        .measurement_time(std::time::Duration::from_millis(600));
+    targets = jobs, mix, character
+}
+criterion_main!(benches);

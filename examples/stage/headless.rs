@@ -1,0 +1,97 @@
+//! Pictures without a window.
+
+use super::{STEP, Stage};
+use bevy::{
+    prelude::*,
+    render::view::screenshot::{Screenshot, ScreenshotCaptured},
+};
+
+/// How far a headless run has come. An example may hold it back while its assets load.
+#[derive(Resource, Debug, Default)]
+pub struct Capture {
+    /// Whether the scene is still incomplete: the clock of the picture does not run yet.
+    pub waiting: bool,
+    /// Seconds since the scene was complete.
+    pub clock: f32,
+    frames_after: u32,
+    asked: bool,
+}
+
+pub(super) struct HeadlessPlugin;
+
+impl Plugin for HeadlessPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Capture>().add_systems(Last, take_picture);
+    }
+}
+
+/// Frames rendered after the clock has stopped: pipelines compile and textures upload meanwhile.
+const SETTLE: u32 = 40;
+
+fn take_picture(
+    mut commands: Commands,
+    mut capture: ResMut<Capture>,
+    mut time: ResMut<Time<Virtual>>,
+    stage: Res<Stage>,
+    characters: Query<&bevy_marionette::character::CharacterParts>,
+) {
+    // A character whose parts are not there yet is as good as a missing one.
+    if capture.waiting || characters.iter().any(|parts| parts.entities.is_empty()) {
+        return;
+    }
+    if capture.clock + STEP / 2.0 < stage.time {
+        capture.clock += STEP;
+        return;
+    }
+    time.pause();
+    capture.frames_after += 1;
+    if capture.frames_after < SETTLE || capture.asked {
+        return;
+    }
+    capture.asked = true;
+    let (Some(target), Some(file)) = (stage.target.clone(), stage.picture.clone()) else { return };
+    commands.spawn(Screenshot::image(target)).observe(
+        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| {
+            match save(&captured.image, &file) {
+                Ok(()) => {
+                    println!("picture: {}", file.display());
+                    exit.write(AppExit::Success);
+                }
+                Err(reason) => {
+                    eprintln!("cannot write {}: {reason}", file.display());
+                    exit.write(AppExit::error());
+                }
+            }
+        },
+    );
+}
+
+fn save(image: &Image, file: &std::path::Path) -> Result<(), String> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
+    }
+    let picture = image.clone().try_into_dynamic().map_err(|e| e.to_string())?;
+    // Whatever alpha the scene left, a picture on a page is opaque.
+    picture.to_rgb8().save(file).map_err(|e| e.to_string())
+}
+
+/// Ends the program with one sentence on standard error.
+pub fn fail(reason: impl std::fmt::Display) -> ! {
+    eprintln!("{reason}");
+    std::process::exit(1)
+}
+
+/// Replaces Bevy's panic over a missing graphics adapter by a sentence that says what to install.
+pub(super) fn explain_missing_gpu() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.contains("Unable to find a GPU") {
+            fail(
+                "No graphics adapter was found: install your GPU's Vulkan driver, \
+                 or a software one (`sh .ci/setup`, or mesa-vulkan-drivers on Debian and Ubuntu).",
+            );
+        }
+        usual(panic);
+    }));
+}

@@ -1,0 +1,98 @@
+//! A camera that circles what it looks at: drag, wheel and arrow keys.
+
+use super::Ground;
+use bevy::{
+    input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
+    light::CascadeShadowConfigBuilder,
+    prelude::*,
+};
+use std::f32::consts::FRAC_PI_2;
+
+/// A camera's place around a target.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Orbit {
+    /// What it looks at.
+    pub target: Vec3,
+    /// Distance to the target.
+    pub distance: f32,
+    /// Angle around the up axis in radians; 0 looks along +Z, at the face of a character facing −Z.
+    pub yaw: f32,
+    /// Angle above the horizon in radians.
+    pub pitch: f32,
+}
+
+impl Default for Orbit {
+    fn default() -> Self {
+        Self { target: Vec3::Y, distance: 4.0, yaw: -0.45, pitch: 0.16 }
+    }
+}
+
+impl Orbit {
+    /// Moves so that a box is seen whole, with some air around it.
+    pub fn frame(&mut self, low: Vec3, high: Vec3) {
+        let size = (high - low).max(Vec3::splat(1e-3));
+        self.target = (low + high) / 2.0;
+        // What counts is the height, and the width as seen from any side.
+        self.distance = size.y.max(size.xz().length() * 0.72) * 1.75;
+    }
+}
+
+pub(super) fn steer(
+    mut orbits: Query<&mut Orbit>,
+    buttons: Option<Res<ButtonInput<MouseButton>>>,
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    motion: Option<Res<AccumulatedMouseMotion>>,
+    scroll: Option<Res<AccumulatedMouseScroll>>,
+    time: Res<Time<Real>>,
+) {
+    let (Some(buttons), Some(keys), Some(motion), Some(scroll)) = (buttons, keys, motion, scroll) else { return };
+    let axis = |minus, plus| f32::from(keys.pressed(plus)) - f32::from(keys.pressed(minus));
+    let turn = 1.8 * time.delta_secs();
+    let mut yaw = axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * turn;
+    let mut pitch = axis(KeyCode::ArrowDown, KeyCode::ArrowUp) * turn;
+    if buttons.pressed(MouseButton::Left) || buttons.pressed(MouseButton::Right) {
+        yaw -= motion.delta.x * 0.008;
+        pitch += motion.delta.y * 0.006;
+    }
+    let notches = scroll.delta.y * if scroll.unit == MouseScrollUnit::Pixel { 0.01 } else { 1.0 };
+    if yaw == 0.0 && pitch == 0.0 && notches == 0.0 {
+        return;
+    }
+    for mut orbit in &mut orbits {
+        orbit.yaw += yaw;
+        orbit.pitch = (orbit.pitch + pitch).clamp(-FRAC_PI_2 + 0.05, FRAC_PI_2 - 0.05);
+        orbit.distance *= 0.88_f32.powf(notches);
+    }
+}
+
+/// Puts the camera, and lets fog, shadows and ground keep up with the distance.
+pub(super) fn place(
+    mut cameras: Query<(&Orbit, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
+    mut ground: Query<&mut Transform, (With<Ground>, Without<Orbit>)>,
+    lights: Query<Entity, With<DirectionalLight>>,
+    mut commands: Commands,
+) {
+    for (orbit, mut transform, mut projection, mut fog) in &mut cameras {
+        let rotation = Quat::from_euler(EulerRot::YXZ, orbit.yaw + std::f32::consts::PI, -orbit.pitch, 0.0);
+        *transform = Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
+        let distance = orbit.distance;
+        if let Projection::Perspective(perspective) = &mut *projection {
+            (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
+            perspective.fov = 0.62;
+        }
+        fog.falloff = FogFalloff::Linear { start: distance * 1.6, end: distance * 5.0 };
+        for mut ground in &mut ground {
+            ground.scale = Vec3::splat(distance * 6.0);
+        }
+        let shadows = CascadeShadowConfigBuilder {
+            num_cascades: 2,
+            minimum_distance: distance * 0.05,
+            first_cascade_far_bound: distance * 1.4,
+            maximum_distance: distance * 4.0,
+            ..default()
+        };
+        for light in &lights {
+            commands.entity(light).insert(shadows.build());
+        }
+    }
+}

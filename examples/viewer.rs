@@ -1,0 +1,318 @@
+//! Opens a character and plays it: one of ours, or any `.m3d`, `.md5mesh` or `.character.ron` on disk.
+//!
+//! ```text
+//! cargo run --example viewer
+//! cargo run --example viewer -- model.md5mesh walk.md5anim run.md5anim
+//! cargo run --example viewer -- model.m3d --headless out.png --clip Take1 --time 0.5
+//! ```
+//!
+//! Files dropped on the window open too: a model replaces what is shown, an `.md5anim` joins it.
+
+mod stage;
+
+use bevy::{asset::LoadState, prelude::*};
+use bevy_marionette::{
+    asset::CharacterLoaderSettings,
+    import::{FileKind, Hand, UpAxis},
+    prelude::*,
+};
+use clap::Parser;
+use stage::{Capture, Ground, Orbit, Stage, StageArgs};
+use std::path::{Path, PathBuf};
+
+/// Plays a skinned character.
+#[derive(Parser, Resource, Clone)]
+struct Args {
+    /// A model or manifest, and .md5anim files to play on it
+    files: Vec<PathBuf>,
+    /// The clip to begin with; `bind` for the bind pose
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
+    /// Factor on every length
+    #[arg(long, default_value_t = 1.0)]
+    scale: f32,
+    /// The file's hand, where the guess is wrong
+    #[arg(long, value_enum, default_value_t = HandArg::Auto)]
+    hand: HandArg,
+    /// The file's up axis, where it is not the format's own
+    #[arg(long, value_enum, default_value_t = UpArg::Auto)]
+    up: UpArg,
+    /// Degrees the camera is turned around the character
+    #[arg(long, allow_negative_numbers = true)]
+    yaw: Option<f32>,
+    #[command(flatten)]
+    stage: StageArgs,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy)]
+enum HandArg {
+    Auto,
+    Left,
+    Right,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy)]
+enum UpArg {
+    Auto,
+    Y,
+    Z,
+}
+
+/// Shown when no file is named.
+const OURS: &str = "scout/scout.character.ron";
+
+const HELP: &str = "drag, arrows: orbit    wheel: zoom    N / P: next, previous clip    space: pause    \
+                    B: bind pose    - / +: speed    R: reverse\ndrop a model or .md5anim to open it";
+
+fn main() {
+    let args = Args::parse();
+    let mut app = stage::app("viewer", &args.stage, HELP);
+    app.insert_resource(args)
+        .init_resource::<Shown>()
+        .add_systems(Startup, (open_first, spawn_caption))
+        .add_systems(Update, (open_dropped, watch_loading, keys, caption).chain())
+        .add_observer(frame)
+        .run();
+}
+
+/// What is being shown.
+#[derive(Resource, Default)]
+struct Shown {
+    /// The model or manifest; `None` for one of our own.
+    model: Option<PathBuf>,
+    /// Clip files that join it.
+    clips: Vec<PathBuf>,
+    /// The character's entity.
+    entity: Option<Entity>,
+    /// Said to the user instead of the clip's name.
+    trouble: Option<String>,
+    /// Index of the clip that plays; `None` for the bind pose.
+    clip: Option<usize>,
+}
+
+fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
+    let (clips, models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
+    if models.len() > 1 {
+        stage::fail(format!("one model at a time, please: {} were named", models.len()));
+    }
+    if models.is_empty() && !clips.is_empty() {
+        stage::fail("an .md5anim is a clip: name the .md5mesh it belongs to first");
+    }
+    if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
+        stage::fail(format!("{}: there is no such file", missing.display()));
+    }
+    shown.model = models.into_iter().next();
+    shown.clips = clips;
+    open(&mut commands, &args, &mut shown, &assets);
+}
+
+fn is_clip(file: &Path) -> bool {
+    FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
+}
+
+fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetServer) {
+    if let Some(old) = shown.entity.take() {
+        commands.entity(old).despawn();
+    }
+    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    let clips: Vec<String> = shown.clips.iter().map(|clip| absolute(clip).to_string_lossy().into_owned()).collect();
+    let (scale, hand, up) = (args.scale, args.hand, args.up);
+    let settings = move |settings: &mut CharacterLoaderSettings| {
+        settings.import.scale = scale;
+        settings.import.hand = match hand {
+            HandArg::Auto => Hand::Auto,
+            HandArg::Left => Hand::Left,
+            HandArg::Right => Hand::Right,
+        };
+        settings.import.up = match up {
+            UpArg::Auto => UpAxis::Auto,
+            UpArg::Y => UpAxis::Y,
+            UpArg::Z => UpAxis::Z,
+        };
+        settings.clips = clips.clone();
+    };
+    let handle: Handle<Character> = match &shown.model {
+        Some(model) => assets.load_builder().with_settings(settings).load(absolute(model)),
+        None => assets.load(OURS),
+    };
+    shown.trouble = None;
+    shown.clip = None;
+    shown.entity = Some(commands.spawn(SkinnedCharacter(handle)).id());
+}
+
+fn open_dropped(
+    mut commands: Commands,
+    mut dropped: MessageReader<FileDragAndDrop>,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    assets: Res<AssetServer>,
+) {
+    let files = dropped.read().filter_map(|message| match message {
+        FileDragAndDrop::DroppedFile { path_buf, .. } => Some(path_buf.clone()),
+        _ => None,
+    });
+    let (clips, models): (Vec<_>, Vec<_>) = files.partition(|file| is_clip(file));
+    if let Some(model) = models.into_iter().next_back() {
+        shown.model = Some(model);
+        shown.clips = clips;
+    } else if !clips.is_empty() {
+        shown.clips.extend(clips);
+    } else {
+        return;
+    }
+    open(&mut commands, &args, &mut shown, &assets);
+}
+
+/// Holds a headless picture back while the model loads, and says what went wrong when it does not.
+fn watch_loading(
+    mut shown: ResMut<Shown>,
+    characters: Query<&SkinnedCharacter>,
+    server: Res<AssetServer>,
+    capture: Option<ResMut<Capture>>,
+) {
+    let Some(handle) = shown.entity.and_then(|entity| characters.get(entity).ok()) else { return };
+    if let LoadState::Failed(error) = server.load_state(handle.id()) {
+        let text = error.to_string();
+        if capture.is_some() {
+            stage::fail(text);
+        }
+        if shown.trouble.as_ref() != Some(&text) {
+            eprintln!("{text}");
+            shown.trouble = Some(text);
+        }
+    }
+    if let Some(mut capture) = capture {
+        // Textures too: a material that waits for one is not drawn.
+        capture.waiting = !server.recursive_dependency_load_state(handle.id()).is_loaded()
+            && !server.recursive_dependency_load_state(handle.id()).is_failed();
+    }
+}
+
+/// The character is there: play its first clip and look at it.
+fn frame(
+    ready: On<CharacterReady>,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    assets: Res<Assets<Character>>,
+    mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
+    mut orbit: Single<&mut Orbit>,
+    mut ground: Single<&mut Transform, With<Ground>>,
+) {
+    let Ok((handle, mut controller)) = characters.get_mut(ready.entity) else { return };
+    let Some(character) = assets.get(handle.id()) else { return };
+    let names: Vec<_> = character.clip_names().cloned().collect();
+    shown.clip = match args.clip.as_deref() {
+        Some("bind") => None,
+        Some(wanted) => {
+            let found = names.iter().position(|name| &**name == wanted);
+            if found.is_none() {
+                let list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+                stage::fail(format!("there is no clip `{wanted}`: {list}"));
+            }
+            found
+        }
+        None if names.is_empty() => None,
+        // A character is best met walking; else whatever comes first.
+        None => names.iter().position(|name| &**name == "walk").or(Some(0)),
+    };
+    if let Some(clip) = shown.clip {
+        controller.play(names[clip].clone());
+    }
+    let boxes = character.parts.iter().map(|part| match shown.clip {
+        Some(clip) => part.clip_bounds.get(clip).copied().unwrap_or(part.rest_bounds),
+        None => part.rest_bounds,
+    });
+    let corners: Vec<_> = boxes.flat_map(|b| [b.min(), b.max()]).collect();
+    let low = corners.iter().copied().reduce(|a, b| a.min(b)).unwrap_or_default();
+    let high = corners.iter().copied().reduce(|a, b| a.max(b)).unwrap_or(bevy::math::Vec3A::ONE);
+    orbit.frame(low.into(), high.into());
+    if let Some(yaw) = args.yaw {
+        orbit.yaw = yaw.to_radians();
+    }
+    ground.translation.y = low.y;
+}
+
+fn keys(
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    mut shown: ResMut<Shown>,
+    assets: Res<Assets<Character>>,
+    mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
+) {
+    let Some(keys) = keys else { return };
+    let Some((handle, mut controller)) = shown.entity.and_then(|entity| characters.get_mut(entity).ok()) else { return };
+    let Some(character) = assets.get(handle.id()) else { return };
+    let count = character.clips.len();
+    let step = |from: Option<usize>, by: usize| if count == 0 { None } else { Some((from.unwrap_or(count - by) + by) % count) };
+    if keys.just_pressed(KeyCode::KeyN) || keys.just_pressed(KeyCode::KeyP) {
+        shown.clip = step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
+        if let Some(clip) = shown.clip {
+            controller.cross_fade(character.clips[clip].timing.name.clone(), std::time::Duration::from_millis(250));
+        }
+    }
+    if keys.just_pressed(KeyCode::Space) {
+        let paused = controller.is_paused();
+        controller.set_paused(!paused);
+    }
+    if keys.just_pressed(KeyCode::KeyB) {
+        shown.clip = None;
+        controller.stop();
+    }
+    let speed = controller.speed();
+    if keys.just_pressed(KeyCode::KeyR) {
+        controller.set_speed(-speed);
+    }
+    if keys.just_pressed(KeyCode::Minus) || keys.just_pressed(KeyCode::NumpadSubtract) {
+        controller.set_speed(speed / 1.25);
+    }
+    if keys.just_pressed(KeyCode::Equal) || keys.just_pressed(KeyCode::NumpadAdd) {
+        controller.set_speed(speed * 1.25);
+    }
+}
+
+#[derive(Component)]
+struct Caption;
+
+fn spawn_caption(mut commands: Commands) {
+    commands.spawn((
+        Caption,
+        Text::default(),
+        TextFont::from_font_size(18.0),
+        Node { position_type: PositionType::Absolute, left: px(14), top: px(12), right: px(14), ..default() },
+    ));
+}
+
+fn caption(
+    shown: Res<Shown>,
+    stage: Res<Stage>,
+    assets: Res<Assets<Character>>,
+    characters: Query<(&SkinnedCharacter, &AnimationController)>,
+    mut text: Single<&mut Text, With<Caption>>,
+) {
+    let name = shown.model.as_ref().and_then(|model| model.file_name()).map(|n| n.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| "Scout".into());
+    let playing = shown.entity.and_then(|entity| characters.get(entity).ok()).and_then(|(handle, controller)| {
+        let character = assets.get(handle.id())?;
+        let count = character.clips.len();
+        Some(match shown.clip.and_then(|clip| Some((clip, character.clips.get(clip)?))) {
+            Some((index, clip)) => {
+                let at = controller.current_position().unwrap_or_default();
+                let at = clip.timing.periodic(at);
+                let paused = if controller.is_paused() && stage.picture.is_none() { "  (paused)" } else { "" };
+                format!(
+                    "{}  ({} of {count})   {at:.2} / {:.2} s   ×{:.2}{paused}",
+                    clip.timing.name,
+                    index + 1,
+                    clip.timing.duration,
+                    controller.speed()
+                )
+            }
+            None if count == 0 => "bind pose  (it has no clips)".into(),
+            None => format!("bind pose  ({count} clips)"),
+        })
+    });
+    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading…".into());
+    let line = format!("{name}\n{line}");
+    if text.0 != line {
+        text.0 = line;
+    }
+}

@@ -1,0 +1,173 @@
+//! From an imported model to the assets of a character.
+
+use super::{
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, loader::report_import,
+    material::standard_material, mesh::mesh_of,
+};
+use crate::{
+    format::Diagnostic,
+    import::{Imported, Manifest, MaterialTextures, TextureFiles},
+    model::{Model, SkeletalClip},
+    pose::{Mask, PartBounds},
+};
+use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
+use glam::{Affine3A, Vec3};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Makes a character of a model built in code, without files: its meshes and materials are added to `meshes`
+/// and `materials`. Masks and sockets come from `manifest`, whose `model` and `clips` are not looked at;
+/// textures are not loaded.
+pub fn build_character(
+    model: Model,
+    manifest: &Manifest,
+    meshes: &mut Assets<Mesh>,
+    materials: &mut Assets<StandardMaterial>,
+) -> Character {
+    let imported = Imported { model, ..Imported::default() };
+    report_import(&imported);
+    let mut sink = AssetsSink { meshes, materials };
+    assemble_character(imported, manifest, &Textures::default(), RenderAssetUsages::default(), &mut sink)
+}
+
+/// Where sub-assets go.
+pub(super) trait Sink {
+    /// Adds a part's mesh.
+    fn mesh(&mut self, label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh>;
+    /// Adds a material.
+    fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial>;
+    /// Adds what is only there to be asked for by label; returns what keeps it alive.
+    fn other<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Option<UntypedHandle>;
+    /// A texture file beside the model.
+    fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>>;
+}
+
+struct AssetsSink<'a> {
+    meshes: &'a mut Assets<Mesh>,
+    materials: &'a mut Assets<StandardMaterial>,
+}
+
+impl Sink for AssetsSink<'_> {
+    fn mesh(&mut self, _label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh> {
+        self.meshes.add(mesh)
+    }
+
+    fn material(&mut self, _label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
+        self.materials.add(material)
+    }
+
+    fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
+        None
+    }
+
+    fn texture(&mut self, _file: &str, _is_srgb: bool) -> Option<Handle<Image>> {
+        None
+    }
+}
+
+/// The texture files that were found, per material.
+#[derive(Default)]
+pub(super) struct Textures(Vec<MaterialTextures>);
+
+impl Textures {
+    /// Finds the materials' maps among the files beside the model; one warning names those not found.
+    pub(super) fn resolve(imported: &mut Imported, model: &str, files: Vec<String>) -> Self {
+        let files = TextureFiles::new(files);
+        let materials = &imported.model.materials;
+        let found: Vec<_> = materials.iter().map(|material| files.resolve_material(material)).collect();
+        let mut missing: Vec<&str> = Vec::new();
+        for (material, found) in materials.iter().zip(&found) {
+            let maps = [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)];
+            missing.extend(maps.iter().filter(|(_, file)| file.is_none()).filter_map(|(name, _)| name.as_deref()));
+        }
+        missing.sort_unstable();
+        missing.dedup();
+        if !missing.is_empty() {
+            let message = format!("no texture file beside the model for {}; drawn plain", missing.join(", "));
+            imported.warnings.push(Diagnostic::warning(model, message));
+        }
+        Self(found)
+    }
+}
+
+/// Every character loaded or built gets the next number.
+static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
+
+pub(super) fn assemble_character(
+    imported: Imported,
+    manifest: &Manifest,
+    textures: &Textures,
+    usages: RenderAssetUsages,
+    sink: &mut impl Sink,
+) -> Character {
+    let Model { skeleton, parts, materials, clips } = imported.model;
+    let mut sub_assets = Vec::new();
+    let materials: Vec<Handle<StandardMaterial>> = materials
+        .iter()
+        .enumerate()
+        .map(|(index, material)| {
+            let found = textures.0.get(index).cloned().unwrap_or_default();
+            let color = found.base_color.and_then(|file| sink.texture(&file, true));
+            let normal = found.normal.and_then(|file| sink.texture(&file, false));
+            sink.material(CharacterAssetLabel::Material(index), standard_material(material, color, normal))
+        })
+        .collect();
+    let skeleton = Arc::new(skeleton);
+    let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
+    let rest = skeleton.rest_model();
+    let parts = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh_of(part, usages));
+            let bounds = PartBounds::new(&skeleton, part);
+            CharacterPart {
+                name: part.name.clone(),
+                mesh,
+                material: materials.get(part.material).cloned().unwrap_or_default(),
+                palette: part.palette.as_slice().into(),
+                rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
+                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions)))).collect(),
+                bounds: Arc::new(bounds),
+            }
+        })
+        .collect();
+    for clip in &clips {
+        let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
+        sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));
+    }
+    sub_assets.extend(sink.other(CharacterAssetLabel::Skeleton, SkeletonAsset(skeleton.clone())));
+    let masks = manifest.masks.iter().map(|(name, mask)| {
+        let roots: Vec<_> = mask.roots.iter().filter_map(|root| skeleton.find(root)).collect();
+        (name.clone(), Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)))
+    });
+    let sockets = manifest.sockets.iter().filter_map(|(name, socket)| {
+        let scale = Vec3::splat(socket.scale);
+        let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
+        Some((name.clone(), Socket { joint: skeleton.find(&socket.joint)?, offset }))
+    });
+    Character {
+        masks: masks.collect::<HashMap<_, _>>(),
+        sockets: sockets.collect(),
+        skeleton: skeleton.clone(),
+        parts,
+        clips,
+        sub_assets,
+        version: NEXT_VERSION.fetch_add(1, Ordering::Relaxed),
+    }
+}
+
+fn aabb((low, high): (Vec3, Vec3)) -> Aabb {
+    Aabb::from_min_max(low, high)
+}
+
+/// The box of a part that no joint moves.
+fn enclose(positions: &[Vec3]) -> (Vec3, Vec3) {
+    let first = positions.first().copied().unwrap_or_default();
+    positions.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)))
+}

@@ -1,0 +1,45 @@
+//! Labels of a character's sub-assets.
+
+use bevy::asset::AssetPath;
+use std::fmt;
+
+/// The sub-assets of a loaded [`Character`](super::Character), by label.
+///
+/// ```
+/// use bevy_marionette::asset::CharacterAssetLabel;
+/// let path = CharacterAssetLabel::Clip("walk".into()).from_asset("scout/scout.character.ron");
+/// assert_eq!(path.to_string(), "scout/scout.character.ron#Clip/walk");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CharacterAssetLabel {
+    /// `Mesh0`: a part's [`Mesh`](bevy::mesh::Mesh), by index.
+    Mesh(usize),
+    /// `Material0`: a [`StandardMaterial`](bevy::pbr::StandardMaterial), by index.
+    Material(usize),
+    /// `Skeleton`: the [`SkeletonAsset`](super::SkeletonAsset).
+    Skeleton,
+    /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
+    Clip(String),
+    /// `Part/head`: a part's [`Mesh`](bevy::mesh::Mesh), by the part's name.
+    Part(String),
+}
+
+impl CharacterAssetLabel {
+    /// This label on the asset at `path`.
+    pub fn from_asset(&self, path: impl Into<AssetPath<'static>>) -> AssetPath<'static> {
+        path.into().with_label(self.to_string())
+    }
+}
+
+impl fmt::Display for CharacterAssetLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mesh(index) => write!(f, "Mesh{index}"),
+            Self::Material(index) => write!(f, "Material{index}"),
+            Self::Skeleton => f.write_str("Skeleton"),
+            Self::Clip(name) => write!(f, "Clip/{name}"),
+            Self::Part(name) => write!(f, "Part/{name}"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A part of the skin as a Bevy mesh.
+
+use crate::model::SkinPart;
+use bevy::{
+    asset::RenderAssetUsages,
+    mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues},
+};
+
+/// The mesh of a part: positions, normals, tangents, texture coordinates, and joint indices and
+/// weights where the part is skinned.
+pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
+    let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, usages);
+    let vec3s = |list: &[glam::Vec3]| VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect());
+    mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec3s(&part.positions));
+    mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, vec3s(&part.normals));
+    if part.tangents.len() == part.positions.len() {
+        let tangents = part.tangents.iter().map(|t| t.to_array()).collect();
+        mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, VertexAttributeValues::Float32x4(tangents));
+    }
+    let tex_coords = part.tex_coords.iter().map(|t| t.to_array()).collect();
+    mesh.insert_attribute(Mesh::ATTRIBUTE_UV_0, VertexAttributeValues::Float32x2(tex_coords));
+    if !part.influences.is_empty() {
+        let palette = part.influences.iter().map(|i| i.palette).collect();
+        let weights = part.influences.iter().map(|i| i.weights).collect();
+        mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_INDEX, VertexAttributeValues::Uint16x4(palette));
+        mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, VertexAttributeValues::Float32x4(weights));
+    }
+    let indices = part.triangles.as_flattened();
+    mesh.insert_indices(if part.positions.len() <= usize::from(u16::MAX) {
+        Indices::U16(indices.iter().map(|&i| i as u16).collect())
+    } else {
+        Indices::U32(indices.to_vec())
+    });
+    mesh
+}

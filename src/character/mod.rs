@@ -1,0 +1,94 @@
+//! What lives in the ECS: components, systems and events of playing characters.
+//!
+//! | set | runs in `PostUpdate` | does |
+//! | --- | --- | --- |
+//! | [`CharacterSystems::Spawn`] | first | parts for characters whose asset is there, or changed |
+//! | [`CharacterSystems::Advance`] | | every controller's clock, seen or not |
+//! | [`CharacterSystems::Callbacks`] | | [`AnimationCallback`] and the other events, to observers and as messages |
+//! | [`CharacterSystems::Bounds`] | before culling | each part's `Aabb` from the clips now playing |
+//! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry something |
+//! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
+//! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the other characters in view |
+
+mod advance;
+mod bounds;
+mod components;
+mod evaluate;
+mod events;
+mod socket;
+mod spawn;
+
+pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
+pub use events::{
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
+};
+pub use socket::{Carries, JointTransforms, SocketOf};
+
+use crate::asset::CharacterAssetPlugin;
+use bevy::{
+    camera::visibility::VisibilitySystems,
+    prelude::*,
+    transform::TransformSystems,
+};
+
+/// When the work on characters happens; all in `PostUpdate`, in this order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CharacterSystems {
+    /// Spawns parts for characters whose asset arrived or changed.
+    Spawn,
+    /// Advances every controller by `Time`'s delta.
+    Advance,
+    /// Hands out the events that came up.
+    Callbacks,
+    /// Sets each part's `Aabb`.
+    Bounds,
+    /// Poses characters that carry something.
+    EvaluateEarly,
+    /// Writes the `Transform`s of what is carried.
+    Attach,
+    /// Poses the other characters in view.
+    EvaluateLate,
+}
+
+/// Plays characters: everything but the way to the GPU.
+pub struct CharacterPlugin;
+
+impl Plugin for CharacterPlugin {
+    fn build(&self, app: &mut App) {
+        use CharacterSystems::*;
+        if !app.is_plugin_added::<CharacterAssetPlugin>() {
+            app.add_plugins(CharacterAssetPlugin);
+        }
+        app.add_message::<AnimationCallback>()
+            .add_message::<AnimationStarted>()
+            .add_message::<AnimationLooped>()
+            .add_message::<AnimationFinished>()
+            .add_message::<CrossFadeFinished>()
+            .init_resource::<advance::Collected>()
+            .configure_sets(
+                PostUpdate,
+                (
+                    (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
+                        .chain()
+                        .before(TransformSystems::Propagate)
+                        .before(VisibilitySystems::CalculateBounds),
+                    EvaluateLate
+                        .after(TransformSystems::Propagate)
+                        .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
+                ),
+            )
+            .add_systems(First, spawn::forget_teleports)
+            .add_systems(
+                PostUpdate,
+                (
+                    (spawn::follow_handles, spawn::follow_assets, spawn::plain_where_texture_failed).chain().in_set(Spawn),
+                    advance::advance.in_set(Advance),
+                    advance::hand_out.in_set(Callbacks),
+                    bounds::follow_clips.in_set(Bounds),
+                    (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
+                    socket::attach.in_set(Attach),
+                    evaluate::late.in_set(EvaluateLate),
+                ),
+            );
+    }
+}

@@ -1,0 +1,102 @@
+//! Where a controller looks up its clips.
+
+use crate::model::ClipTiming;
+
+/// The clips a controller plays, looked up by name.
+///
+/// The controller keeps names, and an index only while the clip found there bears the name. So clips may
+/// change between two advances, as in a hot reload: a clip that moved is found again, one that is gone
+/// stops its track, one that appears starts it. `None::<C>` stands for clips that are not loaded yet.
+pub trait Clips {
+    /// Whether the clips can be played. While they cannot, [`AnimationController::advance`] does
+    /// nothing at all: no time passes, so nothing is missed once they can.
+    ///
+    /// [`AnimationController::advance`]: super::AnimationController::advance
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// Index of the clip with a name.
+    fn index_of(&self, name: &str) -> Option<usize>;
+
+    /// Length, playback and keys of a clip; `None` if the index is out of range.
+    fn timing(&self, index: usize) -> Option<&ClipTiming>;
+
+    /// The names of all clips, for a message that lists what there is.
+    fn names(&self) -> Vec<&str> {
+        (0..).map_while(|index| self.timing(index)).map(|timing| &*timing.name).collect()
+    }
+}
+
+impl Clips for [ClipTiming] {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.iter().position(|clip| &*clip.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.get(index)
+    }
+}
+
+impl<const N: usize> Clips for [ClipTiming; N] {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.as_slice().index_of(name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.get(index)
+    }
+}
+
+impl Clips for Vec<ClipTiming> {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.as_slice().index_of(name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.get(index)
+    }
+}
+
+impl<C: Clips + ?Sized> Clips for &C {
+    fn is_ready(&self) -> bool {
+        (**self).is_ready()
+    }
+
+    fn index_of(&self, name: &str) -> Option<usize> {
+        (**self).index_of(name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        (**self).timing(index)
+    }
+}
+
+impl<C: Clips> Clips for Option<C> {
+    fn is_ready(&self) -> bool {
+        self.as_ref().is_some_and(Clips::is_ready)
+    }
+
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.as_ref()?.index_of(name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.as_ref()?.timing(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_not_loaded_yet_are_not_ready_and_empty() {
+        let missing: Option<&[ClipTiming]> = None;
+        assert!(!missing.is_ready());
+        assert_eq!((missing.index_of("walk"), missing.names().len()), (None, 0));
+        let loaded = Some([ClipTiming::new("walk", 1.0), ClipTiming::new("run", 1.0)]);
+        assert!(loaded.is_ready());
+        assert_eq!((loaded.index_of("run"), loaded.names()), (Some(1), vec!["walk", "run"]));
+    }
+}

@@ -1,0 +1,90 @@
+//! Shared names.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{fmt, ops::Deref, sync::Arc};
+
+/// The name of a clip, a mask or a callback: text that is cheap to clone.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct Label(Arc<str>);
+
+impl Label {
+    /// A label from a `&str`, a `String` or an `Arc<str>`.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The shared text.
+    pub fn as_arc(&self) -> &Arc<str> {
+        &self.0
+    }
+
+    /// Whether this is the same text. Quick if the memory is shared.
+    pub(crate) fn is(&self, text: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.0, text) || self.0 == *text
+    }
+
+    /// Takes over the memory of equal text, so that the next comparison is quick.
+    pub(crate) fn share(&mut self, text: &Arc<str>) {
+        if !Arc::ptr_eq(&self.0, text) && self.0 == *text {
+            self.0 = text.clone();
+        }
+    }
+}
+
+impl Deref for Label {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl From<&str> for Label {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<Arc<str>> for Label {
+    fn from(text: Arc<str>) -> Self {
+        Self(text)
+    }
+}
+
+impl PartialEq<str> for Label {
+    fn eq(&self, text: &str) -> bool {
+        **self == *text
+    }
+}
+
+impl PartialEq<&str> for Label {
+    fn eq(&self, text: &&str) -> bool {
+        **self == **text
+    }
+}
+
+// By hand, because serde's feature `rc` is off.
+impl Serialize for Label {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}

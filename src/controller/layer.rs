@@ -1,0 +1,45 @@
+//! What a controller asks of the blend.
+
+use super::{AnimationController, BlendMode, Clips, Priority, Track, TrackId, playhead};
+
+/// One clip at one moment, with its place in the blend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layer<'a> {
+    /// The track it comes from.
+    pub track: TrackId,
+    /// Index of the clip in the [`Clips`].
+    pub clip: usize,
+    /// Place in the clip, seconds in `0..=duration`.
+    pub time: f64,
+    /// Share before normalisation, > 0 and finite.
+    pub weight: f32,
+    /// The group it is blended in.
+    pub priority: Priority,
+    /// Name of the mask; `None` reaches every joint.
+    pub mask: Option<&'a str>,
+    /// How it joins its group.
+    pub blend: BlendMode,
+}
+
+impl AnimationController {
+    /// The clips to be mixed now, in the order of the tracks: all enabled tracks of a weight above 0 whose
+    /// clip is known. Without any, the pose is the rest pose.
+    pub fn layers<'a, C: Clips + ?Sized>(&'a self, clips: &'a C) -> impl Iterator<Item = Layer<'a>> + 'a {
+        let shown = self.tracks().filter(|track| track.enabled && track.share() > 0.0);
+        shown.filter_map(move |track| layer(track, clips))
+    }
+}
+
+fn layer<'a, C: Clips + ?Sized>(track: &'a Track, clips: &C) -> Option<Layer<'a>> {
+    let (clip, timing) = track.find(clips)?;
+    let playback = track.playback.unwrap_or(timing.playback);
+    Some(Layer {
+        track: track.id(),
+        clip,
+        time: playhead::periodic(playback, timing.duration, track.placed_in(timing.duration)),
+        weight: track.share(),
+        priority: track.priority,
+        mask: track.mask.as_deref(),
+        blend: track.blend,
+    })
+}

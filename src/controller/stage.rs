@@ -1,0 +1,562 @@
+//! The everyday words: play, cross-fade, queue.
+//!
+//! They work on tracks of their own, of low priority, beneath whatever tracks the user adds: *the stage*.
+//! One clip is in front; those it took over from fade out and leave. A clip comes to the front when it is
+//! found among the clips, not before, so that a misspelt name does not take the stage from the one that
+//! plays.
+
+use super::{
+    AnimationController, Clips, ControllerEvent, Label, Track, TrackId, Transition,
+    advance::{Log, report_unknown},
+    event::EventKind,
+    exact::{Exact, tick},
+    playhead,
+    track::{Known, Role, Start},
+};
+use crate::model::Playback;
+use serde::{Deserialize, Serialize};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+/// What comes on when a clip has ended and nothing is queued.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Fallback {
+    /// The clip that was in front stays: its last frame if it plays once, its next round if it loops.
+    #[default]
+    Stay,
+    /// A clip, such as `idle`.
+    Clip(Label),
+    /// No clip: the rest pose, beneath the user's own tracks.
+    RestPose,
+}
+
+/// Tracks on which the everyday words play.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Stage {
+    /// The track in front, or about to come to the front.
+    current: Option<TrackId>,
+    /// What comes to the front as soon as its clip is found: at most one to `play` and one to fade to.
+    pending: Vec<Pending>,
+    /// When the last cross-fade is over, in global seconds.
+    fade_end: Option<f64>,
+    queue: VecDeque<Label>,
+    loop_queue: bool,
+    /// Seconds over which queued clips are faded.
+    queue_fade: f64,
+    fallback: Fallback,
+    /// Whether the clip in front came from the queue, and so ends after one round.
+    queued: bool,
+    /// Whether the fallback has had its turn.
+    settled: bool,
+}
+
+/// A clip about to come to the front.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Pending {
+    track: TrackId,
+    /// The track that was in front before.
+    from: Option<TrackId>,
+    /// Whether the track was put up for this.
+    new: bool,
+    fade: Fade,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Fade {
+    /// Seconds.
+    duration: f64,
+    transition: Transition,
+    /// Whether to go on at the fraction of its length at which the other clip is, and to stay there.
+    in_phase: bool,
+    /// Whether the end of the fade is an event.
+    announced: bool,
+}
+
+/// No fade.
+const CUT: Fade = Fade { duration: 0.0, transition: Transition::Linear, in_phase: false, announced: false };
+
+/// The group of tracks that fade in phase.
+const IN_PHASE: u32 = u32::MAX;
+
+/// Clips fading out at a time; beyond it the faintest leave at once.
+const MAX_LEAVING: usize = 8;
+
+/// The moment at which the clip in front ends and the next takes over.
+pub(crate) struct Switch {
+    pub(crate) time: Exact,
+    pub(crate) track: TrackId,
+    /// The position at which it ends.
+    pub(crate) target: f64,
+}
+
+/// Everyday words. Each `play`, `restart` and `cross_fade` puts an end to the queue.
+impl AnimationController {
+    /// A controller that plays a clip.
+    pub fn playing(clip: impl Into<Arc<str>>) -> Self {
+        let mut controller = Self::default();
+        controller.play(clip);
+        controller
+    }
+
+    /// Plays a clip from its start, at once. A clip that plays already goes on, unless it has finished.
+    ///
+    /// Returns the track it plays on.
+    pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
+        self.leave_queue();
+        self.bring_on(Label::new(clip), CUT)
+    }
+
+    /// Plays a clip from its start, at once, also if it plays already.
+    ///
+    /// Returns the track it plays on.
+    pub fn restart(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
+        let track = self.play(clip);
+        if let Some(track) = self.track_mut(track) {
+            track.restart();
+        }
+        track
+    }
+
+    /// Fades from what plays to a clip.
+    ///
+    /// A clip that is in front already goes on; so does a loop that is still fading out, from where it is
+    /// and with the weight it has left. Any other starts anew, a finished one too. A zero duration is a cut.
+    /// Both weights change linearly, so with the weights normalised the mix does too.
+    ///
+    /// Returns the track the clip plays on.
+    pub fn cross_fade(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.cross_fade_with(clip, duration, Transition::Linear)
+    }
+
+    /// Fades from what plays to a clip, with a choice of transition. See [`cross_fade`](Self::cross_fade).
+    pub fn cross_fade_with(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        duration: Duration,
+        transition: Transition,
+    ) -> TrackId {
+        self.leave_queue();
+        let fade = Fade { duration: duration.as_secs_f64(), transition, in_phase: false, announced: true };
+        self.bring_on(Label::new(clip), fade)
+    }
+
+    /// Fades to a clip that goes on at the same fraction of its length: from a walk to a run without a
+    /// change of foot. Until the fade is over the clip that leaves sets the pace for both.
+    ///
+    /// Returns the track the clip plays on.
+    pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.leave_queue();
+        let transition = Transition::Linear;
+        let fade = Fade { duration: duration.as_secs_f64(), transition, in_phase: true, announced: true };
+        self.bring_on(Label::new(clip), fade)
+    }
+
+    /// Takes all clips off the stage and empties the queue. The user's own tracks play on.
+    pub fn stop(&mut self) {
+        self.leave_queue();
+        self.stage.pending.clear();
+        self.stage.fade_end = None;
+        self.stage.current = None;
+        self.remove_tracks(|track| track.role != Role::User);
+    }
+
+    /// Lets clips follow the one in front: each plays one round, the last goes on as its playback says,
+    /// or is followed by the [fallback](Self::set_fallback).
+    ///
+    /// A loop ends with its round, a ping-pong when it is back. If nothing plays the first starts at once.
+    /// Names that are unknown are reported and skipped.
+    pub fn queue<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) {
+        self.stage.queue.extend(clips.into_iter().map(Label::new));
+    }
+
+    /// Whether a clip taken from the queue is put at its end again.
+    pub fn loop_queue(&mut self, looped: bool) {
+        self.stage.loop_queue = looped;
+    }
+
+    /// Lets queued clips fade into each other. The clip that ends holds its last frame, or goes on looping.
+    pub fn set_queue_fade(&mut self, duration: Duration) {
+        self.stage.queue_fade = duration.as_secs_f64();
+    }
+
+    /// The clips that wait in the queue.
+    pub fn queued(&self) -> impl Iterator<Item = &str> {
+        self.stage.queue.iter().map(|clip| &**clip)
+    }
+
+    /// Empties the queue. The clip in front goes on.
+    pub fn clear_queue(&mut self) {
+        self.stage.queue.clear();
+    }
+
+    /// What comes on when a one-shot or the last clip of the queue has ended.
+    pub fn set_fallback(&mut self, fallback: Fallback) {
+        self.stage.fallback = fallback;
+        self.stage.settled = false;
+    }
+
+    /// Falls back to a clip when there is nothing else to play. See [`set_fallback`](Self::set_fallback).
+    pub fn set_still(&mut self, clip: impl Into<Arc<str>>) {
+        self.set_fallback(Fallback::Clip(Label::new(clip)));
+    }
+
+    /// Name of the clip in front, or about to come to the front.
+    pub fn current(&self) -> Option<&str> {
+        self.current_ref().map(Track::clip)
+    }
+
+    /// The track of the clip in front.
+    pub fn current_track(&self) -> Option<TrackId> {
+        self.current_ref().map(Track::id)
+    }
+
+    /// The place in the clip in front, in seconds; `None` if there is none.
+    pub fn current_position(&self) -> Option<f64> {
+        self.current_ref().map(Track::time)
+    }
+
+    /// Whether nothing plays any more: no clip is in front, or a one-shot that has ended, and the queue is empty.
+    pub fn is_finished(&self) -> bool {
+        self.stage.queue.is_empty() && self.current_ref().is_none_or(Track::is_finished)
+    }
+
+    /// Speed of the clip in front; 1 if there is none.
+    pub fn speed(&self) -> f64 {
+        self.current_ref().map_or(1.0, |track| track.speed)
+    }
+
+    /// Sets the speed of the clip in front. Negative plays backwards.
+    pub fn set_speed(&mut self, speed: f64) {
+        if let Some(track) = self.current_mut() {
+            track.speed = speed;
+        }
+    }
+
+    /// Lets the clip in front play in the other direction, from where it is.
+    pub fn reverse(&mut self) {
+        self.set_speed(-self.speed());
+    }
+
+    /// Goes to a place in the clip in front, in seconds, firing nothing. See [`Track::seek`].
+    pub fn seek(&mut self, position: f64) {
+        if let Some(track) = self.current_mut() {
+            track.seek(position);
+        }
+    }
+
+    /// Goes to a place in the clip in front at the next advance, firing the keys on the way. See [`Track::scrub`].
+    pub fn scrub_to(&mut self, position: f64) {
+        if let Some(track) = self.current_mut() {
+            track.scrub(position);
+        }
+    }
+
+    fn current_ref(&self) -> Option<&Track> {
+        self.track(self.stage.current?)
+    }
+
+    fn current_mut(&mut self) -> Option<&mut Track> {
+        self.track_mut(self.stage.current?)
+    }
+
+    fn leave_queue(&mut self) {
+        self.stage.queue.clear();
+        (self.stage.queued, self.stage.settled) = (false, false);
+    }
+
+    /// Makes a clip the one in front, as soon as it is found.
+    fn bring_on(&mut self, clip: Label, fade: Fade) -> TrackId {
+        let cut = fade.duration <= 0.0;
+        let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
+        if let Some(current) = self.current_mut()
+            && current.clip == clip
+            && !current.is_finished()
+        {
+            current.enabled = true;
+            let id = current.id;
+            if cut && !alone {
+                self.await_clip(Pending { track: id, from: None, new: false, fade });
+            }
+            return id;
+        }
+        let before = self.stage.pending.first().and_then(|pending| pending.from);
+        self.drop_pending(cut);
+        let from = self.current_track().or(before);
+        // A clip that is still on stage is taken up again where it is: one that never began to leave, or a loop.
+        let goes_on = |track: &&mut Track| {
+            let looping = track.known.is_some_and(|known| known.playback != Playback::Once);
+            let is_there = match track.role {
+                Role::User => false,
+                Role::Stage => !track.is_finished(),
+                Role::Leaving(_) => looping && !cut,
+            };
+            is_there && track.clip == clip && !self.stage.pending.iter().any(|pending| pending.track == track.id)
+        };
+        let (track, new) = match self.tracks.iter_mut().find(goes_on) {
+            Some(track) => {
+                track.enabled = true;
+                (track.id, false)
+            }
+            None => (self.put_up(clip), true),
+        };
+        self.stage.current = Some(track);
+        self.await_clip(Pending { track, from, new, fade });
+        track
+    }
+
+    /// Adds a track to the stage, without weight as yet.
+    fn put_up(&mut self, clip: Label) -> TrackId {
+        let id = self.add_track(Track::new(clip.as_arc().clone()).weight(0.0));
+        if let Some(track) = self.track_mut(id) {
+            track.role = Role::Stage;
+        }
+        id
+    }
+
+    fn await_clip(&mut self, pending: Pending) {
+        self.stage.pending.retain(|waiting| waiting.track != pending.track);
+        self.stage.pending.push(pending);
+    }
+
+    /// Forgets what is about to be faded to, and with `all` what is about to be played too.
+    fn drop_pending(&mut self, all: bool) {
+        let mut at = 0;
+        while at < self.stage.pending.len() {
+            let Pending { track, new, fade, .. } = self.stage.pending[at];
+            if all || fade.duration > 0.0 {
+                self.stage.pending.remove(at);
+                if new {
+                    self.remove_track(track);
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether an advance may bring something to the stage.
+    pub(crate) fn stage_has_plans(&self) -> bool {
+        !self.stage.pending.is_empty() || !self.stage.queue.is_empty() || self.stage.fade_end.is_some()
+    }
+
+    /// Brings to the front what has been found, and starts the queue if nothing plays.
+    pub(crate) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
+        while let Some(pending) = self.stage.pending.first().copied() {
+            let track = self.track(pending.track);
+            let found = track.is_some_and(|track| track.run.0.index.is_some());
+            let superseded = self.stage.pending.len() > 1;
+            if track.is_some() && !found && !superseded && self.stage.queue.is_empty() {
+                return;
+            }
+            self.stage.pending.remove(0);
+            if found {
+                self.begin_fade(pending);
+            } else if pending.new {
+                self.remove_track(pending.track);
+                if !superseded {
+                    self.stage.current = pending.from;
+                }
+            }
+        }
+        if self.current_ref().is_none() && !self.stage.queue.is_empty() {
+            self.switch_clip(clips, log);
+        }
+    }
+
+    /// The recipe of a cross-fade: the old clips' weights go to 0 and they leave, the new one's goes to 1.
+    fn begin_fade(&mut self, Pending { track: id, from, fade, .. }: Pending) {
+        // The weights to start from are those of this moment.
+        self.write_running_values();
+        let now = self.time.value();
+        let Fade { duration, transition, in_phase, announced } = fade;
+        if in_phase && let Some(from) = from {
+            self.bring_in_phase(id, from);
+        }
+        let waiting = |id: TrackId, stage: &Stage| stage.pending.iter().any(|pending| pending.track == id);
+        let cut = duration <= 0.0;
+        let others = |track: &Track, stage: &Stage| {
+            track.role != Role::User && track.id != id && !waiting(track.id, stage)
+        };
+        let mut alone = true;
+        for at in 0..self.tracks.len() {
+            let track = &mut self.tracks[at];
+            if others(track, &self.stage) && !cut {
+                alone = false;
+                track.role = Role::Leaving(now + duration);
+                let leaving = track.id;
+                self.unkey_kind(leaving, EventKind::Weight);
+                self.key_track_weight(leaving, 0.0, now, duration, transition);
+            }
+        }
+        if cut {
+            let stage = std::mem::take(&mut self.stage);
+            self.remove_tracks(|track| others(track, &stage));
+            self.stage = stage;
+        }
+        self.thin_out();
+        self.unkey_kind(id, EventKind::Weight);
+        let Some(track) = self.track_mut(id) else { return };
+        track.role = Role::Stage;
+        if alone {
+            track.weight = 1.0;
+        } else {
+            self.key_track_weight(id, 1.0, now, duration, transition);
+        }
+        self.stage.fade_end = announced.then_some(now + duration);
+    }
+
+    /// Puts a track at the fraction of its length at which another is, and keeps it there.
+    fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
+        let Some(Known { length: lead, .. }) = self.track(from).and_then(|track| track.known) else { return };
+        let position = self.track(from).map_or(0.0, Track::placed);
+        for (id, place) in [(from, false), (id, true)] {
+            if let Some(track) = self.track_mut(id) {
+                track.sync = Some(IN_PHASE);
+                if place && lead > 0.0 {
+                    track.position = Exact::new(position * track.known.map_or(0.0, |known| known.length) / lead);
+                    track.start = Start::AtPosition;
+                }
+            }
+        }
+    }
+
+    /// Lets the faintest go if too many are fading out.
+    fn thin_out(&mut self) {
+        let leaving = |track: &&Track| matches!(track.role, Role::Leaving(_));
+        while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
+            let faintest = self.tracks.iter().filter(leaving).min_by(|a, b| a.share().total_cmp(&b.share()));
+            let Some(id) = faintest.map(Track::id) else { return };
+            self.remove_track(id);
+        }
+    }
+
+    /// Removes what has faded out by now, and announces a fade that is over.
+    pub(crate) fn settle_fades(&mut self, log: &mut Log) {
+        let now = self.time.value();
+        if self.tracks.iter().any(|track| matches!(track.role, Role::Leaving(until) if tick(until) <= tick(now))) {
+            self.remove_tracks(|track| matches!(track.role, Role::Leaving(until) if tick(until) <= tick(now)));
+        }
+        if self.stage.fade_end.is_some_and(|end| tick(end) <= tick(now)) {
+            self.stage.fade_end = None;
+            let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?)));
+            if let Some((track, clip)) = faded {
+                log.push(ControllerEvent::CrossFadeFinished { track, clip, time: now });
+            }
+        }
+    }
+
+    /// The next moment after the present at which a clip leaves or a fade is over.
+    pub(crate) fn next_fade_time(&self) -> Option<f64> {
+        let now = self.time.value();
+        let leaving = self.tracks.iter().filter_map(|track| match track.role {
+            Role::Leaving(until) => Some(until),
+            _ => None,
+        });
+        leaving.chain(self.stage.fade_end).filter(|time| tick(*time) > tick(now)).min_by(f64::total_cmp)
+    }
+
+    /// Moves fades in time.
+    pub(crate) fn shift_fades(&mut self, by: Exact) {
+        let shifted = |time: f64| (Exact::new(time) + by).value();
+        for track in &mut self.tracks {
+            if let Role::Leaving(until) = &mut track.role {
+                *until = shifted(*until);
+            }
+        }
+        self.stage.fade_end = self.stage.fade_end.map(shifted);
+    }
+
+    /// Ends fades at once: what leaves is gone, what comes is there.
+    pub(crate) fn finish_fades(&mut self) {
+        self.remove_tracks(|track| matches!(track.role, Role::Leaving(_)));
+        self.stage.fade_end = None;
+        let stage: Vec<TrackId> = self.stage.pending.iter().map(|pending| pending.track).collect();
+        for track in &mut self.tracks {
+            if track.role == Role::Stage && !stage.contains(&track.id) {
+                track.weight = 1.0;
+            }
+        }
+    }
+
+    /// Whether the clip in front and another clip follow each other when its round ends.
+    fn ends(&self, known: Known) -> bool {
+        let falls_back = self.stage.fallback != Fallback::Stay && !self.stage.settled;
+        !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == Playback::Once))
+    }
+
+    /// The moment until `end` at which the clip in front makes way for the next.
+    pub(crate) fn next_switch(&self, end: Exact) -> Option<Switch> {
+        let at = self.tracks.iter().position(|track| Some(track.id) == self.stage.current)?;
+        let track = &self.tracks[at];
+        let known = track.known.filter(|known| self.stage.pending.is_empty() && self.ends(*known))?;
+        if !self.is_moving(at) {
+            return None;
+        }
+        let Known { length, playback } = known;
+        let (speed, _) = self.course(at);
+        let (mut begin, mut position) = (self.time, track.held());
+        for part in speed.turning_point(begin, end).into_iter().chain([end]) {
+            let forward = speed.is_forward(begin, part);
+            let target = playhead::round_end(playback, length, position.value(), forward);
+            let there = position + speed.distance(begin, part);
+            let is_at = |position: f64| {
+                let [at, target] = [position, target].map(|position| playhead::place(length, position));
+                if forward { at >= target } else { at <= target }
+            };
+            if is_at(position.value()) {
+                return Some(Switch { time: begin, track: track.id, target });
+            }
+            if is_at(there.value()) {
+                let time = speed.moment(begin, part, (Exact::new(target) - position).value());
+                return Some(Switch { time, track: track.id, target });
+            }
+            (begin, position) = (part, there);
+        }
+        None
+    }
+
+    /// Brings on the next clip of the queue that is known, or the fallback.
+    pub(crate) fn switch_clip<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
+        while let Some(clip) = self.stage.queue.pop_front() {
+            let known = self.follow_with(clip.clone(), clips, log);
+            if known {
+                if self.stage.loop_queue {
+                    self.stage.queue.push_back(clip);
+                }
+                (self.stage.queued, self.stage.settled) = (true, false);
+                return;
+            }
+        }
+        if self.stage.settled {
+            return;
+        }
+        self.stage.settled = true;
+        match self.stage.fallback.clone() {
+            Fallback::Stay => {}
+            Fallback::Clip(clip) => {
+                if self.follow_with(clip, clips, log) {
+                    self.stage.queued = false;
+                }
+            }
+            Fallback::RestPose => {
+                self.stage.current = None;
+                self.remove_tracks(|track| track.role != Role::User);
+            }
+        }
+    }
+
+    /// Brings a clip on at the present moment, if it is known.
+    fn follow_with<C: Clips + ?Sized>(&mut self, clip: Label, clips: &C, log: &mut Log) -> bool {
+        if clips.index_of(&clip).is_none() {
+            report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
+            return false;
+        }
+        let from = self.current_track();
+        let track = self.put_up(clip);
+        self.stage.current = Some(track);
+        self.prepare_track(track, clips);
+        let duration = self.stage.queue_fade.max(0.0);
+        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
+        true
+    }
+}

@@ -1,0 +1,95 @@
+//! Clips: keys per bone → uniform samples.
+
+use super::resample::{Curve, Levers, resample};
+use crate::{
+    format::{
+        Diagnostic,
+        m3d::{M3d, M3dKey},
+    },
+    import::{axes::Basis, names::make_unique},
+    model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Model, SkeletalClip},
+};
+use glam::{Quat, Vec3};
+
+/// The file's clips in the joint order of `model`, whose skeleton and parts are done.
+///
+/// A clip runs from 0 to the last key of any of its bones; a bone holds its own first and last key
+/// outside its range, and one without keys is not animated.
+pub(super) fn import(
+    file: &str,
+    m3d: &M3d,
+    basis: &Basis,
+    joint_of_bone: &[JointIndex],
+    model: &Model,
+    warnings: &mut Vec<Diagnostic>,
+) -> Vec<SkeletalClip> {
+    if m3d.clips.is_empty() {
+        return Vec::new();
+    }
+    if joint_of_bone.is_empty() {
+        let message = format!("{} clips but no bones to move", m3d.clips.len());
+        warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
+        return Vec::new();
+    }
+    let mut names: Vec<String> = m3d
+        .clips
+        .iter()
+        .enumerate()
+        .map(|(at, clip)| if clip.name.trim().is_empty() { format!("clip{at}") } else { clip.name.clone() })
+        .collect();
+    let renamed = make_unique(&mut names);
+    if renamed > 0 {
+        warnings.push(Diagnostic::warning(file, format!("{renamed} clips share a name with another and got a number")));
+    }
+
+    let levers = Levers::new(model);
+    let mut unusable = 0;
+    let mut clips = Vec::with_capacity(m3d.clips.len());
+    for (clip, name) in m3d.clips.iter().zip(names) {
+        let mut curves = vec![Curve::default(); joint_of_bone.len()];
+        for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
+            curves[usize::from(joint)] = curve(keys, basis, &mut unusable);
+        }
+        let sampled = resample(&curves, &levers);
+        if !sampled.within_bound {
+            let share = sampled.error / levers.size() * 100.0;
+            let message = format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
+            warnings
+                .push(Diagnostic::warning(file, message).with_hint("keys at even steps of time are sampled exactly"));
+        }
+        let frames = ClipFrames {
+            joints: model.skeleton.names().clone(),
+            animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
+            transforms: sampled.transforms,
+        };
+        match SkeletalClip::new(ClipTiming::new(name, sampled.duration), &frames) {
+            Ok(clip) => clips.push(clip),
+            Err(error) => warnings.push(Diagnostic::warning(file, format!("{error}; the clip is left out"))),
+        }
+    }
+    if unusable > 0 {
+        let message = format!("{unusable} keys have numbers that make no transform, such as a rotation of all zeros");
+        warnings.push(Diagnostic::warning(file, message).with_hint("they were left out, or turn nothing"));
+    }
+    clips
+}
+
+/// The usable keys of a bone in Bevy's axes.
+fn curve(keys: &[M3dKey], basis: &Basis, unusable: &mut usize) -> Curve {
+    let mut curve = Curve::with_capacity(keys.len());
+    for key in keys {
+        let rotation = Quat::from_array(key.rotation);
+        let transform = JointTransform {
+            translation: key.translation.into(),
+            rotation: if rotation.length_squared() > 1e-12 { rotation.normalize() } else { Quat::IDENTITY },
+            scale: key.scale.into(),
+        };
+        let rotates = rotation.length_squared() > 1e-12;
+        let empty = !rotates && transform.scale == Vec3::ZERO;
+        *unusable += usize::from(!rotates || !transform.is_finite() || !key.time.is_finite());
+        if !empty && transform.is_finite() && key.time.is_finite() {
+            curve.push(f64::from(key.time), basis.transform(transform));
+        }
+    }
+    curve
+}

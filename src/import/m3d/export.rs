@@ -1,0 +1,87 @@
+//! Model → `.m3d`.
+
+use super::materials;
+use crate::{
+    format::m3d::{Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dSubset, M3dVertex},
+    model::{Model, SkeletalClip, SkinPart},
+};
+use glam::{Affine3A, Vec3};
+
+/// The model as an `.m3d` file, right-handed and Y up.
+///
+/// Read back with [`from_m3d`](super::from_m3d) it gives the model again: parts as subsets, clips
+/// with a key for every frame. The format has no place for the names of joints (they become `Bone0`
+/// and so on, in the same order) and of parts (they take their material's), for playback and
+/// callback keys, and for what `Material` says beyond
+/// Luna's: alpha, a cut-off other than 0.1, back faces without cut-out, a normal map with green up.
+pub fn to_m3d(model: &Model) -> M3d {
+    let mut out = M3d {
+        dialect: Dialect::Dx12,
+        materials: model.materials.iter().map(|m| materials::export(m, !model.skeleton.is_empty())).collect(),
+        bones: bones(model),
+        clips: model.clips.iter().map(|clip| export_clip(clip, model.skeleton.len())).collect(),
+        ..M3d::default()
+    };
+    for part in &model.parts {
+        let first = out.vertices.len() as u32;
+        out.subsets.push(M3dSubset {
+            id: part.material as u32,
+            vertex_start: first,
+            vertex_count: part.positions.len() as u32,
+            face_start: out.triangles.len() as u32,
+            face_count: part.triangles.len() as u32,
+        });
+        out.vertices.extend((0..part.positions.len()).map(|v| vertex(part, v)));
+        // Clockwise on the screen, as Direct3D draws: with normals outward this tells the hand.
+        out.triangles.extend(part.triangles.iter().map(|&[a, b, c]| [a, c, b].map(|v| first + v)));
+    }
+    out
+}
+
+fn bones(model: &Model) -> Vec<M3dBone> {
+    let parents = model.skeleton.parents().iter();
+    let bone = |(parent, inverse_bind): (&Option<u16>, &Affine3A)| {
+        let row = |v: glam::Vec3A, w: f32| [v.x, v.y, v.z, w];
+        let m = inverse_bind.matrix3;
+        M3dBone {
+            offset: [row(m.x_axis, 0.0), row(m.y_axis, 0.0), row(m.z_axis, 0.0), row(inverse_bind.translation, 1.0)],
+            parent: parent.map(u32::from),
+        }
+    };
+    parents.zip(model.skeleton.inverse_bind()).map(bone).collect()
+}
+
+fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
+    let [x, y, z, w] = part.tangents.get(v).copied().unwrap_or_default().to_array();
+    let mut vertex = M3dVertex {
+        position: part.positions[v].into(),
+        // Direct3D's bitangent points along V, Bevy's against it.
+        tangent: [x, y, z, -w],
+        normal: part.normals.get(v).copied().unwrap_or(Vec3::ZERO).into(),
+        tex_coord: part.tex_coords.get(v).copied().unwrap_or_default().into(),
+        ..M3dVertex::default()
+    };
+    if let Some(influences) = part.influences.get(v) {
+        vertex.weights = influences.weights;
+        vertex.bones = influences.palette.map(|slot| part.palette.get(usize::from(slot)).map_or(0, |&j| u32::from(j)));
+    }
+    vertex
+}
+
+fn export_clip(clip: &SkeletalClip, bones: usize) -> M3dClip {
+    let last = (clip.frame_count() - 1).max(1) as f64;
+    let keys = |joint: usize| {
+        let key = |frame: usize| {
+            let transform = clip.transform_at(joint, frame);
+            M3dKey {
+                time: (clip.timing.duration * frame as f64 / last) as f32,
+                translation: transform.translation.into(),
+                scale: transform.scale.into(),
+                rotation: transform.rotation.into(),
+            }
+        };
+        let joint_is_there = joint < clip.joints().len() && clip.animates(joint);
+        if joint_is_there { (0..clip.frame_count()).map(key).collect() } else { Vec::new() }
+    };
+    M3dClip { name: clip.timing.name.to_string(), bones: (0..bones).map(keys).collect() }
+}

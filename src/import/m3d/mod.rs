@@ -1,0 +1,98 @@
+//! `.m3d` → model, and model → `.m3d`.
+//!
+//! The files do not say their hand. Direct3D draws triangles that are clockwise on the screen, so
+//! in left-handed data `(b − a) × (c − a)` agrees with the vertex normals and in right-handed data
+//! it opposes them; the majority decides.
+
+mod clips;
+mod export;
+mod materials;
+mod resample;
+mod skeleton;
+mod skin;
+
+pub use export::to_m3d;
+
+use super::{
+    Hand, ImportSettings, Imported, UpAxis,
+    axes::Basis,
+    winding::{self, Facing},
+};
+use crate::{
+    format::{Diagnostic, FormatError, m3d::M3d},
+    model::Model,
+};
+use glam::Vec3;
+
+/// Makes a model of an `.m3d` file; `file` is its name for reports.
+///
+/// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
+/// their materials. Clips are sampled uniformly, on the keys where these lie on a grid; between them
+/// the skin stays within [`CLIP_ERROR`] of the keys' own interpolation (lerp and slerp), or within
+/// [`CLIP_ERROR_AT_ODD_KEYS`] where keys lie at odd times. A warning tells where it does not.
+///
+/// # Errors
+/// A scale that is no length factor, an index that points at nothing, or more joints than a
+/// [`Skeleton`](crate::model::Skeleton) holds.
+pub fn from_m3d(file: &str, m3d: &M3d, settings: &ImportSettings) -> Result<Imported, FormatError> {
+    check_indices(file, m3d)?;
+    let mut warnings = Vec::new();
+
+    let faces = facing(m3d);
+    let right_handed = match settings.hand {
+        Hand::Left => false,
+        Hand::Right => true,
+        Hand::Auto => faces.against_normals > faces.with_normals,
+    };
+    if settings.hand == Hand::Auto && faces == Facing::default() && !m3d.triangles.is_empty() {
+        let warning =
+            Diagnostic::warning(file, "no normals that tell the hand of the coordinates; taken as left-handed");
+        warnings.push(warning.with_hint("set the load setting `hand` if the model comes out mirrored"));
+    }
+    let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
+
+    let (skeleton, joint_of_bone) = skeleton::import(file, m3d, &basis, &mut warnings)?;
+    let materials = materials::import(m3d);
+    let mut imported = Imported { model: Model { skeleton, materials, ..Model::default() }, ..Imported::default() };
+    imported.report.right_handed = right_handed;
+    let skin = skin::Importer { file, m3d, basis: &basis, faces, joint_of_bone: &joint_of_bone };
+    imported.model.parts = skin.run(&mut imported.model.materials, &mut imported.report, &mut warnings);
+    imported.model.clips = clips::import(file, m3d, &basis, &joint_of_bone, &imported.model, &mut warnings);
+    imported.warnings = warnings;
+    Ok(imported)
+}
+
+/// How far a clip whose keys lie on frames may stray from the keys' own interpolation, as a share of
+/// the model's size (the diagonal of its box): the number of frames is chosen for it.
+pub const CLIP_ERROR: f32 = 1e-4;
+
+/// The same for a clip whose keys lie at odd times, between frames. The error is that large only in
+/// the instant of a key, where the path has a corner that frames cut off; holding it to
+/// [`CLIP_ERROR`] would take five times the memory.
+pub const CLIP_ERROR_AT_ODD_KEYS: f32 = 5e-4;
+
+/// Refuses a structure whose indices point at nothing. A parsed file has none.
+fn check_indices(file: &str, m3d: &M3d) -> Result<(), FormatError> {
+    let vertices = m3d.vertices.len();
+    let fail = |message: String| Err(FormatError::one(Diagnostic::error(file, message)));
+    if let Some((at, _)) = m3d.triangles.iter().enumerate().find(|(_, t)| t.iter().any(|&v| v as usize >= vertices)) {
+        return fail(format!("triangle {at} names a vertex beyond the {vertices} there are"));
+    }
+    let bones = m3d.bones.len();
+    if bones > 0
+        && let Some(at) = m3d.vertices.iter().position(|v| v.bones.iter().any(|&b| b as usize >= bones))
+    {
+        return fail(format!("vertex {at} names a bone beyond the {bones} there are"));
+    }
+    if let Some(at) = m3d.bones.iter().position(|bone| bone.parent.is_some_and(|p| p as usize >= bones)) {
+        return fail(format!("bone {at} names a parent beyond the {bones} bones there are"));
+    }
+    Ok(())
+}
+
+/// How the file's triangles face, in the file's own axes.
+fn facing(m3d: &M3d) -> Facing {
+    let positions: Vec<Vec3> = m3d.vertices.iter().map(|v| v.position.into()).collect();
+    let normals: Vec<Vec3> = m3d.vertices.iter().map(|v| v.normal.into()).collect();
+    winding::facing(&positions, &normals, &m3d.triangles)
+}

@@ -1,0 +1,183 @@
+//! Bones → joints: parents first, names by file index, rest pose from the offset matrices.
+
+use crate::{
+    format::{
+        Diagnostic, FormatError,
+        m3d::{M3d, M3dBone},
+    },
+    import::axes::Basis,
+    model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix},
+};
+use glam::{Affine3A, DAffine3, DMat3, Vec3};
+
+/// The skeleton, and for each bone of the file its joint.
+///
+/// The rest pose is the pose the skin was bound in: `.m3d` has no other.
+pub(super) fn import(
+    file: &str,
+    m3d: &M3d,
+    basis: &Basis,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(Skeleton, Vec<JointIndex>), FormatError> {
+    let bones = &m3d.bones;
+    if bones.len() > Skeleton::MAX_JOINTS {
+        let message = format!("{} bones, but a skeleton holds at most {}", bones.len(), Skeleton::MAX_JOINTS);
+        return Err(FormatError::one(Diagnostic::error(file, message)));
+    }
+    let mut unusable = Vec::new();
+    let inverse_bind: Vec<Affine3A> =
+        bones.iter().map(|bone| offset(bone).map_or(Affine3A::IDENTITY, |m| basis.affine(m))).collect();
+    unusable.extend((0..bones.len()).filter(|&b| offset(&bones[b]).is_none()));
+    if let Some(first) = unusable.first() {
+        let message = format!(
+            "{} of {} offset matrices cannot be undone or are no affine matrices, the first of bone {first}",
+            unusable.len(),
+            bones.len()
+        );
+        warnings.push(Diagnostic::warning(file, message).with_hint("they were taken as the identity"));
+    }
+
+    let (order, parents) = parents_first(bones);
+    if let Some(bone) = (0..bones.len()).find(|&b| parents[b] != bones[b].parent) {
+        let message = format!("bone {bone} is its own ancestor");
+        warnings.push(Diagnostic::warning(file, message).with_hint("it was made a root"));
+    }
+    let mut joint_of_bone = vec![0; bones.len()];
+    for (joint, &bone) in order.iter().enumerate() {
+        joint_of_bone[bone as usize] = joint as JointIndex;
+    }
+    let joints = order.iter().map(|&bone| {
+        let bone = bone as usize;
+        let parent = parents[bone].map(|p| p as usize);
+        // In f64: the inverse of one matrix times another, which nearly cancel.
+        let bind = wide(&inverse_bind[bone]).inverse();
+        let rest = narrow(parent.map_or(bind, |p| wide(&inverse_bind[p]) * bind));
+        Joint {
+            name: format!("Bone{bone}").into(),
+            parent: parent.map(|p| joint_of_bone[p]),
+            rest: if rest.is_finite() { JointTransform::from_affine(rest) } else { JointTransform::IDENTITY },
+            inverse_bind: inverse_bind[bone],
+        }
+    });
+    let skeleton = Skeleton::new(joints.collect())
+        .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
+    Ok((skeleton, joint_of_bone))
+}
+
+/// A bone's offset for column vectors, if it is an affine matrix that can be undone.
+fn offset(bone: &M3dBone) -> Option<Affine3A> {
+    let m = &bone.offset;
+    let affine = (0..3).all(|row| m[row][3].abs() < 1e-4) && (m[3][3] - 1.0).abs() < 1e-4;
+    let offset = affine_from_row_vector_matrix(m);
+    let DMat3 { x_axis, y_axis, z_axis } = wide(&offset).matrix3;
+    // Volume against that of a box of the same sides: independent of the model's units.
+    let sides = x_axis.length() * y_axis.length() * z_axis.length();
+    let volume = x_axis.cross(y_axis).dot(z_axis).abs();
+    let inverse = narrow(wide(&offset).inverse());
+    (affine && offset.is_finite() && volume > 1e-6 * sides && inverse.is_finite()).then_some(offset)
+}
+
+fn wide(m: &Affine3A) -> DAffine3 {
+    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
+}
+
+fn narrow(m: DAffine3) -> Affine3A {
+    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
+}
+
+/// An order of the bones with parents first, otherwise that of the file; and the parents, cut where
+/// they went in a circle.
+fn parents_first(bones: &[M3dBone]) -> (Vec<u32>, Vec<Option<u32>>) {
+    let mut parents: Vec<Option<u32>> = bones.iter().map(|bone| bone.parent).collect();
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        OnPath,
+        Placed,
+    }
+    let mut state = vec![State::New; bones.len()];
+    let (mut order, mut path) = (Vec::with_capacity(bones.len()), Vec::new());
+    for bone in 0..bones.len() as u32 {
+        let mut at = Some(bone);
+        while let Some(next) = at.filter(|&b| state[b as usize] == State::New) {
+            state[next as usize] = State::OnPath;
+            path.push(next);
+            at = parents[next as usize];
+        }
+        if let (Some(met), Some(&top)) = (at, path.last())
+            && state[met as usize] == State::OnPath
+        {
+            parents[top as usize] = None;
+        }
+        while let Some(placed) = path.pop() {
+            state[placed as usize] = State::Placed;
+            order.push(placed);
+        }
+    }
+    (order, parents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{ImportSettings, UpAxis};
+    use glam::{Mat4, Quat};
+
+    fn bone(parent: Option<u32>, bind: Mat4) -> M3dBone {
+        // Columns of a column-vector matrix are the rows of the row-vector matrix.
+        M3dBone { offset: bind.inverse().to_cols_array_2d(), parent }
+    }
+
+    fn run(bones: Vec<M3dBone>, right_handed: bool) -> (Skeleton, Vec<JointIndex>, Vec<Diagnostic>) {
+        let m3d = M3d { bones, ..M3d::default() };
+        let basis = Basis::new("f", &ImportSettings::default(), right_handed, UpAxis::Y).unwrap();
+        let mut warnings = Vec::new();
+        let (skeleton, map) = import("f", &m3d, &basis, &mut warnings).unwrap();
+        (skeleton, map, warnings)
+    }
+
+    #[test]
+    fn children_before_parents_are_sorted_and_keep_their_names() {
+        let at = |x: f32| Mat4::from_translation(Vec3::X * x);
+        let bones = vec![bone(Some(2), at(3.0)), bone(None, at(1.0)), bone(Some(1), at(2.0)), bone(None, at(9.0))];
+        let (skeleton, map, warnings) = run(bones, true);
+        let names: Vec<&str> = skeleton.names().iter().map(|n| &**n).collect();
+        assert_eq!(names, ["Bone1", "Bone2", "Bone0", "Bone3"]);
+        assert_eq!(map, [2, 0, 1, 3]);
+        assert_eq!(skeleton.parents(), [None, Some(0), Some(1), None]);
+        assert!((skeleton.rest_of(2).translation - Vec3::X).length() < 1e-6);
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn the_rest_pose_cancels_the_inverse_bind_in_either_hand() {
+        let matrix = |angle: f32, x: f32| {
+            Mat4::from_scale_rotation_translation(
+                Vec3::splat(0.165),
+                Quat::from_rotation_y(angle),
+                Vec3::new(x, 2.0, 3.0),
+            )
+        };
+        for right_handed in [false, true] {
+            let bones =
+                vec![bone(None, matrix(0.4, 1.0)), bone(Some(0), matrix(-1.2, 2.0)), bone(Some(1), matrix(2.0, -5.0))];
+            let (skeleton, _, _) = run(bones, right_handed);
+            for (rest, inverse_bind) in skeleton.rest_model().iter().zip(skeleton.inverse_bind()) {
+                assert!((*rest * *inverse_bind).abs_diff_eq(Affine3A::IDENTITY, 1e-5));
+            }
+        }
+    }
+
+    #[test]
+    fn circles_are_cut_and_impossible_matrices_replaced_with_a_warning_each() {
+        let mut bones =
+            vec![bone(Some(1), Mat4::IDENTITY), bone(Some(0), Mat4::IDENTITY), bone(Some(2), Mat4::IDENTITY)];
+        bones[0].offset = [[0.0; 4]; 4];
+        bones[1].offset[0][3] = 1.0;
+        bones[2].offset[3][0] = f32::NAN;
+        let (skeleton, _, warnings) = run(bones, false);
+        assert_eq!(warnings.len(), 2);
+        assert_eq!(skeleton.inverse_bind(), [Affine3A::IDENTITY; 3]);
+        assert_eq!(skeleton.parents().iter().filter(|p| p.is_none()).count(), 2);
+    }
+}

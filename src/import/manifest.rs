@@ -1,0 +1,233 @@
+//! `.character.ron`: what joins a model with clips from other files, names, masks, sockets and callbacks.
+
+use super::{Hand, ImportSettings, UpAxis};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::Playback,
+};
+use glam::{EulerRot, Quat, Vec3};
+use ron::extensions::Extensions;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A character manifest. Unknown fields are refused; only `model` is required.
+///
+/// ```ron
+/// (
+///     model: "scout.md5mesh",
+///     scale: 0.0254,
+///     clips: {
+///         "walk": (file: "walk.md5anim", callbacks: [(time: 0.30, name: "footstep", data: "left")]),
+///         "jump": (file: "jump.md5anim", playback: Once),
+///     },
+///     masks: { "upper_body": (roots: ["spine"], falloff: 2) },
+///     sockets: { "right_hand": (joint: "hand.R", translation: (0, 0.02, 0)) },
+/// )
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The model's file, `.m3d` or `.md5mesh`, relative to the manifest.
+    pub model: String,
+    /// Factor on every length of the model and its clips.
+    #[serde(default = "one")]
+    pub scale: f32,
+    /// The model's hand.
+    #[serde(default)]
+    pub hand: Hand,
+    /// The model's up axis.
+    #[serde(default)]
+    pub up: UpAxis,
+    /// Names for the model's joints in file order, for formats that have none. May be shorter than the skeleton.
+    #[serde(default)]
+    pub joint_names: Vec<String>,
+    /// Clips by the name they get. The model's own clips are kept; an entry of the same name refines one.
+    #[serde(default)]
+    pub clips: BTreeMap<String, ClipEntry>,
+    /// Per-joint masks by name.
+    #[serde(default)]
+    pub masks: BTreeMap<String, MaskEntry>,
+    /// Places where things are carried, by name.
+    #[serde(default)]
+    pub sockets: BTreeMap<String, SocketEntry>,
+}
+
+/// A clip of a [`Manifest`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClipEntry {
+    /// The clip's file, `.md5anim` or another model; `None` for a clip of the model itself.
+    pub file: Option<String>,
+    /// The clip's name inside its file, where it differs from the entry's and the file holds several.
+    pub clip: Option<String>,
+    /// What happens at the end; `None` keeps what the file says (a loop).
+    pub playback: Option<Playback>,
+    /// Whether the clip holds differences to its first frame; `None` keeps what the file says.
+    pub additive: Option<bool>,
+    /// Callback keys.
+    pub callbacks: Vec<CallbackEntry>,
+}
+
+/// A callback key of a [`ClipEntry`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallbackEntry {
+    /// Seconds from the clip's start.
+    pub time: f64,
+    /// Name for the listeners.
+    pub name: String,
+    /// Any RON value.
+    #[serde(default = "unit")]
+    pub data: ron::Value,
+}
+
+/// A mask of a [`Manifest`]: full strength at the roots and all below them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MaskEntry {
+    /// Joints that the mask begins at.
+    pub roots: Vec<String>,
+    /// Joints over which the mask rises from nothing to full, counted from each root down its chain.
+    pub falloff: u32,
+}
+
+/// A socket of a [`Manifest`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketEntry {
+    /// The joint that carries.
+    pub joint: String,
+    /// Offset in the joint's space, in model units after scaling.
+    #[serde(default)]
+    pub translation: Vec3,
+    /// Turn in the joint's space: degrees about Y, then X, then Z, written `(x, y, z)`.
+    #[serde(default)]
+    pub euler_degrees: Vec3,
+    /// Scale of what is carried.
+    #[serde(default = "one")]
+    pub scale: f32,
+}
+
+impl SocketEntry {
+    /// The turn as a quaternion.
+    pub fn rotation(&self) -> Quat {
+        let Vec3 { x, y, z } = self.euler_degrees;
+        Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
+    }
+}
+
+fn one() -> f32 {
+    1.0
+}
+
+fn unit() -> ron::Value {
+    ron::Value::Unit
+}
+
+impl Manifest {
+    /// A manifest that says nothing but the model's name.
+    pub fn of_model(model: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            scale: 1.0,
+            hand: Hand::default(),
+            up: UpAxis::default(),
+            joint_names: Vec::new(),
+            clips: BTreeMap::new(),
+            masks: BTreeMap::new(),
+            sockets: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a manifest. `file` is its name for reports.
+    pub fn parse(file: &str, source: &[u8]) -> Result<Self, FormatError> {
+        if source.trim_ascii().is_empty() {
+            let hint = "a manifest holds at least (model: \"character.md5mesh\")";
+            return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
+        }
+        let manifest: Self = options().from_bytes(source).map_err(|error| {
+            let at = error.span.start;
+            let diagnostic = Diagnostic::error(file, error.code.to_string());
+            FormatError::one(diagnostic.at(source, at.line as u32, at.col as u32))
+        })?;
+        let mut diagnostics = Vec::new();
+        if !(manifest.scale.is_finite() && manifest.scale > 0.0) {
+            diagnostics.push(Diagnostic::error(file, format!("scale is {}, expected more than 0", manifest.scale)));
+        }
+        for (name, clip) in &manifest.clips {
+            for key in clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0) {
+                let message = format!("callback `{}` is at {} s, expected 0 or more", key.name, key.time);
+                diagnostics.push(Diagnostic::error(file, message).with_context(format!("clip `{name}`")));
+            }
+        }
+        for (name, socket) in &manifest.sockets {
+            let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
+            if !finite {
+                diagnostics.push(Diagnostic::error(file, format!("socket `{name}` holds a number that is not finite")));
+            }
+        }
+        if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
+    }
+
+    /// The manifest as text that [`Self::parse`] reads back.
+    pub fn to_ron(&self) -> Result<String, ron::Error> {
+        options().to_string_pretty(self, ron::ser::PrettyConfig::default())
+    }
+
+    /// The settings for importing the model and its clips.
+    pub fn settings(&self) -> ImportSettings {
+        ImportSettings { scale: self.scale, hand: self.hand, up: self.up }
+    }
+
+    /// Every file the manifest names besides the model, each once, in order of name.
+    pub fn clip_files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = self.clips.values().filter_map(|clip| clip.file.as_deref()).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+}
+
+fn options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_manifest_is_read() {
+        let text = r#"(
+            model: "scout.md5mesh",
+            scale: 0.0254,
+            clips: { "walk": (file: "walk.md5anim", playback: Loop, callbacks: [(time: 0.30, name: "footstep", data: "left")]) },
+            masks: { "upper_body": (roots: ["spine"], falloff: 2) },
+            sockets: { "right_hand": (joint: "hand.R", translation: (0, 0.02, 0)) },
+        )"#;
+        let manifest = Manifest::parse("scout.character.ron", text.as_bytes()).unwrap();
+        assert_eq!(manifest.clips["walk"].callbacks[0].data, ron::Value::String("left".into()));
+        assert_eq!(manifest.sockets["right_hand"].translation, Vec3::new(0.0, 0.02, 0.0));
+        assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused_with_its_place() {
+        let error = Manifest::parse("a.character.ron", b"(\n  model: \"a.m3d\",\n  scael: 2.0,\n)").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("a.character.ron:3:"), "{text}");
+        assert!(text.contains("scael"), "{text}");
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        for text in [
+            "(model: \"a\", scale: 0)",
+            "(model: \"a\", scale: NaN)",
+            "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
+            "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
+        ] {
+            assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

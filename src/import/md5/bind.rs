@@ -1,0 +1,407 @@
+//! The pose an MD5's weights were made in.
+//!
+//! Each weight of a vertex is the vertex as seen from one joint. In the pose in which the exporter
+//! wrote them, all weights of a vertex, put through their joints, meet in one point. In one real file
+//! of six the `joints` block is not that pose and the points lie apart, by up to half the model.
+//!
+//! The pose is found again in two stages. First joint is put to joint, like shards of a pot: starting
+//! from one, the joint that shares most vertices with those already in place is laid on them. Then
+//! alternation spreads what error there is: each vertex is the mean of its points; each joint is the
+//! rotation and translation that best lays its points on those vertices. Both steps lower the same
+//! sum of squares, so they settle; on real files to the precision of the files' numbers.
+
+use super::{
+    fit::{Fit, lay_by_consensus},
+    rigid::Rigid,
+};
+use glam::DVec3;
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+/// A vertex as seen from one of its joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Weight {
+    pub(super) joint: usize,
+    /// More than 0; those of a vertex sum to one, and each joint occurs once.
+    pub(super) share: f64,
+    /// In the joint's space.
+    pub(super) position: DVec3,
+}
+
+/// The weights of vertices, one vertex after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Weights {
+    list: Vec<Weight>,
+    ends: Vec<usize>,
+}
+
+impl Weights {
+    /// Adds a vertex. Weights that are not more than 0 are left out, those of one joint become
+    /// their mean, and the rest is brought to a sum of one. A vertex without any takes `fallback`.
+    pub(super) fn push(&mut self, weights: impl Iterator<Item = Weight>, fallback: Weight) {
+        let start = self.list.len();
+        for weight in weights.filter(|w| w.share > 0.0) {
+            match self.list[start..].iter_mut().find(|w| w.joint == weight.joint) {
+                Some(same) => {
+                    let share = same.share + weight.share;
+                    same.position = (same.position * same.share + weight.position * weight.share) / share;
+                    same.share = share;
+                }
+                None => self.list.push(weight),
+            }
+        }
+        let sum: f64 = self.list[start..].iter().map(|w| w.share).sum();
+        self.list[start..].iter_mut().for_each(|w| w.share /= sum);
+        if self.list.len() == start {
+            self.list.push(Weight { share: 1.0, ..fallback });
+        }
+        self.ends.push(self.list.len());
+    }
+
+    /// The weights of each vertex.
+    fn vertices(&self) -> impl Iterator<Item = &[Weight]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.list[start..end])
+    }
+
+    /// The vertices in a pose: the formula by which MD5 defines them.
+    pub(super) fn positions(&self, pose: &[Rigid]) -> Vec<DVec3> {
+        self.vertices().map(|weights| mean(weights, pose)).collect()
+    }
+
+    /// Per vertex, how far at most a skin bound in `pose` can be from the formula in any pose: the
+    /// mean distance, by weight, between the vertex and its points.
+    fn errors(&self, pose: &[Rigid]) -> impl Iterator<Item = f64> {
+        self.vertices().map(|weights| error(weights, pose, mean(weights, pose)))
+    }
+}
+
+fn mean(weights: &[Weight], pose: &[Rigid]) -> DVec3 {
+    weights.iter().map(|w| pose[w.joint].apply(w.position) * w.share).sum()
+}
+
+fn error(weights: &[Weight], pose: &[Rigid], vertex: DVec3) -> f64 {
+    weights.iter().map(|w| pose[w.joint].apply(w.position).distance(vertex) * w.share).sum()
+}
+
+/// A bind pose and how well it fits.
+#[derive(Debug)]
+pub(super) struct Bind {
+    /// Joints in model space.
+    pub(super) pose: Vec<Rigid>,
+    /// Largest of the vertices' errors, in the file's units: no pose can put a vertex farther from
+    /// its true place.
+    pub(super) residual: f64,
+    /// Vertices whose error is over [`TOLERANCE`].
+    pub(super) off: usize,
+    /// Sum of the errors, each counted up to [`TOLERANCE`].
+    total: f64,
+    /// Whether it is another pose than the file's joints.
+    pub(super) recovered: bool,
+}
+
+/// Error, over the model's size, that is worth a warning.
+pub(super) const TOLERANCE: f64 = 1e-3;
+
+/// Error, over the model's size, up to which the file's joints are taken to be the bind pose: a
+/// hundred times what six written digits can cause.
+const CONTRADICTION: f64 = 1e-4;
+
+/// Error, over the model's size, at which the fit is as good as the file's numbers are.
+pub(super) const GOOD_ENOUGH: f64 = 2e-7;
+
+/// Finds the bind pose, starting from the file's joints, which are kept where they fit.
+///
+/// `parents` come before their children. `size` is the diagonal of the model's box. The time is
+/// bounded whatever the numbers.
+pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Bind {
+    let given = Bind::of(weights, joints.to_vec(), size);
+    // Numbers beyond reckoning keep the file's joints.
+    let reckonable = given.residual.is_finite() && size.is_finite();
+    if !reckonable || given.residual <= CONTRADICTION * size {
+        return given;
+    }
+    let assembled = assemble(weights, joints, parents, size);
+    let mut best = settle(weights, assembled.clone(), size, false);
+    // A few vertices that fit no pose pull on all others; a robust fit frees those.
+    for (start, robust) in [(joints.to_vec(), false), (assembled, true), (joints.to_vec(), true)] {
+        if best.residual > CONTRADICTION * size {
+            let other = settle(weights, start, size, robust);
+            if other.rank() < best.rank() {
+                best = other;
+            }
+        }
+    }
+    // Not better, for example, where single vertices fit nothing and all others the file's joints.
+    let better = best.off < given.off || (best.off == given.off && best.total < 0.5 * given.total);
+    if !better || !best.pose.iter().all(Rigid::is_finite) {
+        return given;
+    }
+    // Joints that share no vertex have nothing to be fitted to: they move with their parents.
+    let shared = shares(weights, joints.len());
+    for joint in (0..joints.len()).filter(|&j| !shared[j]) {
+        if let Some(parent) = parents[joint] {
+            let local = joints[parent].inverse().after(&joints[joint]);
+            best.pose[joint] = best.pose[parent].after(&local);
+        }
+    }
+    Bind { recovered: true, ..best }
+}
+
+impl Bind {
+    /// Of two poses, the one of lower rank is better: fewer vertices off, and nearer the others.
+    fn rank(&self) -> (usize, f64) {
+        (self.off, self.total)
+    }
+
+    fn of(weights: &Weights, pose: Vec<Rigid>, size: f64) -> Self {
+        let (mut residual, mut off, mut total) = (0.0f64, 0, 0.0);
+        for error in weights.errors(&pose) {
+            residual = residual.max(error);
+            off += usize::from(error > TOLERANCE * size);
+            total += error.min(TOLERANCE * size);
+        }
+        Self { pose, residual, off, total, recovered: false }
+    }
+}
+
+/// Which joints share a vertex with another.
+fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
+    let mut shared = vec![false; joints];
+    for weights in weights.vertices().filter(|w| w.len() > 1) {
+        weights.iter().for_each(|w| shared[w.joint] = true);
+    }
+    shared
+}
+
+/// Puts joint to joint: each is laid on the vertices it shares with those already in place.
+///
+/// Exact where the weights fit some pose and no joint shares too few vertices to be pinned down;
+/// what those leave open follows the file's joints.
+fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Vec<Rigid> {
+    // Per joint, its weights of shared vertices: vertex, and place in the list.
+    let mut uses: Vec<Vec<(usize, usize)>> = vec![Vec::new(); joints.len()];
+    let mut at = 0;
+    for (vertex, weights) in weights.vertices().enumerate() {
+        for (i, weight) in weights.iter().enumerate().filter(|_| weights.len() > 1) {
+            uses[weight.joint].push((vertex, at + i));
+        }
+        at += weights.len();
+    }
+    let mut pose = joints.to_vec();
+    let mut placed = vec![false; joints.len()];
+    // Per vertex, weight and sum of the points in place.
+    let mut known = vec![(0.0, DVec3::ZERO); weights.ends.len()];
+    let mut links = vec![0usize; joints.len()];
+    let mut ready: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
+    let mut pairs = Vec::new();
+    // Where nothing is linked to what stands, the joint with the most vertices starts anew.
+    let mut starts: Vec<usize> = (0..joints.len()).filter(|&j| !uses[j].is_empty()).collect();
+    starts.sort_by_key(|&j| uses[j].len());
+    while let Some(joint) = ready.pop().map(|(_, Reverse(joint))| joint).or_else(|| starts.pop()) {
+        if placed[joint] {
+            continue;
+        }
+        if let Some(parent) = parents[joint].filter(|&p| placed[p]) {
+            pose[joint] = pose[parent].after(&joints[parent].inverse().after(&joints[joint]));
+        }
+        pairs.clear();
+        for &(vertex, weight) in &uses[joint] {
+            let (share, sum) = known[vertex];
+            if share > 0.0 {
+                pairs.push((weights.list[weight].position, sum / share));
+            }
+        }
+        lay_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
+        placed[joint] = true;
+        for &(vertex, weight) in &uses[joint] {
+            let Weight { share, position, .. } = weights.list[weight];
+            let first = known[vertex].0 == 0.0;
+            known[vertex].0 += share;
+            known[vertex].1 += pose[joint].apply(position) * share;
+            if first {
+                let end = weights.ends[vertex];
+                let start = if vertex > 0 { weights.ends[vertex - 1] } else { 0 };
+                for other in weights.list[start..end].iter().map(|w| w.joint).filter(|&j| !placed[j]) {
+                    links[other] += 1;
+                    ready.push((links[other], Reverse(other)));
+                }
+            }
+        }
+    }
+    pose
+}
+
+/// Alternates until the error is negligible, no longer falls, or time is up.
+fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
+    const MOST: usize = 2000;
+    // Rounds between looks at the progress.
+    const STRIDE: usize = 20;
+    // A fraction of a second in any case.
+    let cost = weights.list.len() + 30 * pose.len() + 1;
+    let rounds = (8_000_000 / cost).clamp(STRIDE, MOST);
+    let mut fits = vec![Fit::NOTHING; pose.len()];
+    let mut best = Bind::of(weights, pose.clone(), size);
+    let mut before = f64::INFINITY;
+    for round in 1..=rounds {
+        if best.residual < GOOD_ENOUGH * size {
+            break;
+        }
+        let squares = step(weights, &mut pose, &mut fits, size, robust);
+        if round % STRIDE == 0 || round == rounds {
+            let bind = Bind::of(weights, pose.clone(), size);
+            if bind.rank() < best.rank() {
+                best = bind;
+            }
+            if squares.is_nan() || squares > 0.98 * before {
+                break;
+            }
+            before = squares;
+        }
+    }
+    best
+}
+
+/// One round: the vertices as means, then each joint laid on its vertices. The sum of squares it
+/// set out from.
+fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robust: bool) -> f64 {
+    // A vertex of one joint is wherever that joint puts it and says nothing about it.
+    let shared = || weights.vertices().filter(|weights| weights.len() > 1);
+    fits.fill(Fit::NOTHING);
+    let mut squares = 0.0;
+    for weights in shared() {
+        let vertex = mean(weights, pose);
+        let say = if robust { say(error(weights, pose, vertex), size) } else { 1.0 };
+        for w in weights {
+            squares += w.share * say * pose[w.joint].apply(w.position).distance_squared(vertex);
+            fits[w.joint].add(w.share * say, w.position, vertex);
+        }
+    }
+    for (joint, fit) in pose.iter_mut().zip(fits) {
+        fit.lay(joint, size);
+    }
+    squares
+}
+
+/// What a point that lies off by `error` has to say in a robust fit: the sum of squares becomes about
+/// a sum of distances, which a few strays do not rule.
+fn say(error: f64, size: f64) -> f64 {
+    size / (error + 0.1 * TOLERANCE * size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+
+    fn random_vector(random: &mut fastrand::Rng) -> DVec3 {
+        DVec3::new(random.f64(), random.f64(), random.f64()) * 2.0 - 1.0
+    }
+
+    fn random_rotation(random: &mut fastrand::Rng, angle: f64) -> DQuat {
+        DQuat::from_axis_angle(random_vector(random).normalize(), angle * random.f64())
+    }
+
+    /// A chain of joints along X with vertices around it that follow two or three neighbours, bound
+    /// in a pose that the joints returned beside it do not show: each is turned by up to `angle`.
+    fn chain(joints: usize, angle: f64, random: &mut fastrand::Rng) -> (Weights, Vec<Rigid>, Vec<Option<usize>>) {
+        let bound: Vec<Rigid> = (0..joints)
+            .map(|j| Rigid { rotation: random_rotation(random, 3.0), translation: DVec3::X * j as f64 })
+            .collect();
+        let mut weights = Weights::default();
+        for _ in 0..joints * 30 {
+            let middle = 1 + random.usize(..joints - 2);
+            let vertex = DVec3::X * middle as f64 + random_vector(random);
+            let of = |joint: usize, share| Weight { joint, share, position: bound[joint].inverse().apply(vertex) };
+            let few = [of(middle, 0.5), of(middle - 1, 0.3), of(middle + 1, 0.2)];
+            weights.push(few.into_iter().take(random.usize(1..=3)), few[0]);
+        }
+        let mut turned = Rigid::IDENTITY;
+        let shown = (0..joints).map(|j| {
+            turned = turned.after(&Rigid { rotation: random_rotation(random, angle), translation: DVec3::X });
+            Rigid { rotation: turned.rotation * bound[j].rotation, translation: turned.translation }
+        });
+        let shown = shown.collect();
+        (weights, shown, (0..joints).map(|j| j.checked_sub(1)).collect())
+    }
+
+    #[test]
+    fn joints_that_fit_are_kept() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let (weights, _, parents) = chain(10, 0.0, &mut random);
+        let mut random = fastrand::Rng::with_seed(1);
+        let bound: Vec<Rigid> = (0..10)
+            .map(|j| Rigid { rotation: random_rotation(&mut random, 3.0), translation: DVec3::X * j as f64 })
+            .collect();
+        let bind = find(&weights, &bound, &parents, 10.0);
+        assert!(!bind.recovered && bind.pose == bound && bind.residual < 1e-12);
+    }
+
+    #[test]
+    fn a_contradicted_pose_is_recovered_to_the_last_digits() {
+        for seed in 0..30 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (weights, shown, parents) = chain(12, 1.0, &mut random);
+            assert!(Bind::of(&weights, shown.clone(), 12.0).residual > 0.1);
+            let bind = find(&weights, &shown, &parents, 12.0);
+            assert!(bind.recovered && bind.residual < 1e-4 * 12.0, "{seed}: {bind:?}");
+        }
+    }
+
+    #[test]
+    fn vertices_that_fit_no_pose_do_not_spoil_the_others() {
+        for seed in 0..10 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (mut weights, shown, parents) = chain(12, 1.0, &mut random);
+            for _ in 0..3 {
+                let mut stray = |joint: usize| Weight { joint, share: 0.5, position: random_vector(&mut random) * 5.0 };
+                let pair = [stray(3), stray(7)];
+                weights.push(pair.into_iter(), pair[0]);
+            }
+            let bind = find(&weights, &shown, &parents, 12.0);
+            assert!(bind.recovered && bind.off <= 3, "{seed}: {}", bind.off);
+        }
+    }
+
+    #[test]
+    fn joints_with_a_point_a_line_or_nothing_stay_sound() {
+        let bound = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|t| Rigid { translation: t, ..Rigid::IDENTITY });
+        let mut weights = Weights::default();
+        let of =
+            |joint: usize, vertex: DVec3| Weight { joint, share: 0.5, position: bound[joint].inverse().apply(vertex) };
+        for vertex in [DVec3::ZERO, DVec3::X, DVec3::X * 2.0] {
+            weights.push([of(0, vertex), of(1, vertex)].into_iter(), of(0, vertex));
+        }
+        weights.push([of(0, DVec3::ONE), of(2, DVec3::ONE)].into_iter(), of(0, DVec3::ONE));
+        let mut shown = bound;
+        shown[1] = Rigid { rotation: DQuat::from_rotation_z(1.0), translation: DVec3::new(5.0, 0.0, 1.0) };
+        shown[2].translation.z += 3.0;
+        shown[3] = shown[2].after(&Rigid { translation: DVec3::X, ..Rigid::IDENTITY });
+        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], 3.0);
+        assert!(bind.recovered && bind.residual < 1e-5, "{bind:?}");
+        // The joint without vertices went with its parent.
+        let local = bind.pose[2].inverse().after(&bind.pose[3]);
+        assert!((local.translation - DVec3::X).length() < 1e-9);
+    }
+
+    #[test]
+    fn numbers_beyond_reckoning_end_in_the_files_own_joints() {
+        let far = |x: f64| Rigid { translation: DVec3::splat(x), ..Rigid::IDENTITY };
+        let mut weights = Weights::default();
+        let of = |joint, position| Weight { joint, share: 1.0, position: DVec3::splat(position) };
+        weights.push([of(0, 1e308), of(1, -1e308)].into_iter(), of(0, 0.0));
+        let joints = [far(1e308), far(-1e308)];
+        let bind = find(&weights, &joints, &[None, None], f64::INFINITY);
+        assert_eq!(bind.pose, joints);
+    }
+
+    #[test]
+    fn weights_of_one_joint_are_merged_and_bad_ones_left_out() {
+        let mut weights = Weights::default();
+        let of = |joint, share, x| Weight { joint, share, position: DVec3::X * x };
+        weights
+            .push([of(0, 0.25, 1.0), of(1, 0.0, 9.0), of(0, 0.75, 5.0), of(2, -1.0, 9.0)].into_iter(), of(0, 0.0, 0.0));
+        weights.push([of(1, 0.0, 9.0)].into_iter(), of(1, 0.0, 9.0));
+        let merged: Vec<_> = weights.vertices().map(<[Weight]>::to_vec).collect();
+        assert_eq!(merged, [vec![of(0, 1.0, 4.0)], vec![of(1, 1.0, 9.0)]]);
+    }
+}

@@ -1,0 +1,244 @@
+//! `.md5anim` → clip.
+
+use super::{listed, rigid::Rigid};
+use crate::{
+    format::{
+        Diagnostic, FormatError, Parsed,
+        md5::{Md5Anim, Md5AnimJoint},
+    },
+    import::{Hand, ImportSettings, UpAxis, axes::Basis},
+    model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
+};
+use glam::{DAffine3, Vec3};
+use std::collections::{HashMap, HashSet};
+
+/// Most transforms a clip is made of: about twice four hundred joints for twenty thousand frames.
+const MOST_TRANSFORMS: usize = 1 << 24;
+
+/// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
+///
+/// Joints are matched by name; where the animation has one twice, the first counts. Joints it lacks
+/// are left unanimated, joints the skeleton lacks are dropped. A joint whose parent is another than
+/// in the skeleton keeps its place in the model: its transforms are made relative to the skeleton's
+/// parent. The length is `(frames − 1) / rate`, so every frame lies on the clip's own grid.
+///
+/// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences
+/// to the first: the translation's `t − t₀`, the rotation's `q₀⁻¹ · q` (applied as
+/// `pose · difference`), and a scale of one.
+///
+/// `settings` must be those the skeleton was imported with; scales are the skeleton's own, for MD5
+/// has none.
+///
+/// # Errors
+/// No name in common; more transforms than a clip should have; numbers beyond the range of `f32`.
+pub fn clip_from_md5(
+    file: &str,
+    name: &str,
+    anim: &Md5Anim,
+    skeleton: &Skeleton,
+    settings: &ImportSettings,
+) -> Result<Parsed<SkeletalClip>, FormatError> {
+    let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
+    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let frame_count = check(anim).map_err(error)?;
+    if frame_count.saturating_mul(skeleton.len().max(anim.joints.len())) > MOST_TRANSFORMS {
+        let message = format!("{frame_count} frames of {} joints are too many", skeleton.len());
+        return Err(error(message));
+    }
+    let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
+    let mut frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated: matching.source.iter().map(Option::is_some).collect(),
+        transforms: Vec::with_capacity(frame_count * skeleton.len()),
+    };
+    let mut pose = Vec::with_capacity(anim.joints.len());
+    for frame in 0..frame_count {
+        pose.clear();
+        pose.extend((0..anim.joints.len()).map(|joint| {
+            let [position, orientation] = anim.joint_at(joint, frame);
+            basis.transform(Rigid::from_md5(position, orientation).to_transform())
+        }));
+        matching.push_frame(&pose, skeleton, &mut frames.transforms);
+    }
+    let additive = is_delta(file) || is_delta(name);
+    if additive {
+        make_differences(&mut frames.transforms, skeleton.len());
+    }
+    let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
+    let mut clip = SkeletalClip::new(ClipTiming::new(name, duration), &frames).map_err(|e| error(e.to_string()))?;
+    clip.additive = additive;
+    Ok(Parsed { value: clip, warnings })
+}
+
+/// Whether a file's name says that it holds differences.
+fn is_delta(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.strip_suffix(".md5anim").unwrap_or(&name).ends_with("_delta")
+}
+
+/// What the struct's documentation promises and a hand-made value may break; the number of frames.
+fn check(anim: &Md5Anim) -> Result<usize, String> {
+    let (joints, components) = (anim.joints.len(), anim.components as usize);
+    if anim.base_frame.len() != joints || !anim.frames.len().is_multiple_of(components.max(1)) {
+        return Err("the base frame or the frames are not whole".into());
+    }
+    if !(anim.frame_rate.is_finite() && anim.frame_rate > 0.0) {
+        return Err(format!("{} frames a second", anim.frame_rate));
+    }
+    let sound = |joint: &Md5AnimJoint| {
+        let end = u64::from(joint.start) + u64::from((joint.flags & 63).count_ones());
+        (joint.flags & 63 == 0 || end <= components as u64) && joint.parent.is_none_or(|p| (p as usize) < joints)
+    };
+    if let Some(index) = anim.joints.iter().position(|joint| !sound(joint)) {
+        return Err(format!("joint {index} `{}` has an index out of range", anim.joints[index].name));
+    }
+    match anim.frame_count() {
+        0 => Err("the file has no frame".into()),
+        count => Ok(count),
+    }
+}
+
+/// Which joint of an animation moves which joint of a skeleton.
+struct Matching {
+    /// Per joint of the skeleton.
+    source: Vec<Option<usize>>,
+    /// Per joint of the skeleton, whether the animation's transforms are relative to another parent.
+    moved: Vec<bool>,
+    /// The animation's joints, parents first, and their parents; empty if no joint is moved.
+    order: Vec<usize>,
+    parents: Vec<Option<usize>>,
+}
+
+impl Matching {
+    fn new(
+        file: &str,
+        clip: &str,
+        anim: &Md5Anim,
+        skeleton: &Skeleton,
+    ) -> Result<(Self, Vec<Diagnostic>), FormatError> {
+        let names = skeleton.names();
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        let mut twice = Vec::new();
+        for (joint, Md5AnimJoint { name, .. }) in anim.joints.iter().enumerate() {
+            if *by_name.entry(name).or_insert(joint) != joint {
+                twice.push(&**name);
+            }
+        }
+        let known: HashSet<&str> = names.iter().map(|n| &**n).collect();
+        let extra: Vec<&str> = anim.joints.iter().map(|j| &*j.name).filter(|n| !known.contains(n)).collect();
+        // Taken out when found, so that a second joint of the same name stays still.
+        let source: Vec<Option<usize>> = names.iter().map(|name| by_name.remove(&**name)).collect();
+        let missing: Vec<&str> = names.iter().zip(&source).filter(|(_, s)| s.is_none()).map(|(n, _)| &**n).collect();
+        if source.iter().all(Option::is_none) {
+            let message = format!(
+                "no joint of the clip `{clip}` is in the model: the clip moves {}; the model has {}",
+                listed(anim.joints.iter().map(|j| &*j.name)),
+                listed(names.iter().map(|n| &**n))
+            );
+            let hint = "the clip belongs to another model, or its joints were renamed";
+            return Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+        }
+
+        let parent_names = |joint: usize, source: usize| {
+            let ours = skeleton.parents()[joint].map(|p| &*names[usize::from(p)]);
+            let theirs = anim.joints[source].parent.map(|p| &*anim.joints[p as usize].name);
+            (ours, theirs)
+        };
+        let differs = |(joint, source): (usize, &Option<usize>)| {
+            source.is_some_and(|source| {
+                let (ours, theirs) = parent_names(joint, source);
+                ours != theirs
+            })
+        };
+        let moved: Vec<bool> = source.iter().enumerate().map(differs).collect();
+        let (order, parents) = if moved.contains(&true) { parents_first(anim) } else { Default::default() };
+
+        let mut warnings = Vec::new();
+        let mut warn = |what: &str, names: Vec<&str>| {
+            if !names.is_empty() {
+                warnings.push(Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names))));
+            }
+        };
+        warn("joints of the model that the clip lacks keep their rest pose", missing);
+        warn("joints of the clip that the model lacks are left out", extra);
+        warn("joints that the clip has twice, of which the first is used", twice);
+        let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
+        warn("joints with another parent than in the model, which keep their place", moved_names);
+        Ok((Self { source, moved, order, parents }, warnings))
+    }
+
+    /// Adds a frame for the skeleton, given the animation's joints relative to their parents.
+    fn push_frame(&self, pose: &[JointTransform], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
+        let local =
+            |joint: usize, source: usize| JointTransform { scale: skeleton.rest_of(joint).scale, ..pose[source] };
+        if self.order.is_empty() {
+            let of_joint =
+                |(joint, source): (usize, &Option<usize>)| source.map_or(JointTransform::IDENTITY, |s| local(joint, s));
+            out.extend(self.source.iter().enumerate().map(of_joint));
+            return;
+        }
+        // The animation's own model space, and the skeleton's as it comes out.
+        let mut theirs = vec![DAffine3::IDENTITY; pose.len()];
+        for &joint in &self.order {
+            let own = affine(&pose[joint]);
+            theirs[joint] = self.parents[joint].map_or(own, |parent| theirs[parent] * own);
+        }
+        let mut ours: Vec<DAffine3> = Vec::with_capacity(self.source.len());
+        for (joint, source) in self.source.iter().enumerate() {
+            let parent = skeleton.parents()[joint].map_or(DAffine3::IDENTITY, |p| ours[usize::from(p)]);
+            let transform = match *source {
+                Some(source) if self.moved[joint] => {
+                    let relative = Rigid::of_affine(parent.inverse() * theirs[source]).to_transform();
+                    JointTransform { scale: skeleton.rest_of(joint).scale, ..relative }
+                }
+                Some(source) => local(joint, source),
+                None => skeleton.rest_of(joint),
+            };
+            ours.push(parent * affine(&transform));
+            out.push(if source.is_some() { transform } else { JointTransform::IDENTITY });
+        }
+    }
+}
+
+fn affine(transform: &JointTransform) -> DAffine3 {
+    DAffine3::from_scale_rotation_translation(
+        transform.scale.as_dvec3(),
+        transform.rotation.as_dquat().normalize(),
+        transform.translation.as_dvec3(),
+    )
+}
+
+/// The animation's joints, parents first, and each one's parent. A ring, which no parsed file has,
+/// is cut open.
+fn parents_first(anim: &Md5Anim) -> (Vec<usize>, Vec<Option<usize>>) {
+    let mut order = Vec::with_capacity(anim.joints.len());
+    let mut parents: Vec<_> = anim.joints.iter().map(|j| j.parent.map(|p| p as usize)).collect();
+    let mut met = vec![0usize; anim.joints.len()];
+    let mut chain = Vec::new();
+    for start in 0..anim.joints.len() {
+        let mut at = Some(start);
+        while let Some(joint) = at.filter(|&j| met[j] == 0) {
+            met[joint] = start + 1;
+            chain.push(joint);
+            at = parents[joint];
+            if at.is_some_and(|parent| met[parent] == start + 1) {
+                parents[joint] = None;
+                at = None;
+            }
+        }
+        order.extend(chain.drain(..).rev());
+    }
+    (order, parents)
+}
+
+/// Turns frames into differences to the first of them.
+fn make_differences(transforms: &mut [JointTransform], joints: usize) {
+    let first = transforms.get(..joints).unwrap_or(&[]).to_vec();
+    for frame in transforms.chunks_mut(joints.max(1)) {
+        for (transform, first) in frame.iter_mut().zip(&first) {
+            transform.translation -= first.translation;
+            transform.rotation = (first.rotation.as_dquat().inverse() * transform.rotation.as_dquat()).as_quat();
+            transform.scale = Vec3::ONE;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Model → `.md5mesh`, clip → `.md5anim`.
+
+use super::{mesh::stem, rigid::Rigid};
+use crate::{
+    format::md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+    import::{ImportSettings, UpAxis, axes::Basis},
+    model::{JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
+};
+use glam::{Affine3A, DAffine3, DQuat};
+
+/// Frames a second of a clip that is a single pose.
+const DEFAULT_RATE: f32 = 24.0;
+
+/// The model's mesh as an `.md5mesh` file, Z up and +X forward.
+///
+/// MD5 has one pose for joints and skin: the joints are written in the pose the skin is stored in,
+/// so a rest pose that differs is lost (write it as a clip). Scale is lost too, but for what it does
+/// to the stored skin. A model without joints gets one, `origin`. Of a material its base colour map
+/// goes out, as the shader.
+pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
+    let basis = to_z_up();
+    let skeleton = &model.skeleton;
+    let rest = skeleton.rest_model();
+    let bind = |joint: usize| {
+        let affine = to_f64(basis.affine(skeleton.inverse_bind()[joint])).inverse();
+        if affine.is_finite() { affine } else { to_f64(basis.affine(rest[joint])) }
+    };
+    let mut joints: Vec<Md5Joint> = (0..skeleton.len())
+        .map(|joint| {
+            let [position, orientation] = Rigid::of_affine(bind(joint)).to_md5();
+            let parent = skeleton.parents()[joint].map(u32::from);
+            Md5Joint { name: skeleton.names()[joint].to_string(), parent, position, orientation }
+        })
+        .collect();
+    if joints.is_empty() {
+        joints.push(Md5Joint { name: "origin".into(), ..Md5Joint::default() });
+    }
+    // As a reader will see them: what their rounding moves, the weights move back.
+    let read: Vec<Rigid> = joints.iter().map(|j| Rigid::from_md5(j.position, j.orientation).inverse()).collect();
+    let meshes = model.parts.iter().map(|part| submesh(part, model, &basis, &read)).collect();
+    Md5Mesh { command_line: String::new(), joints, meshes }
+}
+
+fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigid]) -> Md5Submesh {
+    let shader = model.materials.get(part.material).and_then(|m| m.base_color_map.clone()).unwrap_or_default();
+    let name = (part.name != stem(&shader)).then(|| part.name.clone());
+    let mut weights: Vec<Md5Weight> = Vec::new();
+    let vertex = |vertex: usize| {
+        let first_weight = weights.len() as u32;
+        let point = basis.point(part.positions[vertex]).as_dvec3();
+        let mut push = |joint: usize, bias: f32| {
+            if let Some(inverse) = inverse_joints.get(joint) {
+                let position = inverse.apply(point).as_vec3().into();
+                weights.push(Md5Weight { joint: joint as u32, bias, position });
+            }
+        };
+        let influences = part.influences.get(vertex).copied().unwrap_or_default();
+        for (&slot, &weight) in influences.palette.iter().zip(&influences.weights).filter(|(_, w)| **w > 0.0) {
+            if let Some(&joint) = part.palette.get(usize::from(slot)) {
+                push(usize::from(joint), weight);
+            }
+        }
+        if part.influences.is_empty() {
+            push(0, 1.0);
+        }
+        let tex_coord = part.tex_coords.get(vertex).copied().unwrap_or_default().into();
+        Md5Vertex { tex_coord, first_weight, weight_count: weights.len() as u32 - first_weight }
+    };
+    let vertices = (0..part.positions.len()).map(vertex).collect();
+    // Clockwise from outside, the custom of MD5.
+    let triangles = part.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
+    Md5Submesh { name, shader, vertices, triangles, weights }
+}
+
+/// A clip of the skeleton as an `.md5anim` file, Z up and +X forward.
+///
+/// Joints that the clip does not move keep their rest pose. An additive clip is written on top of
+/// the rest pose; call the file `…_delta.md5anim` and it reads back as differences to its first
+/// frame. MD5 has no scale: joints are written where a scaled parent puts them, unscaled. A clip of
+/// no length gets 24 frames a second.
+pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
+    let basis = to_z_up();
+    let clip = clip.bind(skeleton);
+    let joints = skeleton.len();
+    let frame_count = clip.frame_count().max(1);
+    // Frame by frame, position and orientation of each joint.
+    let mut poses: Vec<[[f32; 3]; 2]> = Vec::with_capacity(frame_count * joints);
+    let mut model: Vec<DAffine3> = Vec::with_capacity(joints);
+    for frame in 0..frame_count {
+        model.clear();
+        for joint in 0..joints {
+            let rest = skeleton.rest_of(joint);
+            let local = match (clip.animates(joint), clip.additive) {
+                (false, _) => rest,
+                (true, false) => clip.transform_at(joint, frame),
+                (true, true) => added(rest, clip.transform_at(joint, frame)),
+            };
+            let local = basis.transform(local);
+            let parent = skeleton.parents()[joint].map(|p| model[usize::from(p)]);
+            let rigid = match parent {
+                Some(parent) => Rigid::of_affine(parent).inverse().after(&Rigid::of_affine(parent * affine(&local))),
+                None => Rigid::of_affine(affine(&local)),
+            };
+            model.push(parent.unwrap_or(DAffine3::IDENTITY) * affine(&local));
+            poses.push(rigid.to_md5());
+        }
+    }
+    let rate = clip.frame_rate() as f32;
+    let mut anim = Md5Anim {
+        frame_rate: if rate > 0.0 && rate.is_finite() { rate } else { DEFAULT_RATE },
+        base_frame: poses[..joints].to_vec(),
+        ..Md5Anim::default()
+    };
+    // Numbers that change go into the frames, the others into the base frame alone.
+    let mut moving: Vec<(usize, usize)> = Vec::new();
+    for joint in 0..joints {
+        let start = moving.len() as u32;
+        let mut flags = 0;
+        for number in 0..6 {
+            let at = |frame: usize| poses[frame * joints + joint].as_flattened()[number].to_bits();
+            if (1..frame_count).any(|frame| at(frame) != at(0)) {
+                flags |= 1 << number;
+                moving.push((joint, number));
+            }
+        }
+        let parent = skeleton.parents()[joint].map(u32::from);
+        anim.joints.push(Md5AnimJoint { name: skeleton.names()[joint].to_string(), parent, flags, start });
+    }
+    anim.components = moving.len() as u32;
+    for frame in 0..frame_count {
+        let number = |&(joint, number): &(usize, usize)| poses[frame * joints + joint].as_flattened()[number];
+        anim.frames.extend(moving.iter().map(number));
+    }
+    if moving.is_empty() && frame_count > 1 {
+        // Without numbers, the boxes are what counts the frames.
+        anim.bounds = vec![Default::default(); frame_count];
+    }
+    anim
+}
+
+fn to_z_up() -> Basis {
+    let settings = ImportSettings::default();
+    // The default settings have a scale of one, the only thing that can be wrong with them.
+    Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
+}
+
+/// A rest transform with a clip's difference on top.
+fn added(rest: JointTransform, difference: JointTransform) -> JointTransform {
+    JointTransform {
+        translation: rest.translation + difference.translation,
+        rotation: rest.rotation * difference.rotation,
+        scale: rest.scale * difference.scale,
+    }
+}
+
+fn affine(transform: &JointTransform) -> DAffine3 {
+    let JointTransform { translation, rotation, scale } = *transform;
+    let rotation: DQuat = rotation.as_dquat().normalize();
+    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation, translation.as_dvec3())
+}
+
+fn to_f64(affine: Affine3A) -> DAffine3 {
+    DAffine3::from_mat3_translation(
+        glam::Mat3::from(affine.matrix3).as_dmat3(),
+        glam::Vec3::from(affine.translation).as_dvec3(),
+    )
+}

@@ -1,0 +1,335 @@
+//! `.md5mesh` → model.
+
+use super::{
+    bind::{self, Bind, Weight, Weights},
+    listed,
+    rigid::Rigid,
+};
+use crate::{
+    format::{
+        Diagnostic, FormatError,
+        md5::{Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+    },
+    import::{
+        Hand, ImportReport, ImportSettings, Imported, UpAxis,
+        axes::Basis,
+        influences::{InfluenceReducer, JointInfluences},
+        normals::smooth_normals,
+        split::with_palettes,
+        tangents::complete_tangents,
+        winding::{outwardness, turn_over},
+    },
+    model::{Joint, JointIndex, Material, Model, Skeleton, SkeletonError, SkinPart},
+};
+use glam::{DVec3, Vec3};
+use std::collections::{HashMap, HashSet};
+
+/// Makes a model of an `.md5mesh` file; `file` is its name for reports.
+///
+/// The rest pose is the file's `joints`. The skin is stored in the pose its weights were made in,
+/// which may be another; the joints' inverse bind matrices go with the skin. There is a part for each
+/// submesh that has vertices (more where one uses over 256 joints), named after the submesh or its
+/// shader.
+///
+/// # Errors
+/// No joints or too many, indices out of range or joints in a ring (which
+/// [`parse_mesh`](crate::format::md5::parse_mesh) never gives), numbers beyond the range of `f32`
+/// after scaling, a scale that is not finite and above 0.
+pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result<Imported, FormatError> {
+    let right_handed = settings.hand != Hand::Left;
+    let basis = Basis::new(file, settings, right_handed, UpAxis::Z)?;
+    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    check(mesh).map_err(error)?;
+    let order = parents_first(mesh).map_err(error)?;
+    let joints = Joints::new(mesh, &order);
+
+    let mut warnings = Vec::new();
+    let mut report = ImportReport { right_handed, ..ImportReport::default() };
+    if let Some(warning) = joints.warning(file, mesh) {
+        warnings.push(warning);
+    }
+
+    let mut names = HashSet::new();
+    let mut materials = Materials::default();
+    let mut weights = Weights::default();
+    let mut drafts = Vec::new();
+    let mut source_vertex = 0;
+    for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
+        let mut reducer = InfluenceReducer::default();
+        let influences = gather(submesh, &joints, &mut weights, &mut reducer);
+        reducer.add_to(&mut report);
+        let wanted = submesh.name.as_deref().filter(|n| !n.is_empty()).unwrap_or(stem(&submesh.shader));
+        let name = if wanted.is_empty() { format!("mesh{index}") } else { wanted.to_owned() };
+        let name = unique(name, &mut names);
+        warnings.extend(reducer.warning(file, &name));
+        let count = submesh.vertices.len() as u32;
+        let part = SkinPart {
+            name,
+            material: materials.of_shader(&submesh.shader),
+            tex_coords: submesh.vertices.iter().map(|v| v.tex_coord.into()).collect(),
+            triangles: submesh.triangles.clone(),
+            source_vertices: (source_vertex..source_vertex + count).collect(),
+            ..SkinPart::default()
+        };
+        source_vertex += count;
+        drafts.push((part, influences));
+    }
+
+    let size = diagonal(&weights.positions(&joints.rest));
+    let bind = bind::find(&weights, &joints.rest, &joints.parents, size);
+    let positions = weights.positions(&bind.pose);
+    let size = diagonal(&positions);
+    warnings.extend(residual_warning(file, &bind, size, f64::from(settings.scale)));
+    report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;
+    report.bind_residual_relative = if size > 0.0 { (bind.residual / size) as f32 } else { 0.0 };
+    report.bind_recovered = bind.recovered;
+
+    let mut rest = positions.as_slice();
+    for (part, influences) in &mut drafts {
+        let (own, others) = rest.split_at(influences.len());
+        rest = others;
+        part.positions = own.iter().map(|p| basis.point(p.as_vec3())).collect();
+        if let Some(vertex) = part.positions.iter().position(|p| !p.is_finite()) {
+            return Err(error(format!("vertex {vertex} of `{}` is beyond the range of numbers", part.name)));
+        }
+        let SkinPart { positions, triangles, .. } = part;
+        triangles.retain(|t| has_area(t, positions, influences));
+    }
+    drafts.retain(|(part, _)| !part.triangles.is_empty());
+    face_outward(&mut drafts, basis.mirrors());
+
+    let mut parts = Vec::new();
+    for (mut part, influences) in drafts {
+        part.normals = smooth_normals(&part.positions, &part.triangles);
+        for (number, mut piece) in with_palettes(part, &influences).into_iter().enumerate() {
+            complete_tangents(&mut piece);
+            if number > 0 {
+                piece.name = unique(piece.name, &mut names);
+            }
+            parts.push(piece);
+        }
+    }
+    let skeleton = joints.skeleton(mesh, &order, &bind, &basis).map_err(|e| error(e.to_string()))?;
+    let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
+    Ok(Imported { model, warnings, report })
+}
+
+/// What the struct's documentation promises and a hand-made value may break.
+fn check(mesh: &Md5Mesh) -> Result<(), String> {
+    let joints = mesh.joints.len();
+    if joints == 0 {
+        return Err("the file has no joints".into());
+    }
+    if joints > Skeleton::MAX_JOINTS {
+        return Err(SkeletonError::TooManyJoints(joints).to_string());
+    }
+    for (index, joint) in mesh.joints.iter().enumerate() {
+        if joint.parent.is_some_and(|p| p as usize >= joints) {
+            return Err(format!("joint {index} `{}` has a parent out of range", joint.name));
+        }
+        if ![joint.position, joint.orientation].as_flattened().iter().all(|x| x.is_finite()) {
+            return Err(format!("joint {index} `{}` has a number that is not finite", joint.name));
+        }
+    }
+    for (index, Md5Submesh { vertices, triangles, weights, .. }) in mesh.meshes.iter().enumerate() {
+        let vertex = |v: &Md5Vertex| {
+            u64::from(v.first_weight) + u64::from(v.weight_count) <= weights.len() as u64
+                && v.tex_coord.iter().all(|x| x.is_finite())
+        };
+        let weight = |w: &Md5Weight| {
+            (w.joint as usize) < joints && w.bias.is_finite() && w.position.iter().all(|x| x.is_finite())
+        };
+        let corner = |&v: &u32| (v as usize) < vertices.len();
+        if !vertices.iter().all(vertex) || !weights.iter().all(weight) || !triangles.as_flattened().iter().all(corner) {
+            return Err(format!("mesh {index} has an index out of range or a number that is not finite"));
+        }
+    }
+    Ok(())
+}
+
+/// File indices of the joints, parents before their children and otherwise in file order.
+fn parents_first(mesh: &Md5Mesh) -> Result<Vec<usize>, String> {
+    let joints = &mesh.joints;
+    let mut order = Vec::with_capacity(joints.len());
+    let mut placed = vec![false; joints.len()];
+    let mut chain = Vec::new();
+    for start in 0..joints.len() {
+        let mut at = Some(start);
+        while let Some(joint) = at.filter(|&j| !placed[j]) {
+            if chain.len() > joints.len() {
+                return Err(format!("joint {start} `{}` is among its own ancestors", joints[start].name));
+            }
+            chain.push(joint);
+            at = joints[joint].parent.map(|p| p as usize);
+        }
+        for joint in chain.drain(..).rev() {
+            placed[joint] = true;
+            order.push(joint);
+        }
+    }
+    Ok(order)
+}
+
+/// The file's joints, parents first, in model space.
+struct Joints {
+    rest: Vec<Rigid>,
+    parents: Vec<Option<usize>>,
+    /// File index → index here.
+    index: Vec<usize>,
+}
+
+impl Joints {
+    fn new(mesh: &Md5Mesh, order: &[usize]) -> Self {
+        let mut index = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| index[old] = new);
+        let rest = order.iter().map(|&old| Rigid::from_md5(mesh.joints[old].position, mesh.joints[old].orientation));
+        let parents = order.iter().map(|&old| mesh.joints[old].parent.map(|p| index[p as usize]));
+        Self { rest: rest.collect(), parents: parents.collect(), index }
+    }
+
+    /// Orientations too long to be part of a unit quaternion.
+    fn warning(&self, file: &str, mesh: &Md5Mesh) -> Option<Diagnostic> {
+        let long = |o: [f32; 3]| o.iter().map(|x| f64::from(x * x)).sum::<f64>() > 1.01;
+        let names: Vec<&str> = mesh.joints.iter().filter(|j| long(j.orientation)).map(|j| &*j.name).collect();
+        (!names.is_empty()).then(|| {
+            let message = format!("orientations longer than one, which were shortened: {}", listed(names));
+            Diagnostic::warning(file, message)
+        })
+    }
+
+    fn skeleton(&self, mesh: &Md5Mesh, order: &[usize], bind: &Bind, basis: &Basis) -> Result<Skeleton, SkeletonError> {
+        let joint = |(new, &old): (usize, &usize)| {
+            let local = match self.parents[new] {
+                Some(parent) => self.rest[parent].inverse().after(&self.rest[new]),
+                None => self.rest[new],
+            };
+            Joint {
+                name: mesh.joints[old].name.as_str().into(),
+                parent: self.parents[new].map(|p| p as JointIndex),
+                rest: basis.transform(local.to_transform()),
+                inverse_bind: basis.affine(bind.pose[new].inverse().to_affine()),
+            }
+        };
+        Skeleton::new(order.iter().enumerate().map(joint).collect())
+    }
+}
+
+/// Adds a submesh's weights to those of the whole file, all of them, and reduces them for the skin.
+fn gather(
+    submesh: &Md5Submesh,
+    joints: &Joints,
+    weights: &mut Weights,
+    reducer: &mut InfluenceReducer,
+) -> Vec<JointInfluences> {
+    let of_vertex = |vertex: &Md5Vertex| {
+        let own = &submesh.weights[vertex.first_weight as usize..][..vertex.weight_count as usize];
+        let influences = reducer.reduce(own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
+        let weight = |w: &Md5Weight| Weight {
+            joint: joints.index[w.joint as usize],
+            share: f64::from(w.bias),
+            position: Vec3::from(w.position).as_dvec3(),
+        };
+        // Where no weight counts, the vertex hangs on the joint it was given to, or stays where a
+        // sum of nothing is.
+        let nothing = || Weight { joint: 0, share: 1.0, position: joints.rest[0].inverse().apply(DVec3::ZERO) };
+        weights.push(own.iter().map(weight), own.first().map_or_else(nothing, weight));
+        influences
+    };
+    submesh.vertices.iter().map(of_vertex).collect()
+}
+
+/// Whether a triangle covers anything in any pose.
+fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
+    let [a, b, c] = triangle.map(|v| v as usize);
+    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences[a] == influences[b]);
+    !same(a, b) && !same(b, c) && !same(c, a)
+}
+
+/// Turns the parts' triangles counter-clockwise as seen from outside.
+///
+/// Exporters write them clockwise with few exceptions. A part that clearly encloses a volume shows
+/// which it is; one that does not follows the clear ones of its file, or the custom.
+fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool) {
+    const CLEAR: f32 = 0.3;
+    let outward: Vec<f32> = drafts.iter().map(|(part, _)| outwardness(&part.positions, &part.triangles)).collect();
+    let vote = |(&out, (part, _)): (&f32, &(SkinPart, _))| match out {
+        out if out.abs() >= CLEAR => out.signum() as i64 * part.triangles.len() as i64,
+        _ => 0,
+    };
+    let file: i64 = outward.iter().zip(&*drafts).map(vote).sum();
+    for (&out, (part, _)) in outward.iter().zip(drafts) {
+        let faces_outward = if out.abs() >= CLEAR {
+            out > 0.0
+        } else if file != 0 {
+            file > 0
+        } else {
+            mirrored
+        };
+        if !faces_outward {
+            turn_over(&mut part.triangles);
+        }
+    }
+}
+
+/// Length of the diagonal of the box around points.
+fn diagonal(points: &[DVec3]) -> f64 {
+    let low = points.iter().copied().reduce(DVec3::min);
+    let high = points.iter().copied().reduce(DVec3::max);
+    low.zip(high).map_or(0.0, |(low, high)| low.distance(high))
+}
+
+fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Diagnostic> {
+    (bind.residual > bind::TOLERANCE * size).then(|| {
+        let (distance, share) = (bind.residual * scale, bind.residual / size * 100.0);
+        let message = format!(
+            "the weights of {} vertices agree in no pose: in motion they can be off by up to {distance:.4} \
+             ({share:.2} % of the model's size)",
+            bind.off
+        );
+        Diagnostic::warning(file, message).with_hint("export the mesh in the pose it was skinned in")
+    })
+}
+
+/// One material for each shader, in order of appearance.
+#[derive(Default)]
+struct Materials<'a> {
+    list: Vec<Material>,
+    by_shader: HashMap<&'a str, usize>,
+    names: HashSet<String>,
+}
+
+impl<'a> Materials<'a> {
+    fn of_shader(&mut self, shader: &'a str) -> usize {
+        *self.by_shader.entry(shader).or_insert_with(|| {
+            // `<default>` and the like are an exporter's way to say "none".
+            let none = shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
+            let name = if none { "default" } else { stem(shader) };
+            let name = unique(if name.is_empty() { shader.to_owned() } else { name.to_owned() }, &mut self.names);
+            let base_color_map = (!none).then(|| shader.to_owned());
+            self.list.push(Material { name, base_color_map, ..Material::default() });
+            self.list.len() - 1
+        })
+    }
+}
+
+/// The last piece of a shader's path, without the extension of an image; nothing for `<default>`.
+pub(super) fn stem(shader: &str) -> &str {
+    const IMAGES: [&str; 10] = ["tga", "dds", "png", "jpg", "jpeg", "bmp", "pcx", "webp", "ktx2", "tif"];
+    let file = shader.rsplit(['/', '\\']).next().unwrap_or(shader).trim();
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if IMAGES.iter().any(|i| i.eq_ignore_ascii_case(extension)) => stem,
+        _ if file.starts_with('<') => "",
+        _ => file,
+    }
+}
+
+/// The name, or `name.2`, `name.3` … where it is taken.
+fn unique(name: String, taken: &mut HashSet<String>) -> String {
+    let mut out = name.clone();
+    let mut number = 2usize;
+    while !taken.insert(out.clone()) {
+        out = format!("{name}.{number}");
+        number += 1;
+    }
+    out
+}

@@ -1,0 +1,99 @@
+//! Rotation and translation in `f64`.
+
+use crate::model::JointTransform;
+use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3};
+
+/// A rotation followed by a translation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rigid {
+    pub(super) rotation: DQuat,
+    pub(super) translation: DVec3,
+}
+
+impl Rigid {
+    pub(super) const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
+
+    /// From a position and the x, y, z of a unit quaternion, as MD5 writes them.
+    pub(super) fn from_md5(position: [f32; 3], orientation: [f32; 3]) -> Self {
+        let [x, y, z] = orientation.map(f64::from);
+        // The files store no w; it is never positive.
+        let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+        // Rounding makes x² + y² + z² exceed one now and then.
+        let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
+        Self { rotation, translation: Vec3::from(position).as_dvec3() }
+    }
+
+    /// Position and x, y, z of the rotation, as MD5 writes them.
+    pub(super) fn to_md5(self) -> [[f32; 3]; 2] {
+        let rotation = self.rotation.normalize();
+        let rotation = if rotation.w > 0.0 { -rotation } else { rotation };
+        [self.translation.as_vec3().into(), rotation.as_quat().xyz().into()]
+    }
+
+    /// The rotation and translation of an affine map, its scale and shear left out; the identity
+    /// where that has none.
+    pub(super) fn of_affine(affine: DAffine3) -> Self {
+        let (_, rotation, translation) = affine.to_scale_rotation_translation();
+        if !translation.is_finite() {
+            return Self::IDENTITY;
+        }
+        let rotation = rotation.normalize();
+        Self { rotation: if rotation.is_finite() { rotation } else { DQuat::IDENTITY }, translation }
+    }
+
+    pub(super) fn apply(&self, point: DVec3) -> DVec3 {
+        self.rotation * point + self.translation
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        let rotation = self.rotation.conjugate();
+        Self { rotation, translation: rotation * -self.translation }
+    }
+
+    /// First `other`, then `self`.
+    pub(super) fn after(&self, other: &Self) -> Self {
+        Self { rotation: (self.rotation * other.rotation).normalize(), translation: self.apply(other.translation) }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+
+    pub(super) fn to_transform(self) -> JointTransform {
+        JointTransform::new(self.translation.as_vec3(), self.rotation.as_quat())
+    }
+
+    pub(super) fn to_affine(self) -> Affine3A {
+        DAffine3::from_rotation_translation(self.rotation, self.translation).as_affine3a()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_missing_w_is_not_positive_and_what_is_written_reads_back() {
+        let sixty = DQuat::from_rotation_z(1.0);
+        for rotation in [sixty, -sixty] {
+            let [position, orientation] = Rigid { rotation, translation: DVec3::X }.to_md5();
+            let read = Rigid::from_md5(position, orientation);
+            assert!(read.rotation.w < 0.0);
+            assert!(read.rotation.dot(sixty).abs() > 1.0 - 1e-12);
+            assert_eq!(read.translation, DVec3::X);
+        }
+        // Beyond unit length.
+        let over = Rigid::from_md5([0.0; 3], [0.6, 0.8, 0.01]);
+        assert!(over.rotation.is_normalized() && over.rotation.w == 0.0);
+    }
+
+    #[test]
+    fn the_inverse_undoes_a_product() {
+        let a = Rigid::from_md5([1.0, 2.0, 3.0], [0.1, -0.2, 0.3]);
+        let b = Rigid::from_md5([-4.0, 0.0, 1.0], [0.5, 0.5, 0.5]);
+        let point = DVec3::new(0.3, -7.0, 2.0);
+        let there = a.after(&b).apply(point);
+        assert!((there - a.apply(b.apply(point))).length() < 1e-12);
+        assert!((a.after(&b).inverse().apply(there) - point).length() < 1e-12);
+    }
+}

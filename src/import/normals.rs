@@ -1,0 +1,134 @@
+//! Normals: computed where a file has none, repaired where its own are broken.
+//!
+//! They are angle-weighted means over all triangles that meet in a *place*, so that vertices
+//! doubled for a texture seam share theirs.
+
+use super::weld::Places;
+use glam::{DVec3, Vec3};
+
+/// Unit normals for a mesh: means of the triangles around each place, weighted by angle.
+///
+/// Counter-clockwise triangles give outward normals. Vertices of triangles without area, and of
+/// none, take the normal of their place, or +Y. The two sides of a sheet modelled twice, once for
+/// each side, keep a normal each.
+pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    let places = Places::new(positions);
+    let mut own = vec![DVec3::ZERO; positions.len()];
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|v| positions[v as usize].as_dvec3());
+        let Some(normal) = unit((b - a).cross(c - a), 0.0) else { continue };
+        let corners = [(a, b, c), (b, c, a), (c, a, b)];
+        for (&vertex, (from, to, and_to)) in triangle.iter().zip(corners) {
+            let angle = (to - from).angle_between(and_to - from);
+            own[vertex as usize] += normal * if angle.is_finite() { angle } else { 0.0 };
+        }
+    }
+    let mut shared = vec![DVec3::ZERO; places.count];
+    let mut reach = vec![0.0; places.count];
+    for (own, &place) in own.iter().zip(&places.of_vertex) {
+        shared[place as usize] += *own;
+        reach[place as usize] += own.length();
+    }
+    let normal = |(own, &place): (&DVec3, &u32)| {
+        let (shared, reach) = (shared[place as usize], reach[place as usize]);
+        let own = unit(*own, 1e-6);
+        // What cancels out in one place is a sheet's two sides, each better off by itself.
+        let shared = unit(shared, 0.1 * reach).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
+        shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
+    };
+    own.iter().zip(&places.of_vertex).map(normal).collect()
+}
+
+/// Brings every normal to unit length and computes those that are missing (zero or not finite).
+///
+/// The number of missing ones; the number whose length was off by more than 1 %.
+pub(super) fn repair_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals: &mut [Vec3]) -> (usize, usize) {
+    let (mut missing, mut off) = (0, 0);
+    for normal in &mut *normals {
+        let squared = normal.length_squared();
+        if (squared - 1.0).abs() < 1e-6 {
+            continue;
+        }
+        match usable(*normal) {
+            Some(unit) => {
+                off += usize::from((squared.sqrt() - 1.0).abs() > 0.01);
+                *normal = unit;
+            }
+            None => {
+                missing += 1;
+                *normal = Vec3::ZERO;
+            }
+        }
+    }
+    if missing > 0 {
+        let computed = smooth_normals(positions, triangles);
+        for (normal, computed) in normals.iter_mut().zip(computed).filter(|(normal, _)| **normal == Vec3::ZERO) {
+            *normal = computed;
+        }
+    }
+    (missing, off)
+}
+
+/// The unit vector along `v`, if `v` has a direction.
+pub(super) fn usable(v: Vec3) -> Option<Vec3> {
+    // Through f64, so that very short and very long vectors keep theirs.
+    unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
+}
+
+fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
+    let length = v.length();
+    (length > longer_than && length.is_finite()).then(|| v / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::winding::tests::cube;
+    use super::*;
+
+    #[test]
+    fn doubled_vertices_share_the_normal_of_their_place() {
+        let (positions, triangles) = cube();
+        // Every triangle with corners of its own, a hair off.
+        let loose: Vec<Vec3> = triangles.iter().flatten().map(|&v| positions[v as usize] * (1.0 + 1e-7)).collect();
+        let apart: Vec<[u32; 3]> = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let normals = smooth_normals(&loose, &apart);
+        for (normal, position) in normals.iter().zip(&loose) {
+            // Angle weights make a cube's corners point straight out however its sides are cut.
+            assert!(normal.dot(position.normalize()) > 0.999_999, "{normal} at {position}");
+        }
+    }
+
+    #[test]
+    fn the_two_sides_of_a_sheet_keep_a_normal_each() {
+        let square = [Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Z, Vec3::Z];
+        let positions = [square, square].concat();
+        let normals = smooth_normals(&positions, &[[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7]]);
+        assert_eq!(normals, [[Vec3::Y; 4], [Vec3::NEG_Y; 4]].concat());
+    }
+
+    #[test]
+    fn size_does_not_matter_and_hopeless_triangles_give_a_unit_normal() {
+        for size in [1e-30, 1e-12, 1.0, 1e30] {
+            let (positions, triangles) = cube();
+            let positions: Vec<_> = positions.iter().map(|p| *p * size).collect();
+            let normals = smooth_normals(&positions, &triangles);
+            assert!(normals.iter().zip(cube().0).all(|(n, p)| n.dot(p.normalize()) > 0.999), "{size}: {normals:?}");
+        }
+        let hopeless = [Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::MAX, Vec3::MIN];
+        for normal in smooth_normals(&hopeless, &[[0, 1, 2], [0, 0, 1], [3, 4, 0]]) {
+            assert!(normal.is_normalized());
+        }
+    }
+
+    #[test]
+    fn broken_normals_are_computed_and_long_ones_shortened() {
+        let (positions, triangles) = cube();
+        let sound = smooth_normals(&positions, &triangles);
+        let mut normals = sound.clone();
+        normals[0] = Vec3::ZERO;
+        normals[1] = Vec3::NAN;
+        normals[2] *= 40.0;
+        assert_eq!(repair_normals(&positions, &triangles, &mut normals), (2, 1));
+        assert!(normals.iter().zip(&sound).all(|(a, b)| (*a - *b).length() < 1e-6));
+    }
+}

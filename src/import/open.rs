@@ -1,0 +1,251 @@
+//! From the bytes of files to one finished model: what loaders and the command line share.
+
+use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5};
+use crate::{
+    format::{Diagnostic, FormatError, m3d, md5},
+    model::{JointTransform, SkeletalClip, Skeleton},
+};
+use glam::{Quat, Vec3};
+use std::sync::Arc;
+
+/// What a file is, by its name and, where the name says nothing, by its first words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// Luna's `.m3d`.
+    M3d,
+    /// `.md5mesh`.
+    Md5Mesh,
+    /// `.md5anim`.
+    Md5Anim,
+    /// `.character.ron`.
+    Manifest,
+}
+
+impl FileKind {
+    /// The kind of a file called `name`, or `None` for names that belong to other programs.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        [
+            (".m3d", Self::M3d),
+            (".md5mesh", Self::Md5Mesh),
+            (".md5anim", Self::Md5Anim),
+            (".character.ron", Self::Manifest),
+        ]
+        .into_iter()
+        .find_map(|(extension, kind)| name.ends_with(extension).then_some(kind))
+    }
+}
+
+/// Reads and imports a model of either format, by the extension of `file`.
+pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+    let (warnings, imported) = match FileKind::of_name(file) {
+        Some(FileKind::M3d) => {
+            let parsed = m3d::parse(file, source)?;
+            (parsed.warnings, from_m3d(file, &parsed.value, settings)?)
+        }
+        Some(FileKind::Md5Mesh) => {
+            let parsed = md5::parse_mesh(file, source)?;
+            (parsed.warnings, from_md5(file, &parsed.value, settings)?)
+        }
+        Some(FileKind::Md5Anim) => {
+            let error = Diagnostic::error(file, "an .md5anim holds a clip, not a model");
+            return Err(FormatError::one(error.with_hint("open the .md5mesh, and name this file after it")));
+        }
+        Some(FileKind::Manifest) | None => {
+            let error = Diagnostic::error(file, "this is not a model file");
+            return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
+        }
+    };
+    Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
+}
+
+/// Reads and imports the clips of `source` for a skeleton: an `.md5anim`'s one clip, or every clip of a
+/// model, matched by joint name. A clip of an `.md5anim` is called `name`.
+pub fn open_clips(
+    file: &str,
+    name: &str,
+    source: &[u8],
+    skeleton: &Skeleton,
+    settings: &ImportSettings,
+) -> Result<(Vec<SkeletalClip>, Vec<Diagnostic>), FormatError> {
+    if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
+        let anim = md5::parse_anim(file, source)?;
+        let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
+        return Ok((vec![clip.value], [anim.warnings, clip.warnings].concat()));
+    }
+    let donor = open_model(file, source, settings)?;
+    let mut warnings = donor.warnings;
+    let shared = donor.model.skeleton.names().iter().filter(|name| skeleton.find(name).is_some()).count();
+    if shared == 0 && !donor.model.clips.is_empty() {
+        let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "no joint of this file is in the model's skeleton: it has {}, the model {}",
+            first(&donor.model.skeleton),
+            first(skeleton)
+        );
+        return Err(FormatError::one(Diagnostic::error(file, message)));
+    }
+    if donor.model.clips.is_empty() {
+        warnings.push(Diagnostic::warning(file, "the file holds no clips"));
+    }
+    Ok((donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings))
+}
+
+/// A skeleton of a clip's own joints, at rest in its first frame: for a clip that is loaded without a model.
+pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettings) -> Result<Skeleton, FormatError> {
+    let local = |joint: usize| {
+        let [position, [x, y, z]] = anim.joint_at(joint, 0);
+        // id's files leave out the w, which is never positive.
+        let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
+        JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
+    };
+    let mut joints = Vec::with_capacity(anim.joints.len());
+    for (index, joint) in anim.joints.iter().enumerate() {
+        // Up to the root; a chain longer than the list would be a circle, which the parser refuses.
+        let mut placed = local(index).to_affine();
+        let above = std::iter::successors(joint.parent, |&at| anim.joints[at as usize].parent);
+        for parent in above.take(anim.joints.len()) {
+            placed = local(parent as usize).to_affine() * placed;
+        }
+        let placed = JointTransform::from_affine(placed);
+        let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
+        joints.push(md5::Md5Joint {
+            name: joint.name.clone(),
+            parent: joint.parent,
+            position: placed.translation.to_array(),
+            orientation: [turn.x, turn.y, turn.z],
+        });
+    }
+    let mesh = md5::Md5Mesh { joints, ..md5::Md5Mesh::default() };
+    Ok(from_md5(file, &mesh, settings)?.model.skeleton)
+}
+
+/// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
+///
+/// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
+/// model that cannot be read is an error.
+pub fn assemble(
+    file: &str,
+    manifest: &Manifest,
+    mut read: impl FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Imported, FormatError> {
+    let settings = manifest.settings();
+    let source = read(&manifest.model).map_err(|reason| {
+        let message = format!("cannot read the model `{}`: {reason}", manifest.model);
+        FormatError::one(Diagnostic::error(file, message))
+    })?;
+    let mut imported = open_model(&manifest.model, &source, &settings)?;
+    rename_joints(file, manifest, &mut imported);
+    for (name, entry) in &manifest.clips {
+        match find_clip(file, name, entry, &imported, &settings, &mut read) {
+            Ok((mut clip, warnings)) => {
+                imported.warnings.extend(warnings);
+                refine(file, name, entry, &mut clip, &mut imported.warnings);
+                // A clip of the model that an entry refers to gives way to what the entry makes of it.
+                let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
+                imported.model.clips.retain(|c| &*c.timing.name != name && Some(&*c.timing.name) != own);
+                imported.model.clips.push(clip);
+            }
+            Err(error) => imported.warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
+                diagnostic.severity = crate::format::Severity::Warning;
+                let context = format!("clip `{name}` is left out");
+                diagnostic.context =
+                    if diagnostic.context.is_empty() { context } else { format!("{}; {context}", diagnostic.context) };
+                diagnostic
+            })),
+        }
+    }
+    check_joints(file, manifest, &mut imported);
+    Ok(imported)
+}
+
+fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let skeleton = &imported.model.skeleton;
+    if manifest.joint_names.is_empty() {
+        return;
+    }
+    if manifest.joint_names.len() > skeleton.len() {
+        let message = format!(
+            "joint_names holds {} names, but the model has {} joints",
+            manifest.joint_names.len(),
+            skeleton.len()
+        );
+        imported.warnings.push(Diagnostic::warning(file, message));
+    }
+    let renamed = skeleton.with_names(manifest.joint_names.iter().map(|name| Arc::from(name.as_str())));
+    for clip in &mut imported.model.clips {
+        clip.rename_joints(renamed.names().clone());
+    }
+    imported.model.skeleton = renamed;
+}
+
+fn find_clip(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    imported: &Imported,
+    settings: &ImportSettings,
+    read: &mut impl FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<(SkeletalClip, Vec<Diagnostic>), FormatError> {
+    let (clips, warnings, whose) = match &entry.file {
+        Some(path) => {
+            let source = read(path).map_err(|reason| {
+                FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}")))
+            })?;
+            let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
+            (clips, warnings, path.as_str())
+        }
+        None => (imported.model.clips.clone(), Vec::new(), "the model"),
+    };
+    let wanted = entry.clip.as_deref().unwrap_or(name);
+    // A file of one clip needs no name: exporters call them all `Take1`.
+    let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
+    let index = if alone { Some(0) } else { clips.iter().position(|clip| &*clip.timing.name == wanted) };
+    let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
+    let missing = || {
+        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
+        FormatError::one(Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}")))
+    };
+    index.and_then(|i| clips.into_iter().nth(i)).map(|clip| (clip, warnings)).ok_or_else(missing)
+}
+
+fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {
+    clip.timing.name = name.into();
+    if let Some(playback) = entry.playback {
+        clip.timing.playback = playback;
+    }
+    match entry.additive {
+        Some(true) if !clip.additive => *clip = clip.to_additive(),
+        Some(additive) => clip.additive = additive,
+        None => {}
+    }
+    let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
+    if late > 0 {
+        let message = format!(
+            "{late} callback keys of clip `{name}` lie after its end ({:.3} s) and were moved there",
+            clip.timing.duration
+        );
+        warnings.push(Diagnostic::warning(file, message));
+    }
+    for key in &entry.callbacks {
+        clip.timing.add_callback(key.time, key.name.as_str(), key.data.clone());
+    }
+}
+
+/// Warns about joints that masks and sockets name and the skeleton lacks.
+fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let skeleton = &imported.model.skeleton;
+    let masks = manifest
+        .masks
+        .iter()
+        .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
+    let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
+    let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.find(joint).is_none()).collect();
+    for (user, joint) in missing {
+        let mut diagnostic = Diagnostic::warning(file, format!("{user} names joint `{joint}`, which the model lacks"));
+        if let Some(near) = skeleton.nearest_name(joint) {
+            diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
+        }
+        imported.warnings.push(diagnostic);
+    }
+}

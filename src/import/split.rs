@@ -1,0 +1,178 @@
+//! Parts and their palettes: each part names only the joints it uses.
+
+use super::influences::JointInfluences;
+use crate::model::{Influences, JointIndex, SkinPart};
+
+/// Gives `part` its palette and influences; cuts it by triangles where it uses more than
+/// [`SkinPart::MAX_PALETTE`] joints.
+///
+/// `influences` has one entry per vertex of `part`, whose own influences and palette are still
+/// empty. A part that fits keeps all its vertices in their order, used by a triangle or not. The
+/// pieces of one that does not keep those their triangles use, in their order, and are called
+/// `x`, `x.1`, `x.2` and so on.
+pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> Vec<SkinPart> {
+    debug_assert_eq!(part.positions.len(), influences.len());
+    let joint_count = influences.iter().flat_map(used).max().map_or(0, |j| usize::from(j) + 1);
+    let mut all = JointSet::new(joint_count);
+    influences.iter().flat_map(used).for_each(|joint| all.insert(joint));
+    if all.len <= SkinPart::MAX_PALETTE {
+        return vec![fill(part, influences, &all)];
+    }
+
+    // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
+    // last few are looked at, so that a hostile file costs no square of its pieces.
+    const OPEN: usize = 16;
+    let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
+    for &triangle in &part.triangles {
+        let joints = || triangle.iter().flat_map(|&v| used(&influences[v as usize]));
+        let closed = pieces.len().saturating_sub(OPEN);
+        let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints()));
+        let at = found.map(|open| closed + open).unwrap_or_else(|| {
+            pieces.push((JointSet::new(joint_count), Vec::new()));
+            pieces.len() - 1
+        });
+        joints().for_each(|joint| pieces[at].0.insert(joint));
+        pieces[at].1.push(triangle);
+    }
+    let cut = pieces.into_iter().enumerate().map(|(number, (set, triangles))| {
+        let (mut piece, kept) = subset(&part, triangles);
+        if number > 0 {
+            piece.name = format!("{}.{number}", part.name);
+        }
+        let influences: Vec<_> = kept.iter().map(|&v| influences[v as usize]).collect();
+        fill(piece, &influences, &set)
+    });
+    cut.collect()
+}
+
+/// The part of `part` that `triangles` use, and the index each vertex had.
+fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>) {
+    let mut renumber = vec![u32::MAX; part.positions.len()];
+    triangles.as_flattened().iter().for_each(|&v| renumber[v as usize] = 0);
+    let kept: Vec<u32> = (0..part.positions.len() as u32).filter(|&v| renumber[v as usize] == 0).collect();
+    for (new, &old) in kept.iter().enumerate() {
+        renumber[old as usize] = new as u32;
+    }
+    triangles.as_flattened_mut().iter_mut().for_each(|v| *v = renumber[*v as usize]);
+    // Lists that are not filled yet (tangents, say) stay empty.
+    fn pick<T: Copy>(from: &[T], kept: &[u32]) -> Vec<T> {
+        kept.iter().filter_map(|&v| from.get(v as usize).copied()).collect()
+    }
+    let out = SkinPart {
+        name: part.name.clone(),
+        material: part.material,
+        positions: pick(&part.positions, &kept),
+        normals: pick(&part.normals, &kept),
+        tangents: pick(&part.tangents, &kept),
+        tex_coords: pick(&part.tex_coords, &kept),
+        influences: Vec::new(),
+        triangles,
+        palette: Vec::new(),
+        source_vertices: pick(&part.source_vertices, &kept),
+    };
+    (out, kept)
+}
+
+fn fill(mut part: SkinPart, influences: &[JointInfluences], set: &JointSet) -> SkinPart {
+    let mut slots = vec![0u16; set.has.len()];
+    for (joint, _) in set.has.iter().enumerate().filter(|(_, has)| **has) {
+        slots[joint] = part.palette.len() as u16;
+        part.palette.push(joint as JointIndex);
+    }
+    part.influences = influences
+        .iter()
+        .map(|&JointInfluences { joints, weights }| {
+            let slot = |i: usize| if weights[i] > 0.0 { slots[usize::from(joints[i])] } else { 0 };
+            Influences { palette: [slot(0), slot(1), slot(2), slot(3)], weights }
+        })
+        .collect();
+    part
+}
+
+fn used(influences: &JointInfluences) -> impl Iterator<Item = JointIndex> {
+    let JointInfluences { joints, weights } = *influences;
+    (0..4).filter(move |&i| weights[i] > 0.0).map(move |i| joints[i])
+}
+
+/// The joints of a palette in the making.
+struct JointSet {
+    has: Vec<bool>,
+    len: usize,
+}
+
+impl JointSet {
+    fn new(joint_count: usize) -> Self {
+        Self { has: vec![false; joint_count], len: 0 }
+    }
+
+    fn insert(&mut self, joint: JointIndex) {
+        let has = &mut self.has[usize::from(joint)];
+        self.len += usize::from(!*has);
+        *has = true;
+    }
+
+    /// Joints that occur twice are counted twice: a piece may close a few joints early.
+    fn has_room_for(&self, joints: impl Iterator<Item = JointIndex>) -> bool {
+        self.len + joints.filter(|&j| !self.has[usize::from(j)]).count() <= SkinPart::MAX_PALETTE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Vec2, Vec3};
+
+    fn strip(joints: usize) -> (SkinPart, Vec<JointInfluences>) {
+        let vertices = joints;
+        let part = SkinPart {
+            name: "coat".into(),
+            positions: (0..vertices).map(|v| Vec3::X * v as f32).collect(),
+            normals: vec![Vec3::Y; vertices],
+            tex_coords: vec![Vec2::ZERO; vertices],
+            triangles: (2..vertices as u32).map(|v| [v - 2, v - 1, v]).collect(),
+            source_vertices: (0..vertices as u32).map(|v| v + 100).collect(),
+            ..SkinPart::default()
+        };
+        let follow = |v: usize| JointInfluences { joints: [v as u16, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
+        (part, (0..vertices).map(follow).collect())
+    }
+
+    #[test]
+    fn a_palette_names_only_the_joints_used() {
+        let (mut part, _) = strip(3);
+        part.positions.truncate(3);
+        let of = |joints, weights| JointInfluences { joints, weights };
+        let influences = [
+            of([40, 7, 0, 0], [0.75, 0.25, 0.0, 0.0]),
+            of([7, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]),
+            of([40, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]),
+        ];
+        let parts = with_palettes(part, &influences);
+        assert_eq!(parts.len(), 1);
+        assert_eq!(parts[0].palette, [7, 40]);
+        assert_eq!(parts[0].influences[0], Influences { palette: [1, 0, 0, 0], weights: [0.75, 0.25, 0.0, 0.0] });
+        assert_eq!(parts[0].influences[1].palette[0], 0);
+    }
+
+    #[test]
+    fn a_part_of_too_many_joints_is_cut_and_nothing_is_lost() {
+        let (part, influences) = strip(1000);
+        let parts = with_palettes(part.clone(), &influences);
+        assert!(parts.len() >= 4);
+        let mut triangles = Vec::new();
+        for piece in &parts {
+            assert!(piece.palette.len() <= SkinPart::MAX_PALETTE);
+            for triangle in &piece.triangles {
+                triangles.push(triangle.map(|v| piece.source_vertices[v as usize] - 100));
+            }
+            for (v, &source) in piece.source_vertices.iter().enumerate() {
+                assert_eq!(u32::from(piece.palette[usize::from(piece.influences[v].palette[0])]), source - 100);
+                assert_eq!(piece.positions[v].x, (source - 100) as f32);
+            }
+            assert!(piece.source_vertices.is_sorted());
+        }
+        triangles.sort();
+        assert_eq!(triangles, part.triangles);
+        assert_eq!((&*parts[0].name, &*parts[1].name), ("coat", "coat.1"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Which vertices stand in one place.
+
+use glam::{DVec3, Vec3};
+
+/// Vertices that stand in one place.
+pub(super) struct Places {
+    /// Per vertex, the number of its place.
+    pub(super) of_vertex: Vec<u32>,
+    /// Number of places.
+    pub(super) count: usize,
+}
+
+impl Places {
+    /// Cells along the longest side of the mesh.
+    const CELLS: f64 = (1 << 17) as f64;
+
+    /// Vertices of one cell of a fine grid stand in one place. A second grid, half a cell off,
+    /// joins most of what a cell's border parts.
+    pub(super) fn new(positions: &[Vec3]) -> Self {
+        let mut low = DVec3::INFINITY;
+        let mut high = DVec3::NEG_INFINITY;
+        for position in positions {
+            low = low.min(position.as_dvec3());
+            high = high.max(position.as_dvec3());
+        }
+        let cell = (high - low).max_element() / Self::CELLS;
+        let per_cell = if cell > 0.0 { 1.0 / cell } else { 0.0 };
+        let mut place: Vec<u32> = (0..positions.len() as u32).collect();
+        let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(positions.len());
+        for shift in [0.25, 0.75] {
+            keyed.clear();
+            keyed.extend(positions.iter().zip(0..).map(|(position, vertex)| {
+                let cell = (position.as_dvec3() - low) * per_cell + shift;
+                // At most 2^17 + 1 cells a side: three of them fit 64 bits.
+                let key = (cell.x as u64) << 42 | (cell.y as u64) << 21 | cell.z as u64;
+                (key, vertex)
+            }));
+            keyed.sort_unstable();
+            for pair in keyed.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+                let (a, b) = (root(&mut place, pair[0].1), root(&mut place, pair[1].1));
+                place[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // Roots come before those they lead, so one pass in order numbers them all.
+        let mut count = 0;
+        let mut number = vec![0; positions.len()];
+        for vertex in 0..place.len() as u32 {
+            let root = root(&mut place, vertex);
+            if root == vertex {
+                number[vertex as usize] = count;
+                count += 1;
+            } else {
+                number[vertex as usize] = number[root as usize];
+            }
+        }
+        Self { of_vertex: number, count: count as usize }
+    }
+}
+
+fn root(place: &mut [u32], mut vertex: u32) -> u32 {
+    while place[vertex as usize] != vertex {
+        // Halving the path on the way keeps every walk short.
+        let above = place[place[vertex as usize] as usize];
+        place[vertex as usize] = above;
+        vertex = above;
+    }
+    vertex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_a_rounding_apart_stand_in_one_place_and_others_do_not() {
+        let mut positions = Vec::new();
+        for i in 0..1000 {
+            let p = Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32) * 0.1;
+            positions.extend([p, p + 1e-7]);
+        }
+        let places = Places::new(&positions);
+        let parted = places.of_vertex.chunks(2).filter(|pair| pair[0] != pair[1]).count();
+        assert_eq!((places.count, parted), (1000, 0));
+    }
+
+    #[test]
+    fn one_place_none_and_boundless_ones_are_no_trouble() {
+        assert_eq!(Places::new(&[]).count, 0);
+        assert_eq!(Places::new(&[Vec3::ONE; 5]).count, 1);
+        assert_eq!(Places::new(&[Vec3::MAX, Vec3::MIN, Vec3::ZERO]).count, 3);
+    }
+}

@@ -1,0 +1,196 @@
+//! Joints set by hand.
+
+use super::{LocalToModel, blend::share};
+use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
+use glam::{Affine3A, Quat};
+use serde::{Deserialize, Serialize};
+
+/// What a [`JointOverride`]'s transform is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum JointSpace {
+    /// The joint's parent: replaces the local transform.
+    #[default]
+    Parent,
+    /// The model: puts the joint there, whatever its parents do. Shear of scaled parents is lost.
+    Model,
+    /// The joint itself as animated: a turn, shift and scale on top of what plays.
+    Joint,
+}
+
+/// A joint set by hand, over whatever plays. Its descendants follow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct JointOverride {
+    /// The joint; one that the skeleton lacks is passed over.
+    pub joint: JointIndex,
+    /// Where to. Passed over where not finite; the rotation need not be of unit length.
+    pub transform: JointTransform,
+    /// Share of the override, 0..=1: the rest stays as animated.
+    pub weight: f32,
+    /// What the transform is relative to.
+    pub space: JointSpace,
+}
+
+impl JointOverride {
+    /// Replaces a joint's local transform as a whole.
+    pub const fn local(joint: JointIndex, transform: JointTransform) -> Self {
+        Self { joint, transform, weight: 1.0, space: JointSpace::Parent }
+    }
+
+    /// The joint and its new local transform, given its present one and its parent's model matrix.
+    fn resolve(&self, local: JointTransform, parent: Option<&Affine3A>) -> JointTransform {
+        let given = JointTransform { rotation: unit(self.transform.rotation), ..self.transform };
+        let to = match self.space {
+            JointSpace::Parent => given,
+            JointSpace::Joint => JointTransform {
+                translation: local.translation + local.rotation * (local.scale * given.translation),
+                rotation: (local.rotation * given.rotation).normalize(),
+                scale: local.scale * given.scale,
+            },
+            JointSpace::Model => match parent {
+                Some(parent) => JointTransform::from_affine(parent.inverse() * given.to_affine()),
+                None => given,
+            },
+        };
+        let mixed = mix(local, to, share(self.weight));
+        // A parent of scale zero has no inverse.
+        if mixed.is_finite() { mixed } else { local }
+    }
+}
+
+/// Sets joints by hand, in order, in a local pose and its model matrices.
+#[derive(Clone, Copy, Debug)]
+pub struct AdjustJoints<'a> {
+    /// The skeleton of the pose.
+    pub skeleton: &'a Skeleton,
+    /// The joints to set; later ones see what earlier ones did.
+    pub overrides: &'a [JointOverride],
+}
+
+impl AdjustJoints<'_> {
+    /// Changes `local` and brings `model`, which holds its matrices, up to date.
+    ///
+    /// # Panics
+    /// If `local` or `model` is too short for the skeleton.
+    pub fn run(&self, local: &mut [SoaTransform], model: &mut [Affine3A]) {
+        let parents = self.skeleton.parents();
+        // Matrices before this joint are up to date.
+        let mut stale = usize::MAX;
+        for change in self.overrides {
+            let joint = usize::from(change.joint);
+            if joint >= parents.len() || !change.transform.is_finite() || share(change.weight) == 0.0 {
+                continue;
+            }
+            if change.space == JointSpace::Model && joint > stale {
+                LocalToModel { parents, local, root: None }.run_from(stale, model);
+                stale = usize::MAX;
+            }
+            let parent = parents[joint].map(|parent| &model[usize::from(parent)]);
+            let resolved = change.resolve(local[joint / 4].get(joint % 4), parent);
+            local[joint / 4].set(joint % 4, resolved);
+            stale = stale.min(joint);
+        }
+        if stale < parents.len() {
+            LocalToModel { parents, local, root: None }.run_from(stale, model);
+        }
+    }
+}
+
+/// The way `share` (0..=1) from one transform to another: straight, and nlerp by the short arc.
+fn mix(from: JointTransform, to: JointTransform, share: f32) -> JointTransform {
+    let target = if from.rotation.dot(to.rotation) < 0.0 { -to.rotation } else { to.rotation };
+    JointTransform {
+        translation: from.translation * (1.0 - share) + to.translation * share,
+        rotation: (from.rotation * (1.0 - share) + target * share).normalize(),
+        scale: from.scale * (1.0 - share) + to.scale * share,
+    }
+}
+
+/// The unit quaternion of a finite one; the identity for one too small to have a direction.
+pub(crate) fn unit(q: Quat) -> Quat {
+    // By its largest component first, so that the square neither over- nor underflows.
+    let largest = q.x.abs().max(q.y.abs()).max(q.z.abs()).max(q.w.abs());
+    if largest > f32::MIN_POSITIVE { (q * (1.0 / largest)).normalize() } else { Quat::IDENTITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+    use glam::Vec3;
+
+    fn skeleton() -> Skeleton {
+        let rest =
+            JointTransform { translation: Vec3::Y, rotation: Quat::from_rotation_z(0.4), scale: Vec3::splat(1.1) };
+        let joint = |parent| Joint { name: "".into(), parent, rest, inverse_bind: Affine3A::IDENTITY };
+        Skeleton::new([None, Some(0), Some(1), Some(2), Some(3), Some(1)].map(joint).to_vec()).unwrap()
+    }
+
+    fn run(overrides: &[JointOverride]) -> (Vec<SoaTransform>, Vec<Affine3A>) {
+        let skeleton = skeleton();
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model());
+        AdjustJoints { skeleton: &skeleton, overrides }.run(&mut local, &mut model);
+        let mut again = model.clone();
+        LocalToModel { parents: skeleton.parents(), local: &local, root: None }.run(&mut again);
+        assert!(model.iter().zip(&again).all(|(a, b)| a.abs_diff_eq(*b, 1e-5)), "matrices follow the local pose");
+        (local, model)
+    }
+
+    fn target() -> JointTransform {
+        JointTransform {
+            translation: Vec3::new(3.0, -1.0, 2.0),
+            rotation: Quat::from_rotation_x(1.0),
+            scale: Vec3::splat(0.7),
+        }
+    }
+
+    #[test]
+    fn a_joint_goes_where_it_is_put_in_each_space() {
+        let put = |space| JointOverride { space, ..JointOverride::local(2, target()) };
+        let (local, _) = run(&[put(JointSpace::Parent)]);
+        assert_eq!(local[0].get(2), target());
+        let (_, model) = run(&[put(JointSpace::Model)]);
+        assert!(model[2].abs_diff_eq(target().to_affine(), 1e-5));
+        let (_, model) = run(&[put(JointSpace::Joint)]);
+        assert!(model[2].abs_diff_eq(skeleton().rest_model()[2] * target().to_affine(), 1e-5));
+    }
+
+    #[test]
+    fn a_model_space_override_sees_the_overrides_before_it() {
+        let above = JointOverride::local(1, target());
+        let below = JointOverride { space: JointSpace::Model, ..JointOverride::local(4, target()) };
+        for order in [[above, below], [above, above]] {
+            let (_, model) = run(&order);
+            assert_eq!(model[4].abs_diff_eq(target().to_affine(), 1e-5), order[1] == below);
+        }
+    }
+
+    #[test]
+    fn half_a_weight_goes_half_the_way() {
+        let rest = skeleton().rest_of(2);
+        let (local, _) = run(&[JointOverride { weight: 0.5, ..JointOverride::local(2, target()) }]);
+        let got = local[0].get(2);
+        assert!((got.translation - rest.translation.midpoint(target().translation)).length() < 1e-6);
+        let (whole, half) = (rest.rotation.angle_between(target().rotation), rest.rotation.angle_between(got.rotation));
+        assert!((half - whole / 2.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_passed_over() {
+        let nan = JointTransform { translation: Vec3::NAN, ..target() };
+        let flat = JointTransform { scale: Vec3::ZERO, ..target() };
+        let (local, _) = run(&[
+            JointOverride::local(77, target()),
+            JointOverride::local(2, nan),
+            JointOverride { weight: f32::NAN, ..JointOverride::local(3, target()) },
+        ]);
+        assert_eq!(local, skeleton().rest());
+        let under_zero = JointOverride { space: JointSpace::Model, ..JointOverride::local(2, target()) };
+        let (_, model) = run(&[JointOverride::local(1, flat), under_zero]);
+        assert!(model.iter().all(|m| m.is_finite()));
+        let long = JointTransform { rotation: Quat::from_xyzw(0.0, 1e30, 0.0, 1e30), ..target() };
+        let (local, _) = run(&[JointOverride::local(2, long)]);
+        assert!((local[0].get(2).rotation.length() - 1.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,139 @@
+//! Everything in order: clips, joints set by hand, IK, matrices.
+
+use super::{AdjustJoints, ClipLayer, Ik, IkScratch, JointOverride, LocalToModel, Mix, MixScratch};
+use crate::model::{JointTransform, Skeleton, SoaTransform};
+use glam::Affine3A;
+
+/// One character's pose: from what plays to a matrix for each joint.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluate<'a> {
+    /// The character's skeleton.
+    pub skeleton: &'a Skeleton,
+    /// What plays; the clips are bound to the skeleton.
+    pub layers: &'a [ClipLayer<'a>],
+    /// Share of the high-priority layers where both priorities reach a joint, 0..=1.
+    pub priority_blend: f32,
+    /// Joints set by hand, over what plays.
+    pub overrides: &'a [JointOverride],
+    /// Limbs that reach for something, after that.
+    pub ik: &'a [Ik],
+}
+
+/// A pose and the memory it is worked out in. One per thread serves any number of characters, and
+/// allocates nothing once it has held the largest of them.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    local: Vec<SoaTransform>,
+    model: Vec<Affine3A>,
+    mix: MixScratch,
+    ik: IkScratch,
+}
+
+impl<'a> Evaluate<'a> {
+    /// `layers` over the rest pose of `skeleton`, half and half between priorities, nothing by hand.
+    pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'a>]) -> Self {
+        Self { skeleton, layers, priority_blend: 0.5, overrides: &[], ik: &[] }
+    }
+
+    /// Works out the pose, which `scratch` then holds.
+    ///
+    /// # Panics
+    /// In debug builds, if a clip is not bound to the skeleton.
+    pub fn run(&self, scratch: &mut Scratch) {
+        let Scratch { local, model, mix, ik } = scratch;
+        let Self { skeleton, layers, priority_blend, .. } = *self;
+        local.resize(skeleton.rows(), SoaTransform::IDENTITY);
+        model.resize(skeleton.len(), Affine3A::IDENTITY);
+        Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() }.run(mix, local);
+        LocalToModel { parents: skeleton.parents(), local, root: None }.run(model);
+        AdjustJoints { skeleton, overrides: self.overrides }.run(local, model);
+        for goal in self.ik {
+            goal.run(skeleton, ik, local, model);
+        }
+    }
+}
+
+impl Scratch {
+    /// The joints relative to their parents.
+    pub fn local(&self) -> &[SoaTransform] {
+        &self.local
+    }
+
+    /// The joints in model space.
+    pub fn model(&self) -> &[Affine3A] {
+        &self.model
+    }
+
+    /// A joint relative to its parent, if there is such a joint.
+    pub fn joint(&self, joint: usize) -> Option<JointTransform> {
+        (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, Joint, SkeletalClip};
+    use crate::pose::TwoBoneIk;
+    use glam::{Quat, Vec3};
+
+    fn skeleton(joints: usize) -> Skeleton {
+        let joint = |i: usize| Joint {
+            name: format!("joint {i}").into(),
+            parent: i.checked_sub(1).map(|p| p as u16),
+            rest: JointTransform::new(Vec3::Y, Quat::from_rotation_x(0.2)),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new((0..joints).map(joint).collect()).unwrap()
+    }
+
+    fn bend(skeleton: &Skeleton) -> SkeletalClip {
+        let frame = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); skeleton.len()];
+        let transforms = [frame(0.0), frame(0.5)].concat();
+        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        SkeletalClip::new(ClipTiming::new("bend", 1.0), &frames).unwrap()
+    }
+
+    #[test]
+    fn nothing_that_plays_is_the_rest_pose() {
+        let (skeleton, mut scratch) = (skeleton(6), Scratch::default());
+        Evaluate::new(&skeleton, &[]).run(&mut scratch);
+        assert_eq!(scratch.local(), skeleton.rest());
+        for (ours, rest) in scratch.model().iter().zip(skeleton.rest_model()) {
+            assert!(ours.abs_diff_eq(rest, 1e-6));
+        }
+    }
+
+    #[test]
+    fn overrides_come_over_clips_and_ik_over_both() {
+        let skeleton = skeleton(6);
+        let clip = bend(&skeleton);
+        let overrides = [JointOverride::local(1, JointTransform::new(Vec3::new(0.0, 1.0, 1.0), Quat::IDENTITY))];
+        let mut scratch = Scratch::default();
+        let layers = [ClipLayer::new(&clip, 0.5)];
+        let target = Vec3::new(1.0, 3.0, 0.5);
+        let limb = TwoBoneIk { root: 2, mid: 3, tip: 4, target, pole: None, weight: 1.0 };
+        Evaluate { overrides: &overrides, ik: &[Ik::TwoBone(limb)], ..Evaluate::new(&skeleton, &layers) }
+            .run(&mut scratch);
+        assert_eq!(scratch.joint(1), Some(overrides[0].transform));
+        assert!(Vec3::from(scratch.model()[4].translation).distance(target) < 1e-4, "{:?}", scratch.model());
+        assert!(scratch.joint(0).unwrap().rotation.abs_diff_eq(Quat::from_rotation_z(0.25), 1e-5));
+    }
+
+    #[test]
+    fn one_scratch_serves_characters_of_any_size_and_keeps_its_memory() {
+        let (large, small) = (skeleton(9), skeleton(2));
+        let (of_large, of_small) = (bend(&large), bend(&small));
+        let mut scratch = Scratch::default();
+        let mut run = |skeleton: &Skeleton, clip: &SkeletalClip| {
+            Evaluate::new(skeleton, &[ClipLayer::new(clip, 0.3)]).run(&mut scratch);
+            assert_eq!((scratch.local.len(), scratch.model.len()), (skeleton.rows(), skeleton.len()));
+            (scratch.local.as_ptr(), scratch.model.as_ptr())
+        };
+        let warm = run(&large, &of_large);
+        assert_eq!([run(&small, &of_small), run(&large, &of_large)], [warm; 2]);
+        assert_eq!(scratch.joint(9), None);
+        Evaluate::new(&Skeleton::default(), &[]).run(&mut scratch);
+        assert!(scratch.local().is_empty() && scratch.model().is_empty());
+    }
+}

@@ -1,0 +1,110 @@
+//! Palettes: what the skin of a part is moved by.
+
+use super::product::{self, Product};
+use crate::model::JointIndex;
+use glam::{Affine3A, Mat4};
+
+/// The palette of one part: `world · model · inverse_bind` for each of its joints.
+#[derive(Clone, Copy, Debug)]
+pub struct Palette<'a> {
+    /// The character's place in the world.
+    pub world: Affine3A,
+    /// Every joint's matrix in model space, from [`LocalToModel`](super::LocalToModel).
+    pub model: &'a [Affine3A],
+    /// Every joint's inverse bind matrix.
+    pub inverse_bind: &'a [Affine3A],
+    /// The part's joints: palette index → joint.
+    pub remap: &'a [JointIndex],
+}
+
+impl Palette<'_> {
+    /// Writes the matrices to `out`, as many as `remap` is long.
+    ///
+    /// # Panics
+    /// If `out` is too short, or a joint of `remap` has no matrix.
+    pub fn run(&self, out: &mut [Mat4]) {
+        product::dispatch!(self.run_with(out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
+        for (out, &joint) in out[..self.remap.len()].iter_mut().zip(self.remap) {
+            let joint = usize::from(joint);
+            let skinning = product.of(&self.model[joint], &self.inverse_bind[joint]);
+            *out = product.matrix(&self.world, &skinning);
+        }
+    }
+}
+
+/// The matrices `model · inverse_bind` of all joints: for several parts that share joints.
+///
+/// With matrices in world space ([`LocalToModel::root`](super::LocalToModel::root)) the palettes of
+/// the parts are mere copies of the result: [`copy_palette`].
+#[derive(Clone, Copy, Debug)]
+pub struct Skinning<'a> {
+    /// Every joint's matrix, in model or world space.
+    pub model: &'a [Affine3A],
+    /// Every joint's inverse bind matrix; as many as are written.
+    pub inverse_bind: &'a [Affine3A],
+}
+
+impl Skinning<'_> {
+    /// Writes each joint's skinning matrix to `out`.
+    ///
+    /// # Panics
+    /// If `out` or `model` is shorter than `inverse_bind`.
+    pub fn run(&self, out: &mut [Mat4]) {
+        product::dispatch!(self.run_with(out));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
+        let count = self.inverse_bind.len();
+        for ((out, model), inverse_bind) in out[..count].iter_mut().zip(&self.model[..count]).zip(self.inverse_bind) {
+            *out = product.matrix(model, inverse_bind);
+        }
+    }
+}
+
+/// Copies the matrices of a part's joints, from [`Skinning`], to its palette.
+///
+/// # Panics
+/// If `out` is too short, or a joint of `remap` has no matrix.
+pub fn copy_palette(skinning: &[Mat4], remap: &[JointIndex], out: &mut [Mat4]) {
+    for (out, &joint) in out[..remap.len()].iter_mut().zip(remap) {
+        *out = skinning[usize::from(joint)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Quat, Vec3};
+
+    fn affine(i: usize) -> Affine3A {
+        let turn = Quat::from_rotation_x(i as f32) * Quat::from_rotation_z(0.3);
+        Affine3A::from_scale_rotation_translation(Vec3::new(1.0, 2.0, 0.5), turn, Vec3::splat(i as f32))
+    }
+
+    #[test]
+    fn each_entry_is_world_times_model_times_inverse_bind_of_its_joint() {
+        let model: Vec<_> = (0..5).map(affine).collect();
+        let inverse_bind: Vec<_> = (5..10).map(affine).collect();
+        let (world, remap) = (affine(11), [3, 0, 4]);
+        let mut out = [Mat4::NAN; 4];
+        Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap }.run(&mut out);
+        for (out, joint) in out.iter().zip([3, 0, 4]) {
+            let expected = Mat4::from(world) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
+            assert!(out.abs_diff_eq(expected, 1e-4));
+            assert_eq!(out.row(3), glam::Vec4::W);
+        }
+        assert!(out[3].is_nan(), "past the part's joints nothing is written");
+
+        let mut skinning = [Mat4::NAN; 5];
+        Skinning { model: &model.iter().map(|m| world * *m).collect::<Vec<_>>(), inverse_bind: &inverse_bind }
+            .run(&mut skinning);
+        let mut copied = [Mat4::NAN; 3];
+        copy_palette(&skinning, &remap, &mut copied);
+        assert!(copied.iter().zip(&out).all(|(a, b)| a.abs_diff_eq(*b, 1e-4)));
+    }
+}

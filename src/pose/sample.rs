@@ -1,0 +1,198 @@
+//! Sampling: a clip at a time, as a local pose.
+//!
+//! A time is two adjacent frames. Translations and scales go straight between them, rotations by
+//! nlerp; a clip keeps neighbouring quaternions in one hemisphere, so no sign is looked at.
+
+use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use glam::Vec4;
+
+/// Reads a clip at a time into a local pose.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// The clip, bound to the skeleton of `rest`.
+    pub clip: &'a SkeletalClip,
+    /// Seconds into the clip; clamped to `0..=duration`, and 0 where it is not a number.
+    pub time: f64,
+    /// The skeleton's rest pose, taken by joints that the clip does not move.
+    pub rest: &'a [SoaTransform],
+}
+
+impl Sample<'_> {
+    /// Writes the clip's local pose to `out`, as many rows as `rest` has.
+    ///
+    /// # Panics
+    /// If `out` is shorter than `rest`; in debug builds also if the clip has another number of rows.
+    pub fn run(&self, out: &mut [SoaTransform]) {
+        debug_assert_eq!(self.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+        let out = &mut out[..self.rest.len()];
+        let moment = Moment::new(self.clip, self.time);
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            *out = *rest;
+            if let Some(tracks) = moment.rows.get(row) {
+                let animated = tracks.animated.cmpgt(Vec4::ZERO);
+                *out = moment.transform(tracks).or(animated, rest);
+            }
+        }
+    }
+}
+
+/// The two frames around a time, and the way between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameSpan {
+    /// The frame at or before the time.
+    pub first: usize,
+    /// The next frame; `first` itself in a clip of one frame.
+    pub second: usize,
+    /// Way from the first to the second, 0..=1.
+    pub fraction: f32,
+}
+
+impl FrameSpan {
+    /// The frames around `time` seconds into `clip`, clamped as in [`Sample::time`].
+    pub fn new(clip: &SkeletalClip, time: f64) -> Self {
+        let last = clip.frame_count() - 1;
+        let length = clip.timing.duration;
+        // What is not a number is not greater than 0.
+        let share = if time > 0.0 && length > 0.0 { time.min(length) / length } else { 0.0 };
+        let place = share * last as f64;
+        let first = (place as usize).min(last.saturating_sub(1));
+        Self { first, second: (first + 1).min(last), fraction: (place - first as f64) as f32 }
+    }
+}
+
+/// A clip held at a time: what sampling a row needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    pub(crate) rows: &'a [RowTracks],
+    constants: &'a [Vec4],
+    first: &'a [Vec4],
+    second: &'a [Vec4],
+    fraction: Vec4,
+}
+
+impl<'a> Moment<'a> {
+    pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
+        let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
+        Self {
+            rows: clip.rows(),
+            constants: clip.constants(),
+            first: clip.frame(first),
+            second: clip.frame(second),
+            fraction: Vec4::splat(fraction),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn transform(&self, tracks: &RowTracks) -> SoaTransform {
+        SoaTransform {
+            translation: self.vec3(tracks.translation),
+            rotation: self.quat(tracks.rotation).normalized(),
+            scale: self.vec3(tracks.scale),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn vec3(&self, slot: ChannelSlot) -> SoaVec3 {
+        let at = |vectors: &[Vec4], at: u32| {
+            let [x, y, z] = *chunk(vectors, at);
+            SoaVec3 { x, y, z }
+        };
+        match slot {
+            ChannelSlot::Constant(slot) => at(self.constants, slot),
+            ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+        }
+    }
+
+    /// Not normalised: of a length between √½ and 1, since neighbours lie in one hemisphere.
+    #[inline(always)]
+    pub(crate) fn quat(&self, slot: ChannelSlot) -> SoaQuat {
+        let at = |vectors: &[Vec4], at: u32| {
+            let [x, y, z, w] = *chunk(vectors, at);
+            SoaQuat { x, y, z, w }
+        };
+        match slot {
+            ChannelSlot::Constant(slot) => at(self.constants, slot),
+            ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+        }
+    }
+}
+
+/// `N` vectors from `at` on. A clip's slots lie within its vectors, by its construction.
+#[inline(always)]
+fn chunk<const N: usize>(vectors: &[Vec4], at: u32) -> &[Vec4; N] {
+    match vectors[at as usize..].first_chunk() {
+        Some(chunk) => chunk,
+        None => panic!("a channel lies outside its clip"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, JointTransform};
+    use glam::{Quat, Vec3};
+
+    /// Joint 0 turns 0 → 1 → −1 rad about z in two seconds, joint 1 holds, joint 2 is not moved.
+    fn clip() -> SkeletalClip {
+        let turn = |angle: f32| JointTransform::new(Vec3::X * angle, Quat::from_rotation_z(angle));
+        let hold = JointTransform::new(Vec3::Y, Quat::from_rotation_x(0.5));
+        let frames = ClipFrames {
+            joints: ["a", "b", "c"].into_iter().map(Into::into).collect(),
+            animated: vec![true, true, false],
+            transforms: [0.0, 1.0, -1.0].iter().flat_map(|&a| [turn(a), hold, JointTransform::IDENTITY]).collect(),
+        };
+        SkeletalClip::new(ClipTiming::new("turn", 2.0), &frames).unwrap()
+    }
+
+    fn sample(time: f64) -> SoaTransform {
+        let rest = SoaTransform::rows(&[JointTransform::new(Vec3::Z, Quat::IDENTITY); 3]);
+        let mut out = [SoaTransform::IDENTITY];
+        Sample { clip: &clip(), time, rest: &rest }.run(&mut out);
+        out[0]
+    }
+
+    #[test]
+    fn frames_are_hit_exactly_and_halves_lie_between() {
+        for (time, angle) in [(0.0, 0.0_f32), (0.5, 0.5), (1.0, 1.0), (1.5, 0.0), (2.0, -1.0)] {
+            let joint = sample(time).get(0);
+            assert!((joint.translation.x - angle).abs() < 1e-6);
+            assert!(joint.rotation.angle_between(Quat::from_rotation_z(angle)) < 1e-3, "{time} {joint:?}");
+        }
+    }
+
+    #[test]
+    fn times_outside_the_clip_hold_its_ends_and_no_number_is_the_start() {
+        for (time, like) in [(-1.0, 0.0), (f64::NEG_INFINITY, 0.0), (f64::NAN, 0.0), (3.0, 2.0), (f64::INFINITY, 2.0)] {
+            assert_eq!(sample(time), sample(like), "{time}");
+        }
+    }
+
+    #[test]
+    fn joints_the_clip_does_not_move_rest() {
+        assert_eq!(sample(0.7).get(2), JointTransform::new(Vec3::Z, Quat::IDENTITY));
+        assert_eq!(sample(0.7).get(3), JointTransform::IDENTITY);
+    }
+
+    #[test]
+    fn a_clip_without_length_is_its_single_pose() {
+        let mut frames = clip().to_frames();
+        frames.transforms.truncate(3);
+        for duration in [0.0, f64::MIN_POSITIVE, 1.0] {
+            let still = SkeletalClip::new(ClipTiming::new("still", duration), &frames).unwrap();
+            for time in [0.0, 1.0, f64::INFINITY, f64::NAN] {
+                assert_eq!(FrameSpan::new(&still, time), FrameSpan { first: 0, second: 0, fraction: 0.0 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_clip_of_no_length_with_frames_shows_its_first_and_of_hardly_any_stays_finite() {
+        for duration in [0.0, 1e-320] {
+            let clip = SkeletalClip::new(ClipTiming::new("short", duration), &clip().to_frames()).unwrap();
+            for time in [0.0, duration, 1.0, f64::INFINITY, f64::NAN] {
+                let span = FrameSpan::new(&clip, time);
+                assert!((0.0..=1.0).contains(&span.fraction) && span.second <= 2, "{duration} {time} {span:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Copies of a controller: templates, snapshots, saved states.
+
+use super::support::*;
+use bevy_marionette::controller::{AnimationController, Fallback, Priority, Snapshot, Track, Transition};
+use std::time::Duration;
+
+/// A controller in the middle of everything.
+fn busy() -> AnimationController {
+    let clips = clips();
+    let mut controller = AnimationController::playing("walk");
+    let wave = controller.add_track(Track::new("swing").weight(0.6).priority(Priority::High).mask("upper_body").sync(3));
+    controller.add_track(Track::new("missing").speed(-1.5));
+    controller.key_track_speed(wave, 2.5, 0.1, 5.0, Transition::EaseInEaseOut);
+    controller.key_priority_blend(1.0, 3.0, 1.0, Transition::Linear);
+    let nth = controller.add_callback("run", 0.4, "added", ron::from_str("{\"a\": [1, 2.5, \"x\"]}").unwrap());
+    controller.set_every_nth(nth, 2);
+    controller.set_fallback(Fallback::Clip("idle".into()));
+    for _ in 0..7 {
+        advance(&mut controller, &clips, 1.0 / 30.0);
+    }
+    controller.cross_fade("run", Duration::from_millis(700));
+    for _ in 0..7 {
+        advance(&mut controller, &clips, 1.0 / 30.0);
+    }
+    controller.queue(["once", "step"]);
+    controller
+}
+
+#[test]
+fn a_template_copies_tracks_and_time_but_not_timed_events() {
+    let controller = busy();
+    assert!(controller.timed_events().count() > 0);
+    let template = controller.template();
+    assert_eq!(template.timed_events().count(), 0);
+    assert_eq!(template.time(), controller.time());
+    assert_eq!(template.current(), Some("run"));
+    // The fade was made of timed events: it is over.
+    assert_eq!(mix(&template, &clips())[1], ("run".into(), 1.0));
+    assert_eq!(template.tracks().count(), 3);
+    // One prepared controller serves many characters, which do not know each other.
+    let (mut a, b) = (template.clone(), template.clone());
+    advance(&mut a, &clips(), 1.0);
+    assert_eq!(b, template);
+    assert_ne!(a, b);
+}
+
+#[test]
+fn a_restored_controller_replays_bit_for_bit() {
+    let clips = clips();
+    let mut controller = busy();
+    let snapshot = controller.snapshot();
+    let play = |controller: &mut AnimationController| {
+        let mut story = Vec::new();
+        for i in 0..300_u32 {
+            if i == 100 {
+                controller.cross_fade("swing", Duration::from_millis(300));
+            }
+            story.push(advance(controller, &clips, f64::from(i % 7) * 0.0123));
+        }
+        story
+    };
+    let first = play(&mut controller);
+    let end = controller.clone();
+    controller.restore(&snapshot);
+    assert_eq!(controller.snapshot(), snapshot);
+    assert_eq!(play(&mut controller), first);
+    assert_eq!(controller, end);
+    // In another controller too.
+    let mut other = AnimationController::playing("idle");
+    other.restore(&snapshot);
+    assert_eq!(play(&mut other), first);
+    assert_eq!(other, end);
+}
+
+#[test]
+fn a_saved_state_survives_a_file_bit_for_bit() {
+    let clips = clips();
+    let controller = busy();
+    let text = ron::ser::to_string_pretty(&controller, Default::default()).unwrap();
+    let mut read: AnimationController = ron::from_str(&text).unwrap();
+    assert_eq!(read, controller);
+    let text = ron::to_string(&controller.snapshot()).unwrap();
+    let snapshot: Snapshot = ron::from_str(&text).unwrap();
+    let mut copy = AnimationController::default();
+    copy.restore(&snapshot);
+    let mut original = controller;
+    for _ in 0..200 {
+        let expected = advance(&mut original, &clips, 1.0 / 60.0);
+        assert_eq!(advance(&mut read, &clips, 1.0 / 60.0), expected);
+        assert_eq!(advance(&mut copy, &clips, 1.0 / 60.0), expected);
+    }
+    assert!(read == original && copy == original);
+}
+
+#[test]
+fn a_state_written_by_hand_fills_in_defaults_and_survives_nonsense() {
+    let text = r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
+    let mut controller: AnimationController = ron::from_str(text).unwrap();
+    let clips = clips();
+    assert_eq!(fired(&mut controller, &clips, 0.5), ["left", "left"]);
+    assert_eq!(mix(&controller, &clips), [("run".into(), 1.0)]);
+    assert_eq!(controller.priority_blend(), 0.5);
+}

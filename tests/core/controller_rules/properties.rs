@@ -1,0 +1,262 @@
+//! Properties under random input.
+
+use super::support::*;
+use bevy_marionette::controller::{AnimationController, ControllerEvent, Track, Transition};
+use bevy_marionette::model::{ClipTiming, Playback};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn playback() -> impl Strategy<Value = Playback> {
+    prop_oneof![Just(Playback::Loop), Just(Playback::Once), Just(Playback::PingPong)]
+}
+
+/// Clips `c0`, `c1`, … with keys anywhere, both ends included.
+fn some_clips() -> impl Strategy<Value = Vec<ClipTiming>> {
+    let key = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
+    let one = (0.05..3.0_f64, playback(), prop::collection::vec(key, 0..5));
+    prop::collection::vec(one, 1..5).prop_map(|all| {
+        let named = |(i, (length, playback, keys)): (usize, (f64, Playback, Vec<f64>))| {
+            let keys: Vec<(f64, &str)> = keys.iter().map(|fraction| (fraction * length, "k")).collect();
+            clip(&format!("c{i}"), length, playback, &keys)
+        };
+        all.into_iter().enumerate().map(named).collect()
+    })
+}
+
+/// A change of plan at a moment.
+#[derive(Clone, Debug)]
+enum Order {
+    Fade(usize, f64),
+    Play(usize),
+    Queue(Vec<usize>),
+    Speed(usize, f64, f64, f64, bool),
+    Weight(usize, f32, f64, f64),
+    Enable(usize, bool, f64),
+    Seek(usize, f64, f64),
+    Reset,
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    let index = 0..8_usize;
+    prop_oneof![
+        (index.clone(), 0.0..0.5_f64).prop_map(|(i, t)| Order::Fade(i, t)),
+        index.clone().prop_map(Order::Play),
+        prop::collection::vec(0..8_usize, 1..4).prop_map(Order::Queue),
+        (index.clone(), -3.0..3.0_f64, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
+            .prop_map(|(i, v, s, d, e)| Order::Speed(i, v, s, d, e)),
+        (index.clone(), 0.0..1.0_f32, -0.2..2.0_f64, 0.0..2.0_f64).prop_map(|(i, v, s, d)| Order::Weight(i, v, s, d)),
+        (index.clone(), any::<bool>(), -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Enable(i, v, s)),
+        (index, -5.0..5.0_f64, -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Seek(i, v, s)),
+        Just(Order::Reset),
+    ]
+}
+
+/// Tracks of the user and orders, each followed by some time.
+#[derive(Clone, Debug)]
+struct Play {
+    clips: Vec<ClipTiming>,
+    tracks: Vec<(usize, f64, bool)>,
+    orders: Vec<(Order, f64)>,
+    loop_queue: bool,
+}
+
+fn play() -> impl Strategy<Value = Play> {
+    let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, any::<bool>()), 0..4);
+    let orders = prop::collection::vec((order(), 0.001..2.5_f64), 1..8);
+    (some_clips(), tracks, orders, any::<bool>())
+        .prop_map(|(clips, tracks, orders, loop_queue)| Play { clips, tracks, orders, loop_queue })
+}
+
+impl Play {
+    fn begin(&self) -> AnimationController {
+        let mut controller = AnimationController::playing("c0");
+        for (clip, speed, synchronised) in &self.tracks {
+            let track = Track::new(self.name(*clip)).speed(*speed);
+            controller.add_track(if *synchronised { track.sync(1) } else { track });
+        }
+        controller.loop_queue(self.loop_queue);
+        controller
+    }
+
+    fn name(&self, index: usize) -> &str {
+        &self.clips[index % self.clips.len()].name
+    }
+
+    fn obey(&self, controller: &mut AnimationController, order: &Order) {
+        let now = controller.time();
+        let tracks: Vec<_> = controller.tracks().map(Track::id).collect();
+        let track = |index: usize| tracks[index % tracks.len()];
+        match order {
+            Order::Fade(clip, seconds) => {
+                controller.cross_fade(self.name(*clip), Duration::from_secs_f64(*seconds));
+            }
+            Order::Play(clip) => {
+                controller.play(self.name(*clip));
+            }
+            Order::Queue(clips) => controller.queue(clips.iter().map(|clip| self.name(*clip))),
+            Order::Speed(i, value, start, duration, ease) => {
+                let transition = if *ease { Transition::EaseInEaseOut } else { Transition::Linear };
+                controller.key_track_speed(track(*i), *value, now + start, *duration, transition);
+            }
+            Order::Weight(i, value, start, duration) => {
+                controller.key_track_weight(track(*i), *value, now + start, *duration, Transition::Linear);
+            }
+            Order::Enable(i, value, start) => {
+                controller.key_track_enable(track(*i), *value, now + start);
+            }
+            Order::Seek(i, value, start) => {
+                controller.key_track_position(track(*i), *value, now + start);
+            }
+            Order::Reset => controller.reset_time(),
+        }
+    }
+
+    /// The same with round numbers, so that keys, frames and timed events often meet at one moment.
+    fn rounded(mut self) -> Self {
+        let round = |value: &mut f64, step: f64| *value = (*value / step).round() * step;
+        for clip in &mut self.clips {
+            round(&mut clip.duration, 0.1);
+            clip.duration = clip.duration.max(0.1);
+            clip.callbacks.iter_mut().for_each(|key| round(&mut key.time, 0.05));
+            clip.callbacks.iter_mut().for_each(|key| key.time = key.time.min(clip.duration));
+        }
+        self.tracks.iter_mut().for_each(|(_, speed, _)| round(speed, 0.5));
+        for (order, seconds) in &mut self.orders {
+            round(seconds, 0.1);
+            match order {
+                Order::Fade(_, seconds) => round(seconds, 0.05),
+                Order::Speed(_, speed, start, duration, _) => {
+                    round(speed, 0.5);
+                    round(start, 0.05);
+                    round(duration, 0.1);
+                }
+                Order::Weight(_, _, start, duration) => {
+                    round(start, 0.05);
+                    round(duration, 0.1);
+                }
+                Order::Enable(_, _, start) => round(start, 0.05),
+                Order::Seek(_, position, start) => {
+                    round(position, 0.05);
+                    round(start, 0.05);
+                }
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// Plays it all, each piece of time cut in a given number of steps of unequal length.
+    fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<ControllerEvent>) {
+        let (mut controller, mut events) = (self.begin(), Vec::new());
+        for (i, (order, seconds)) in self.orders.iter().enumerate() {
+            self.obey(&mut controller, order);
+            let steps = cuts[i % cuts.len()];
+            let total = f64::from(steps * (steps + 1) / 2);
+            for step in 1..=steps {
+                events.extend(advance(&mut controller, &self.clips, seconds * f64::from(step) / total));
+            }
+        }
+        (controller, events)
+    }
+}
+
+fn same_kind(a: &ControllerEvent, b: &ControllerEvent, precision: f64) -> bool {
+    use ControllerEvent::Callback;
+    let same = match (a, b) {
+        (Callback(a), Callback(b)) => a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-3,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    };
+    same && a.track() == b.track() && (a.time() - b.time()).abs() < precision
+}
+
+fn cuts() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(1..40_u32, 1..6)
+}
+
+fn compare(play: &Play, cuts: &[u32], precision: f64) -> Result<(), TestCaseError> {
+    let (whole, expected) = play.run(&[1]);
+    let (cut, events) = play.run(cuts);
+    prop_assert_eq!(expected.len(), events.len(), "{:#?}\n{:#?}", expected, events);
+    for (a, b) in expected.iter().zip(&events) {
+        prop_assert!(same_kind(a, b, precision), "{:?} against {:?}", a, b);
+    }
+    prop_assert_eq!(whole.current(), cut.current());
+    prop_assert_eq!(whole.tracks().count(), cut.tracks().count());
+    prop_assert!((whole.time() - cut.time()).abs() < 1e-9);
+    for (a, b) in whole.tracks().zip(cut.tracks()) {
+        prop_assert_eq!((a.id(), a.clip(), a.enabled), (b.id(), b.clip(), b.enabled));
+        prop_assert!((a.position() - b.position()).abs() < 1e-7, "{} {}", a.position(), b.position());
+        prop_assert!((a.speed - b.speed).abs() < 1e-7 && (a.weight - b.weight).abs() < 1e-5);
+    }
+    Ok(())
+}
+
+/// Enough to notice, few enough to wait for; `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    ProptestConfig::default().cases.max(400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cutting_time_changes_neither_the_events_nor_the_state(play in play(), cuts in cuts()) {
+        compare(&play, &cuts, 1e-7)?;
+    }
+
+    #[test]
+    fn cutting_time_at_the_very_keys_changes_nothing_either(play in play(), cuts in cuts()) {
+        // A speed that ends at 0 right on a key: the moment of passing is known to no more than that.
+        compare(&play.rounded(), &cuts, 1e-4)?;
+    }
+
+    #[test]
+    fn a_snapshot_replays_identically(play in play(), at in 0..8_usize) {
+        let mut controller = play.begin();
+        let at = at.min(play.orders.len());
+        for (order, seconds) in &play.orders[..at] {
+            play.obey(&mut controller, order);
+            advance(&mut controller, &play.clips, *seconds);
+        }
+        let snapshot = controller.snapshot();
+        let saved = ron::to_string(&snapshot).unwrap();
+        let go_on = |controller: &mut AnimationController| {
+            let mut events = Vec::new();
+            for (order, seconds) in &play.orders[at..] {
+                play.obey(controller, order);
+                events.extend(advance(controller, &play.clips, *seconds));
+            }
+            events
+        };
+        let events = go_on(&mut controller);
+        let mut again = AnimationController::default();
+        again.restore(&snapshot);
+        prop_assert_eq!(&go_on(&mut again), &events);
+        prop_assert_eq!(&again, &controller);
+        let mut loaded = AnimationController::default();
+        loaded.restore(&ron::from_str(&saved).unwrap());
+        prop_assert_eq!(&go_on(&mut loaded), &events);
+        prop_assert_eq!(&loaded, &controller);
+    }
+
+    #[test]
+    fn nothing_panics_and_every_layer_is_a_number(
+        play in play(),
+        speeds in prop::collection::vec(any::<f64>(), 1..4),
+        dts in prop::collection::vec(any::<f64>(), 1..8),
+    ) {
+        let mut controller = play.begin();
+        for (i, dt) in dts.iter().enumerate() {
+            let (order, _) = &play.orders[i % play.orders.len()];
+            play.obey(&mut controller, order);
+            controller.tracks_mut().zip(&speeds).for_each(|(track, speed)| track.speed = *speed);
+            let mut out = Vec::new();
+            let refused = controller.advance(dt.abs(), &play.clips, &mut out).is_err();
+            prop_assert_eq!(refused, !dt.is_finite());
+            for layer in controller.layers(&play.clips) {
+                let length = play.clips[layer.clip].duration;
+                prop_assert!((0.0..=length).contains(&layer.time) && layer.weight.is_finite());
+            }
+        }
+    }
+}
