@@ -665,6 +665,22 @@ fn a_misspelt_material_is_no_reason_to_refuse_a_model() {
 }
 
 #[test]
+fn vertices_need_not_be_like_the_first() {
+    let same = sound(DX12);
+    let reordered = edited(DX12, "Normal: 0 0 -1\nTex-Coords: 1 1\n", "tex-coords 1 1\nNORMAL:0 0 -1\n");
+    assert_eq!(sound(&reordered), same);
+    let shorter = sound(&edited(DX12, "Tangent: 1 0 0 -1\nNormal: 0 0 -1\nTex-Coords: 1 1\n", ""));
+    assert_eq!((shorter.vertices[1].normal, shorter.vertices[1].tex_coord), ([0.0; 3], [0.0; 2]));
+    assert_eq!(
+        (shorter.vertices[1].position, &shorter.vertices[2..]),
+        (same.vertices[1].position, &same.vertices[2..])
+    );
+    let (longer, warnings) = repaired(&edited(DX12, "Position: 1 0 0\n", "Position: 1 0 0 1 1\n"));
+    assert_eq!(longer, same);
+    assert!(warnings[0].contains("39:11: warning: there are more numbers than the label takes"), "{warnings:#?}");
+}
+
+#[test]
 fn labels_need_no_colon() {
     let m = sound(&DX12.replace("DiffuseMap:", "AlbedoMap").replace("Fresnel0:", "FresnelR0").replace(": ", " "));
     assert_eq!(m, M3d { dialect: Dialect::Other, ..sound(DX12) });
@@ -803,6 +819,14 @@ fn clips_and_bones_cannot_multiply_beyond_the_file() {
         "***m3d-File-Header***\n***BoneOffsets***\n{offset}***BoneHierarchy***\n{parents}***AnimationClips***\n{clips}"
     );
     assert!(refused(text).to_string().contains("20000 clips cannot each have keys for 2000 bones in so short a file"));
+}
+
+#[test]
+fn subsets_and_triangles_cannot_multiply_beyond_the_file() {
+    let rows = "SubsetID: 0 VertexStart: 0 VertexCount: 0 FaceStart: 0 FaceCount: 3000\n".repeat(1000);
+    let text = format!("***m3d-File-Header***\n***SubsetTable***\n{rows}***Vertices***\nP: 0 0 0\n***Triangles***\n");
+    let error = refused(text + &"0 0 0\n".repeat(3000)).to_string();
+    assert!(error.contains("1000 subsets name 3000000 triangles in all, and there are 3000"), "{error}");
 }
 
 #[test]

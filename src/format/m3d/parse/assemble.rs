@@ -171,6 +171,10 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     let triangles = raw.triangles.indices.len() as u32;
     let vertices = raw.vertices.len() as u32;
     let rows = face_ranges(reader, &raw.subsets, triangles);
+    check_overlap(reader, &rows, triangles, raw.subsets.first().map_or(0, |row| row.offset));
+    if reader.report.failed() {
+        return Vec::new();
+    }
     let subsets = rows.into_iter().zip(&raw.subsets).enumerate().map(|(index, (faces, row))| {
         let id = row.id.unwrap_or(index as u32);
         if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
@@ -202,6 +206,18 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
         subset
     });
     subsets.collect()
+}
+
+/// Notes an error if the rows name the same triangles over and over: what draws a model would need
+/// far more room for it than its file does.
+fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, place: usize) {
+    const MANY: u64 = 1_000_000;
+    const TIMES: u64 = 16;
+    let sum: u64 = rows.iter().map(|&range| u64::from(clamp(range, triangles).1)).sum();
+    if sum > MANY.max(TIMES * u64::from(triangles)) {
+        let message = format!("{} subsets name {sum} triangles in all, and there are {triangles}", rows.len());
+        reader.report.error(place, message);
+    }
 }
 
 /// Start and count of each row's triangles, not yet known to be in range.
