@@ -216,7 +216,7 @@ fn frame(
         None => names.iter().position(|name| &**name == "walk").or(Some(0)),
     };
     if let Some(clip) = shown.clip {
-        controller.play(&names[clip]);
+        controller.play(names[clip].clone());
     }
     let boxes = character.parts.iter().map(|part| match shown.clip {
         Some(clip) => part.clip_bounds.get(clip).copied().unwrap_or(part.rest_bounds),
@@ -246,7 +246,7 @@ fn keys(
     if keys.just_pressed(KeyCode::KeyN) || keys.just_pressed(KeyCode::KeyP) {
         shown.clip = step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
         if let Some(clip) = shown.clip {
-            controller.cross_fade(&character.clips[clip].timing.name, std::time::Duration::from_millis(250));
+            controller.cross_fade(character.clips[clip].timing.name.clone(), std::time::Duration::from_millis(250));
         }
     }
     if keys.just_pressed(KeyCode::Space) {

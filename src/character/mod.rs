@@ -77,6 +77,7 @@ impl Plugin for CharacterPlugin {
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
                 ),
             )
+            .add_systems(First, spawn::forget_teleports)
             .add_systems(
                 PostUpdate,
                 (

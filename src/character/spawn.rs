@@ -1,6 +1,6 @@
 //! Parts: spawned when the asset is there, again when it changes, gone when it goes.
 
-use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter};
+use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
 use crate::asset::Character;
 use bevy::{
     asset::AssetLoadFailedEvent,
@@ -87,6 +87,13 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         spawned.insert(SkinnedMesh { inverse_bindposes: Handle::default(), joints });
     }
     spawned.id()
+}
+
+/// A jump is announced for one frame.
+pub(super) fn forget_teleports(mut commands: Commands, teleported: Query<Entity, With<Teleported>>) {
+    for entity in &teleported {
+        commands.entity(entity).try_remove::<Teleported>();
+    }
 }
 
 /// Takes textures that could not be loaded out of the characters' materials: a material that waits for

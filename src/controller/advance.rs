@@ -77,6 +77,7 @@ impl AnimationController {
         self.begin_pending(clips, &mut log);
         self.scrub(clips, &mut log);
         self.run_to(end, clips, &mut log);
+        self.align_followers();
         self.write_running_values();
         self.hand_over(&mut log, out);
         self.log.0 = log;
@@ -110,8 +111,10 @@ impl AnimationController {
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
             track.scrub = None;
             if track.enabled {
-                let segment = Segment { begin: self.time, end: self.time, weight, limit: self.callback_limit };
-                segment.go(track, timing, &self.callbacks, target >= track.position(), Exact::new(target), None, log);
+                let (begin, callbacks, limit) = (self.time, &self.callbacks[..], self.callback_limit);
+                let (from, to, forward) = (track.held(), Exact::new(target), target >= track.position());
+                let segment = Segment { begin, end: begin, weight, timing, callbacks, limit };
+                segment.go(track, Leg { from, to, forward, speed: None }, log);
             } else {
                 track.seek(target);
             }
@@ -127,13 +130,13 @@ impl AnimationController {
             if moving {
                 self.settle_fades(log);
             }
-            if !self.time.is_before(end) {
-                return;
-            }
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| Exact::new(time).min(end));
-            let switch = if switches < MAX_SWITCHES { self.next_switch(next) } else { None };
+            let switch = if moving && switches < MAX_SWITCHES { self.next_switch(next) } else { None };
+            if switch.is_none() && !self.time.is_before(end) {
+                return;
+            }
             if let Some(switch) = &switch {
                 next = switch.time;
             }
@@ -156,32 +159,48 @@ impl AnimationController {
     ) {
         let begin = self.time;
         for at in 0..self.tracks.len() {
-            let id;
             let track = &mut self.tracks[at];
-            (track.run.0.from, id) = (track.held().value(), track.id);
+            let (id, start) = (track.id, track.start);
+            track.run.0.from = track.held().value();
             let arrival = arrives.filter(|(track, _)| *track == id).map(|(_, position)| position);
-            // Without time passing only the clip that is about to be switched gets its moment.
-            if !self.is_moving(at) || (!begin.is_before(end) && arrival.is_none()) {
+            // Between two cuts at one moment only the clip that is about to be switched gets its moment, and
+            // a track that has yet to begin does not begin in what rounding has left of a step.
+            let no_time = !begin.is_before(end) || (start != Start::Begun && tick(begin.value()) == tick(end.value()));
+            if !self.is_moving(at) || (no_time && arrival.is_none()) {
                 continue;
             }
             let (speed, leader) = self.course(at);
             let weight = self.running_ramp(id, EventKind::Weight);
             let follow = leader.map(|(leader, ratio)| {
                 let leader = &self.tracks[leader];
-                (leader.run.0.from * ratio, leader.position.value() * ratio)
+                let run = &leader.run.0;
+                [run.from, run.turn, leader.position()].map(|position| position * ratio)
             });
             let track = &mut self.tracks[at];
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
-            if let Some((from, _)) = follow {
-                // Off by more than rounding: it has just joined, or its leader was placed elsewhere.
-                if (track.position.value() - from).abs() > 1e-9 * from.abs().max(1.0) {
-                    track.position = Exact::new(from);
-                }
+            if let Some([from, ..]) = follow {
+                track.align(from);
+                track.run.0.from = track.held().value();
             }
-            track.run.0.from = track.held().value();
-            let target = arrival.or(follow.map(|(_, to)| to));
-            let segment = Segment { begin, end, weight, limit: self.callback_limit };
-            segment.travel(track, timing, &self.callbacks, speed, target, log);
+            let target = match arrival {
+                Some(position) => Target::Arrive(position),
+                None => follow.map_or(Target::Open, |[_, turn, to]| Target::Follow { turn, to }),
+            };
+            let (callbacks, limit) = (&self.callbacks[..], self.callback_limit);
+            Segment { begin, end, weight, timing, callbacks, limit }.travel(track, speed, target, log);
+        }
+    }
+
+    /// Places tracks that follow where their leaders were placed.
+    fn align_followers(&mut self) {
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].sync.is_some()
+                && self.is_moving(at)
+                && let (_, Some((leader, ratio))) = self.course(at)
+            {
+                let position = self.tracks[leader].position() * ratio;
+                self.tracks[at].align(position);
+            }
         }
     }
 
@@ -250,73 +269,87 @@ pub(crate) fn collect_added(track: &mut Track, callbacks: &[AddedCallback]) {
 }
 
 /// The time between two cuts, for one track.
-struct Segment {
+#[derive(Clone, Copy)]
+struct Segment<'a> {
     begin: Exact,
     end: Exact,
     /// The course of the track's weight, if it changes.
     weight: Option<Ramp>,
+    /// The track's clip.
+    timing: &'a ClipTiming,
+    /// The controller's own callbacks.
+    callbacks: &'a [AddedCallback],
     /// Callbacks, and rounds, a track may fire in one advance.
     limit: usize,
 }
 
-impl Segment {
-    /// Moves a track at a speed, and at last to `target` if that is known.
-    fn travel(
-        &self,
-        track: &mut Track,
-        timing: &ClipTiming,
-        callbacks: &[AddedCallback],
-        speed: Speed,
-        target: Option<f64>,
-        log: &mut Log,
-    ) {
-        let (turn, mut begin) = (speed.turning_point(self.begin, self.end), self.begin);
-        for end in turn.into_iter().chain([self.end]) {
-            let part = Segment { begin, end, ..*self };
+/// A way in one direction. A clip that plays once is held within its ends whatever the way.
+struct Leg {
+    from: Exact,
+    to: Exact,
+    forward: bool,
+    /// Tells when a place is passed; without it all happens at the segment's begin.
+    speed: Option<Speed>,
+}
+
+/// Where a track's way leads.
+#[derive(Clone, Copy)]
+enum Target {
+    /// As far as its speed takes it.
+    Open,
+    /// To a position at which it is known to arrive.
+    Arrive(f64),
+    /// To where its leader takes it, by way of where the leader turned round.
+    Follow { turn: f64, to: f64 },
+}
+
+impl Segment<'_> {
+    /// Moves a track at a speed.
+    fn travel(&self, track: &mut Track, speed: Speed, target: Target, log: &mut Log) {
+        // A track that follows goes its leader's way, beyond its own ends too: there it only waits.
+        let origin =
+            |track: &Track, way: Exact| if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) };
+        let (mut begin, mut from) = (self.begin, origin(track, track.position));
+        for end in speed.turning_point(self.begin, self.end).into_iter().chain([self.end]) {
             let forward = speed.is_forward(begin, end);
-            let way = track.held() + speed.distance(begin, end);
-            let to = if end == self.end { target.map_or(way, Exact::new) } else { way };
-            part.go(track, timing, callbacks, forward, to, Some(speed), log);
-            begin = end;
+            let to = match target {
+                Target::Arrive(to) | Target::Follow { to, .. } if end == self.end => Exact::new(to),
+                Target::Follow { turn, .. } => Exact::new(turn),
+                _ => from + speed.distance(begin, end),
+            };
+            Segment { begin, end, ..*self }.go(track, Leg { from, to, forward, speed: Some(speed) }, log);
+            if end != self.end {
+                track.run.0.turn = track.position();
+            }
+            (begin, from) = (end, origin(track, to));
         }
     }
 
-    /// Moves a track in one direction and logs what it passes. Without a speed all of it happens at `begin`.
-    #[allow(clippy::too_many_arguments)]
-    fn go(
-        &self,
-        track: &mut Track,
-        timing: &ClipTiming,
-        callbacks: &[AddedCallback],
-        forward: bool,
-        to: Exact,
-        speed: Option<Speed>,
-        log: &mut Log,
-    ) {
+    /// Moves a track in one direction and logs what it passes.
+    fn go(&self, track: &mut Track, Leg { from: origin, mut to, forward, speed }: Leg, log: &mut Log) {
         let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index) else { return };
-        let from = track.held();
-        track.position = to;
-        let mut to = track.held();
         // Rounding must not lead against the direction.
-        if (forward && to.is_before(from)) || (!forward && from.is_before(to)) {
-            to = from;
+        if (forward && to.is_before(origin)) || (!forward && origin.is_before(to)) {
+            to = origin;
         }
-        track.position = to;
+        let from = track.hold(origin);
+        track.position = track.hold(to);
         let (id, start) = (track.id, mem::replace(&mut track.start, Start::Begun));
         let first = start == Start::AtPosition;
         if start != Start::Begun {
             log.push(ControllerEvent::Started { track: id, clip, time: self.begin.value() });
         }
-        let way = Way { length, playback, from: from.value(), to: to.value(), forward, first };
+        let way = Way { length, playback, from: from.value(), to: track.position(), forward, first };
         let share = track.share();
         let run = &mut track.run.0;
-        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
-        let keys = callback::keys(&timing.callbacks, added, length).map(|(time, key)| (time, (time, key)));
-        let keyless = timing.callbacks.is_empty() && added.is_empty();
+        let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let own = &self.timing.callbacks;
+        let keys = callback::keys(own, added, length).map(|(time, key)| (time, (time, key)));
+        let keyless = own.is_empty() && added.is_empty();
         way.pass(keys, |passed, place| {
             let moment = match speed {
                 Some(speed) if place != way.from => {
-                    speed.moment(self.begin, self.end, (Exact::new(place) - from).value())
+                    speed.moment(self.begin, self.end, (Exact::new(place) - origin).value())
                 }
                 _ => self.begin,
             };
@@ -325,12 +358,22 @@ impl Segment {
                 Passed::Key((key_time, key)) if run.fired < self.limit => {
                     run.fired += 1;
                     let (key, name) = match key {
-                        KeyIndex::Clip(index) => (KeyRef::Clip(index), &timing.callbacks[index].name),
-                        KeyIndex::Added(index) => (KeyRef::Added(callbacks[index].id()), callbacks[index].name()),
+                        KeyIndex::Clip(index) => (KeyRef::Clip(index), &own[index].name),
+                        KeyIndex::Added(index) => {
+                            (KeyRef::Added(self.callbacks[index].id()), self.callbacks[index].name())
+                        }
                     };
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
                     let name = name.clone();
-                    log.push(ControllerEvent::Callback(Callback { track: id, clip, key, name, key_time, time, weight }));
+                    log.push(ControllerEvent::Callback(Callback {
+                        track: id,
+                        clip,
+                        key,
+                        name,
+                        key_time,
+                        time,
+                        weight,
+                    }));
                 }
                 Passed::Key(_) if !track.reported_flood => {
                     track.reported_flood = true;

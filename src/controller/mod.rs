@@ -9,6 +9,7 @@ mod label;
 mod layer;
 mod motion;
 mod playhead;
+mod queue;
 mod stage;
 mod track;
 
@@ -19,7 +20,7 @@ pub use event::{EventHandle, EventKind, TimedEvent};
 pub use label::Label;
 pub use layer::Layer;
 pub use motion::Transition;
-pub use stage::Fallback;
+pub use queue::Fallback;
 pub use track::{BlendMode, Priority, Track, TrackId};
 
 use advance::Log;

@@ -1,6 +1,6 @@
 //! Values that change over time, and the distance a speed covers.
 
-use super::exact::Exact;
+use super::exact::{Exact, tick};
 use serde::{Deserialize, Serialize};
 
 /// How a value goes from one to another.
@@ -138,6 +138,10 @@ impl Speed {
             Self::Steady(speed) => begin + Exact::new(distance / speed),
             Self::Ramp(ramp) => {
                 let (t0, t1) = (ramp.progress(begin), ramp.progress(end));
+                // Where a speed comes to rest, a rounding of the distance is a long time.
+                if tick(ramp.integral(t0, t1)) == tick(distance) {
+                    return end;
+                }
                 let t = bisect(t0, t1, |t| ramp.integral(t0, t).abs() >= distance.abs());
                 Exact::new(ramp.begin) + Exact::new(ramp.duration).scale(t)
             }
@@ -174,9 +178,10 @@ mod tests {
     #[test]
     fn an_ease_starts_and_ends_slowly() {
         let ease = ramp(0.0, 1.0, Transition::EaseInEaseOut);
-        assert_eq!([0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))), [
-            0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0
-        ]);
+        assert_eq!(
+            [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))),
+            [0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0]
+        );
     }
 
     #[test]

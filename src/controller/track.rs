@@ -131,8 +131,9 @@ pub(crate) struct Run {
     /// Callbacks and loops fired in this advance.
     pub(crate) fired: usize,
     pub(crate) looped: usize,
-    /// Position at the last cut, for tracks that follow.
+    /// Position at the last cut, and where it turned round since, for tracks that follow.
     pub(crate) from: f64,
+    pub(crate) turn: f64,
 }
 
 /// Wraps what is no part of a state: all values are equal.
@@ -252,7 +253,7 @@ impl Track {
     /// Position in seconds of clip, *unwrapped*: in its third round a clip of 1 s is at 2 to 3. Once
     /// stays within the clip.
     pub fn position(&self) -> f64 {
-        self.position.value()
+        self.held().value()
     }
 
     /// Goes to a position and fires nothing; the keys right there are passed over.
@@ -309,12 +310,25 @@ impl Track {
 
     /// The position, within the clip if it plays once.
     pub(crate) fn held(&self) -> Exact {
-        let value = self.position.value();
+        self.hold(self.position)
+    }
+
+    /// A position, within the clip if it plays once.
+    pub(crate) fn hold(&self, position: Exact) -> Exact {
+        let value = position.value();
         match self.known {
             Some(Known { length, playback: Playback::Once }) if playhead::held(length, value) != value => {
                 Exact::new(playhead::held(length, value))
             }
-            _ => self.position,
+            _ => position,
+        }
+    }
+
+    /// Places a track that follows, if it is off by more than rounding: because it has just joined, or its
+    /// leader was placed elsewhere.
+    pub(crate) fn align(&mut self, position: f64) {
+        if (self.position.value() - position).abs() > 1e-9 * position.abs().max(1.0) {
+            self.position = Exact::new(position);
         }
     }
 

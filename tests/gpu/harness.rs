@@ -40,7 +40,7 @@ impl Harness {
                 .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
                 .set(RenderPlugin { synchronous_pipeline_compilation: true, ..render_plugin() })
                 .disable::<WinitPlugin>()
-                .disable::<LogPlugin>()
+                .set(LogPlugin { filter: "error".into(), ..default() })
                 .disable::<PipelinedRenderingPlugin>(),
         );
         app.add_plugins(MarionettePlugins);

@@ -76,10 +76,10 @@ fn read_back(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, device: Res
 }
 
 const SHADER: &str = "
-    @group(0) @binding(0) var<storage, read> from: array<u32>;
-    @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+    @group(0) @binding(0) var<storage, read> source: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> copied: array<u32>;
     @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-        if id.x < arrayLength(&from) { to[id.x] = from[id.x]; }
+        if id.x < arrayLength(&source) { copied[id.x] = source[id.x]; }
     }
 ";
 

@@ -63,8 +63,12 @@ struct Play {
 fn play() -> impl Strategy<Value = Play> {
     let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, any::<bool>()), 0..4);
     let orders = prop::collection::vec((order(), 0.001..2.5_f64), 1..8);
-    (some_clips(), tracks, orders, any::<bool>())
-        .prop_map(|(clips, tracks, orders, loop_queue)| Play { clips, tracks, orders, loop_queue })
+    (some_clips(), tracks, orders, any::<bool>()).prop_map(|(clips, tracks, orders, loop_queue)| Play {
+        clips,
+        tracks,
+        orders,
+        loop_queue,
+    })
 }
 
 impl Play {
@@ -111,6 +115,40 @@ impl Play {
         }
     }
 
+    /// The same with round numbers, so that keys, frames and timed events often meet at one moment.
+    fn rounded(mut self) -> Self {
+        let round = |value: &mut f64, step: f64| *value = (*value / step).round() * step;
+        for clip in &mut self.clips {
+            round(&mut clip.duration, 0.1);
+            clip.duration = clip.duration.max(0.1);
+            clip.callbacks.iter_mut().for_each(|key| round(&mut key.time, 0.05));
+            clip.callbacks.iter_mut().for_each(|key| key.time = key.time.min(clip.duration));
+        }
+        self.tracks.iter_mut().for_each(|(_, speed, _)| round(speed, 0.5));
+        for (order, seconds) in &mut self.orders {
+            round(seconds, 0.1);
+            match order {
+                Order::Fade(_, seconds) => round(seconds, 0.05),
+                Order::Speed(_, speed, start, duration, _) => {
+                    round(speed, 0.5);
+                    round(start, 0.05);
+                    round(duration, 0.1);
+                }
+                Order::Weight(_, _, start, duration) => {
+                    round(start, 0.05);
+                    round(duration, 0.1);
+                }
+                Order::Enable(_, _, start) => round(start, 0.05),
+                Order::Seek(_, position, start) => {
+                    round(position, 0.05);
+                    round(start, 0.05);
+                }
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// Plays it all, each piece of time cut in a given number of steps of unequal length.
     fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<ControllerEvent>) {
         let (mut controller, mut events) = (self.begin(), Vec::new());
@@ -126,34 +164,54 @@ impl Play {
     }
 }
 
-fn same_kind(a: &ControllerEvent, b: &ControllerEvent) -> bool {
+fn same_kind(a: &ControllerEvent, b: &ControllerEvent, precision: f64) -> bool {
     use ControllerEvent::Callback;
     let same = match (a, b) {
-        (Callback(a), Callback(b)) => a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-4,
+        (Callback(a), Callback(b)) => a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-3,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     };
-    same && a.track() == b.track() && (a.time() - b.time()).abs() < 1e-7
+    same && a.track() == b.track() && (a.time() - b.time()).abs() < precision
+}
+
+fn cuts() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(1..40_u32, 1..6)
+}
+
+fn compare(play: &Play, cuts: &[u32], precision: f64) -> Result<(), TestCaseError> {
+    let (whole, expected) = play.run(&[1]);
+    let (cut, events) = play.run(cuts);
+    prop_assert_eq!(expected.len(), events.len(), "{:#?}\n{:#?}", expected, events);
+    for (a, b) in expected.iter().zip(&events) {
+        prop_assert!(same_kind(a, b, precision), "{:?} against {:?}", a, b);
+    }
+    prop_assert_eq!(whole.current(), cut.current());
+    prop_assert_eq!(whole.tracks().count(), cut.tracks().count());
+    prop_assert!((whole.time() - cut.time()).abs() < 1e-9);
+    for (a, b) in whole.tracks().zip(cut.tracks()) {
+        prop_assert_eq!((a.id(), a.clip(), a.enabled), (b.id(), b.clip(), b.enabled));
+        prop_assert!((a.position() - b.position()).abs() < 1e-7, "{} {}", a.position(), b.position());
+        prop_assert!((a.speed - b.speed).abs() < 1e-7 && (a.weight - b.weight).abs() < 1e-5);
+    }
+    Ok(())
+}
+
+/// Enough to notice, few enough to wait for; `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    ProptestConfig::default().cases.max(400)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn cutting_time_changes_neither_the_events_nor_the_state(play in play(), cuts in prop::collection::vec(1..40_u32, 1..6)) {
-        let (whole, expected) = play.run(&[1]);
-        let (cut, events) = play.run(&cuts);
-        prop_assert_eq!(expected.len(), events.len());
-        for (a, b) in expected.iter().zip(&events) {
-            prop_assert!(same_kind(a, b), "{:?} against {:?}", a, b);
-        }
-        prop_assert_eq!(whole.current(), cut.current());
-        prop_assert_eq!(whole.tracks().count(), cut.tracks().count());
-        prop_assert!((whole.time() - cut.time()).abs() < 1e-9);
-        for (a, b) in whole.tracks().zip(cut.tracks()) {
-            prop_assert_eq!((a.id(), a.clip(), a.enabled), (b.id(), b.clip(), b.enabled));
-            prop_assert!((a.position() - b.position()).abs() < 1e-7, "{} {}", a.position(), b.position());
-            prop_assert!((a.speed - b.speed).abs() < 1e-7 && (a.weight - b.weight).abs() < 1e-5);
-        }
+    fn cutting_time_changes_neither_the_events_nor_the_state(play in play(), cuts in cuts()) {
+        compare(&play, &cuts, 1e-7)?;
+    }
+
+    #[test]
+    fn cutting_time_at_the_very_keys_changes_nothing_either(play in play(), cuts in cuts()) {
+        // A speed that ends at 0 right on a key: the moment of passing is known to no more than that.
+        compare(&play.rounded(), &cuts, 1e-4)?;
     }
 
     #[test]
