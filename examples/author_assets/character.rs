@@ -223,7 +223,7 @@ fn tidy_m3d(file: &mut m3d::M3d) {
             tidy(&mut key.translation, 1e5);
             tidy(&mut key.rotation, 1e5);
             tidy(&mut key.scale, 1e5);
-            key.time = ((f64::from(key.time) * 1e5).round() / 1e5) as f32;
+            key.time = ((f64::from(key.time) * 1e6).round() / 1e6) as f32;
         }
         let still = keys
             .windows(2)

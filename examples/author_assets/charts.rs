@@ -23,7 +23,7 @@ pub struct Chart {
 }
 
 /// Least cosine between a chart's direction and its triangles' normals.
-const FACING: f64 = 0.42;
+const FACING: f64 = 0.34;
 /// Least cosine when a small leftover joins a neighbour.
 const FACING_LEFTOVER: f64 = 0.12;
 /// Triangles below which a patch is a leftover.

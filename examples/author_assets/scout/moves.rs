@@ -91,7 +91,9 @@ impl Stand {
 
 fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
+    // Slow enough for half the rate.
+    let rate = RATE / 2.0;
+    Motion::at_rate("idle", rate, (seconds * rate) as usize, Playback::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(wave(2.0 * t));
         // The weight goes from one leg to the other and the shoulders answer.

@@ -103,7 +103,7 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         height += 0.0006 * hairs;
 
         let (mx, my) = (p.x * 1000.0, (p.y - 1.5565) * 1000.0);
-        let smile = my - 0.0075 * mx * mx;
+        let smile = my - 0.010 * mx * mx;
         let lip = spot(smile.abs() * 1.6 + mx.abs() * 0.16, 5.2, 2.4);
         color = color.lerp(BLUSH * 0.92, 0.6 * lip);
         let mouth = spot(smile.abs(), 1.1, 1.0) * smoothstep(24.0, 20.0, mx.abs());

@@ -125,7 +125,7 @@ fn head(rig: &Rig) -> Layer {
         list.push(tilted(egg(head, v(0.103 * s, 1.605, 0.010), v(0.012, 0.031, 0.020)), DVec3::Y, -24.0 * s));
     }
     grow(&mut list, neck);
-    solids(part::FACE, 0.024, 0.006, list)
+    solids(part::FACE, 0.032, 0.006, list)
 }
 
 /// Grows what was drawn at life size, but not the solids of bone `except`.
