@@ -304,7 +304,15 @@ fn jump(body: &Body) -> Motion {
         let crouch = ((SOFT_KNEES - height) / 0.25).max(0.0);
         stand.shift = DVec3::new(0.0, height, 0.05 * crouch);
         let lean = eased(
-            &[(0.0, 0.0), (low, -24.0), (leave, 4.0), (0.75, -6.0), (land, -4.0), (sunk, -22.0), (end - 0.05, 0.0)],
+            &[
+                (0.0, 0.0),
+                (low - 0.07, -21.0),
+                (leave + 0.06, 3.0),
+                (0.75, -6.0),
+                (land, -4.0),
+                (sunk, -22.0),
+                (end - 0.05, 0.0),
+            ],
             time,
         );
         stand.hips.x = lean * 0.9;
@@ -312,12 +320,12 @@ fn jump(body: &Body) -> Motion {
         stand.look.x =
             eased(&[(0.0, 0.0), (low, 2.0), (leave, 8.0), (0.8, -8.0), (sunk, -6.0), (end - 0.1, 0.0)], time);
 
-        let back = Arm { swing: -42.0, out: 20.0, elbow: 26.0, curl: 45.0, ..EASY_ARM };
-        let high = Arm { swing: 108.0, out: 24.0, elbow: 34.0, shrug: 10.0, curl: 26.0, ..EASY_ARM };
+        let back = Arm { swing: -34.0, out: 20.0, elbow: 26.0, curl: 45.0, ..EASY_ARM };
+        let high = Arm { swing: 98.0, out: 24.0, elbow: 34.0, shrug: 10.0, curl: 26.0, ..EASY_ARM };
         let wide = Arm { swing: 30.0, out: 46.0, elbow: 38.0, curl: 14.0, ..EASY_ARM };
-        let mut arm = EASY_ARM.mixed(back, eased(&[(0.02, 0.0), (low - 0.10, 1.0)], time));
-        arm = arm.mixed(high, eased(&[(low - 0.08, 0.0), (leave + 0.14, 1.0)], time));
-        arm = arm.mixed(wide, eased(&[(leave + 0.16, 0.0), (land + 0.06, 1.0)], time));
+        let mut arm = EASY_ARM.mixed(back, eased(&[(0.02, 0.0), (0.24, 1.0)], time));
+        arm = arm.mixed(high, eased(&[(0.25, 0.0), (leave + 0.22, 1.0)], time));
+        arm = arm.mixed(wide, eased(&[(leave + 0.22, 0.0), (land + 0.06, 1.0)], time));
         arm = arm.mixed(EASY_ARM, eased(&[(sunk, 0.0), (end - 0.02, 1.0)], time));
         stand.arms = [arm; 2];
 
@@ -493,13 +501,18 @@ mod tests {
             if motion.playback == Playback::Loop {
                 assert_eq!(first.turns, last.turns, "{}", motion.name);
             }
+            let mut worst = (0.0, 0, "");
             for (i, pair) in motion.frames.windows(2).enumerate() {
                 let model = [body.rig.model(&pair[0]), body.rig.model(&pair[1])];
                 for (j, (a, b)) in model[0].iter().zip(&model[1]).enumerate() {
-                    let name = &body.rig.joints[j].name;
-                    assert!(a.0.distance(b.0) < 0.36, "{} frame {i}, {name}: {} m", motion.name, a.0.distance(b.0));
+                    if a.0.distance(b.0) > worst.0 {
+                        worst = (a.0.distance(b.0), i, &body.rig.joints[j].name);
+                    }
                 }
             }
+            // 9 m/s: a hand flung up in a jump.
+            let (moved, frame, joint) = worst;
+            assert!(moved * motion.rate < 9.0, "{} frame {frame}, {joint}: {moved} m", motion.name);
         }
     }
 }
