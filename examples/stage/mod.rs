@@ -5,9 +5,11 @@
 // Each example uses its own share of this module.
 #![allow(dead_code)]
 
+mod ground;
 mod headless;
 mod orbit;
 
+pub use ground::lowest_point;
 pub use headless::{Capture, fail};
 pub use orbit::Orbit;
 
