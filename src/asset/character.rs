@@ -51,6 +51,8 @@ pub struct CharacterPart {
     pub rest_bounds: Aabb,
     /// Per clip, the part's box in model space over the whole clip.
     pub clip_bounds: Arc<[Aabb]>,
+    /// The part's box in model space in any blend of the clips.
+    pub blend_bounds: Aabb,
 }
 
 /// A place on a joint where something is carried.
@@ -104,5 +106,4 @@ impl Clips for Character {
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         self.clips.get(index).map(|clip| &clip.timing)
     }
-
 }

@@ -6,19 +6,11 @@ use crate::{
     controller::AnimationController,
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
-use glam::Vec3A;
-
-/// Share of its size by which a box grows on each side where clips are mixed: a mean of two poses can
-/// stick out of both, as an arm on its way from low to high.
-const MIXED: f32 = 0.25;
 
 /// Boxes of the clips that play, enclosed; rewritten only when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
-    mut characters: Query<
-        (&SkinnedCharacter, &AnimationController, &mut CharacterParts),
-        Without<PoseOverrides>,
-    >,
+    mut characters: Query<(&SkinnedCharacter, &AnimationController, &mut CharacterParts), Without<PoseOverrides>>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (handle, controller, mut parts) in &mut characters {
@@ -27,10 +19,11 @@ pub(super) fn follow_clips(
             continue;
         }
         let mut enclosed = 1;
-        let mut layers = 0;
+        let (mut layers, mut last) = (0, None);
         for layer in controller.layers(character) {
             enclosed = enclosed * 31 + layer.clip as u64 + 1;
             layers += 1;
+            last = layer.mask.is_none().then_some(layer.clip);
         }
         if parts.enclosed == enclosed {
             continue;
@@ -38,12 +31,12 @@ pub(super) fn follow_clips(
         parts.bypass_change_detection().enclosed = enclosed;
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             let Ok(mut aabb) = boxes.get_mut(entity) else { continue };
-            let mut clips = controller.layers(character).filter_map(|layer| part.clip_bounds.get(layer.clip));
-            let playing = clips.next().copied().unwrap_or(part.rest_bounds);
-            let playing = clips.fold(playing, |a, b| union(&a, b));
-            // Joints that a masked or partial clip leaves alone stay where they rest.
-            let whole = if layers > 1 { grown(union(&playing, &part.rest_bounds)) } else { playing };
-            *aabb = whole;
+            // A mean of two poses can stick out of both, as an arm on its way from low to high.
+            *aabb = match (layers, last) {
+                (0, _) => part.rest_bounds,
+                (1, Some(clip)) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
+                _ => part.blend_bounds,
+            };
         }
     }
 }
@@ -75,13 +68,4 @@ pub(super) fn follow_pose(
 /// A part's box in a pose.
 fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
     part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low.into(), high.into()))
-}
-
-fn union(a: &Aabb, b: &Aabb) -> Aabb {
-    Aabb::from_min_max(a.min().min(b.min()).into(), a.max().max(b.max()).into())
-}
-
-fn grown(aabb: Aabb) -> Aabb {
-    let margin = Vec3A::splat(aabb.half_extents.max_element() * MIXED);
-    Aabb { half_extents: aabb.half_extents + margin, ..aabb }
 }

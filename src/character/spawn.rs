@@ -1,13 +1,8 @@
 //! Parts: spawned when the asset is there, again when it changes, gone when it goes.
 
-use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter};
+use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
 use crate::asset::Character;
-use bevy::{
-    asset::AssetLoadFailedEvent,
-    camera::visibility::NoAutoAabb,
-    mesh::skinning::SkinnedMesh,
-    prelude::*,
-};
+use bevy::{asset::AssetLoadFailedEvent, camera::visibility::NoAutoAabb, mesh::skinning::SkinnedMesh, prelude::*};
 use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
@@ -64,7 +59,8 @@ pub(super) fn follow_assets(
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
-        parts.entities = (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
+        parts.entities =
+            (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
         commands.trigger(CharacterReady { entity });
     }
 }
@@ -87,6 +83,13 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         spawned.insert(SkinnedMesh { inverse_bindposes: Handle::default(), joints });
     }
     spawned.id()
+}
+
+/// A jump is announced for one frame.
+pub(super) fn forget_teleports(mut commands: Commands, teleported: Query<Entity, With<Teleported>>) {
+    for entity in &teleported {
+        commands.entity(entity).try_remove::<Teleported>();
+    }
 }
 
 /// Takes textures that could not be loaded out of the characters' materials: a material that waits for

@@ -33,7 +33,7 @@ pub enum Hand {
     /// Decided per file: by the winding against the normals for `.m3d`; MD5 is right-handed.
     #[default]
     Auto,
-    /// Left-handed, Direct3D's custom: z is negated on the way in.
+    /// Left-handed, Direct3D's custom: z (with [`UpAxis::Z`], y) is negated on the way in.
     Left,
     /// Right-handed.
     Right,
@@ -48,7 +48,7 @@ pub enum UpAxis {
     Auto,
     /// Y is up; axes stay.
     Y,
-    /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`.
+    /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`, or `(y, z, −x)` for left-handed data.
     Z,
 }
 

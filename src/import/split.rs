@@ -19,12 +19,15 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
         return vec![fill(part, influences, &all)];
     }
 
-    // First fit: a triangle goes to the first piece that has its joints or room for them.
+    // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
+    // last few are looked at, so that a hostile file costs no square of its pieces.
+    const OPEN: usize = 16;
     let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
     for &triangle in &part.triangles {
         let joints = || triangle.iter().flat_map(|&v| used(&influences[v as usize]));
-        let found = pieces.iter().position(|(set, _)| set.has_room_for(joints()));
-        let at = found.unwrap_or_else(|| {
+        let closed = pieces.len().saturating_sub(OPEN);
+        let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints()));
+        let at = found.map(|open| closed + open).unwrap_or_else(|| {
             pieces.push((JointSet::new(joint_count), Vec::new()));
             pieces.len() - 1
         });

@@ -62,8 +62,11 @@ impl Default for JointTransform {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaVec3 {
+    /// The four x.
     pub x: Vec4,
+    /// The four y.
     pub y: Vec4,
+    /// The four z.
     pub z: Vec4,
 }
 
@@ -71,9 +74,13 @@ pub struct SoaVec3 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaQuat {
+    /// The four x.
     pub x: Vec4,
+    /// The four y.
     pub y: Vec4,
+    /// The four z.
     pub z: Vec4,
+    /// The four w, the scalar parts.
     pub w: Vec4,
 }
 
@@ -83,8 +90,11 @@ pub struct SoaQuat {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaTransform {
+    /// Translations in model units.
     pub translation: SoaVec3,
+    /// Rotations, of unit length.
     pub rotation: SoaQuat,
+    /// Scales.
     pub scale: SoaVec3,
 }
 

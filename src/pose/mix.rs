@@ -8,8 +8,8 @@ use super::blend::{Mean, Sum, larger, relative, share};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
 use super::sample::Moment;
-use crate::controller::{BlendMode, Priority};
 use super::soa::sign;
+use crate::controller::{BlendMode, Priority};
 use crate::model::{SkeletalClip, SoaTransform, SoaVec3};
 use glam::Vec4;
 

@@ -12,6 +12,8 @@
 //! | [`AdjustJoints`], [`Ik`] | joints set by hand, limbs that reach | local pose and joint matrices |
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//! | [`SkinVertices`] | skinning matrices | positions and normals |
+//! | [`PartBounds`] | joint matrices, clips | boxes for culling |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
@@ -33,16 +35,18 @@ mod palette;
 #[allow(unsafe_code)]
 mod product;
 mod sample;
+mod skin;
 mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
+pub use bounds::PartBounds;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
-pub use bounds::PartBounds;
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
-pub use overlay::{Add, Override, difference, difference_clip};
+pub use overlay::{Add, Override, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};
 pub use sample::{FrameSpan, Sample};
+pub use skin::SkinVertices;

@@ -12,7 +12,7 @@ use glam::Vec4;
 /// arc; past a share of 1 it goes on about the same axis, ever slower.
 #[derive(Clone, Copy, Debug)]
 pub struct Add<'a> {
-    /// Differences, as [`difference`] makes them.
+    /// Differences, as [`difference_clip`] makes them.
     pub pose: &'a [SoaTransform],
     /// Share of the differences, 0..=[`Add::MAX_WEIGHT`]; clamped, and 0 for what is not a number.
     pub weight: f32,
@@ -88,18 +88,6 @@ pub(crate) fn replace(pose: &SoaTransform, other: &SoaTransform, weight: Vec4) -
     pose.mix(*other, weight).or(weight.cmpgt(Vec4::ZERO), pose)
 }
 
-/// What takes `base` to `pose`, such that `base` with all of it added is `pose`.
-///
-/// A scale component of `base` that is 0 has no ratio; its difference is 1.
-pub fn difference(base: &JointTransform, pose: &JointTransform) -> JointTransform {
-    let ratio = pose.scale / base.scale;
-    JointTransform {
-        translation: pose.translation - base.translation,
-        rotation: (base.rotation.conjugate() * pose.rotation).normalize(),
-        scale: glam::Vec3::select(ratio.is_finite_mask(), ratio, glam::Vec3::ONE),
-    }
-}
-
 /// The clip as differences from `base`, joint by joint: for layers that are added.
 ///
 /// A usual base is the clip's own first frame, or a still pose of the character.
@@ -113,7 +101,7 @@ pub fn difference_clip(clip: &SkeletalClip, base: &[JointTransform]) -> Result<S
     let joints = clip.joints().len();
     let mut frames: ClipFrames = clip.to_frames();
     for (i, transform) in frames.transforms.iter_mut().enumerate() {
-        *transform = difference(&base[i % joints], transform);
+        *transform = transform.difference_to(&base[i % joints]);
     }
     let mut differences = SkeletalClip::new(clip.timing.clone(), &frames)?;
     differences.additive = true;
@@ -148,7 +136,7 @@ mod tests {
 
     fn added(weight: f32, mask: Option<&[Vec4]>) -> SoaTransform {
         let mut out = row(base());
-        Add { pose: &row(difference(&base(), &pose())), weight, mask }.run(&mut out);
+        Add { pose: &row(pose().difference_to(&base())), weight, mask }.run(&mut out);
         out[0]
     }
 

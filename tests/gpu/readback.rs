@@ -69,23 +69,29 @@ fn note_ranges(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, skins: Ex
     }
 }
 
-fn read_back(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, device: Res<RenderDevice>, queue: Res<RenderQueue>) {
+fn read_back(
+    buffers: Res<SkinBuffers>,
+    uniforms: Res<SkinUniforms>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
     let mut frame = buffers.0.lock().unwrap();
     frame.current = copy(&uniforms.current_buffer, &device, &queue);
     frame.previous = copy(&uniforms.prev_buffer, &device, &queue);
 }
 
 const SHADER: &str = "
-    @group(0) @binding(0) var<storage, read> from: array<u32>;
-    @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+    @group(0) @binding(0) var<storage, read> source: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> copied: array<u32>;
     @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-        if id.x < arrayLength(&from) { to[id.x] = from[id.x]; }
+        if id.x < arrayLength(&source) { copied[id.x] = source[id.x]; }
     }
 ";
 
 fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> {
     let size = from.size();
-    let buffer = |usage| device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+    let buffer =
+        |usage| device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
     let middle = buffer(BufferUsages::STORAGE | BufferUsages::COPY_SRC);
     let readable = buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST);
     let entries = BindGroupLayoutEntries::sequential(

@@ -205,13 +205,18 @@ fn write_influences(out: &mut impl Write, paint: Paint, model: &ModelReport) -> 
             writeln!(out, "  {} {number} {} {}", left(label, 4), paint.cyan(bar), paint.dim(format!("{share} %")))?;
         }
     }
-    if model.largest_weight_dropped > 0.0 {
-        let dropped = decimal(f64::from(model.largest_weight_dropped) * 100.0, 2);
-        writeln!(out, "  at most {dropped} % of a vertex's weight lost by keeping four")?;
+    if model.influences[5] > 0 {
+        let dropped = percent(model.largest_weight_dropped);
+        writeln!(out, "  at most {dropped} of a vertex's weight lost by keeping four")?;
     }
-    let share = decimal(f64::from(model.bind_residual_relative) * 100.0, 4);
-    let residual = length(model.bind_residual);
-    writeln!(out, "  bind residual {residual} ({share} % of the model's size)")
+    let share = percent(model.bind_residual_relative);
+    writeln!(out, "  bind residual {} ({share} of the model's size)", length(model.bind_residual))
+}
+
+/// A share in percent; what is not nothing does not look like it.
+fn percent(share: f32) -> String {
+    let percent = f64::from(share) * 100.0;
+    if percent > 0.0 && percent < 0.0001 { "under 0.0001 %".to_owned() } else { format!("{} %", decimal(percent, 4)) }
 }
 
 fn write_animation(out: &mut impl Write, paint: Paint, animation: &AnimationReport) -> io::Result<()> {

@@ -37,7 +37,7 @@ impl Posed {
             Palette { world: Affine3A::IDENTITY, model: joints, inverse_bind, remap: &part.palette }.run(&mut palette);
             for (at, &source) in part.source_vertices.iter().enumerate() {
                 let vertex = &mut vertices[source as usize];
-                // Parts that share a vertex of the file put it in the same place.
+                // Copies of a vertex, in other parts or at seams of the texture, are all in one place.
                 if !vertex.in_part {
                     *vertex = skin(part, at, &palette);
                 }

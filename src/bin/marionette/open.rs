@@ -262,10 +262,32 @@ pub fn open_all(paths: &[PathBuf], args: ImportArgs) -> (Vec<Opened>, Vec<Rig>) 
 
 /// Bytes of a file, or an error that says why not.
 pub fn read(path: &Path) -> Result<Vec<u8>, FormatError> {
-    fs::read(path).map_err(|error| {
-        let name = path.to_string_lossy();
-        FormatError::one(Diagnostic::error(&name, format!("cannot read it: {}", reason(&error))))
+    fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> FormatError {
+    let message = format!("cannot read it: {}", reason(error));
+    let diagnostic = Diagnostic::error(&path.to_string_lossy(), message);
+    let missing = error.kind() == io::ErrorKind::NotFound;
+    FormatError::one(match missing.then(|| nearest(path)).flatten() {
+        Some(near) => diagnostic.with_hint(format!("there is `{near}` beside it")),
+        None => diagnostic,
     })
+}
+
+/// The file in the folder of `path` that differs from it in case alone, or else in its extension alone.
+fn nearest(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let lower = |path: &Path| path.to_string_lossy().to_lowercase();
+    let (name, stem) = (lower(Path::new(path.file_name()?)), lower(Path::new(path.file_stem()?)));
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let known = entries.filter(|file| FileKind::of_name(&file.to_string_lossy()).is_some());
+    let likeness =
+        |file: &PathBuf| (lower(file) == name, file.file_stem().is_some_and(|s| lower(Path::new(s)) == stem));
+    // Of equals the first by name: a system lists files in any order.
+    let mut near: Vec<PathBuf> = known.filter(|file| likeness(file) != (false, false)).collect();
+    near.sort();
+    near.into_iter().rev().max_by_key(likeness).map(|file| file.to_string_lossy().into_owned())
 }
 
 /// What an error of the system means, without its number.
@@ -285,19 +307,21 @@ pub fn stem(path: &Path) -> String {
 
 fn open(
     path: &Path,
-    read_content: impl FnOnce(&str, FileKind, &[u8]) -> Result<(Content, Vec<Diagnostic>), FormatError>,
+    read_content: impl Fn(&str, FileKind, &[u8]) -> Result<(Content, Vec<Diagnostic>), FormatError>,
 ) -> Opened {
     let name = path.to_string_lossy().into_owned();
     let kind = FileKind::of_name(&name);
     let mut bytes = 0;
-    let content = read(path).and_then(|source| {
-        bytes = source.len() as u64;
+    let mut content = || {
+        // Looked at before it is read: a name that means nothing may be a device without end.
+        bytes = fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "this is no kind of file that marionette knows by its name");
             FormatError::one(error.with_hint("names end in .m3d, .md5mesh, .md5anim or .character.ron"))
         })?;
-        read_content(&name, kind, &source)
-    });
+        read_content(&name, kind, &read(path)?)
+    };
+    let content = content();
     let (content, diagnostics) = match content {
         Ok((content, warnings)) => (Some(content), warnings),
         Err(error) => (None, error.diagnostics),

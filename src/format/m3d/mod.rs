@@ -44,6 +44,8 @@ pub enum Dialect {
 }
 
 /// A material. Fields a dialect lacks keep their `Default`.
+///
+/// A text that is empty, `-`, `None` or `NULL` in the file is `None` here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct M3dMaterial {
     /// Name, if the dialect has names.
@@ -66,7 +68,7 @@ pub struct M3dMaterial {
     pub alpha_clip: bool,
     /// `MaterialTypeName` (DX12) or `Effect` (DX11, imm), such as `Skinned`.
     pub effect: Option<String>,
-    /// Diffuse map as written; empty strings become `None`.
+    /// Diffuse map as written.
     pub diffuse_map: Option<String>,
     /// Normal map as written.
     pub normal_map: Option<String>,
@@ -120,7 +122,8 @@ pub struct M3dVertex {
     pub normal: [f32; 3],
     /// Texture coordinates, V down.
     pub tex_coord: [f32; 2],
-    /// Weights as written: they need not sum to one and may be negative.
+    /// Weights as written: they need not sum to one and may be negative. Where a file has three,
+    /// the fourth is what they lack of one.
     pub weights: [f32; 4],
     /// Bone of each weight, in range of the file's bones when it has any.
     pub bones: [u32; 4],
@@ -131,7 +134,8 @@ pub struct M3dVertex {
 pub struct M3dBone {
     /// Inverse bind matrix, row-major for row vectors: `v' = v · offset`, translation in the last row.
     pub offset: [[f32; 4]; 4],
-    /// Parent, in range and never the bone itself; `None` for a root.
+    /// Parent, in range and never the bone itself or one below it; `None` for a root. It may come
+    /// later in the list.
     pub parent: Option<u32>,
 }
 
@@ -140,7 +144,8 @@ pub struct M3dBone {
 pub struct M3dClip {
     /// Name; may hold spaces.
     pub name: String,
-    /// Per bone, in the order of [`M3d::bones`], its keys in order of time; may be empty.
+    /// For each of [`M3d::bones`] its keys in order of time; a bone may have none, and keys may
+    /// share a time.
     pub bones: Vec<Vec<M3dKey>>,
 }
 

@@ -63,7 +63,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             }
         };
         match word.to_ascii_lowercase().as_slice() {
-            b"frame" => frames.push(frame(reader, &mut anim.frames, header.frames)?),
+            b"frame" => frames.push(frame(reader, &mut anim.frames, &header)?),
             b"commandline" => anim.command_line = reader.command_line()?,
             b"numframes" => header.frames = reader.count("numFrames")?.map(|n| (n, token.offset)),
             b"numjoints" => header.joints = reader.count("numJoints")?.map(|n| (n, token.offset)),
@@ -218,21 +218,24 @@ fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     Ok(())
 }
 
-fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, declared: Option<(u32, usize)>) -> Result<Frame, Stop> {
+fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
     let start = numbers.len();
     reader.lexer.skip_space();
     let at = reader.lexer.offset();
-    let header = reader.lexer.u32().and_then(|number| reader.lexer.expect(b'{').map(|()| number));
-    let context = |number: u32| match declared {
+    let opening = reader.lexer.u32().and_then(|number| reader.lexer.expect(b'{').map(|()| number));
+    let context = |number: u32| match header.frames {
         Some((count, _)) => format!("frame {number} of {count}"),
         None => format!("frame {number}"),
     };
-    let Some(number) = reader.take(header, || "frame".into())? else {
+    let Some(number) = reader.take(opening, || "frame".into())? else {
         return Ok(Frame { number: 0, at, start, end: start });
     };
-    while !reader.lexer.eat(b'}') {
+    // Only where the header lets expect it is the brace looked for before a number.
+    let expected = start.saturating_add(header.components.map_or(0, |(count, _)| count as usize));
+    while numbers.len() < expected || !reader.lexer.eat(b'}') {
         match reader.lexer.f32() {
             Ok(value) => numbers.push(value),
+            Err(_) if reader.lexer.eat(b'}') => break,
             Err(mut unexpected) => {
                 unexpected.expected = "a number or `}`".into();
                 let item = format!("number {} of {}", numbers.len() - start, context(number));
@@ -384,7 +387,7 @@ frame 1 {
         let anim = parse_anim("a", swapped.as_bytes()).unwrap().value;
         assert_eq!(anim.joint_at(0, 0)[0], [1.0, 2.0, 3.0]);
         let twice = NOD.replace("frame 1", "frame 0");
-        assert_eq!(warnings(&twice)[0], "22: frame 0 is given twice; the first is used");
+        assert_eq!(warnings(&twice).last().unwrap(), "22: frame 0 is given twice; the first is used");
         let gap = NOD.replace("frame 1", "frame 4294967295");
         assert_eq!(errors(&gap), ["22:7: frame 4294967295 is given, but frame 1 is missing ()"]);
     }
@@ -409,8 +412,8 @@ frame 1 {
         assert_eq!(
             warnings(&source),
             [
-                "13: expected a number, found `inf`; the bounds are ignored",
-                "5: no `frameRate` above 0; 24 frames a second are assumed"
+                "5: no `frameRate` above 0; 24 frames a second are assumed",
+                "13: expected a number, found `inf`; the bounds are ignored"
             ]
         );
     }

@@ -162,7 +162,8 @@ fn snap(curve: &Curve, per_step: f64) -> Curve {
 /// The number of equal steps from 0 to `duration` on whose ends all times lie, if there is one.
 ///
 /// Times are taken as printed: in single precision to six or seven digits. Keys that come one to a
-/// step, or at one of the usual rates, may be rounded more: a 60th of a second written `0.0167`.
+/// step, or at one of the usual rates, may be rounded more: a 60th of a second written `0.017`. There the
+/// frames are truer than the times.
 fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     const RATES: [f64; 12] = [10.0, 12.0, 15.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0];
     let rounding = 2e-6 * duration.max(1.0);
@@ -186,7 +187,7 @@ fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     });
     let loose = || {
         let enough = |steps: usize| steps <= times.len() * 2 && times.len() >= 8;
-        let loosely = |steps: usize| fits(steps, 0.02 * duration / steps as f64);
+        let loosely = |steps: usize| fits(steps, 0.04 * duration / steps as f64);
         usual.into_iter().chain([one_each]).find(|&steps| steps >= 1 && steps < most && enough(steps) && loosely(steps))
     };
     exact.copied().or_else(loose)
@@ -342,6 +343,8 @@ mod tests {
             |digits: f64| -> Vec<f64> { (0..76).map(|k| (f64::from(k) / 60.0 * digits).trunc() / digits).collect() };
         assert_eq!(times(&printed(1e7)), Some(75));
         assert_eq!(times(&printed(1e4)), Some(75));
+        let to_milliseconds: Vec<f64> = (0..76).map(|k| (f64::from(k) / 60.0 * 1e3).round() / 1e3).collect();
+        assert_eq!(times(&to_milliseconds), Some(75));
         assert_eq!(times(&[0.0, 0.5, 1.0]), Some(2));
         assert_eq!(times(&[0.0, 1.0 / 30.0, 0.1, 1.0]), Some(30));
         // Two of three keys left out, and none at 0.

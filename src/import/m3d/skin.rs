@@ -63,15 +63,13 @@ impl Importer<'_> {
         let mut reducer = InfluenceReducer::default();
         let mut repairs = Repairs::default();
         let mut renumber = vec![0; m3d.vertices.len()];
-        let mut odd_materials = 0;
         let mut parts = Vec::new();
         for (at, subset) in subsets.iter().enumerate() {
             let triangles = &m3d.triangles[faces(subset, m3d)];
             if triangles.is_empty() {
                 continue;
             }
-            let (material, odd) = material_of(at, subset, materials);
-            odd_materials += usize::from(odd);
+            let material = material_of(at, subset, materials);
             let range = if keep_ranges { enclosing_range(subset, triangles, m3d.vertices.len()) } else { None };
             let vertices: Vec<u32> = match range {
                 Some(range) => range.collect(),
@@ -106,11 +104,6 @@ impl Importer<'_> {
         make_unique(parts.iter_mut().map(|part| &mut part.name));
         reducer.add_to(report);
         warnings.extend(reducer.warning(self.file, "skin"));
-        if odd_materials > 0 {
-            let message = format!("{odd_materials} subsets have an identifier that is no material's index");
-            let hint = "the material of their place was taken, or the last one";
-            warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
-        }
         repairs.tell(self.file, m3d, warnings);
         parts
     }
@@ -224,16 +217,14 @@ fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     used
 }
 
-/// The material of a subset, and whether its identifier did not say which.
-fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> (usize, bool) {
+/// The material of a subset: that of its identifier, else that of its place, else the last one. The
+/// parser has warned of identifiers that are nonsense.
+fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> usize {
     if materials.is_empty() {
         materials.push(materials::plain("plain".into()));
-        return (0, false);
     }
-    match subset.id as usize {
-        id if id < materials.len() => (id, false),
-        _ => (at.min(materials.len() - 1), true),
-    }
+    let id = subset.id as usize;
+    if id < materials.len() { id } else { at.min(materials.len() - 1) }
 }
 
 /// Makes the signs of the given tangents those of Bevy's custom.
@@ -303,5 +294,110 @@ impl Repairs {
             format!("{} of {} triangles face inward", self.turned, m3d.triangles.len()),
             "they were turned over",
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Hand, ImportSettings, Imported, from_m3d, normals::smooth_normals, winding::tests::cube};
+
+    /// A cube with texture coordinates on its sides, as left-handed data: the cross product of a
+    /// triangle's sides points outward.
+    fn cube_file() -> M3d {
+        let (positions, triangles) = cube();
+        let normals = smooth_normals(&positions, &triangles);
+        let vertex = |(position, normal): (&Vec3, &Vec3)| M3dVertex {
+            position: position.to_array(),
+            normal: normal.to_array(),
+            tangent: normal.any_orthonormal_vector().extend(1.0).to_array(),
+            tex_coord: [position.x + 0.3 * position.y, position.z - 0.7 * position.y],
+            ..M3dVertex::default()
+        };
+        M3d { vertices: positions.iter().zip(&normals).map(vertex).collect(), triangles, ..M3d::default() }
+    }
+
+    fn import(m3d: &M3d) -> Imported {
+        let imported = from_m3d("cube.m3d", m3d, &ImportSettings::default()).unwrap();
+        for part in &imported.model.parts {
+            // Right-handed, seen from outside: what Bevy draws.
+            assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
+            assert_eq!(winding::facing(&part.positions, &part.normals, &part.triangles).against_normals, 0);
+        }
+        imported
+    }
+
+    #[test]
+    fn the_hand_is_read_off_the_normals_and_mixed_triangles_are_turned() {
+        let left = cube_file();
+        let mut right = left.clone();
+        right.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        let mut mixed = right.clone();
+        mixed.triangles[3].swap(1, 2);
+        for (m3d, right_handed, z, warnings) in [(left, false, -1.0, 0), (right, true, 1.0, 0), (mixed, true, 1.0, 1)] {
+            let imported = import(&m3d);
+            assert_eq!((imported.report.right_handed, imported.warnings.len()), (right_handed, warnings));
+            assert_eq!(
+                imported.model.parts[0].positions[0],
+                Vec3::from(m3d.vertices[0].position) * Vec3::new(1.0, 1.0, z)
+            );
+        }
+    }
+
+    #[test]
+    fn without_normals_the_volume_tells_the_outside() {
+        for turned in [false, true] {
+            for hand in [Hand::Auto, Hand::Left, Hand::Right] {
+                let mut m3d = cube_file();
+                m3d.vertices.iter_mut().for_each(|v| v.normal = [0.0; 3]);
+                if turned {
+                    m3d.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+                }
+                let imported = from_m3d("f", &m3d, &ImportSettings { hand, ..ImportSettings::default() }).unwrap();
+                let part = &imported.model.parts[0];
+                assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
+                assert!(part.positions.iter().zip(&part.normals).all(|(p, n)| n.dot(p.normalize()) > 0.99));
+            }
+        }
+    }
+
+    #[test]
+    fn faces_beyond_a_subsets_vertices_are_used_and_those_of_no_subset_told() {
+        let mut m3d = cube_file();
+        let subset = |id, vertex_count, face_start, face_count| M3dSubset {
+            id,
+            vertex_start: 0,
+            vertex_count,
+            face_start,
+            face_count,
+        };
+        m3d.subsets = vec![subset(0, 2, 0, 4), subset(9, 8, 4, 7)];
+        let imported = from_m3d("cube.m3d", &m3d, &ImportSettings::default()).unwrap();
+        let parts = &imported.model.parts;
+        assert_eq!((parts[0].triangles.len(), parts[1].triangles.len()), (4, 7));
+        assert!(parts[0].positions.len() == 8 && parts[0].source_vertices.is_sorted());
+        assert!(imported.warnings.iter().any(|w| w.message.contains("1 triangles belong to no subset")));
+    }
+
+    #[test]
+    fn tangent_signs_follow_the_texture_where_the_file_has_none_or_the_other_custom() {
+        // Sides that all show the picture the right way round.
+        let mut m3d = cube_file();
+        m3d.vertices = m3d.triangles.as_flattened().iter().map(|&v| m3d.vertices[v as usize]).collect();
+        for (at, triangle) in m3d.triangles.iter_mut().enumerate() {
+            *triangle = [0, 1, 2].map(|corner| 3 * at as u32 + corner);
+            for (&v, tex_coord) in triangle.iter().zip([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) {
+                m3d.vertices[v as usize].tex_coord = tex_coord;
+            }
+        }
+        let signs = |w: f32| {
+            let mut m3d = m3d.clone();
+            m3d.vertices.iter_mut().for_each(|v| v.tangent[3] = w);
+            import(&m3d).model.parts[0].tangents.iter().map(|t| t.w).collect::<Vec<_>>()
+        };
+        // In left-handed data (b − a) × (c − a) is outward and U × V goes with it: Luna writes +1.
+        assert_eq!(signs(1.0), [1.0; 36]);
+        assert_eq!(signs(0.0), signs(1.0));
+        assert_eq!(signs(-1.0), signs(1.0));
     }
 }

@@ -10,8 +10,11 @@
 //! rotation and translation that best lays its points on those vertices. Both steps lower the same
 //! sum of squares, so they settle; on real files to the precision of the files' numbers.
 
-use super::rigid::Rigid;
-use glam::{DMat3, DQuat, DVec3};
+use super::{
+    fit::{Fit, lay_by_consensus},
+    rigid::Rigid,
+};
+use glam::DVec3;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// A vertex as seen from one of its joints.
@@ -90,6 +93,8 @@ pub(super) struct Bind {
     pub(super) residual: f64,
     /// Vertices whose error is over [`TOLERANCE`].
     pub(super) off: usize,
+    /// Sum of the errors, each counted up to [`TOLERANCE`].
+    total: f64,
     /// Whether it is another pose than the file's joints.
     pub(super) recovered: bool,
 }
@@ -102,7 +107,7 @@ pub(super) const TOLERANCE: f64 = 1e-3;
 const CONTRADICTION: f64 = 1e-4;
 
 /// Error, over the model's size, at which the fit is as good as the file's numbers are.
-const GOOD_ENOUGH: f64 = 2e-7;
+pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 
 /// Finds the bind pose, starting from the file's joints, which are kept where they fit.
 ///
@@ -110,8 +115,9 @@ const GOOD_ENOUGH: f64 = 2e-7;
 /// bounded whatever the numbers.
 pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Bind {
     let given = Bind::of(weights, joints.to_vec(), size);
-    // Not `<=`, so that numbers beyond reckoning keep the file's joints.
-    if !(given.residual > CONTRADICTION * size) || !size.is_finite() {
+    // Numbers beyond reckoning keep the file's joints.
+    let reckonable = given.residual.is_finite() && size.is_finite();
+    if !reckonable || given.residual <= CONTRADICTION * size {
         return given;
     }
     let assembled = assemble(weights, joints, parents, size);
@@ -125,7 +131,9 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
             }
         }
     }
-    if !(best.residual < given.residual || best.off < given.off) || !best.pose.iter().all(finite) {
+    // Not better, for example, where single vertices fit nothing and all others the file's joints.
+    let better = best.off < given.off || (best.off == given.off && best.total < 0.5 * given.total);
+    if !better || !best.pose.iter().all(Rigid::is_finite) {
         return given;
     }
     // Joints that share no vertex have nothing to be fitted to: they move with their parents.
@@ -140,23 +148,20 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
 }
 
 impl Bind {
-    /// Of two poses, the one of lower rank is better.
+    /// Of two poses, the one of lower rank is better: fewer vertices off, and nearer the others.
     fn rank(&self) -> (usize, f64) {
-        (self.off, self.residual)
+        (self.off, self.total)
     }
 
     fn of(weights: &Weights, pose: Vec<Rigid>, size: f64) -> Self {
-        let (mut residual, mut off) = (0.0f64, 0);
+        let (mut residual, mut off, mut total) = (0.0f64, 0, 0.0);
         for error in weights.errors(&pose) {
             residual = residual.max(error);
             off += usize::from(error > TOLERANCE * size);
+            total += error.min(TOLERANCE * size);
         }
-        Self { pose, residual, off, recovered: false }
+        Self { pose, residual, off, total, recovered: false }
     }
-}
-
-fn finite(joint: &Rigid) -> bool {
-    joint.rotation.is_finite() && joint.translation.is_finite()
 }
 
 /// Which joints share a vertex with another.
@@ -188,8 +193,8 @@ fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size
     let mut known = vec![(0.0, DVec3::ZERO); weights.ends.len()];
     let mut links = vec![0usize; joints.len()];
     let mut ready: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
-    // Where nothing is linked to what stands, the joint with the most vertices starts anew.
     let mut pairs = Vec::new();
+    // Where nothing is linked to what stands, the joint with the most vertices starts anew.
     let mut starts: Vec<usize> = (0..joints.len()).filter(|&j| !uses[j].is_empty()).collect();
     starts.sort_by_key(|&j| uses[j].len());
     while let Some(joint) = ready.pop().map(|(_, Reverse(joint))| joint).or_else(|| starts.pop()) {
@@ -206,7 +211,7 @@ fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size
                 pairs.push((weights.list[weight].position, sum / share));
             }
         }
-        lay_by_consensus(&mut pose[joint], &pairs, size);
+        lay_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
         placed[joint] = true;
         for &(vertex, weight) in &uses[joint] {
             let Weight { share, position, .. } = weights.list[weight];
@@ -226,55 +231,14 @@ fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size
     pose
 }
 
-/// Lays a joint on pairs of a point in its space and its place, of which some may be strays.
-///
-/// Of the fit to all pairs and fits to three at a time, spread over the list, the one that most
-/// pairs agree with is taken, and made better with those (Fischler and Bolles' random sample
-/// consensus, 1981, without the chance).
-fn lay_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64) {
-    const DRAWS: usize = 30;
-    let near = TOLERANCE * size;
-    let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
-    let miss = |pose: &Rigid| pairs.iter().map(|pair| distance(pose, pair).min(near)).sum::<f64>();
-    let (present, mut least) = (*joint, f64::INFINITY);
-    for draw in 0..=DRAWS {
-        let mut fit = Fit::NOTHING;
-        let mut add = |&(from, to): &(DVec3, DVec3)| fit.add(1.0, from, to);
-        if draw == 0 {
-            pairs.iter().for_each(&mut add);
-        } else {
-            // Strides prime to most lengths: the three wander through the list at their own pace.
-            [draw * 7, draw * 31 + 1, draw * 101 + 2].iter().for_each(|i| add(&pairs[i % pairs.len()]));
-        }
-        let mut drawn = present;
-        fit.lay(&mut drawn, size);
-        let miss = miss(&drawn);
-        if miss < least {
-            (*joint, least) = (drawn, miss);
-        }
-        if !(least > GOOD_ENOUGH * size * pairs.len() as f64) {
-            return;
-        }
-    }
-    let mut fit = Fit::NOTHING;
-    for pair in pairs.iter().filter(|pair| distance(joint, pair) < near) {
-        fit.add(1.0, pair.0, pair.1);
-    }
-    let mut polished = *joint;
-    fit.lay(&mut polished, size);
-    if miss(&polished) < least {
-        *joint = polished;
-    }
-}
-
 /// Alternates until the error is negligible, no longer falls, or time is up.
 fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
     const MOST: usize = 2000;
     // Rounds between looks at the progress.
     const STRIDE: usize = 20;
-    // Under a second in any case.
+    // A fraction of a second in any case.
     let cost = weights.list.len() + 30 * pose.len() + 1;
-    let rounds = (30_000_000 / cost).clamp(STRIDE, MOST);
+    let rounds = (8_000_000 / cost).clamp(STRIDE, MOST);
     let mut fits = vec![Fit::NOTHING; pose.len()];
     let mut best = Bind::of(weights, pose.clone(), size);
     let mut before = f64::INFINITY;
@@ -288,7 +252,7 @@ fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> B
             if bind.rank() < best.rank() {
                 best = bind;
             }
-            if !(squares < 0.98 * before) {
+            if squares.is_nan() || squares > 0.98 * before {
                 break;
             }
             before = squares;
@@ -324,102 +288,10 @@ fn say(error: f64, size: f64) -> f64 {
     size / (error + 0.1 * TOLERANCE * size)
 }
 
-/// Pairs of a point in a joint's space and its place in model space, summed up for a fit.
-#[derive(Clone, Copy, Debug)]
-struct Fit {
-    weight: f64,
-    from: DVec3,
-    to: DVec3,
-    /// Column `k`: the sum of `from · to[k]`.
-    products: DMat3,
-}
-
-impl Fit {
-    const NOTHING: Self = Self { weight: 0.0, from: DVec3::ZERO, to: DVec3::ZERO, products: DMat3::ZERO };
-
-    fn add(&mut self, weight: f64, from: DVec3, to: DVec3) {
-        self.weight += weight;
-        self.from += from * weight;
-        self.to += to * weight;
-        let weighted = from * weight;
-        self.products += DMat3::from_cols(weighted * to.x, weighted * to.y, weighted * to.z);
-    }
-
-    /// Sets `joint` to the rotation and translation with the least sum of squares.
-    ///
-    /// The rotation is the eigenvector of Horn's matrix (Closed-form solution of absolute
-    /// orientation using unit quaternions, 1987) with the largest eigenvalue. One point, or points
-    /// on a line, leave it open in part: a trace of the present rotation decides there.
-    fn lay(&self, joint: &mut Rigid, size: f64) {
-        if !(self.weight > 0.0) {
-            return;
-        }
-        let (from, to) = (self.from / self.weight, self.to / self.weight);
-        let middle = DMat3::from_cols(from * to.x, from * to.y, from * to.z);
-        let m = self.products * self.weight.recip() - middle;
-        let (x, y, z) = (m.row(0), m.row(1), m.row(2));
-        let mut horn = [
-            [x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x],
-            [y.z - z.y, x.x - y.y - z.z, x.y + y.x, z.x + x.z],
-            [z.x - x.z, x.y + y.x, y.y - x.x - z.z, y.z + z.y],
-            [x.y - y.x, z.x + x.z, y.z + z.y, z.z - x.x - y.y],
-        ];
-        let DQuat { x, y, z, w } = joint.rotation;
-        let present = [w, x, y, z];
-        let trace = 1e-12 * size * size;
-        for (row, a) in horn.iter_mut().zip(present) {
-            for (cell, b) in row.iter_mut().zip(present) {
-                *cell += trace * a * b;
-            }
-        }
-        let [w, x, y, z] = largest_eigenvector(horn);
-        let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
-        let fitted = Rigid { rotation, translation: to - rotation * from };
-        if finite(&fitted) {
-            *joint = fitted;
-        }
-    }
-}
-
-/// The unit eigenvector of a symmetric matrix's largest eigenvalue, by Jacobi's rotations.
-fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
-    let mut vectors = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
-    // Converges quadratically: five or six sweeps in practice.
-    for _ in 0..20 {
-        let diagonal: f64 = (0..4).map(|i| a[i][i].abs()).sum();
-        let mut rotated = false;
-        for p in 0..4 {
-            for q in p + 1..4 {
-                if !(a[p][q].abs() > 1e-17 * diagonal) {
-                    continue;
-                }
-                rotated = true;
-                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let c = (t * t + 1.0).sqrt().recip();
-                let s = t * c;
-                for row in &mut a {
-                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-                }
-                for k in 0..4 {
-                    (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
-                }
-                for row in &mut vectors {
-                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-                }
-            }
-        }
-        if !rotated {
-            break;
-        }
-    }
-    let largest = (0..4).max_by(|&i, &j| a[i][i].total_cmp(&a[j][j])).unwrap_or(0);
-    vectors.map(|row| row[largest])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DQuat;
 
     fn random_vector(random: &mut fastrand::Rng) -> DVec3 {
         DVec3::new(random.f64(), random.f64(), random.f64()) * 2.0 - 1.0
@@ -450,23 +322,6 @@ mod tests {
         });
         let shown = shown.collect();
         (weights, shown, (0..joints).map(|j| j.checked_sub(1)).collect())
-    }
-
-    #[test]
-    fn a_joint_is_laid_exactly_on_points_that_fit() {
-        let mut random = fastrand::Rng::with_seed(5);
-        for _ in 0..100 {
-            let truth = Rigid { rotation: random_rotation(&mut random, 3.0), translation: random_vector(&mut random) };
-            let mut fit = Fit::NOTHING;
-            for _ in 0..10 {
-                let point = random_vector(&mut random);
-                fit.add(random.f64() + 0.1, point, truth.apply(point));
-            }
-            let mut joint = Rigid { rotation: random_rotation(&mut random, 3.0), translation: DVec3::ZERO };
-            fit.lay(&mut joint, 1.0);
-            assert!(joint.rotation.dot(truth.rotation).abs() > 1.0 - 1e-9, "{joint:?} {truth:?}");
-            assert!((joint.translation - truth.translation).length() < 1e-6);
-        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 mod bind;
 mod clip;
 mod export;
+mod fit;
 mod mesh;
 mod rigid;
 

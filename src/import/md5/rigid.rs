@@ -55,6 +55,10 @@ impl Rigid {
         Self { rotation: (self.rotation * other.rotation).normalize(), translation: self.apply(other.translation) }
     }
 
+    pub(super) fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+
     pub(super) fn to_transform(self) -> JointTransform {
         JointTransform::new(self.translation.as_vec3(), self.rotation.as_quat())
     }

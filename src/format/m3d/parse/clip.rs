@@ -119,12 +119,13 @@ fn context(clips: &[RawClip]) -> String {
 
 /// The rest of the line, and whether it ends with the clip's brace, which some put there.
 fn clip_name(reader: &mut Reader<'_>) -> (String, bool) {
+    let offset = reader.lexer.offset();
     let line = reader.lexer.rest_of_line();
     let (name, opened) = match line.strip_suffix(b"{") {
         Some(before) if reader.lexer.peek_byte() != Some(b'{') => (before.trim_ascii_end(), true),
         _ => (line, false),
     };
-    (String::from_utf8_lossy(name).into_owned(), opened)
+    (reader.text(offset, name), opened)
 }
 
 /// Reads the count behind `#Keyframes:`.
@@ -141,19 +142,19 @@ fn promise(reader: &mut Reader<'_>, tracks: &mut [RawTrack]) -> Result<(), Unexp
 fn keys<'a>(reader: &mut Reader<'a>, clips: &mut [RawClip], layout: &mut Layout<'a>) {
     let mut record = Record::blank(&SCHEMA);
     loop {
-        let offset = reader.lexer.offset();
+        let (offset, errors) = (reader.lexer.offset(), reader.report.errors());
         if !layout.replay(&mut reader.lexer, &mut record) {
             if reader.at_section_end() {
                 return;
             }
             record = record::read(reader, &SCHEMA, layout, |_| context(clips));
-            if record.counts == Record::blank(&SCHEMA).counts && !reader.report.failed() {
+            if record.is_blank() {
                 return;
             }
         }
         let Some(track) = clips.last_mut().and_then(|clip| clip.tracks.last_mut()) else { return };
         let key = key(&record);
-        if record.counts[..4].contains(&0) {
+        if record.counts[..4].contains(&0) && reader.report.errors() == errors {
             reader.notes.add(Cause::KeyParts, offset, || {
                 "a key lacks Time, Pos, Scale or Quat; it has time 0 or leaves the bone as it is there".into()
             });

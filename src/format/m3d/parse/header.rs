@@ -72,11 +72,10 @@ pub(super) fn read(reader: &mut Reader<'_>) {
                 }
             }
         }
-        // The rest of the line, if there is any: the next line may already have been reached.
-        if reader.lexer.source()[offset..reader.lexer.offset()].contains(&b'\n') {
-            continue;
+        // The rest of the line, unless looking for the count has led to the next one.
+        if !reader.lexer.source()[offset..reader.lexer.offset()].contains(&b'\n') {
+            reader.lexer.skip_line();
         }
-        reader.lexer.skip_line();
     }
 }
 
@@ -88,11 +87,7 @@ pub(super) fn compare(reader: &mut Reader<'_>, held: impl Fn(Counted) -> usize) 
             // A skeleton that is missing altogether has been said.
             && (what != Counted::Bones || held(what) > 0)
         {
-            let thing = match what {
-                Counted::AnimationClips => "animation clips".into(),
-                _ => name.to_lowercase(),
-            };
-            let message = format!("the header promises {count} {thing}, the file holds {}", held(what));
+            let message = format!("the header says {name} {count}, the file holds {}", held(what));
             reader.report.warning(offset, message);
         }
     }

@@ -31,23 +31,47 @@ pub(super) fn index(rest: &[u8]) -> Option<u32> {
 }
 
 /// The name that `label` was probably meant to be.
+///
+/// Hands slip within a word: the first letter must be right, and a label that only goes on where a
+/// name ends (`Tex-Coords2`, `TangentV`) is another label.
 pub(super) fn nearest(label: &[u8], names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
-    const LONGEST: usize = 32;
-    let label: Vec<u8> = letters(label).take(LONGEST + 1).collect();
-    if label.len() > LONGEST {
-        return None;
+    let (label, length) = short(label)?;
+    let label = &label[..length];
+    let allowed = if length <= 4 { 1 } else { 2 };
+    let mut best = None;
+    for name in names {
+        let Some((letters, length)) = short(name.as_bytes()) else { continue };
+        let letters = &letters[..length];
+        let alike = letters.first() == label.first() && !label.starts_with(letters);
+        if !alike || letters.len().abs_diff(label.len()) > allowed {
+            continue;
+        }
+        let distance = distance(label, letters);
+        // Short names lie near to each other: at least half of one must be right.
+        let close = distance <= allowed && 2 * distance <= letters.len().min(label.len());
+        if close && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
+        }
     }
-    let allowed = if label.len() <= 4 { 1 } else { 2 };
-    let distances =
-        names.into_iter().map(|name| (distance(&label, &letters(name.as_bytes()).collect::<Vec<_>>()), name));
-    // Short names lie near to each other: at least half of one must be right.
-    let close = distances.filter(|&(d, name)| d > 0 && d <= allowed && 2 * d <= name.len().min(label.len()));
-    close.min_by_key(|&(d, _)| d).map(|(_, name)| name)
+    best.map(|(_, name)| name)
+}
+
+/// The most letters of a label that can be misspelt.
+const LONGEST: usize = 24;
+
+/// The letters of a label and how many they are, if it is not too long.
+fn short(label: &[u8]) -> Option<([u8; LONGEST], usize)> {
+    let (mut out, mut length) = ([0; LONGEST], 0);
+    for letter in letters(label) {
+        *out.get_mut(length)? = letter;
+        length += 1;
+    }
+    Some((out, length))
 }
 
 /// Letters to insert, delete or replace to make one of the other.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut row: [usize; LONGEST + 1] = std::array::from_fn(|i| i);
     for (i, x) in a.iter().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
         for (j, y) in b.iter().enumerate() {
@@ -86,7 +110,9 @@ mod tests {
         let names = ["Position", "Normal", "Tangent", "Pos", "P"];
         assert_eq!(nearest(b"Postion:", names), Some("Position"));
         assert_eq!(nearest(b"Nromal:", names), Some("Normal"));
-        assert_eq!(nearest(b"Color:", names), None);
+        for other in [&b"Color:"[..], b"Binormal:", b"TangentV:", b"Normal2:", b"Position", b"::", b""] {
+            assert_eq!(nearest(other, names), None);
+        }
         assert_eq!(nearest(b"C:", names), None);
         assert_eq!(nearest(&[b'x'; 100_000], names), None);
     }

@@ -77,9 +77,15 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
         let offset = reader.lexer.offset();
         let label = reader.lexer.label();
         let Some(key) = label::find(LABELS, label) else {
+            // No label here is worth refusing a model for.
+            let meant = label::nearest(label, LABELS.iter().map(|&(name, _)| name));
             reader.lexer.seek(offset);
-            let context = context(reader, materials);
-            reader.unknown_label(LABELS.iter().map(|&(name, _)| name), "Materials", context);
+            if label.is_empty() {
+                let context = context(reader, materials);
+                reader.unexpected_here("a label", context);
+            } else {
+                reader.ignored_label("Materials", meant);
+            }
             continue;
         };
         if !open.add(key) {
@@ -174,9 +180,10 @@ fn colour(reader: &mut Reader<'_>) -> Result<[f32; 3], Unexpected> {
 
 /// The rest of the line; `None` for nothing and for the ways exporters write nothing.
 fn text(reader: &mut Reader<'_>) -> Option<String> {
+    let offset = reader.lexer.offset();
     let text = reader.lexer.rest_of_line();
     if matches!(text, b"" | b"-" | b"None" | b"none" | b"NULL") {
         return None;
     }
-    Some(String::from_utf8_lossy(text).into_owned())
+    Some(reader.text(offset, text))
 }

@@ -7,6 +7,7 @@ use crate::format::Reporter;
 pub(super) enum Cause<'a> {
     NotFinite,
     ExtraNumbers,
+    NotUtf8,
     UnknownLabel(&'a [u8]),
     UnknownLabels,
     SubsetId,

@@ -212,20 +212,41 @@ impl<'a> Reader<'a> {
         let number = self.at_number();
         let offset = self.lexer.offset();
         let label = self.lexer.label();
-        let text = quote(label);
         if number || label.is_empty() {
             self.lexer.seek(offset);
             return self.unexpected_here("a label", context);
         }
         if let Some(name) = label::nearest(label, names) {
-            let error = self.report.error(offset, format!("unknown label {text}"));
+            let error = self.report.error(offset, format!("unknown label {}", quote(label)));
             error.context = context.into();
             error.hint = format!("did you mean `{name}`?");
+            self.lexer.skip_line();
         } else {
-            self.notes
-                .unknown_label(label, offset, || format!("{section} knows no label {text}; its line was ignored"));
+            self.lexer.seek(offset);
+            self.ignored_label(section, None);
         }
+    }
+
+    /// Steps over a line whose label means nothing in `section`, with a warning.
+    pub(super) fn ignored_label(&mut self, section: &str, meant: Option<&str>) {
+        let offset = self.lexer.offset();
+        let label = self.lexer.label();
+        self.notes.unknown_label(label, offset, || {
+            let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            format!("{section} knows no label {}; its line was ignored{meant}", quote(label))
+        });
         self.lexer.skip_line();
+    }
+
+    /// The text of a name that stands at `offset`, with a warning if it is no UTF-8.
+    pub(super) fn text(&mut self, offset: usize, text: &[u8]) -> String {
+        let text = String::from_utf8_lossy(text);
+        if matches!(text, Cow::Owned(_)) {
+            self.notes.add(Cause::NotUtf8, offset, || {
+                "a name is not in UTF-8; letters that could not be read became `\u{fffd}`".into()
+            });
+        }
+        text.into_owned()
     }
 }
 

@@ -42,6 +42,12 @@ impl Schema {
         self.columns.iter().flat_map(|column| column.names.iter().copied())
     }
 
+    /// The column that a misspelt label probably names.
+    fn nearest(&self, label: &[u8]) -> Option<usize> {
+        let name = label::nearest(label, self.names())?;
+        self.columns.iter().position(|column| column.names.contains(&name))
+    }
+
     /// Whether a record may begin with this label.
     pub(super) fn knows(&self, label: &[u8]) -> bool {
         self.names().any(|name| label::same(label, name))
@@ -61,6 +67,16 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn blank(schema: &Schema) -> Self {
         Self { numbers: schema.blank, indices: [0; 4], counts: [0; COLUMNS] }
+    }
+
+    /// Whether no label filled any slot.
+    pub(super) fn is_blank(&self) -> bool {
+        self.counts == [0; COLUMNS]
+    }
+
+    /// Marks a column as read that could not be: its next label belongs to the next record.
+    fn take(&mut self, schema: &Schema, column: usize) {
+        self.counts[column] = self.counts[column].max(schema.columns[column].least as u8);
     }
 
     /// `N` numbers from a slot on.
@@ -142,9 +158,14 @@ pub(super) fn read<'a>(
         let label = reader.lexer.label();
         if !schema.knows(label) {
             reader.lexer.seek(offset);
-            let number = reader.at_number();
-            if schema.enclosed && !number {
+            let meant = schema.nearest(label).filter(|_| !reader.at_number());
+            // A misspelt label may open the next record. Foreign ones do between keys.
+            let next = meant.is_some_and(|at| record.counts[at] > 0);
+            if next || (schema.enclosed && meant.is_none() && !reader.at_number()) {
                 break;
+            }
+            if let Some(at) = meant {
+                record.take(schema, at);
             }
             sound = false;
             let context = context(reader);
@@ -173,7 +194,7 @@ pub(super) fn read<'a>(
         let spelling = schema.columns[column].names.iter().position(|name| label::same(label, name));
         reader.signs.home_made |= spelling.is_some_and(|at| at > 0);
     }
-    if sound && record.counts != [0; COLUMNS] {
+    if sound && !record.is_blank() {
         learnt.counts = record.counts;
         *layout = learnt;
     }
@@ -202,11 +223,12 @@ fn values(
     let column = &schema.columns[first];
     let least = second.map_or(column.least, |second| schema.columns[second].least.min(column.least));
     while count < 4 && (count < least || reader.at_number()) {
-        if column.indices {
-            indices[count] = reader.index()?;
+        let read = if column.indices {
+            reader.index().map(|index| indices[count] = index)
         } else {
-            numbers[count] = reader.number()?;
-        }
+            reader.number().map(|number| numbers[count] = number)
+        };
+        read.inspect_err(|_| record.take(schema, first))?;
         count += 1;
     }
     let fits = |at: &usize| (schema.columns[*at].least..=schema.columns[*at].most).contains(&count);

@@ -17,7 +17,7 @@ const fn column(names: &'static [&'static str], slot: usize, least: usize, most:
 pub(super) const SCHEMA: Schema = Schema {
     columns: [
         column(&["Position", "Pos", "P"], 0, 3, 3, false),
-        column(&["Tangent", "TangentU", "T"], 3, 3, 4, false),
+        column(&["Tangent", "T"], 3, 3, 4, false),
         column(&["Normal", "N"], 7, 3, 3, false),
         column(&["Tex-Coords", "TexCoord", "Tex", "T"], 10, 2, 2, false),
         column(&["BlendWeights", "Weights", "Weight"], 12, 1, 4, false),

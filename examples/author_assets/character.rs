@@ -1,0 +1,252 @@
+//! A character's parts put together, and its files.
+
+use super::{
+    bake::{Maps, Paint, Surface, bake, png, sky, up_in_texture},
+    charts::{Chart, unwrap},
+    contour::{Lattice, Mesh},
+    field::Field,
+    motion::Motion,
+    regions::Regions,
+    rig::{Rig, round},
+    weights::{Bend, Shares, weights},
+};
+use bevy_marionette::{
+    format::{m3d, md5},
+    import::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry, to_m3d, to_md5_anim, to_md5_mesh},
+    model::{Influences, Material, Model, SkinPart},
+};
+use glam::{DVec3, Vec2, Vec4};
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// A material to be made.
+pub struct MaterialPlan {
+    pub name: &'static str,
+    /// Side of its maps in texels.
+    pub size: usize,
+    pub roughness: f32,
+    pub reflectance: f32,
+}
+
+/// A finished character.
+pub struct Character {
+    pub name: &'static str,
+    pub model: Model,
+    /// Maps in the order of the model's materials.
+    pub maps: Vec<Maps>,
+    pub motions: Vec<Motion>,
+    masks: BTreeMap<String, MaskEntry>,
+    sockets: BTreeMap<String, SocketEntry>,
+}
+
+impl Character {
+    /// Makes a character of its descriptions.
+    #[allow(clippy::too_many_arguments)]
+    pub fn build(
+        name: &'static str,
+        rig: &Rig,
+        field: &Field,
+        lattice: &Lattice,
+        size_at: &dyn Fn(DVec3) -> f64,
+        bend: &dyn Fn(usize) -> Option<Bend>,
+        materials: &[MaterialPlan],
+        material: &dyn Fn(u8) -> usize,
+        detail: &dyn Fn(u8) -> f64,
+        paint: &dyn Paint,
+        motions: Vec<Motion>,
+        masks: Vec<(&str, MaskEntry)>,
+        sockets: Vec<(&str, SocketEntry)>,
+    ) -> Self {
+        let mut mesh = Mesh::contour(field, lattice, size_at);
+        mesh.relax(field, 6);
+        let regions = Regions::cut(field, mesh);
+        let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
+        let sky = sky(field, &regions.mesh.positions, &normals);
+        let shares = weights(field, &regions.mesh, rig, bend, 4);
+        let charts = unwrap(&regions, material, detail);
+        let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
+        let maps = materials.iter().enumerate().map(|(m, plan)| bake(&surface, &charts, m, plan.size, paint));
+        let parts = materials.iter().enumerate().map(|(m, plan)| {
+            let own: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
+            part(plan.name, m, &regions.mesh, &normals, &shares, &own)
+        });
+        let model = Model {
+            skeleton: rig.skeleton().expect("the rig's joints come parents first and are finite"),
+            parts: parts.collect(),
+            materials: materials.iter().map(describe).collect(),
+            clips: motions.iter().map(|m| m.clip(rig).expect("poses are whole and finite")).collect(),
+        };
+        let owned = |(name, entry)| (String::from(name), entry);
+        let sockets = sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect();
+        Self { name, model, maps: maps.collect(), motions, masks: masks.into_iter().map(owned).collect(), sockets }
+    }
+
+    /// All files, with paths below `assets/`.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let name = self.name;
+        let mut out: Vec<(String, Vec<u8>)> = Vec::new();
+        for (material, maps) in self.model.materials.iter().zip(&self.maps) {
+            out.push((format!("{}.png", material.name), png(&maps.diffuse, maps.size)));
+            out.push((format!("{}_nmap.png", material.name), png(&maps.normal, maps.size)));
+        }
+        let mut whole = to_m3d(&self.model);
+        tidy_m3d(&mut whole);
+        out.push((format!("{name}.m3d"), m3d::write(&whole).into_bytes()));
+        let mut mesh = to_md5_mesh(&self.model);
+        tidy_md5_mesh(&mut mesh);
+        out.push((format!("{name}.md5mesh"), md5::write_mesh(&mesh).into_bytes()));
+        for clip in &self.model.clips {
+            let mut anim = to_md5_anim(clip, &self.model.skeleton);
+            tidy_md5_anim(&mut anim);
+            out.push((format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim).into_bytes()));
+        }
+        let names = self.model.skeleton.names().iter().map(|n| n.to_string()).collect();
+        for (file, model, names, own) in [
+            (format!("{name}.character.ron"), format!("{name}.md5mesh"), vec![], false),
+            (format!("{name}_m3d.character.ron"), format!("{name}.m3d"), names, true),
+        ] {
+            let manifest = self.manifest(model, names, own);
+            let text = manifest.to_ron().expect("strings and numbers are RON");
+            out.push((file, (text + "\n").into_bytes()));
+        }
+        out.into_iter().map(|(file, bytes)| (PathBuf::from(name).join(file), bytes)).collect()
+    }
+
+    /// The manifest; `own` where the model's file holds the clips itself.
+    fn manifest(&self, model: String, joint_names: Vec<String>, own: bool) -> Manifest {
+        let clip = |m: &Motion| {
+            let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
+                time: *time,
+                name: name.to_string(),
+                data: datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into())),
+            });
+            let file = (!own).then(|| format!("{}.md5anim", m.name));
+            let playback = Some(m.playback);
+            (m.name.to_string(), ClipEntry { file, playback, callbacks: callbacks.collect(), ..ClipEntry::default() })
+        };
+        Manifest {
+            joint_names,
+            clips: self.motions.iter().map(clip).collect(),
+            masks: self.masks.clone(),
+            sockets: self.sockets.clone(),
+            ..Manifest::of_model(model)
+        }
+    }
+}
+
+fn describe(plan: &MaterialPlan) -> Material {
+    Material {
+        name: plan.name.into(),
+        base_color_map: Some(format!("{}.png", plan.name)),
+        normal_map: Some(format!("{}_nmap.png", plan.name)),
+        roughness: plan.roughness,
+        reflectance: plan.reflectance,
+        ..Material::default()
+    }
+}
+
+/// The skin of one material: a vertex of the mesh occurs once for each chart it lies in.
+fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[Shares], charts: &[&Chart]) -> SkinPart {
+    let mut out = SkinPart { name: name.into(), material, ..SkinPart::default() };
+    let mut palette: Vec<u16> = Vec::new();
+    for chart in charts {
+        let mut index: BTreeMap<u32, u32> = BTreeMap::new();
+        for &triangle in &chart.triangles {
+            let corners = mesh.triangles[triangle as usize].map(|v| {
+                *index.entry(v).or_insert_with(|| {
+                    let (p, n) = (mesh.positions[v as usize], normals[v as usize]);
+                    let t = chart.tangent(n);
+                    let up = up_in_texture(chart, n, t);
+                    let sign = n.cross(t).dot(up).signum();
+                    let mut influences = Influences::default();
+                    for (i, &(joint, share)) in shares[v as usize].iter().enumerate() {
+                        let slot = palette.iter().position(|&j| usize::from(j) == joint).unwrap_or_else(|| {
+                            palette.push(joint as u16);
+                            palette.len() - 1
+                        });
+                        influences.palette[i] = slot as u16;
+                        influences.weights[i] = share as f32;
+                    }
+                    let uv = chart.tex_coord(p);
+                    out.positions.push(round(p, 1e-5));
+                    out.normals.push(n.as_vec3());
+                    out.tangents.push(Vec4::from((t.as_vec3(), sign as f32)));
+                    out.tex_coords.push(Vec2::new(round(uv.extend(0.0), 1e-5).x, round(uv.extend(0.0), 1e-5).y));
+                    out.influences.push(influences);
+                    out.source_vertices.push(0);
+                    out.positions.len() as u32 - 1
+                })
+            });
+            out.triangles.push(corners);
+        }
+    }
+    // Palettes in joint order, as an importer makes them.
+    let mut sorted = palette.clone();
+    sorted.sort_unstable();
+    for influences in &mut out.influences {
+        for (slot, weight) in influences.palette.iter_mut().zip(influences.weights) {
+            if weight > 0.0 {
+                let joint = palette[usize::from(*slot)];
+                *slot = sorted.partition_point(|&j| j < joint) as u16;
+            }
+        }
+    }
+    out.palette = sorted;
+    out
+}
+
+/// Rounds to a multiple of 1/`steps`; −0 becomes 0.
+fn tidy(values: &mut [f32], steps: f64) {
+    for value in values {
+        *value = ((f64::from(*value) * steps).round() / steps) as f32 + 0.0;
+    }
+}
+
+/// Short numbers, and one pair of keys for a bone that does not move.
+fn tidy_m3d(file: &mut m3d::M3d) {
+    for v in &mut file.vertices {
+        tidy(&mut v.position, 1e5);
+        tidy(&mut v.normal, 1e4);
+        tidy(&mut v.tangent, 1e4);
+        tidy(&mut v.tex_coord, 1e5);
+        tidy(&mut v.weights, 1e3);
+    }
+    for bone in &mut file.bones {
+        tidy(bone.offset.as_flattened_mut(), 1e6);
+    }
+    for keys in file.clips.iter_mut().flat_map(|c| &mut c.bones) {
+        for key in keys.iter_mut() {
+            tidy(&mut key.translation, 1e5);
+            tidy(&mut key.rotation, 1e5);
+            tidy(&mut key.scale, 1e5);
+            key.time = ((f64::from(key.time) * 1e5).round() / 1e5) as f32;
+        }
+        let still = keys.windows(2).all(|w| (w[0].translation, w[0].rotation, w[0].scale) == (w[1].translation, w[1].rotation, w[1].scale));
+        if still && keys.len() > 2 {
+            let last = keys[keys.len() - 1];
+            keys.truncate(1);
+            keys.push(last);
+        }
+    }
+}
+
+fn tidy_md5_mesh(file: &mut md5::Md5Mesh) {
+    file.command_line.clear();
+    for joint in &mut file.joints {
+        tidy(&mut joint.position, 1e6);
+        tidy(&mut joint.orientation, 1e6);
+    }
+    for mesh in &mut file.meshes {
+        mesh.vertices.iter_mut().for_each(|v| tidy(&mut v.tex_coord, 1e5));
+        for weight in &mut mesh.weights {
+            tidy(std::slice::from_mut(&mut weight.bias), 1e3);
+            tidy(&mut weight.position, 1e5);
+        }
+    }
+}
+
+fn tidy_md5_anim(file: &mut md5::Md5Anim) {
+    file.command_line.clear();
+    file.bounds.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e4));
+    file.base_frame.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e5));
+    tidy(&mut file.frames, 1e5);
+}

@@ -1,0 +1,119 @@
+//! Feet that stand: where a foot is at each moment of a step, on a floor that moves by at a constant
+//! speed.
+//!
+//! A standing foot rolls over its heel, lies flat, then rolls over its ball while the toes stay on
+//! the floor. Whichever point carries it moves with the floor exactly; nothing slides.
+
+use super::maths::{eased, hermite, turn};
+use glam::{DQuat, DVec3};
+
+/// A foot's measures at rest, flat on the floor at y = 0, facing −Z.
+#[derive(Clone, Copy, Debug)]
+pub struct FootShape {
+    pub ankle: DVec3,
+    /// Joint of the toes.
+    pub ball: DVec3,
+    /// Last point of the heel on the floor.
+    pub heel: DVec3,
+}
+
+/// Where a foot is.
+#[derive(Clone, Copy, Debug)]
+pub struct FootPlace {
+    pub ankle: DVec3,
+    /// Turn of the foot from rest, in model space.
+    pub turn: DQuat,
+    /// Turn of the toes from rest, in model space.
+    pub toes: DQuat,
+}
+
+impl FootShape {
+    /// The foot on the floor, moved by `shift` and turned by `yaw` degrees about the model's Y axis,
+    /// then rolled by `pitch` degrees: over the heel with toes up if positive, over the ball if negative.
+    pub fn rolled(&self, shift: DVec3, yaw: f64, pitch: f64) -> FootPlace {
+        let yawed = turn(DVec3::Y, yaw);
+        let roll = turn(DVec3::X, pitch);
+        let pivot = if pitch > 0.0 { self.heel } else { self.ball };
+        let ankle = yawed * (pivot + roll * (self.ankle - pivot)) + shift;
+        let toes = if pitch > 0.0 { yawed * roll } else { yawed };
+        FootPlace { ankle, turn: (yawed * roll).normalize(), toes }
+    }
+}
+
+/// One foot's part in a gait.
+#[derive(Clone, Copy, Debug)]
+pub struct Gait {
+    /// Seconds from a footfall to the next of the same foot.
+    pub cycle: f64,
+    /// Metres a second at which the floor passes, towards +Z.
+    pub speed: f64,
+    /// Share of the cycle that the foot stands.
+    pub duty: f64,
+    /// Where the foot falls, in front of its place at rest, metres (towards −Z).
+    pub ahead: f64,
+    /// How far the foot's track lies inside its place at rest, metres.
+    pub inwards: f64,
+    /// Roll while standing: (share of the stance, degrees).
+    pub stance_pitch: &'static [(f64, f64)],
+    /// Pitch of the foot while swinging: (share of the swing, degrees); ends as the stance begins.
+    pub swing_pitch: &'static [(f64, f64)],
+    /// How much the swinging ankle rises above the straight way, metres, and when: (share, metres).
+    pub lift: &'static [(f64, f64)],
+}
+
+impl Gait {
+    /// Metres from a footfall to the next of the same foot.
+    pub fn stride(&self) -> f64 {
+        self.speed * self.cycle
+    }
+
+    /// The foot at `phase` turns after its footfall.
+    pub fn foot(&self, shape: &FootShape, phase: f64) -> FootPlace {
+        let phase = phase - phase.floor();
+        if phase < self.duty {
+            return self.standing(shape, phase / self.duty);
+        }
+        let t = (phase - self.duty) / (1.0 - self.duty);
+        let (lifted, falling) = (self.standing(shape, 1.0), self.standing(shape, 0.0));
+        // The swing leaves and meets the floor with the speed the stance has there.
+        let step = 1e-3;
+        let scale = (1.0 - self.duty) / (self.duty * step);
+        let leaving = (lifted.ankle - self.standing(shape, 1.0 - step).ankle) * scale;
+        let meeting = (self.standing(shape, step).ankle - falling.ankle) * scale;
+        let mut ankle = hermite(lifted.ankle, leaving, falling.ankle, meeting, t);
+        ankle.y += eased(self.lift, t);
+        let pitch = eased(self.swing_pitch, t);
+        let turned = turn(DVec3::X, pitch);
+        // Toes straighten as the foot leaves the floor.
+        let toes = turn(DVec3::X, pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t));
+        FootPlace { ankle, turn: turned, toes }
+    }
+
+    /// The foot at a share of its stance.
+    fn standing(&self, shape: &FootShape, share: f64) -> FootPlace {
+        let back = self.speed * self.cycle * self.duty * share - self.ahead;
+        let shift = DVec3::new(-shape.ankle.x.signum() * self.inwards, 0.0, back);
+        shape.rolled(shift, 0.0, eased(self.stance_pitch, share))
+    }
+
+    /// Whether the foot stands at `phase` turns after its footfall.
+    #[cfg(test)]
+    pub fn stands(&self, phase: f64) -> bool {
+        phase - phase.floor() < self.duty
+    }
+}
+
+/// Lowers `wanted` heights, frame by frame around a loop, until none exceeds its limit, without
+/// corners: the limits are blurred first.
+pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
+    let n = wanted.len();
+    let mut out: Vec<f64> = wanted.iter().zip(limits).map(|(w, l)| w.min(*l)).collect();
+    for _ in 0..blur {
+        let before = out.clone();
+        for i in 0..n {
+            out[i] = 0.25 * before[(i + n - 1) % n] + 0.5 * before[i] + 0.25 * before[(i + 1) % n];
+        }
+    }
+    let excess = out.iter().zip(limits).map(|(o, l)| o - l).fold(0.0, f64::max);
+    out.iter().map(|o| o - excess).collect()
+}

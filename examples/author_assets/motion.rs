@@ -1,0 +1,56 @@
+//! A clip in the making.
+
+use super::rig::{Pose, Rig};
+use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, Playback, SkeletalClip};
+
+/// Frames a second of every clip.
+pub const RATE: f64 = 30.0;
+
+/// A clip as poses at equal steps of time, first and last included.
+pub struct Motion {
+    pub name: &'static str,
+    pub playback: Playback,
+    pub frames: Vec<Pose>,
+    /// Seconds, name and datum of the callback keys.
+    pub callbacks: Vec<(f64, &'static str, Option<&'static str>)>,
+}
+
+impl Motion {
+    /// A clip of `steps` frames after the first; `pose` is asked for seconds from the start.
+    ///
+    /// A loop's last frame is its first, to the bit.
+    pub fn new(name: &'static str, steps: usize, playback: Playback, mut pose: impl FnMut(f64) -> Pose) -> Self {
+        let mut frames: Vec<Pose> = (0..=steps).map(|i| pose(i as f64 / RATE)).collect();
+        if playback == Playback::Loop {
+            frames[steps] = frames[0].clone();
+        }
+        Self { name, playback, frames, callbacks: vec![] }
+    }
+
+    /// Adds a callback key.
+    pub fn calling(mut self, time: f64, name: &'static str, datum: Option<&'static str>) -> Self {
+        self.callbacks.push(((time * 1e4).round() / 1e4, name, datum));
+        self
+    }
+
+    /// Seconds.
+    pub fn seconds(&self) -> f64 {
+        (self.frames.len() - 1) as f64 / RATE
+    }
+
+    /// The clip for the library.
+    pub fn clip(&self, rig: &Rig) -> Result<SkeletalClip, ClipError> {
+        let mut timing = ClipTiming::new(self.name, self.seconds());
+        timing.playback = self.playback;
+        for (time, name, datum) in &self.callbacks {
+            let data = datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into()));
+            timing.add_callback(*time, *name, data);
+        }
+        let frames = ClipFrames {
+            joints: rig.joints.iter().map(|j| j.name.as_str().into()).collect(),
+            animated: vec![],
+            transforms: self.frames.iter().flat_map(|pose| rig.local(pose)).collect(),
+        };
+        SkeletalClip::new(timing, &frames)
+    }
+}

@@ -1,0 +1,206 @@
+//! Joints and how they are posed: turns in the axes of the rest pose, and two-bone legs and arms.
+
+use super::maths::{arc, mix_turn};
+use bevy_marionette::model::{Joint, JointTransform, Skeleton, SkeletonError};
+use glam::{Affine3A, DMat3, DQuat, DVec3};
+
+/// A joint at rest, in model space.
+#[derive(Clone, Debug)]
+pub struct RigJoint {
+    pub name: String,
+    pub parent: Option<usize>,
+    pub position: DVec3,
+    /// Turn of the joint's own axes: +Y runs along the bone.
+    pub rotation: DQuat,
+}
+
+/// A character's joints, parents first.
+#[derive(Clone, Debug, Default)]
+pub struct Rig {
+    pub joints: Vec<RigJoint>,
+}
+
+/// A pose of a [`Rig`].
+///
+/// `turns[j]` turns joint `j` and all below it, in the axes of the model at rest: turning about X
+/// nods a head and swings a leg whatever way the joint's own axes lie.
+#[derive(Clone, Debug)]
+pub struct Pose {
+    /// Where the root has moved to from its place at rest.
+    pub shift: DVec3,
+    pub turns: Vec<DQuat>,
+}
+
+impl Rig {
+    /// Adds a joint whose bone runs towards `tip`; answers its index.
+    pub fn add(&mut self, name: &str, parent: Option<usize>, position: DVec3, tip: DVec3) -> usize {
+        let y = (tip - position).normalize();
+        let side = if y.x.abs() > 0.9 { DVec3::Z } else { DVec3::X };
+        let z = side.cross(y).normalize();
+        let rotation = DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize();
+        self.joints.push(RigJoint { name: name.into(), parent, position, rotation });
+        self.joints.len() - 1
+    }
+
+    /// Index of a joint by name.
+    ///
+    /// # Panics
+    /// If there is none: names are written by hand in this generator.
+    pub fn find(&self, name: &str) -> usize {
+        self.joints.iter().position(|j| j.name == name).unwrap_or_else(|| panic!("no joint `{name}`"))
+    }
+
+    /// Position of a joint at rest.
+    pub fn at(&self, name: &str) -> DVec3 {
+        self.joints[self.find(name)].position
+    }
+
+    /// Nothing turned.
+    pub fn rest(&self) -> Pose {
+        Pose { shift: DVec3::ZERO, turns: vec![DQuat::IDENTITY; self.joints.len()] }
+    }
+
+    /// Position of every joint and its turn from the rest pose, in model space.
+    pub fn model(&self, pose: &Pose) -> Vec<(DVec3, DQuat)> {
+        let mut out: Vec<(DVec3, DQuat)> = Vec::with_capacity(self.joints.len());
+        for (joint, turn) in self.joints.iter().zip(&pose.turns) {
+            out.push(match joint.parent {
+                None => (joint.position + pose.shift, *turn),
+                Some(p) => {
+                    let (at, turned) = out[p];
+                    (at + turned * (joint.position - self.joints[p].position), (turned * *turn).normalize())
+                }
+            });
+        }
+        out
+    }
+
+    /// The pose as transforms relative to the parents, in the joints' own axes.
+    pub fn local(&self, pose: &Pose) -> Vec<JointTransform> {
+        let joint = |(j, turn): (&RigJoint, &DQuat)| {
+            let (translation, rotation) = match j.parent.map(|p| &self.joints[p]) {
+                None => (j.position + pose.shift, *turn * j.rotation),
+                Some(p) => {
+                    let back = p.rotation.conjugate();
+                    (back * (j.position - p.position), back * *turn * j.rotation)
+                }
+            };
+            JointTransform::new(round(translation, 1e-6), rotation.normalize().as_quat())
+        };
+        self.joints.iter().zip(&pose.turns).map(joint).collect()
+    }
+
+    /// The joints as the library's skeleton.
+    pub fn skeleton(&self) -> Result<Skeleton, SkeletonError> {
+        let rest = self.local(&self.rest());
+        let joints = self.joints.iter().zip(rest).map(|(j, rest)| Joint {
+            name: j.name.as_str().into(),
+            parent: j.parent.map(|p| p as u16),
+            rest,
+            inverse_bind: Affine3A::from_rotation_translation(j.rotation.as_quat(), round(j.position, 1e-6)).inverse(),
+        });
+        Skeleton::new(joints.collect())
+    }
+
+    /// Turns the joints `limb` (upper, lower, end) so that the end stands at `target`, the middle
+    /// bends towards `pole`, and the end keeps the model-space turn `end`.
+    ///
+    /// Answers how far short the limb falls of the target, metres.
+    pub fn reach(&self, pose: &mut Pose, limb: [usize; 3], target: DVec3, pole: DVec3, end: DQuat) -> f64 {
+        let model = self.model(pose);
+        let [a, b, c] = limb.map(|j| self.joints[j].position);
+        let (upper, lower) = (a.distance(b), b.distance(c));
+        let root = model[limb[0]].0;
+        let way = target - root;
+        let distance = way.length().clamp((upper - lower).abs() + 1e-6, (upper + lower) * 0.99999);
+        let direction = way.normalize_or(DVec3::NEG_Y);
+        let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
+        let aside = (upper * upper - along * along).max(0.0).sqrt();
+        let middle = root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
+        let reached = root + direction * distance;
+
+        // Both bones turn with their bending plane, so the knee's hinge stays a hinge.
+        let rest_plane = plane(b - a, c - b, pole);
+        let upper_turn = frame(middle - root, pole) * frame(b - a, rest_plane).conjugate();
+        let lower_turn = frame(reached - middle, pole) * frame(c - b, rest_plane).conjugate();
+        let parent = self.joints[limb[0]].parent.map_or(DQuat::IDENTITY, |p| model[p].1);
+        pose.turns[limb[0]] = (parent.conjugate() * upper_turn).normalize();
+        pose.turns[limb[1]] = (upper_turn.conjugate() * lower_turn).normalize();
+        pose.turns[limb[2]] = (lower_turn.conjugate() * end).normalize();
+        reached.distance(target)
+    }
+}
+
+impl Pose {
+    /// Turns a joint further, before what it has been turned already.
+    pub fn turn(&mut self, joint: usize, by: DQuat) {
+        self.turns[joint] = (by * self.turns[joint]).normalize();
+    }
+
+    /// This pose moved towards `other`.
+    pub fn mixed(&self, other: &Self, t: f64) -> Self {
+        let turns = self.turns.iter().zip(&other.turns).map(|(a, b)| mix_turn(*a, *b, t)).collect();
+        Self { shift: self.shift.lerp(other.shift, t), turns }
+    }
+}
+
+/// The bending direction of a limb at rest; `pole` where it is straight.
+fn plane(upper: DVec3, lower: DVec3, pole: DVec3) -> DVec3 {
+    let bend = upper.normalize() - lower.normalize();
+    if bend.length() > 0.02 { bend } else { pole }
+}
+
+/// The turn that takes −Y to `along` and −Z into the half-plane of `forward`.
+fn frame(along: DVec3, forward: DVec3) -> DQuat {
+    let y = -along.normalize();
+    let z = -forward.reject_from_normalized(y).normalize_or(arc(DVec3::Y, y) * DVec3::NEG_Z);
+    DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize()
+}
+
+/// Rounded to a multiple of `step`.
+pub fn round(v: DVec3, step: f64) -> glam::Vec3 {
+    ((v / step).round() * step).as_vec3()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leg() -> Rig {
+        let mut rig = Rig::default();
+        let hips = rig.add("hips", None, DVec3::Y * 0.9, DVec3::Y);
+        let thigh = rig.add("thigh", Some(hips), DVec3::new(0.1, 0.88, 0.0), DVec3::new(0.1, 0.5, -0.01));
+        let shin = rig.add("shin", Some(thigh), DVec3::new(0.1, 0.5, -0.01), DVec3::new(0.1, 0.1, 0.0));
+        rig.add("foot", Some(shin), DVec3::new(0.1, 0.1, 0.0), DVec3::new(0.1, 0.03, -0.1));
+        rig
+    }
+
+    #[test]
+    fn a_leg_reaches_its_target_with_the_knee_forward_and_the_foot_flat() {
+        let rig = leg();
+        let mut pose = rig.rest();
+        pose.turn(0, super::super::maths::turn(DVec3::Y, 20.0));
+        let target = DVec3::new(0.15, 0.25, -0.2);
+        let short = rig.reach(&mut pose, [1, 2, 3], target, DVec3::NEG_Z, DQuat::IDENTITY);
+        let model = rig.model(&pose);
+        assert!(short < 1e-9 && model[3].0.distance(target) < 1e-9);
+        assert!(model[2].0.z < model[1].0.z.min(target.z));
+        assert!(model[3].1.angle_between(DQuat::IDENTITY) < 1e-6);
+    }
+
+    #[test]
+    fn local_transforms_compose_to_the_model_pose() {
+        let rig = leg();
+        let mut pose = rig.rest();
+        rig.reach(&mut pose, [1, 2, 3], DVec3::new(0.1, 0.3, -0.1), DVec3::NEG_Z, DQuat::IDENTITY);
+        let skeleton = rig.skeleton().unwrap();
+        let model = rig.model(&pose);
+        let mut matrices: Vec<Affine3A> = Vec::new();
+        for (j, local) in rig.local(&pose).into_iter().enumerate() {
+            let local = local.to_affine();
+            matrices.push(skeleton.parents()[j].map_or(local, |p| matrices[usize::from(p)] * local));
+            let at: glam::Vec3 = matrices[j].translation.into();
+            assert!(at.distance(model[j].0.as_vec3()) < 1e-5);
+        }
+    }
+}

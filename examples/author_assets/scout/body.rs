@@ -1,0 +1,190 @@
+//! Scout's body in an animator's terms: lean, sway, swing, curl, stand.
+
+use super::skeleton::{FINGERS, SIDES, hand_axes};
+use super::super::{
+    gait::{FootPlace, FootShape},
+    maths::turn,
+    rig::{Pose, Rig},
+};
+use glam::{DQuat, DVec3};
+
+/// Degrees that an arm at rest stands off the body's side.
+const ARM_OUT_AT_REST: f64 = 43.6;
+
+/// An arm, in degrees. Zero hangs straight down with the thumb forward.
+#[derive(Clone, Copy, Debug)]
+pub struct Arm {
+    /// Forward (+) or back.
+    pub swing: f64,
+    /// Away from the body.
+    pub out: f64,
+    /// Turn about its own length: elbow outwards and up (+).
+    pub roll: f64,
+    pub elbow: f64,
+    /// Turn of the forearm about its length: palm forward or down.
+    pub twist: f64,
+    /// Bend of the wrist towards the palm.
+    pub wrist: f64,
+    /// Shoulder lift.
+    pub shrug: f64,
+    /// Bend of the fingers at each joint.
+    pub curl: f64,
+    /// Straightens the index finger: 0 like the others, 1 straight.
+    pub point: f64,
+    /// Spread of the fingers.
+    pub spread: f64,
+}
+
+/// Scout standing easily.
+pub const EASY_ARM: Arm = Arm {
+    swing: -3.0,
+    out: 13.0,
+    roll: -10.0,
+    elbow: 20.0,
+    twist: 8.0,
+    wrist: 4.0,
+    shrug: 0.0,
+    curl: 16.0,
+    point: 0.3,
+    spread: -2.0,
+};
+
+impl Arm {
+    /// This arm moved towards `other`.
+    pub fn mixed(self, other: Self, t: f64) -> Self {
+        let m = |a: f64, b: f64| a + (b - a) * t;
+        Self {
+            swing: m(self.swing, other.swing),
+            out: m(self.out, other.out),
+            roll: m(self.roll, other.roll),
+            elbow: m(self.elbow, other.elbow),
+            twist: m(self.twist, other.twist),
+            wrist: m(self.wrist, other.wrist),
+            shrug: m(self.shrug, other.shrug),
+            curl: m(self.curl, other.curl),
+            point: m(self.point, other.point),
+            spread: m(self.spread, other.spread),
+        }
+    }
+}
+
+/// The rig with its joints looked up.
+pub struct Body {
+    pub rig: Rig,
+    pub spine: [usize; 3],
+    pub neck: usize,
+    pub head: usize,
+    pub feet: [FootShape; 2],
+    legs: [[usize; 4]; 2],
+}
+
+impl Body {
+    pub fn new(rig: Rig) -> Self {
+        let feet = SIDES.map(|(side, s)| FootShape {
+            ankle: rig.at(&format!("foot.{side}")),
+            ball: rig.at(&format!("toes.{side}")),
+            heel: DVec3::new(0.115 * s, 0.0, 0.088),
+        });
+        let legs = SIDES.map(|(side, _)| ["thigh", "shin", "foot", "toes"].map(|n| rig.find(&format!("{n}.{side}"))));
+        let spine = ["spine", "chest", "upper_chest"].map(|n| rig.find(n));
+        Self { spine, neck: rig.find("neck"), head: rig.find("head"), feet, legs, rig }
+    }
+
+    /// Moves and turns the hips: `turn` in degrees about X (back +), Y (left +), Z (right hip up +).
+    pub fn hips(&self, pose: &mut Pose, shift: DVec3, degrees: DVec3) {
+        pose.shift = shift;
+        pose.turns[0] = euler(degrees);
+    }
+
+    /// Turns the back, shared by its three joints.
+    pub fn back(&self, pose: &mut Pose, degrees: DVec3) {
+        for joint in self.spine {
+            pose.turns[joint] = euler(degrees / 3.0);
+        }
+    }
+
+    /// Holds the head at a turn in model space (degrees as for the hips), half of it in the neck.
+    pub fn look(&self, pose: &mut Pose, degrees: DVec3) {
+        let upper = self.rig.model(pose)[self.spine[2]].1;
+        let whole = (upper.conjugate() * euler(degrees)).normalize();
+        let half = super::super::maths::mix_turn(DQuat::IDENTITY, whole, 0.45);
+        pose.turns[self.neck] = half;
+        pose.turns[self.head] = (half.conjugate() * whole).normalize();
+    }
+
+    /// Poses an arm: side 0 is left, 1 right.
+    pub fn arm(&self, pose: &mut Pose, side: usize, arm: &Arm) {
+        let (name, s) = SIDES[side];
+        let joint = |n: &str| self.rig.find(&format!("{n}.{name}"));
+        let (shoulder, elbow) = (self.rig.at(&format!("upper_arm.{name}")), self.rig.at(&format!("forearm.{name}")));
+        let wrist = self.rig.at(&format!("hand.{name}"));
+        let (upper, lower) = ((elbow - shoulder).normalize(), (wrist - elbow).normalize());
+        pose.turns[joint("clavicle")] = turn(DVec3::Z, s * arm.shrug);
+        pose.turns[joint("upper_arm")] = turn(DVec3::X, arm.swing)
+            * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST))
+            * turn(upper * s, arm.roll);
+        pose.turns[joint("forearm")] = turn(upper.cross(DVec3::NEG_Z), arm.elbow);
+        // Half of the twist sits in the middle of the forearm, half at the wrist.
+        pose.turns[joint("forearm_twist")] = turn(lower * s, arm.twist * 0.6);
+        let axes = hand_axes(s);
+        let curl_axis = axes.along.cross(axes.palm);
+        pose.turns[joint("hand")] = turn(curl_axis, arm.wrist) * turn(lower * s, arm.twist * 0.4);
+        for (finger, across, _, _) in FINGERS {
+            let straight = if finger == "index" { 1.0 - arm.point } else { 1.0 };
+            let spread = arm.spread * -across.signum() * f64::from(u8::from(across != 0.0)) * s;
+            for (i, share) in [0.9, 1.1, 0.8].into_iter().enumerate() {
+                let spread = if i == 0 { turn(axes.palm, spread) } else { DQuat::IDENTITY };
+                let extra = if finger == "ring" { 1.12 } else { 1.0 };
+                pose.turns[joint(&format!("{finger}.{}", i + 1))] =
+                    turn(curl_axis, arm.curl * share * straight * extra) * spread;
+            }
+        }
+        // The thumb folds across the palm.
+        let fold = (curl_axis + axes.along * 0.5 * s).normalize();
+        for (i, share) in [0.25, 0.5, 0.6].into_iter().enumerate() {
+            pose.turns[joint(&format!("thumb.{}", i + 1))] = turn(fold, arm.curl * share);
+        }
+    }
+
+    /// Puts a foot in place, knee over it; answers how far the leg falls short, metres.
+    pub fn foot(&self, pose: &mut Pose, side: usize, place: &FootPlace) -> f64 {
+        let [thigh, shin, foot, toes] = self.legs[side];
+        // Knees point where the foot and the hips point between them, a little outwards.
+        let hips = pose.turns[0];
+        let heading = flat(place.turn * DVec3::NEG_Z) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
+        let outwards = flat(hips * DVec3::X) * (SIDES[side].1 * 0.10);
+        let short = self.rig.reach(pose, [thigh, shin, foot], place.ankle, heading + outwards, place.turn);
+        pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
+        short
+    }
+
+    /// Highest shift of the hips at which the leg still reaches, the rest of the pose being as it is.
+    pub fn height_limit(&self, pose: &Pose, side: usize, place: &FootPlace) -> f64 {
+        let [thigh, shin, foot, _] = self.legs[side];
+        let at = |j: usize| self.rig.joints[j].position;
+        let length = (at(thigh).distance(at(shin)) + at(shin).distance(at(foot))) * 0.992;
+        let hip = self.rig.model(pose)[thigh].0;
+        let way = place.ankle - hip;
+        let level = way.x * way.x + way.z * way.z;
+        let room = (length * length - level).max(0.0).sqrt();
+        pose.shift.y + place.ankle.y + room - hip.y
+    }
+
+    /// Lets the ponytail and the scarf's end swing: degrees back (+) and to the right (+).
+    pub fn trail(&self, pose: &mut Pose, hair: [DVec3; 2], scarf: [DVec3; 2]) {
+        for (name, degrees) in
+            [("hair.1", hair[0]), ("hair.2", hair[1]), ("scarf.1", scarf[0]), ("scarf.2", scarf[1])]
+        {
+            pose.turns[self.rig.find(name)] = euler(degrees);
+        }
+    }
+}
+
+/// Degrees about X, then Z, then Y.
+pub fn euler(degrees: DVec3) -> DQuat {
+    turn(DVec3::Y, degrees.y) * turn(DVec3::Z, degrees.z) * turn(DVec3::X, degrees.x)
+}
+
+fn flat(v: DVec3) -> DVec3 {
+    DVec3::new(v.x, 0.0, v.z).normalize_or(DVec3::NEG_Z)
+}

@@ -1,0 +1,119 @@
+//! Scout, the humanoid.
+
+pub mod body;
+pub mod moves;
+pub mod paint;
+pub mod shape;
+pub mod skeleton;
+
+use super::{
+    bake::Paint,
+    character::{Character, MaterialPlan},
+    contour::Lattice,
+    rig::Rig,
+    weights::Bend,
+};
+use bevy_marionette::import::{MaskEntry, SocketEntry};
+use glam::{DVec3, Vec3};
+use shape::part;
+
+/// Scout's five materials. Skin and jacket carry most of the detail.
+const MATERIALS: [MaterialPlan; 5] = [
+    MaterialPlan { name: "skin", size: 512, roughness: 0.62, reflectance: 0.35 },
+    MaterialPlan { name: "hair", size: 256, roughness: 0.55, reflectance: 0.45 },
+    MaterialPlan { name: "jacket", size: 512, roughness: 0.85, reflectance: 0.30 },
+    MaterialPlan { name: "trousers", size: 256, roughness: 0.88, reflectance: 0.30 },
+    MaterialPlan { name: "leather", size: 512, roughness: 0.58, reflectance: 0.45 },
+];
+
+/// Everything about Scout that the writers need.
+pub fn character() -> Character {
+    let rig = skeleton::rig();
+    let field = shape::field(&rig);
+    let size_at = sizes(&rig);
+    let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0055, levels: 9 };
+    let body = body::Body::new(rig.clone());
+    let bend = |joint: usize| bend(&rig, joint);
+    Character::build(
+        "scout",
+        &rig,
+        &field,
+        &lattice,
+        &size_at,
+        &bend,
+        &MATERIALS,
+        &material,
+        &|p| if p == part::FACE { 1.5 } else { 1.0 },
+        &paint::ScoutPaint as &dyn Paint,
+        moves::all(&body),
+        vec![
+            ("upper_body", mask(&["spine"], 2)),
+            ("legs", mask(&["thigh.L", "thigh.R"], 0)),
+            ("arm.R", mask(&["clavicle.R"], 2)),
+            ("arm.L", mask(&["clavicle.L"], 2)),
+            ("head", mask(&["neck"], 1)),
+        ],
+        vec![
+            ("right_hand", socket("grip.R", Vec3::ZERO)),
+            ("left_hand", socket("grip.L", Vec3::ZERO)),
+            ("head", socket("head", Vec3::new(0.0, 0.27, 0.0))),
+            ("back", socket("pack", Vec3::new(0.0, 0.0, 0.13))),
+        ],
+    )
+}
+
+fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
+    MaskEntry { roots: roots.iter().map(|r| r.to_string()).collect(), falloff }
+}
+
+fn socket(joint: &str, translation: Vec3) -> SocketEntry {
+    SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
+}
+
+fn material(p: u8) -> usize {
+    match p {
+        part::FACE | part::HAND => 0,
+        part::HAIR => 1,
+        part::JACKET | part::SCARF => 2,
+        part::TROUSERS | part::ROLL => 3,
+        _ => 4,
+    }
+}
+
+/// Sides of the mesh's cells: small at hands and face, large on the back.
+fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
+    let hands = ["hand.L", "hand.R"].map(|n| rig.at(n));
+    let fingers = ["middle.2.L", "middle.2.R"].map(|n| rig.at(n));
+    move |p: DVec3| {
+        let hand = hands.iter().zip(&fingers).any(|(h, f)| p.distance(*h) < 0.06 || p.distance(*f) < 0.125);
+        if hand {
+            return 0.0055;
+        }
+        let head = p.y > 1.49;
+        let small = p.y < 0.16 || p.distance(DVec3::new(0.0, 1.42, 0.0)) < 0.17;
+        let belt = (p.y - 0.99).abs() < 0.07 && p.x.abs() < 0.25;
+        if head || small || belt { 0.011 } else { 0.022 }
+    }
+}
+
+fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
+    let name = rig.joints[joint].name.as_str();
+    let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
+    let bend = |width: f64, across: DVec3| Some(Bend { width, across });
+    match stem {
+        "spine" | "chest" | "upper_chest" => bend(0.055, DVec3::Y),
+        "neck" => bend(0.035, DVec3::Y),
+        "head" => bend(0.030, DVec3::new(0.0, 0.8, -0.6)),
+        "upper_arm" => bend(0.060, DVec3::ZERO),
+        "forearm" => bend(0.045, DVec3::ZERO),
+        "forearm_twist" => bend(0.075, DVec3::ZERO),
+        "hand" => bend(0.028, DVec3::ZERO),
+        "shin" => bend(0.055, DVec3::ZERO),
+        "foot" => bend(0.035, DVec3::Y * -1.0),
+        "toes" => bend(0.025, DVec3::NEG_Z),
+        "hair.1" | "hair.2" | "scarf.1" | "scarf.2" => bend(0.025, DVec3::ZERO),
+        _ if stem.ends_with(".2") || stem.ends_with(".3") => bend(0.008, DVec3::ZERO),
+        _ if stem.ends_with(".1") => bend(0.009, DVec3::ZERO),
+        _ => None,
+    }
+}

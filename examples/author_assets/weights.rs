@@ -1,0 +1,129 @@
+//! Skin weights: every vertex begins with the bones of the solid it covers, shared across joints,
+//! and the shares are then spread over the surface.
+//!
+//! Starting from the solids keeps fingers, legs and arms apart however close they are in space;
+//! spreading along the surface makes the bends smooth.
+
+use super::{contour::Mesh, field::Field, maths::smoothstep, rig::Rig};
+use glam::DVec3;
+
+/// Up to four (joint, share), largest first, summing to one.
+pub type Shares = Vec<(usize, f64)>;
+
+/// What a character says about its joints' bends.
+pub struct Bend {
+    /// Width of the blend across the joint's start, metres.
+    pub width: f64,
+    /// Direction along which the blend runs; zero: along parent's and own bone.
+    pub across: DVec3,
+}
+
+/// Weights of every vertex of `mesh`.
+///
+/// `bend` gives, for a joint, how it blends with its parent; `None` for a hard border that only the
+/// spreading softens. `rounds` is how often shares are spread to neighbours.
+pub fn weights(
+    field: &Field,
+    mesh: &Mesh,
+    rig: &Rig,
+    bend: &dyn Fn(usize) -> Option<Bend>,
+    rounds: usize,
+) -> Vec<Shares> {
+    let joints = rig.joints.len();
+    let children: Vec<Vec<usize>> =
+        (0..joints).map(|j| (0..joints).filter(|&c| rig.joints[c].parent == Some(j)).collect()).collect();
+    let bends: Vec<Option<Bend>> = (0..joints).map(bend).collect();
+    let mut dense: Vec<Vec<f64>> = Vec::with_capacity(mesh.positions.len());
+    for &p in &mesh.positions {
+        let mut row = vec![0.0; joints];
+        share(rig, &children, &bends, field.sample(p).bone, None, p, 1.0, &mut row);
+        dense.push(row);
+    }
+    let neighbours = mesh.neighbours();
+    for _ in 0..rounds {
+        let before = dense.clone();
+        for (v, list) in neighbours.iter().enumerate() {
+            for j in 0..joints {
+                let mean = list.iter().map(|&n| before[n as usize][j]).sum::<f64>() / list.len() as f64;
+                dense[v][j] = 0.5 * before[v][j] + 0.5 * mean;
+            }
+        }
+    }
+    dense.into_iter().map(|row| four_largest(&row)).collect()
+}
+
+/// Gives `amount` to `bone`, less what belongs across its joints to parent and children.
+#[allow(clippy::too_many_arguments)]
+fn share(
+    rig: &Rig,
+    children: &[Vec<usize>],
+    bends: &[Option<Bend>],
+    bone: usize,
+    from: Option<usize>,
+    p: DVec3,
+    amount: f64,
+    row: &mut [f64],
+) {
+    let beyond = |joint: usize| {
+        // 0 on the parent's side of the joint, 1 on its own.
+        let bend = bends[joint].as_ref()?;
+        let j = &rig.joints[joint];
+        let own = j.rotation * DVec3::Y;
+        let along = if bend.across == DVec3::ZERO {
+            j.parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
+        } else {
+            bend.across
+        };
+        Some(smoothstep(-bend.width, bend.width, (p - j.position).dot(along)))
+    };
+    let mut left = amount;
+    if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from) {
+        if let Some(own) = beyond(bone) {
+            let given = left * (1.0 - own);
+            left -= given;
+            if given > 1e-4 {
+                share(rig, children, bends, parent, Some(bone), p, given, row);
+            }
+        }
+    }
+    for &child in children[bone].iter().filter(|c| Some(**c) != from) {
+        if let Some(theirs) = beyond(child) {
+            let given = left * theirs;
+            left -= given;
+            if given > 1e-4 {
+                share(rig, children, bends, child, Some(bone), p, given, row);
+            }
+        }
+    }
+    row[bone] += left;
+}
+
+/// The four largest shares, in thousandths that sum to one: few digits, and the same on every machine.
+fn four_largest(row: &[f64]) -> Shares {
+    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.004).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    shares.truncate(4);
+    let sum: f64 = shares.iter().map(|s| s.1).sum();
+    let mut left = 1000.0;
+    for s in shares.iter_mut().skip(1) {
+        s.1 = (s.1 / sum * 1000.0).round();
+        left -= s.1;
+        s.1 /= 1000.0;
+    }
+    shares[0].1 = left / 1000.0;
+    shares.retain(|s| s.1 > 0.0);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_shares_sum_to_one_and_come_in_order() {
+        let shares = four_largest(&[0.3, 0.1, 0.05, 0.25, 0.2, 0.1]);
+        assert_eq!(shares.iter().map(|s| s.0).collect::<Vec<_>>(), [0, 3, 4, 1]);
+        assert!((shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(shares.windows(2).all(|w| w[0].1 >= w[1].1));
+    }
+}

@@ -1,0 +1,198 @@
+//! Laying a joint on points: the rotation and translation with the least sum of squares.
+
+use super::{bind::GOOD_ENOUGH, rigid::Rigid};
+use glam::{DMat3, DQuat, DVec3};
+
+/// Lays a joint on pairs of a point in its space and its place, of which some may be strays: farther
+/// off than `near`.
+///
+/// Of the fit to all pairs and fits to three at a time, spread over the list, the one that most
+/// pairs agree with is taken, and made better with those (Fischler and Bolles' random sample
+/// consensus, 1981, without the chance).
+pub(super) fn lay_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
+    const DRAWS: usize = 30;
+    let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
+    let miss = |pose: &Rigid| pairs.iter().map(|pair| distance(pose, pair).min(near)).sum::<f64>();
+    let (present, mut least) = (*joint, f64::INFINITY);
+    for draw in 0..=DRAWS {
+        let mut fit = Fit::NOTHING;
+        let mut add = |&(from, to): &(DVec3, DVec3)| fit.add(1.0, from, to);
+        if draw == 0 {
+            pairs.iter().for_each(&mut add);
+        } else {
+            // Strides prime to most lengths: the three wander through the list at their own pace.
+            [draw * 7, draw * 31 + 1, draw * 101 + 2].iter().for_each(|i| add(&pairs[i % pairs.len()]));
+        }
+        let mut drawn = present;
+        fit.lay(&mut drawn, size);
+        let miss = miss(&drawn);
+        if miss < least {
+            (*joint, least) = (drawn, miss);
+        }
+        if least <= GOOD_ENOUGH * size * pairs.len() as f64 {
+            return;
+        }
+    }
+    let mut fit = Fit::NOTHING;
+    for pair in pairs.iter().filter(|pair| distance(joint, pair) < near) {
+        fit.add(1.0, pair.0, pair.1);
+    }
+    let mut polished = *joint;
+    fit.lay(&mut polished, size);
+    if miss(&polished) < least {
+        *joint = polished;
+    }
+}
+
+/// Pairs of a point in a joint's space and its place in model space, summed up for a fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fit {
+    weight: f64,
+    from: DVec3,
+    to: DVec3,
+    /// Column `k`: the sum of `from · to[k]`.
+    products: DMat3,
+}
+
+impl Fit {
+    /// No pairs yet.
+    pub(super) const NOTHING: Self = Self { weight: 0.0, from: DVec3::ZERO, to: DVec3::ZERO, products: DMat3::ZERO };
+
+    /// Adds a pair.
+    pub(super) fn add(&mut self, weight: f64, from: DVec3, to: DVec3) {
+        self.weight += weight;
+        self.from += from * weight;
+        self.to += to * weight;
+        let weighted = from * weight;
+        self.products += DMat3::from_cols(weighted * to.x, weighted * to.y, weighted * to.z);
+    }
+
+    /// Sets `joint` to the rotation and translation with the least sum of squares.
+    ///
+    /// The rotation is the eigenvector of Horn's matrix (Closed-form solution of absolute
+    /// orientation using unit quaternions, 1987) with the largest eigenvalue. One point, or points
+    /// on a line, leave it open in part: a trace of the present rotation decides there.
+    pub(super) fn lay(&self, joint: &mut Rigid, size: f64) {
+        if self.weight <= 0.0 {
+            return;
+        }
+        let (from, to) = (self.from / self.weight, self.to / self.weight);
+        let middle = DMat3::from_cols(from * to.x, from * to.y, from * to.z);
+        let m = self.products * self.weight.recip() - middle;
+        let (x, y, z) = (m.row(0), m.row(1), m.row(2));
+        let mut horn = [
+            [x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x],
+            [y.z - z.y, x.x - y.y - z.z, x.y + y.x, z.x + x.z],
+            [z.x - x.z, x.y + y.x, y.y - x.x - z.z, y.z + z.y],
+            [x.y - y.x, z.x + x.z, y.z + z.y, z.z - x.x - y.y],
+        ];
+        let DQuat { x, y, z, w } = joint.rotation;
+        let present = [w, x, y, z];
+        let trace = 1e-12 * size * size;
+        for (row, a) in horn.iter_mut().zip(present) {
+            for (cell, b) in row.iter_mut().zip(present) {
+                *cell += trace * a * b;
+            }
+        }
+        let [w, x, y, z] = largest_eigenvector(horn);
+        let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
+        let fitted = Rigid { rotation, translation: to - rotation * from };
+        if fitted.is_finite() {
+            *joint = fitted;
+        }
+    }
+}
+
+/// The unit eigenvector of a symmetric matrix's largest eigenvalue, by Jacobi's rotations.
+fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
+    let mut vectors = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    // Converges quadratically: five or six sweeps in practice.
+    for _ in 0..20 {
+        let diagonal: f64 = (0..4).map(|i| a[i][i].abs()).sum();
+        let mut rotated = false;
+        for p in 0..4 {
+            for q in p + 1..4 {
+                let negligible = a[p][q].abs() <= 1e-17 * diagonal;
+                if negligible {
+                    continue;
+                }
+                rotated = true;
+                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let c = (t * t + 1.0).sqrt().recip();
+                let s = t * c;
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                let (above, below) = a.split_at_mut(q);
+                for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
+                }
+                for row in &mut vectors {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let largest = (0..4).max_by(|&i, &j| a[i][i].total_cmp(&a[j][j])).unwrap_or(0);
+    vectors.map(|row| row[largest])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_vector(random: &mut fastrand::Rng) -> DVec3 {
+        DVec3::new(random.f64(), random.f64(), random.f64()) * 2.0 - 1.0
+    }
+
+    fn random_joint(random: &mut fastrand::Rng) -> Rigid {
+        let rotation = DQuat::from_axis_angle(random_vector(random).normalize(), 3.0 * random.f64());
+        Rigid { rotation, translation: random_vector(random) }
+    }
+
+    #[test]
+    fn a_joint_is_laid_exactly_on_points_that_fit() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for _ in 0..100 {
+            let truth = random_joint(&mut random);
+            let mut fit = Fit::NOTHING;
+            for _ in 0..10 {
+                let point = random_vector(&mut random);
+                fit.add(random.f64() + 0.1, point, truth.apply(point));
+            }
+            let mut joint = random_joint(&mut random);
+            fit.lay(&mut joint, 1.0);
+            assert!(joint.rotation.dot(truth.rotation).abs() > 1.0 - 1e-9, "{joint:?} {truth:?}");
+            assert!((joint.translation - truth.translation).length() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn strays_have_no_say_in_a_consensus() {
+        let mut random = fastrand::Rng::with_seed(6);
+        for _ in 0..50 {
+            let truth = random_joint(&mut random);
+            let mut pairs: Vec<_> = (0..40).map(|_| random_vector(&mut random)).map(|p| (p, truth.apply(p))).collect();
+            pairs.extend((0..8).map(|_| (random_vector(&mut random) * 5.0, random_vector(&mut random) * 5.0)));
+            let mut joint = random_joint(&mut random);
+            lay_by_consensus(&mut joint, &pairs, 10.0, 0.01);
+            assert!((joint.translation - truth.translation).length() < 1e-6, "{joint:?} {truth:?}");
+        }
+    }
+
+    #[test]
+    fn one_point_or_none_leaves_the_rotation_alone() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let present = random_joint(&mut random);
+        let mut joint = present;
+        lay_by_consensus(&mut joint, &[], 1.0, 0.1);
+        assert_eq!(joint, present);
+        lay_by_consensus(&mut joint, &[(DVec3::X, DVec3::ONE)], 1.0, 0.1);
+        assert!(joint.rotation.dot(present.rotation).abs() > 1.0 - 1e-9);
+        assert!((joint.apply(DVec3::X) - DVec3::ONE).length() < 1e-9);
+    }
+}
