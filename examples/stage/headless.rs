@@ -4,7 +4,9 @@ use super::{STEP, Stage};
 use bevy::{
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
+    time::TimeUpdateStrategy,
 };
+use std::time::Duration;
 
 /// How far a headless run has come. An example may hold it back while its assets load.
 #[derive(Resource, Debug, Default)]
@@ -21,29 +23,42 @@ pub(super) struct HeadlessPlugin;
 
 impl Plugin for HeadlessPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Capture>().add_systems(Last, take_picture);
+        app.init_resource::<Capture>()
+            .add_systems(Startup, |mut time: ResMut<Time<Virtual>>| time.pause())
+            .add_systems(Last, take_picture);
     }
 }
 
-/// Frames rendered after the clock has stopped: pipelines compile and textures upload meanwhile.
-const SETTLE: u32 = 40;
+/// Frames rendered once the clock has stopped: meshes and textures upload meanwhile.
+const SETTLE: u32 = 6;
 
+/// Holds the clock until the scene is complete, lets it run to the asked-for time to the microsecond,
+/// and then takes the picture. Nothing is drawn before that: software rendering is slow.
 fn take_picture(
     mut commands: Commands,
     mut capture: ResMut<Capture>,
     mut time: ResMut<Time<Virtual>>,
+    mut step: ResMut<TimeUpdateStrategy>,
     stage: Res<Stage>,
     characters: Query<&bevy_marionette::character::CharacterParts>,
+    mut cameras: Query<&mut Camera>,
 ) {
     // A character whose parts are not there yet is as good as a missing one.
-    if capture.waiting || characters.iter().any(|parts| parts.entities.is_empty()) {
+    let complete = !capture.waiting && characters.iter().all(|parts| !parts.entities.is_empty());
+    let left = stage.time - capture.clock;
+    if complete && left > 1e-6 {
+        let next = left.min(STEP);
+        capture.clock += next;
+        *step = TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(next));
+        time.unpause();
+    } else {
+        time.pause();
+    }
+    let draw = complete && left <= 1e-6;
+    cameras.iter_mut().filter(|camera| camera.is_active != draw).for_each(|mut camera| camera.is_active = draw);
+    if !draw {
         return;
     }
-    if capture.clock + STEP / 2.0 < stage.time {
-        capture.clock += STEP;
-        return;
-    }
-    time.pause();
     capture.frames_after += 1;
     if capture.frames_after < SETTLE || capture.asked {
         return;
@@ -51,16 +66,14 @@ fn take_picture(
     capture.asked = true;
     let (Some(target), Some(file)) = (stage.target.clone(), stage.picture.clone()) else { return };
     commands.spawn(Screenshot::image(target)).observe(
-        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| {
-            match save(&captured.image, &file) {
-                Ok(()) => {
-                    println!("picture: {}", file.display());
-                    exit.write(AppExit::Success);
-                }
-                Err(reason) => {
-                    eprintln!("cannot write {}: {reason}", file.display());
-                    exit.write(AppExit::error());
-                }
+        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| match save(&captured.image, &file) {
+            Ok(()) => {
+                println!("picture: {}", file.display());
+                exit.write(AppExit::Success);
+            }
+            Err(reason) => {
+                eprintln!("cannot write {}: {reason}", file.display());
+                exit.write(AppExit::error());
             }
         },
     );

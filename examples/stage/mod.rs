@@ -5,9 +5,11 @@
 // Each example uses its own share of this module.
 #![allow(dead_code)]
 
+mod ground;
 mod headless;
 mod orbit;
 
+pub use ground::lowest_point;
 pub use headless::{Capture, fail};
 pub use orbit::Orbit;
 
@@ -20,7 +22,10 @@ use bevy::{
     light::CascadeShadowConfigBuilder,
     log::LogPlugin,
     prelude::*,
-    render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+    render::{
+        RenderPlugin,
+        render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+    },
     time::TimeUpdateStrategy,
     window::ExitCondition,
     winit::WinitPlugin,
@@ -40,6 +45,9 @@ pub struct StageArgs {
     /// Seconds on the clock when the headless picture is taken
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub time: f32,
+    /// Leave out all text
+    #[arg(long)]
+    pub bare: bool,
 }
 
 fn parse_size(text: &str) -> Result<UVec2, String> {
@@ -83,15 +91,17 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
     app.add_plugins(plugins(name, args.size, picture.is_some()));
     if picture.is_some() {
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(STEP)));
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         app.add_plugins(headless::HeadlessPlugin);
     }
     app.insert_resource(Stage { picture, time: args.time, size: args.size, target: None })
         .insert_resource(Help(help))
+        .insert_resource(Bare(args.bare))
         .insert_resource(ClearColor(BACKGROUND))
-        .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 260.0, ..default() })
+        .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 220.0, ..default() })
         .add_plugins(MarionettePlugins)
         .add_systems(Startup, (set_stage, show_help).chain())
+        .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
         .add_systems(Update, (orbit::steer, orbit::place).chain());
     app
 }
@@ -100,16 +110,12 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
 const BACKGROUND: Color = Color::srgb(0.115, 0.13, 0.155);
 
 fn plugins(name: &str, size: UVec2, headless: bool) -> PluginGroupBuilder {
-    let window = Window {
-        title: format!("bevy_marionette: {name}"),
-        resolution: (size.x, size.y).into(),
-        ..default()
-    };
+    let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
     let filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
     let plugins = DefaultPlugins
         .set(LogPlugin { filter, ..default() })
         .set(AssetPlugin { unapproved_path_mode: UnapprovedPathMode::Allow, ..default() })
-        .set(render_plugin());
+        .set(RenderPlugin { synchronous_pipeline_compilation: headless, ..render_plugin() });
     if headless {
         plugins
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
@@ -127,6 +133,13 @@ fn has_display() -> bool {
 #[derive(Resource)]
 struct Help(&'static str);
 
+#[derive(Resource, PartialEq)]
+struct Bare(bool);
+
+fn hide_text(mut texts: Query<&mut Visibility, Added<Text>>) {
+    texts.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
+}
+
 /// The ground, so that an example can move it under a model's feet.
 #[derive(Component)]
 pub struct Ground;
@@ -140,6 +153,7 @@ fn set_stage(
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
+        IsDefaultUiCamera,
         Orbit::default(),
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
@@ -168,7 +182,7 @@ fn set_stage(
         Transform::from_scale(Vec3::splat(20.0)),
     ));
     for (color, illuminance, shadow, from) in [
-        (Color::srgb(1.0, 0.95, 0.86), 9000.0, true, Vec3::new(-2.0, 4.0, -3.0)),
+        (Color::srgb(1.0, 0.95, 0.86), 7600.0, true, Vec3::new(-2.0, 4.0, -3.0)),
         (Color::srgb(0.62, 0.76, 1.0), 2600.0, false, Vec3::new(3.5, 2.0, 2.5)),
     ] {
         commands.spawn((

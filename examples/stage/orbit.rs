@@ -74,7 +74,8 @@ pub(super) fn place(
 ) {
     for (orbit, mut transform, mut projection, mut fog) in &mut cameras {
         let rotation = Quat::from_euler(EulerRot::YXZ, orbit.yaw + std::f32::consts::PI, -orbit.pitch, 0.0);
-        *transform = Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
+        *transform =
+            Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
         let distance = orbit.distance;
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);

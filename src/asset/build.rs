@@ -132,9 +132,14 @@ pub(super) fn assemble_character(
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 palette: part.palette.as_slice().into(),
                 rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
-                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions)))).collect(),
+                clip_bounds: clips
+                    .iter()
+                    .map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions))))
+                    .collect(),
                 blend_bounds: aabb(
-                    bounds.over_any_blend(&skeleton, clips.iter().map(|c| &**c)).unwrap_or_else(|| enclose(&part.positions)),
+                    bounds
+                        .over_any_blend(&skeleton, clips.iter().map(|c| &**c))
+                        .unwrap_or_else(|| enclose(&part.positions)),
                 ),
                 bounds: Arc::new(bounds),
             }

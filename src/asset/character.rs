@@ -106,5 +106,4 @@ impl Clips for Character {
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         self.clips.get(index).map(|clip| &clip.timing)
     }
-
 }

@@ -11,7 +11,9 @@ mod siblings;
 pub use build::build_character;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use label::CharacterAssetLabel;
-pub use loader::{CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode};
+pub use loader::{
+    CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
+};
 
 use bevy::{asset::AssetApp, prelude::*};
 

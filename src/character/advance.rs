@@ -80,7 +80,8 @@ fn translate(
     character: &Character,
     controller: &AnimationController,
 ) -> Option<What> {
-    let name = |clip: usize| -> Arc<str> { character.timing(clip).map(|timing| timing.name.clone()).unwrap_or_default() };
+    let name =
+        |clip: usize| -> Arc<str> { character.timing(clip).map(|timing| timing.name.clone()).unwrap_or_default() };
     Some(match event {
         ControllerEvent::Callback(callback) => {
             let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);

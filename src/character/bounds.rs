@@ -10,10 +10,7 @@ use bevy::{camera::primitives::Aabb, prelude::*};
 /// Boxes of the clips that play, enclosed; rewritten only when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
-    mut characters: Query<
-        (&SkinnedCharacter, &AnimationController, &mut CharacterParts),
-        Without<PoseOverrides>,
-    >,
+    mut characters: Query<(&SkinnedCharacter, &AnimationController, &mut CharacterParts), Without<PoseOverrides>>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (handle, controller, mut parts) in &mut characters {

@@ -25,11 +25,7 @@ pub use events::{
 pub use socket::{Carries, JointTransforms, SocketOf};
 
 use crate::asset::CharacterAssetPlugin;
-use bevy::{
-    camera::visibility::VisibilitySystems,
-    prelude::*,
-    transform::TransformSystems,
-};
+use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 
 /// When the work on characters happens; all in `PostUpdate`, in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +77,9 @@ impl Plugin for CharacterPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (spawn::follow_handles, spawn::follow_assets, spawn::plain_where_texture_failed).chain().in_set(Spawn),
+                    (spawn::follow_handles, spawn::follow_assets, spawn::plain_where_texture_failed)
+                        .chain()
+                        .in_set(Spawn),
                     advance::advance.in_set(Advance),
                     advance::hand_out.in_set(Callbacks),
                     bounds::follow_clips.in_set(Bounds),

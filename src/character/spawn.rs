@@ -2,12 +2,7 @@
 
 use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
 use crate::asset::Character;
-use bevy::{
-    asset::AssetLoadFailedEvent,
-    camera::visibility::NoAutoAabb,
-    mesh::skinning::SkinnedMesh,
-    prelude::*,
-};
+use bevy::{asset::AssetLoadFailedEvent, camera::visibility::NoAutoAabb, mesh::skinning::SkinnedMesh, prelude::*};
 use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
@@ -64,7 +59,8 @@ pub(super) fn follow_assets(
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
-        parts.entities = (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
+        parts.entities =
+            (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
         commands.trigger(CharacterReady { entity });
     }
 }
