@@ -77,13 +77,13 @@ fn share(
         Some(smoothstep(-bend.width, bend.width, (p - j.position).dot(along)))
     };
     let mut left = amount;
-    if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from) {
-        if let Some(own) = beyond(bone) {
-            let given = left * (1.0 - own);
-            left -= given;
-            if given > 1e-4 {
-                share(rig, children, bends, parent, Some(bone), p, given, row);
-            }
+    if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from)
+        && let Some(own) = beyond(bone)
+    {
+        let given = left * (1.0 - own);
+        left -= given;
+        if given > 1e-4 {
+            share(rig, children, bends, parent, Some(bone), p, given, row);
         }
     }
     for &child in children[bone].iter().filter(|c| Some(**c) != from) {
