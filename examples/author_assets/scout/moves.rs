@@ -444,9 +444,16 @@ mod tests {
     use super::super::skeleton::rig;
     use super::*;
 
-    /// How far the carrying point of a foot slides over the moving floor in all of one stance, metres.
-    fn slide(gait: &Gait, motion: &Motion, body: &Body) -> f64 {
-        let steps = motion.frames.len() - 1;
+    /// How far the carrying point of a foot slides over the moving floor in all of one stance, metres:
+    /// at the frames and, as a player mixes them, at `between` moments between each two.
+    fn slide(gait: &Gait, motion: &Motion, body: &Body, between: usize) -> f64 {
+        let cuts = between + 1;
+        let steps = (motion.frames.len() - 1) * cuts;
+        let at = |i: usize| {
+            let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
+            let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
+            body.rig.model(&motion.frames[frame].mixed(next, share))
+        };
         let mut slides = [0.0; 2];
         for (side, name) in ["L", "R"].into_iter().enumerate() {
             let foot = body.rig.find(&format!("foot.{name}"));
@@ -457,11 +464,11 @@ mod tests {
                 if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
                     continue;
                 }
-                let model = [i, i + 1].map(|i| body.rig.model(&motion.frames[i]));
+                let model = [i, i + 1].map(at);
                 let moved = |m: &[(DVec3, glam::DQuat)], heel: bool| {
                     if heel { m[foot].0 + m[foot].1 * (shape.heel - shape.ankle) } else { m[toes].0 }
                 };
-                let floor = DVec3::Z * (gait.speed / motion.rate);
+                let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
                 let slip = |heel: bool| (moved(&model[1], heel) - moved(&model[0], heel) - floor).length();
                 // Heel or ball, whichever carries.
                 slides[side] += slip(true).min(slip(false));
@@ -474,9 +481,13 @@ mod tests {
     fn standing_feet_move_with_the_floor() {
         let body = Body::new(rig());
         for (gait, motion) in [(WALK, walk(&body)), (JOG, jog(&body))] {
-            let share = slide(&gait, &motion, &body) / gait.stride();
-            println!("{}: slides {:.3} % of a stride of {:.3} m", motion.name, share * 100.0, gait.stride());
-            assert!(share < 0.02, "{}: {share}", motion.name);
+            for between in [0, 3] {
+                let share = slide(&gait, &motion, &body, between) / gait.stride();
+                println!("{}, {between} between: slides {:.3} % of {:.3} m", motion.name, share * 100.0, gait.stride());
+                assert!(share < 0.02, "{}: {share}", motion.name);
+            }
+            let faster = Gait { speed: gait.speed * 1.10, ..gait };
+            assert!(slide(&faster, &motion, &body, 0) > 0.02 * gait.stride(), "a floor 10 % faster goes unnoticed");
         }
     }
 
