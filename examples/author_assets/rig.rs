@@ -116,7 +116,8 @@ impl Rig {
         let direction = way.normalize_or(DVec3::NEG_Y);
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let aside = (upper * upper - along * along).max(0.0).sqrt();
-        let middle = root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
+        let middle =
+            root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
         let reached = root + direction * distance;
 
         // Both bones turn with their bending plane, so the knee's hinge stays a hinge.

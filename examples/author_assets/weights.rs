@@ -100,7 +100,7 @@ fn share(
 
 /// The four largest shares, in thousandths that sum to one: few digits, and the same on every machine.
 fn four_largest(row: &[f64]) -> Shares {
-    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.004).collect();
+    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.012).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     shares.truncate(4);
     let sum: f64 = shares.iter().map(|s| s.1).sum();
