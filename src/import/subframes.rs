@@ -56,7 +56,9 @@ mod tests {
     use glam::{Quat, Vec3};
 
     fn turning(degrees: f32) -> ClipFrames {
-        let at = |f: usize| JointTransform::new(Vec3::X * f as f32, Quat::from_rotation_z((degrees * f as f32).to_radians()));
+        let at = |f: usize| {
+            JointTransform::new(Vec3::X * f as f32, Quat::from_rotation_z((degrees * f as f32).to_radians()))
+        };
         ClipFrames { joints: ["a".into()].into(), animated: vec![], transforms: (0..5).map(at).collect() }
     }
 
