@@ -195,6 +195,7 @@ fn frame(
     args: Res<Args>,
     mut shown: ResMut<Shown>,
     assets: Res<Assets<Character>>,
+    meshes: Res<Assets<Mesh>>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
     mut orbit: Single<&mut Orbit>,
     mut ground: Single<&mut Transform, With<Ground>>,
@@ -230,7 +231,8 @@ fn frame(
     if let Some(yaw) = args.yaw {
         orbit.yaw = yaw.to_radians();
     }
-    ground.translation.y = low.y;
+    let clip = shown.clip.and_then(|clip| character.clips.get(clip));
+    ground.translation.y = stage::lowest_point(character, clip.map(|clip| &**clip), &meshes);
 }
 
 fn keys(

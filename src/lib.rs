@@ -1,29 +1,6 @@
 //! Skinned characters for Bevy: Luna's `.m3d` and id's `.md5mesh`/`.md5anim`, a D3DX-style animation
 //! controller with exact callbacks, and direct GPU skinning.
 //!
-#![cfg_attr(
-    feature = "bevy",
-    doc = "
-```no_run
-use bevy::prelude::*;
-use bevy_marionette::prelude::*;
-
-App::new()
-    .add_plugins(DefaultPlugins.set(render_plugin()))
-    .add_plugins(MarionettePlugins)
-    .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
-        commands.spawn((
-            SkinnedCharacter(assets.load(\"scout/scout.character.ron\")),
-            AnimationController::playing(\"walk\"),
-        ));
-    })
-    .add_observer(|step: On<AnimationCallback>| {
-        if &*step.name == \"footstep\" { info!(\"{:?}\", step.data) }
-    })
-    .run();
-```
-"
-)]
 //!
 //! # How a file becomes a moving character
 //!
@@ -95,3 +72,8 @@ pub mod prelude {
         render_plugin,
     };
 }
+
+/// The README's code is compiled as a test.
+#[cfg(all(doctest, feature = "bevy"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

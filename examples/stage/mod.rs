@@ -6,10 +6,12 @@
 #![allow(dead_code, unused_imports)]
 
 mod caption;
+mod ground;
 mod headless;
 mod orbit;
 
 pub use caption::{Caption, bar};
+pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use orbit::{Orbit, View};
 

@@ -29,7 +29,7 @@ impl FromWorld for CharacterLoader {
 }
 
 /// How a character is loaded. A manifest brings its own scale, hand and axis; these then do not count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CharacterLoaderSettings {
     /// Scale, hand and up axis of a bare model.
@@ -50,17 +50,6 @@ pub enum TextureMode {
     Load,
     /// Left out: plain materials.
     Ignore,
-}
-
-impl Default for CharacterLoaderSettings {
-    fn default() -> Self {
-        Self {
-            import: ImportSettings::default(),
-            clips: Vec::new(),
-            textures: TextureMode::default(),
-            meshes: RenderAssetUsages::default(),
-        }
-    }
 }
 
 /// Why a character or clip could not be loaded.

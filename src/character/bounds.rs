@@ -67,5 +67,5 @@ pub(super) fn follow_pose(
 
 /// A part's box in a pose.
 fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
-    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low.into(), high.into()))
+    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low, high))
 }

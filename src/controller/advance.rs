@@ -105,9 +105,9 @@ impl AnimationController {
     /// Carries out the moves asked for by [`Track::scrub`], at the present moment.
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for at in 0..self.tracks.len() {
+            let Some(target) = self.tracks[at].scrub else { continue };
             let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
             let track = &mut self.tracks[at];
-            let Some(target) = track.scrub else { continue };
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
             track.scrub = None;
             if track.enabled {
@@ -130,11 +130,15 @@ impl AnimationController {
             if moving {
                 self.settle_fades(log);
             }
+            let arrived = !self.time.is_before(end);
+            if arrived && !(moving && self.stage_may_switch()) {
+                return;
+            }
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| Exact::new(time).min(end));
             let switch = if moving && switches < MAX_SWITCHES { self.next_switch(next) } else { None };
-            if switch.is_none() && !self.time.is_before(end) {
+            if switch.is_none() && arrived {
                 return;
             }
             if let Some(switch) = &switch {
