@@ -18,10 +18,10 @@ use std::{f32::consts::FRAC_PI_2, time::Duration};
 const HELP: &str =
     "X: sword in hand, on the back   L: lantern on, off   N: next clip   drag, arrows: orbit   wheel: zoom";
 
-const CLIPS: [&str; 5] = ["walk", "jog", "idle", "wave", "point"];
+const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
 
 fn main() {
-    let args = StageArgs::parse().showing(0.62, "");
+    let args = StageArgs::parse().showing(0.3, "");
     stage::app("attachments", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.5, pitch: 0.1 }))
         .add_systems(Startup, spawn)
@@ -36,11 +36,10 @@ struct Sword {
 }
 
 impl Sword {
-    /// Where the sword is: in its hand the blade points ahead, on the back it hangs aslant.
+    /// Where the sword is: in the hand its blade goes along the thumb, on the back it hangs aslant.
     fn socket(&self, scout: Entity) -> SocketOf {
         if self.in_hand {
-            let ahead = Quat::from_rotation_x(-FRAC_PI_2);
-            SocketOf::new(scout, "right_hand").at(Transform::from_rotation(ahead))
+            SocketOf::new(scout, "right_hand")
         } else {
             let aslant = Quat::from_rotation_z(2.5);
             SocketOf::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(aslant))
@@ -58,9 +57,13 @@ fn spawn(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let scout = commands
-        .spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")))
-        .id();
+    let mut controller = AnimationController::playing("walk");
+    // Who carries a light holds still: over whatever plays, each arm keeps one moment of the jog, fists closed.
+    for (mask, moment) in [("arm.R", 0.18), ("arm.L", 0.50)] {
+        let hold = Track::new("jog").starting_at(moment).speed(0.0);
+        controller.add_track(hold.blend(BlendMode::Override).mask(mask));
+    }
+    let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
 
     let metal = |color, roughness| StandardMaterial {
         base_color: color,
@@ -73,7 +76,7 @@ fn spawn(
     let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
     let flame = materials.add(StandardMaterial {
         base_color: Color::srgb(1.0, 0.75, 0.35),
-        emissive: LinearRgba::rgb(14.0, 6.5, 1.6),
+        emissive: LinearRgba::rgb(5.0, 2.2, 0.5),
         ..default()
     });
 
@@ -110,32 +113,33 @@ fn spawn(
             Transform::default(),
             Visibility::default(),
             children![
-                (Mesh3d(meshes.add(Torus::new(0.030, 0.038))), MeshMaterial3d(brass.clone()), ring()),
+                (Mesh3d(meshes.add(Torus::new(0.050, 0.058))), MeshMaterial3d(brass.clone()), ring()),
                 (
                     Mesh3d(meshes.add(Cone::new(0.075, 0.07))),
                     MeshMaterial3d(brass.clone()),
-                    Transform::from_xyz(0.0, -0.075, 0.0),
+                    Transform::from_xyz(0.0, -0.135, 0.0),
                 ),
                 (
                     Mesh3d(meshes.add(Cylinder::new(0.070, 0.02))),
                     MeshMaterial3d(brass),
-                    Transform::from_xyz(0.0, -0.25, 0.0),
+                    Transform::from_xyz(0.0, -0.31, 0.0),
                 ),
                 (
                     Mesh3d(meshes.add(Capsule3d::new(0.045, 0.06))),
                     MeshMaterial3d(flame),
                     bevy::light::NotShadowCaster,
-                    Transform::from_xyz(0.0, -0.175, 0.0),
+                    Transform::from_xyz(0.0, -0.235, 0.0),
                 ),
                 (
+                    // Inside the flame, which casts no shadow.
                     PointLight {
                         color: Color::srgb(1.0, 0.68, 0.32),
-                        intensity: 90_000.0,
+                        intensity: 45_000.0,
                         range: 8.0,
                         shadow_maps_enabled: true,
                         ..default()
                     },
-                    Transform::from_xyz(0.0, -0.175, 0.0),
+                    Transform::from_xyz(0.0, -0.235, 0.0),
                 ),
             ],
         )],
@@ -151,7 +155,7 @@ fn blade() -> ConvexPolygon {
 }
 
 fn ring() -> Transform {
-    Transform::from_xyz(0.0, -0.02, 0.0).with_rotation(Quat::from_rotation_z(FRAC_PI_2))
+    Transform::from_xyz(0.0, -0.05, 0.0).with_rotation(Quat::from_rotation_z(FRAC_PI_2))
 }
 
 /// Evening, so that the lantern counts.

@@ -15,17 +15,17 @@ use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View, bar};
 
-const HELP: &str = "1 - 4: pair   Q, A: weight of the first   W, S: weight of the second   \
-                    E, D: priority blend   F: priority of the first\ndrag, arrows: orbit   wheel: zoom";
+const HELP: &str = "1 - 4: which pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\
+                    F: priority of the first   drag, arrows: orbit   wheel: zoom";
 
 /// Scout's idle clip is what the SDK calls loiter.
 const PAIRS: [[&str; 2]; 4] = [["idle", "wave"], ["idle", "jog"], ["jog", "wave"], ["walk", "wave"]];
 const WEIGHTS: [f32; 2] = [0.4, 0.6];
 
 fn main() {
-    let args = StageArgs::parse().showing(2.12, "4@0.9");
+    let args = StageArgs::parse().showing(1.43, "4@0.1");
     stage::app("blend_animations", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 5.4, yaw: -0.3, pitch: 0.1 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 1.02, distance: 5.0, yaw: 0.45, pitch: 0.1 }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (choose, adjust, caption).chain())
         .run();

@@ -35,7 +35,7 @@ fn main() {
     stage::app_with("hot_reload", &args, HELP, |app| {
         app.register_asset_source("workshop", AssetSourceBuilder::platform_default(&source, None));
     })
-    .insert_resource(View(Orbit { target: Vec3::Y, distance: 4.6, yaw: -0.7, pitch: 0.1 }))
+    .insert_resource(View(Orbit { target: Vec3::new(-0.55, 0.95, 0.0), distance: 4.4, yaw: 0.5, pitch: 0.1 }))
     .insert_resource(Workshop { manifest: folder.join(MANIFEST), loaded: 0, trouble: None })
     .add_systems(Startup, spawn)
     .add_systems(Update, (keys, listen, caption).chain())
@@ -61,9 +61,16 @@ struct Workshop {
     trouble: Option<String>,
 }
 
+/// The character whose manifest is edited.
+#[derive(Component)]
+struct Edited;
+
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-    commands
-        .spawn((SkinnedCharacter(assets.load(format!("workshop://{MANIFEST}"))), AnimationController::playing("walk")));
+    let edited = SkinnedCharacter(assets.load(format!("workshop://{MANIFEST}")));
+    commands.spawn((Edited, edited, AnimationController::playing("walk")));
+    // Beside it, for comparison, the one from the assets.
+    let twin = SkinnedCharacter(assets.load(format!("scout/{MANIFEST}")));
+    commands.spawn((twin, AnimationController::playing("walk"), Transform::from_xyz(-1.1, 0.0, 0.0)));
 }
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture: Option<ResMut<Capture>>) {
@@ -93,7 +100,15 @@ fn edit(path: &Path) -> io::Result<()> {
 }
 
 /// The first time it is loaded, and every time after that.
-fn loaded(_: On<CharacterReady>, mut workshop: ResMut<Workshop>, capture: Option<ResMut<Capture>>) {
+fn loaded(
+    ready: On<CharacterReady>,
+    edited: Query<(), With<Edited>>,
+    mut workshop: ResMut<Workshop>,
+    capture: Option<ResMut<Capture>>,
+) {
+    if !edited.contains(ready.entity) {
+        return;
+    }
     workshop.loaded += 1;
     workshop.trouble = None;
     capture.into_iter().for_each(|mut capture| capture.waiting = false);
@@ -113,10 +128,10 @@ fn listen(
 fn caption(
     workshop: Res<Workshop>,
     assets: Res<Assets<Character>>,
-    scout: Single<(&SkinnedCharacter, &AnimationController)>,
+    edited: Single<(&SkinnedCharacter, &AnimationController), With<Edited>>,
     mut caption: ResMut<Caption>,
 ) {
-    let (handle, controller) = *scout;
+    let (handle, controller) = *edited;
     let state = match (&workshop.trouble, workshop.loaded) {
         (Some(trouble), _) => format!("NOT LOADED, the last good one stays:\n{trouble}"),
         (None, 0) => "loading".into(),

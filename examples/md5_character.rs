@@ -23,7 +23,7 @@ const CLIPS: [&str; 4] = ["jog", "walk", "idle", "jump"];
 fn main() {
     let args = StageArgs::parse().showing(0.3, "");
     stage::app("md5_character", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.93, distance: 3.6, yaw: -1.1, pitch: 0.08 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.93, distance: 3.6, yaw: 1.0, pitch: 0.08 }))
         .insert_resource(ShowSkeleton(true))
         .add_systems(Startup, (spawn, draw_lines_over_all))
         .add_systems(Update, (keys, caption))
@@ -62,7 +62,7 @@ fn draw_skeleton(
         let place = |joint: usize| world.transform_point(pose.joints[joint].translation.into());
         for (joint, parent) in character.skeleton.parents().iter().enumerate().take(pose.joints.len()) {
             let at = place(joint);
-            gizmos.sphere(Isometry3d::from_translation(at), 0.008, Color::srgb(1.0, 0.85, 0.3));
+            gizmos.sphere(Isometry3d::from_translation(at), 0.006, Color::srgb(1.0, 0.85, 0.3));
             if let Some(parent) = parent {
                 gizmos.line(place(usize::from(*parent)), at, Color::srgb(0.3, 0.95, 0.85));
             }

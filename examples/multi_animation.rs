@@ -20,9 +20,9 @@ const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoo
 
 fn main() {
     // The picture is taken in the middle of a fade.
-    let args = StageArgs::parse().showing(1.0, "P@0.86");
+    let args = StageArgs::parse().showing(1.53, "N@0.3 P@1.4");
     stage::app("multi_animation", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: -0.8, pitch: 0.1 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: 0.55, pitch: 0.1 }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (switch, slow_motion, caption))
         .run();

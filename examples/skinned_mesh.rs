@@ -17,9 +17,9 @@ use stage::{Caption, Orbit, StageArgs, View};
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
 
 fn main() {
-    let args = StageArgs::parse().showing(0.58, "");
+    let args = StageArgs::parse().showing(0.86, "");
     stage::app("skinned_mesh", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: -0.75, pitch: 0.1 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: 0.72, pitch: 0.1 }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption))
         .run();

@@ -11,6 +11,11 @@ impl Caption {
     pub fn say(&mut self, text: impl Into<String>) {
         self.0 = text.into();
     }
+
+    /// What is said, line by line.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.0.lines()
+    }
 }
 
 /// A value in 0..=1 drawn with letters, 20 wide.

@@ -1,6 +1,6 @@
 //! Pictures without a window.
 
-use super::{STEP, Stage};
+use super::{Caption, STEP, Stage};
 use bevy::{
     asset::LoadState,
     input::InputSystems,
@@ -81,6 +81,7 @@ fn take_picture(
     mut time: ResMut<Time<Virtual>>,
     mut step: ResMut<TimeUpdateStrategy>,
     stage: Res<Stage>,
+    caption: Res<Caption>,
     server: Res<AssetServer>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
     mut cameras: Query<&mut Camera>,
@@ -112,6 +113,8 @@ fn take_picture(
         return;
     }
     capture.asked = true;
+    // For whoever cannot see the picture, and for tests.
+    caption.lines().for_each(|line| println!("| {line}"));
     let (Some(target), Some(file)) = (stage.target.clone(), stage.picture.clone()) else { return };
     commands.spawn(Screenshot::image(target)).observe(
         move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| match save(&captured.image, &file) {

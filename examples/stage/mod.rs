@@ -181,6 +181,8 @@ fn set_stage(
     let mut camera = commands.spawn((
         Camera3d::default(),
         IsDefaultUiCamera,
+        // With no window Bevy cannot tell by itself which camera counts.
+        bevy::camera::ShadowLodOrigin,
         view.0,
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
