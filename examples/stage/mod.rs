@@ -3,15 +3,17 @@
 //! Not part of the plugin: copy from it what you like.
 
 // Each example uses its own share of this module.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+mod caption;
 mod ground;
 mod headless;
 mod orbit;
 
+pub use caption::{Caption, bar};
 pub use ground::lowest_point;
-pub use headless::{Capture, fail};
-pub use orbit::Orbit;
+pub use headless::{Capture, Press, fail};
+pub use orbit::{Orbit, View};
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
@@ -34,7 +36,7 @@ use bevy_marionette::prelude::*;
 use std::{path::PathBuf, time::Duration};
 
 /// What every example understands on its command line.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Parser, Clone, Debug)]
 pub struct StageArgs {
     /// Render one picture off-screen and exit; without a FILE it goes to target/NAME.png
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -43,11 +45,24 @@ pub struct StageArgs {
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = parse_size)]
     pub size: UVec2,
     /// Seconds on the clock when the headless picture is taken
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
-    pub time: f32,
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f32>,
+    /// Press a key during a headless run, such as N@0.5 or Space@1; may be given again
+    #[arg(long, value_name = "KEY@SECONDS")]
+    pub press: Vec<Press>,
     /// Leave out all text
     #[arg(long)]
     pub bare: bool,
+}
+
+impl StageArgs {
+    /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
+    /// that are pressed on the way, as in `"N@0.5 Space@0.8"`.
+    pub fn showing(self, time: f32, keys: &str) -> Self {
+        let ours = || keys.split_whitespace().map(|key| key.parse().unwrap_or_else(|reason| fail(reason)));
+        let press = if self.press.is_empty() { ours().collect() } else { self.press };
+        Self { time: self.time.or(Some(time)), press, ..self }
+    }
 }
 
 fn parse_size(text: &str) -> Result<UVec2, String> {
@@ -68,6 +83,7 @@ pub struct Stage {
     pub picture: Option<PathBuf>,
     /// Seconds on the clock when the picture is taken.
     pub time: f32,
+    press: Vec<Press>,
     size: UVec2,
     target: Option<Handle<Image>>,
 }
@@ -76,6 +92,11 @@ pub struct Stage {
 ///
 /// With `--headless`, or where there is no display to open a window on, it renders off-screen.
 pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
+    app_with(name, args, help, |_| ())
+}
+
+/// The same; `first` is done before any plugin is there, as asset sources ask for.
+pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first: impl FnOnce(&mut App)) -> App {
     let picture = match (&args.headless, has_display()) {
         (Some(Some(file)), _) => Some(file.clone()),
         (Some(None), _) => Some(PathBuf::from(format!("target/{name}.png"))),
@@ -88,21 +109,26 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
     };
     headless::explain_missing_gpu();
     let mut app = App::new();
+    first(&mut app);
     app.add_plugins(plugins(name, args.size, picture.is_some()));
     if picture.is_some() {
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         app.add_plugins(headless::HeadlessPlugin);
     }
-    app.insert_resource(Stage { picture, time: args.time, size: args.size, target: None })
+    let (time, press) = (args.time.unwrap_or(1.0), args.press.clone());
+    app.insert_resource(Stage { picture, time, press, size: args.size, target: None })
+        .init_resource::<View>()
+        .init_resource::<Caption>()
         .insert_resource(Help(help))
         .insert_resource(Bare(args.bare))
         .insert_resource(ClearColor(BACKGROUND))
         .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 220.0, ..default() })
         .add_plugins(MarionettePlugins)
-        .add_systems(Startup, (set_stage, show_help).chain())
+        .add_systems(Startup, (set_stage, show_help, caption::spawn).chain())
         .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
-        .add_systems(Update, (orbit::steer, orbit::place).chain());
+        .add_systems(Update, (orbit::steer, orbit::place).chain())
+        .add_systems(PostUpdate, caption::write.before(bevy::ui::UiSystems::Content));
     app
 }
 
@@ -147,6 +173,7 @@ pub struct Ground;
 fn set_stage(
     mut commands: Commands,
     mut stage: ResMut<Stage>,
+    view: Res<View>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
@@ -154,7 +181,9 @@ fn set_stage(
     let mut camera = commands.spawn((
         Camera3d::default(),
         IsDefaultUiCamera,
-        Orbit::default(),
+        // With no window Bevy cannot tell by itself which camera counts.
+        bevy::camera::ShadowLodOrigin,
+        view.0,
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
         DistanceFog { color: BACKGROUND, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },

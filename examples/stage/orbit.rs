@@ -21,6 +21,10 @@ pub struct Orbit {
     pub pitch: f32,
 }
 
+/// Where the camera begins; insert another one to begin elsewhere.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct View(pub Orbit);
+
 impl Default for Orbit {
     fn default() -> Self {
         Self { target: Vec3::Y, distance: 4.0, yaw: -0.45, pitch: 0.16 }

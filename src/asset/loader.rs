@@ -97,7 +97,8 @@ impl AssetLoader for CharacterLoader {
             }
         }
         let missing = || Err("it was not read".to_owned());
-        let mut imported = assemble(&name, &manifest, |file| files.remove(file).unwrap_or_else(missing))?;
+        // Two clips may come from one file.
+        let mut imported = assemble(&name, &manifest, |file| files.get(file).cloned().unwrap_or_else(missing))?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
