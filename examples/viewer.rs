@@ -40,6 +40,10 @@ struct Args {
     /// Degrees the camera is turned around the character
     #[arg(long, allow_negative_numbers = true)]
     yaw: Option<f32>,
+    /// Opens the inspector, as F1 does
+    #[cfg(feature = "inspector")]
+    #[arg(long)]
+    inspector: bool,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -62,15 +66,20 @@ enum UpArg {
 const OURS: &str = "scout/scout.character.ron";
 
 const HELP: &str = "drag, arrows: orbit    wheel: zoom    N / P: next, previous clip    space: pause    \
-                    B: bind pose    - / +: speed    R: reverse\ndrop a model or .md5anim to open it";
+                    B: bind pose    - / +: speed    R: reverse    F1: inspector\ndrop a model or .md5anim to open it";
 
 fn main() {
     let args = Args::parse();
     let mut app = stage::app("viewer", &args.stage, HELP);
+    #[cfg(feature = "inspector")]
+    {
+        use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
+        app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector { open: args.inspector, ..default() });
+    }
     app.insert_resource(args)
         .init_resource::<Shown>()
         .add_systems(Startup, (open_first, spawn_caption))
-        .add_systems(Update, (open_dropped, watch_loading, keys, caption).chain())
+        .add_systems(Update, (open_dropped, watch_loading, keys.run_if(stage::has_keys), caption).chain())
         .add_observer(frame)
         .run();
 }

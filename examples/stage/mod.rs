@@ -92,8 +92,32 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
         .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 260.0, ..default() })
         .add_plugins(MarionettePlugins)
         .add_systems(Startup, (set_stage, show_help).chain())
-        .add_systems(Update, (orbit::steer, orbit::place).chain());
+        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::place).chain());
     app
+}
+
+/// Whether the pointer is the scene's, not the inspector's.
+#[cfg(feature = "inspector")]
+pub fn has_pointer(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
+    !bevy_marionette::inspector::inspector_wants_pointer(wants)
+}
+
+/// Whether keys are the scene's, not typed into the inspector.
+#[cfg(feature = "inspector")]
+pub fn has_keys(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
+    !bevy_marionette::inspector::inspector_wants_keys(wants)
+}
+
+/// Whether the pointer is the scene's: always, without the inspector.
+#[cfg(not(feature = "inspector"))]
+pub fn has_pointer() -> bool {
+    true
+}
+
+/// Whether keys are the scene's: always, without the inspector.
+#[cfg(not(feature = "inspector"))]
+pub fn has_keys() -> bool {
+    true
 }
 
 /// The colour of everything far away.
