@@ -42,8 +42,8 @@ struct Args {
     yaw: Option<f32>,
     /// Opens the inspector, as F1 does
     #[cfg(feature = "inspector")]
-    #[arg(long)]
-    inspector: bool,
+    #[arg(long, value_name = "TAB", num_args = 0..=1, default_missing_value = "joints", value_parser = tab)]
+    inspector: Option<bevy_marionette::inspector::InspectorTab>,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -74,7 +74,11 @@ fn main() {
     #[cfg(feature = "inspector")]
     {
         use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
-        app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector { open: args.inspector, ..default() });
+        app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
+            open: args.inspector.is_some(),
+            tab: args.inspector.unwrap_or_default(),
+            ..default()
+        });
     }
     app.insert_resource(args)
         .init_resource::<Shown>()
@@ -82,6 +86,13 @@ fn main() {
         .add_systems(Update, (open_dropped, watch_loading, keys.run_if(stage::has_keys), caption).chain())
         .add_observer(frame)
         .run();
+}
+
+#[cfg(feature = "inspector")]
+fn tab(text: &str) -> Result<bevy_marionette::inspector::InspectorTab, String> {
+    let tabs = bevy_marionette::inspector::InspectorTab::ALL;
+    let titles = tabs.map(|tab| tab.title().to_lowercase()).join(", ");
+    tabs.into_iter().find(|tab| tab.title().eq_ignore_ascii_case(text)).ok_or(format!("the tabs are {titles}"))
 }
 
 /// What is being shown.

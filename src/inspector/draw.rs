@@ -77,11 +77,18 @@ impl Plugin for DrawSkeletonPlugin {
         let line = GizmoLineConfig { width: 1.5, ..default() };
         app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
             .init_resource::<HoveredJoint>()
-            .add_systems(PostUpdate, (draw, draw_hovered).after(CharacterSystems::EvaluateLate));
+            .add_systems(
+                PostUpdate,
+                (
+                    draw.run_if(any_with_component::<DrawSkeleton>),
+                    draw_hovered.run_if(|hovered: Res<HoveredJoint>| hovered.0.is_some()),
+                )
+                    .after(CharacterSystems::EvaluateLate),
+            );
     }
 }
 
-/// The joint that the pointer is on in the panel.
+/// The joint that stands out while the panel is open: the one under the pointer, or else the one chosen.
 #[derive(Resource, Default, PartialEq)]
 pub(super) struct HoveredJoint(pub(super) Option<(Entity, JointIndex)>);
 

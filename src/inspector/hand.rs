@@ -42,7 +42,7 @@ pub(super) fn show(
         ui.weak("rotation");
         let rotation = change.transform.rotation;
         if numbers::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
-            change.transform.rotation = euler.changed();
+            change.transform.rotation = euler.rotation();
             changed = true;
         }
         ui.end_row();

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(super) struct JointsState {
-    pub(super) selected: Option<JointIndex>,
+    selected: Option<JointIndex>,
     search: String,
     folded: BTreeSet<JointIndex>,
     euler: EulerEdit,
@@ -67,15 +67,14 @@ impl Influences {
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut JointsState,
+    selected: &mut Option<JointIndex>,
     character: &Character,
     meshes: Option<&Assets<Mesh>>,
     item: &mut InspectedItem,
     commands: &mut Commands,
 ) -> Option<JointIndex> {
     let skeleton = &character.skeleton;
-    if state.selected.is_some_and(|joint| usize::from(joint) >= skeleton.len()) {
-        state.selected = None;
-    }
+    state.selected = selected.filter(|&joint| usize::from(joint) < skeleton.len());
     let mut overrides = item.overrides.as_ref().map_or_else(Vec::new, |overrides| overrides.0.clone());
     ui.horizontal(|ui| {
         ui.add(egui::TextEdit::singleline(&mut state.search).hint_text("search joints").desired_width(150.0));
@@ -141,6 +140,7 @@ pub(super) fn show(
             });
         });
     });
+    *selected = state.selected;
     match &mut item.overrides {
         Some(present) if present.0 != overrides => present.0 = overrides,
         None if !overrides.is_empty() => {

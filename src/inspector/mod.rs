@@ -10,7 +10,7 @@
 //! ```
 //!
 //! F1 opens and closes it, or set [`Inspector::open`]. While it is closed none of its systems run but
-//! the one that looks at the key. It stands on bevy_egui's primary context, which that adds to the first
+//! the one that looks at the key, and the drawing of skeletons where one is asked for. It stands on bevy_egui's primary context, which that adds to the first
 //! camera by itself.
 //!
 //! | tab | shows |
@@ -47,13 +47,17 @@ use crate::{
     asset::Character,
     character::{CharacterParts, CharacterSystems, ModelPose, PoseOverrides, SkinnedCharacter},
     controller::AnimationController,
+    model::JointIndex,
 };
 use bevy::{
     camera::visibility::ViewVisibility,
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
 };
-use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass, PrimaryEguiContext, egui, input::EguiWantsInput};
+use bevy_egui::{
+    EguiContexts, EguiPlugin, EguiPostUpdateSet, EguiPrimaryContextPass, PrimaryEguiContext, egui,
+    input::EguiWantsInput,
+};
 use draw::HoveredJoint;
 
 /// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along.
@@ -69,6 +73,8 @@ pub struct Inspector {
     pub key: Option<KeyCode>,
     /// The tab in front.
     pub tab: InspectorTab,
+    /// The joint shown; one that the character lacks is none.
+    pub joint: Option<JointIndex>,
 }
 
 /// A tab of the panel.
@@ -108,7 +114,7 @@ impl InspectorTab {
 
 impl Default for Inspector {
     fn default() -> Self {
-        Self { open: false, key: Some(KeyCode::F1), tab: InspectorTab::default() }
+        Self { open: false, key: Some(KeyCode::F1), tab: InspectorTab::default(), joint: None }
     }
 }
 
@@ -147,12 +153,15 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<log::EventLog>()
             .init_resource::<State>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
+            // The panel sees the poses of its own frame, and what it changes shows in the next.
+            .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::EvaluateLate))
             .add_systems(
                 PostUpdate,
                 (
                     tracks::end_step.run_if(resource_exists::<tracks::Stepping>).after(CharacterSystems::Advance),
                     log::collect.run_if(is_open).after(CharacterSystems::Callbacks),
-                ),
+                )
+                    .before(EguiPostUpdateSet::EndPass),
             )
             .add_systems(EguiPrimaryContextPass, panel.run_if(is_open));
     }
@@ -266,8 +275,11 @@ fn panel(
             match inspector.tab {
                 InspectorTab::Joints => {
                     let meshes = around.meshes.as_deref();
-                    let hover = joints::show(ui, &mut state.joints, character, meshes, &mut item, &mut around.commands);
-                    now_hovered = hover.map(|joint| (item.entity, joint));
+                    let mut joint = inspector.joint;
+                    let (state, commands) = (&mut state.joints, &mut around.commands);
+                    let hover = joints::show(ui, state, &mut joint, character, meshes, &mut item, commands);
+                    now_hovered = hover.or(joint).map(|joint| (item.entity, joint));
+                    choose(&mut inspector, joint);
                 }
                 InspectorTab::Tracks => {
                     let time = around.virtual_time.as_deref_mut();
@@ -278,8 +290,10 @@ fn panel(
                     timeline::show(ui, &mut state.timeline, character, &mut item, &around.log, now);
                 }
                 InspectorTab::Explain => {
-                    let hover = explain::show(ui, &mut state.joints.selected, character, &item);
+                    let mut joint = inspector.joint;
+                    let hover = explain::show(ui, &mut joint, character, &item);
                     now_hovered = hover.map(|joint| (item.entity, joint));
+                    choose(&mut inspector, joint);
                 }
                 InspectorTab::Drawing => {
                     drawing::show(ui, &mut state.names, character, &mut item, &mut around.commands);
@@ -294,6 +308,12 @@ fn panel(
         },
     );
     hovered.set_if_neq(HoveredJoint(now_hovered));
+}
+
+fn choose(inspector: &mut ResMut<Inspector>, joint: Option<JointIndex>) {
+    if inspector.joint != joint {
+        inspector.joint = joint;
+    }
 }
 
 fn tabs(ui: &mut egui::Ui, inspector: &mut ResMut<Inspector>) {
