@@ -77,7 +77,6 @@ impl Plugin for CharacterPlugin {
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
                 ),
             )
-            .add_systems(First, spawn::forget_teleports)
             .add_systems(
                 PostUpdate,
                 (
@@ -94,7 +93,7 @@ impl Plugin for CharacterPlugin {
                     bounds::follow_clips.in_set(Bounds),
                     (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    evaluate::late.in_set(EvaluateLate),
+                    (evaluate::late, spawn::forget_teleports).chain().in_set(EvaluateLate),
                 ),
             );
     }
