@@ -1,13 +1,16 @@
 //! What characters cost: sizes, and the time of an evaluation.
 
-use super::{InspectedItem, InspectedReadOnlyItem, numbers::grouped};
+use super::{
+    InspectedItem, InspectedReadOnlyItem,
+    numbers::{self, cell, grouped, name_cell},
+};
 use crate::{
     asset::Character,
     controller::AnimationController,
     pose::{ClipLayer, Evaluate, JointOverride, Scratch},
 };
 use bevy::{camera::visibility::ViewVisibility, prelude::*};
-use bevy_egui::egui::{self, Ui};
+use bevy_egui::egui::{RichText, Ui};
 use std::time::Instant;
 
 #[derive(Default)]
@@ -44,7 +47,7 @@ pub(super) fn show_one(
     let micros = measure(&mut state.scratch, character, &item.controller, overrides);
     state.smoothed = if state.smoothed == 0.0 { micros } else { state.smoothed + (micros - state.smoothed) / 30.0 };
     ui.strong("This character");
-    egui::Grid::new("cost").num_columns(2).spacing([12.0, 3.0]).show(ui, |ui| {
+    numbers::grid("cost", 2).show(ui, |ui| {
         fact(ui, "joints", grouped(character.skeleton.len()));
         fact(ui, "clips", grouped(character.clips.len()));
         fact(ui, "layers now", grouped(item.controller.layers(character).count()));
@@ -52,20 +55,20 @@ pub(super) fn show_one(
         fact(ui, "evaluation", format!("{:.1} µs", state.smoothed));
     });
     ui.add_space(4.0);
-    egui::Grid::new("parts").num_columns(5).striped(true).spacing([12.0, 3.0]).show(ui, |ui| {
+    numbers::grid("parts", 5).striped(true).show(ui, |ui| {
         for title in ["part", "vertices", "triangles", "joints", "in view"] {
-            ui.weak(title);
+            cell(ui, RichText::new(title).weak());
         }
         ui.end_row();
         for (at, part) in character.parts.iter().enumerate() {
-            ui.label(&part.name);
+            name_cell(ui, &part.name, 20);
             // Meshes that were moved to the GPU cannot be counted here.
             let mesh = sights.meshes.and_then(|meshes| meshes.get(&part.mesh));
             let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
-            ui.monospace(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices())));
+            cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
             let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
-            ui.monospace(indices.map_or("?".into(), |indices| grouped(indices.len() / 3)));
-            ui.monospace(grouped(part.palette.len()));
+            cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
+            cell(ui, RichText::new(grouped(part.palette.len())).monospace());
             let entity = item.parts.entities.get(at);
             let seen = entity.and_then(|&part| sights.visible.get(part).ok()).is_some_and(|seen| seen.get());
             ui.label(if seen { "yes" } else { "no" });
@@ -94,29 +97,29 @@ pub(super) fn show_all<'w, 's>(
         }
     }
     ui.strong("All characters");
-    egui::Grid::new("cost of all").num_columns(3).spacing([12.0, 3.0]).show(ui, |ui| {
+    numbers::grid("cost of all", 3).show(ui, |ui| {
         for title in ["", "in view", "in all"] {
-            ui.weak(title);
+            cell(ui, RichText::new(title).weak());
         }
         ui.end_row();
         let rows =
             [("characters", seen, characters), ("parts", parts_seen, parts), ("palette bytes", bytes_seen, bytes)];
         for (title, seen, all) in rows {
-            ui.weak(title);
-            ui.monospace(grouped(seen));
-            ui.monospace(grouped(all));
+            cell(ui, RichText::new(title).weak());
+            cell(ui, RichText::new(grouped(seen)).monospace());
+            cell(ui, RichText::new(grouped(all)).monospace());
             ui.end_row();
         }
         ui.weak("assets");
         ui.label("");
-        ui.monospace(grouped(sights.assets.len()));
+        cell(ui, RichText::new(grouped(sights.assets.len())).monospace());
         ui.end_row();
     });
 }
 
 fn fact(ui: &mut Ui, title: &str, value: String) {
-    ui.weak(title);
-    ui.monospace(value);
+    cell(ui, RichText::new(title).weak());
+    cell(ui, RichText::new(value).monospace());
     ui.end_row();
 }
 

@@ -132,7 +132,7 @@ pub(super) fn show(
         section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(at)));
         section(ui, "Inverse bind", false, |ui| {
             let inverse = skeleton.inverse_bind()[at];
-            egui::Grid::new("inverse").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+            numbers::grid("inverse", 2).show(ui, |ui| {
                 for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
                     let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
                     numbers::row(ui, name, columns.map(|column| column[row]), 4);

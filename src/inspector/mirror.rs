@@ -62,7 +62,7 @@ fn other_side(letter: char) -> Option<char> {
 /// The override that does to the other side's joint what `given` does to its own; `None` for a joint
 /// without another side.
 ///
-/// Compared with the rest pose, and reflected in the plane between the two sides at rest, so it does not
+/// Compared with the rest pose, and reflected in the plane between the two sides, so it does not
 /// matter which way the joints' own axes point. Scale is taken axis by axis.
 pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
     let to = mirror_joint(skeleton, given.joint)?;
@@ -93,11 +93,12 @@ pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<Joi
             }
         }
         JointSpace::Model => {
-            let (from_rest, to_rest) = (Frame::new(&rest[from_at]).rotation, Frame::new(&rest[to_at]).rotation);
-            let turn = given.transform.rotation * from_rest.inverse();
+            let (from_rest, to_rest) = (&rest[from_at], &rest[to_at]);
+            let turn = given.transform.rotation * Frame::new(from_rest).rotation.inverse();
+            let shift = given.transform.translation - Vec3::from(from_rest.translation);
             JointTransform {
-                translation: plane.reflect_point(given.transform.translation),
-                rotation: plane.reflect_turn(turn) * to_rest,
+                translation: Vec3::from(to_rest.translation) + plane.reflect(shift),
+                rotation: plane.reflect_turn(turn) * Frame::new(to_rest).rotation,
                 scale: given.transform.scale,
             }
         }
@@ -118,31 +119,27 @@ impl Frame {
     }
 }
 
-/// The plane between left and right: across one of the model's axes.
+/// The direction of the plane between left and right: across one of the model's axes.
 struct Plane {
     axis: usize,
-    at: f32,
 }
 
 impl Plane {
     /// Across the axis along which the pairs of joints lie apart most; x if there are none.
     fn between_sides(skeleton: &Skeleton, rest: &[Affine3A]) -> Self {
-        let (mut apart, mut sum, mut count) = (Vec3A::ZERO, Vec3A::ZERO, 0.0);
+        let mut apart = Vec3A::ZERO;
         for joint in 0..skeleton.len() {
             let Some(other) = mirror_joint(skeleton, joint as JointIndex) else { continue };
-            let (a, b) = (rest[joint].translation, rest[usize::from(other)].translation);
-            apart += (a - b).abs();
-            sum += (a + b) / 2.0;
-            count += 1.0;
+            apart += (rest[joint].translation - rest[usize::from(other)].translation).abs();
         }
         let axis = if apart.x >= apart.y && apart.x >= apart.z { 0 } else { 1 + usize::from(apart.z > apart.y) };
-        Self { axis, at: if count > 0.0 { sum[axis] / count } else { 0.0 } }
+        Self { axis }
     }
 
-    fn reflect_point(&self, point: Vec3) -> Vec3 {
-        let mut point = point;
-        point[self.axis] = 2.0 * self.at - point[self.axis];
-        point
+    fn reflect(&self, shift: Vec3) -> Vec3 {
+        let mut shift = shift;
+        shift[self.axis] = -shift[self.axis];
+        shift
     }
 
     /// An axis of rotation is a pseudovector: what lies along the normal stays, the rest turns round.
@@ -158,9 +155,7 @@ impl Plane {
     }
 
     fn carry_shift(&self, shift: Vec3, from: &Frame, to: &Frame) -> Vec3 {
-        let mut in_model = from.matrix * Vec3A::from(shift);
-        in_model[self.axis] = -in_model[self.axis];
-        (to.matrix.inverse() * in_model).into()
+        to.matrix.inverse() * self.reflect(from.matrix * shift)
     }
 }
 

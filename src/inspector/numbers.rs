@@ -13,6 +13,28 @@ pub(super) fn calm(ui: &mut Ui) {
     style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     style.spacing.interact_size.x = 62.0;
     style.wrap_mode = Some(egui::TextWrapMode::Truncate);
+    // Labels are there to be read.
+    style.visuals.weak_text_alpha = 0.85;
+    style.visuals.override_text_color.get_or_insert(style.visuals.strong_text_color().gamma_multiply(0.85));
+}
+
+/// A table whose columns are as wide as what stands in them.
+pub(super) fn grid(id: &str, columns: usize) -> egui::Grid {
+    egui::Grid::new(id).num_columns(columns).spacing([10.0, 3.0]).min_col_width(20.0)
+}
+
+/// A cell that is never cut.
+pub(super) fn cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
+    ui.add(egui::Label::new(text).extend());
+}
+
+/// A name that may be of any length, cut after `letters` and whole under the pointer.
+pub(super) fn name_cell(ui: &mut Ui, name: &str, letters: usize) {
+    if name.chars().count() <= letters {
+        return cell(ui, name);
+    }
+    let start: String = name.chars().take(letters - 1).collect();
+    ui.add(egui::Label::new(format!("{start}…")).extend()).on_hover_text(name);
 }
 
 /// Rotation about x, y and z in degrees: `R = Rx · Ry · Rz`.
@@ -56,13 +78,13 @@ impl EulerEdit {
 
 /// A row of a two-column grid: a label, and numbers of fixed width in line with those above.
 pub(super) fn row(ui: &mut Ui, label: &str, values: impl IntoIterator<Item = f32>, decimals: usize) {
-    ui.label(RichText::new(label).weak());
+    cell(ui, RichText::new(label).weak());
     ui.horizontal(|ui| {
         for value in values {
             // Adding 0 turns −0 into 0; rounding first keeps "-0.00" away.
             let scale = 10f32.powi(decimals as i32);
             let value = (value * scale).round() / scale + 0.0;
-            ui.label(RichText::new(format!("{value:>9.decimals$}")).monospace());
+            cell(ui, RichText::new(format!("{value:>9.decimals$}")).monospace());
         }
     });
     ui.end_row();
@@ -70,7 +92,7 @@ pub(super) fn row(ui: &mut Ui, label: &str, values: impl IntoIterator<Item = f32
 
 /// Translation, rotation as Euler angles and quaternion, and scale.
 pub(super) fn transform(ui: &mut Ui, id: &str, transform: &JointTransform) {
-    egui::Grid::new(id).num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+    grid(id, 2).show(ui, |ui| {
         row(ui, "translation", transform.translation.to_array(), 4);
         row(ui, "rotation °", degrees(transform.rotation), 2);
         row(ui, "quaternion", transform.rotation.to_array(), 4);

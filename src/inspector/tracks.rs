@@ -1,6 +1,9 @@
 //! Tracks live and editable, the queue, timed events, and the clock.
 
-use super::InspectedItem;
+use super::{
+    InspectedItem,
+    numbers::{self, cell},
+};
 use crate::{
     asset::Character,
     controller::{AnimationController, BlendMode, EventKind, Label, Priority, Track, TrackId},
@@ -289,7 +292,7 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     }
     ui.add_space(6.0);
     ui.strong("Timed events");
-    egui::Grid::new("events").num_columns(5).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
+    numbers::grid("events", 5).striped(true).show(ui, |ui| {
         for event in controller.timed_events() {
             let kind = match event.kind() {
                 EventKind::Speed => "speed",
@@ -298,15 +301,15 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
                 EventKind::Enable => "enable",
                 EventKind::PriorityBlend => "priority blend",
             };
-            ui.label(kind);
-            ui.label(event.track().map_or("-".into(), |track| format!("track {}", track.0)));
-            ui.monospace(format!("→ {:.2}", event.value()));
+            cell(ui, kind);
+            cell(ui, event.track().map_or("-".to_owned(), |track| format!("track {}", track.0)));
+            cell(ui, RichText::new(format!("to {:.2}", event.value())).monospace());
             let when = if event.is_running() {
                 RichText::new(format!("{:.2} of {:.2} s", now - event.start(), event.duration()))
             } else {
                 RichText::new(format!("in {:.2} s for {:.2} s", event.start() - now, event.duration())).weak()
             };
-            ui.label(when);
+            cell(ui, when);
             if ui.small_button("drop").clicked() {
                 action = Some(Action::Unkey(event.handle()));
             }
