@@ -40,6 +40,10 @@ struct Args {
     /// Degrees the camera is turned around the character
     #[arg(long, allow_negative_numbers = true)]
     yaw: Option<f32>,
+    /// Opens the inspector, as F1 does
+    #[cfg(feature = "inspector")]
+    #[arg(long, value_name = "TAB", num_args = 0..=1, default_missing_value = "joints", value_parser = tab)]
+    inspector: Option<bevy_marionette::inspector::InspectorTab>,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -62,17 +66,33 @@ enum UpArg {
 const OURS: &str = "scout/scout.character.ron";
 
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
-                    minus, plus: speed   R: reverse   drop a model or .md5anim to open it";
+                    minus, plus: speed   R: reverse   F1: inspector   drop a model or .md5anim to open it";
 
 fn main() {
     let args = Args::parse();
     let mut app = stage::app("viewer", &args.stage, HELP);
+    #[cfg(feature = "inspector")]
+    {
+        use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
+        app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
+            open: args.inspector.is_some(),
+            tab: args.inspector.unwrap_or_default(),
+            ..default()
+        });
+    }
     app.insert_resource(args)
         .init_resource::<Shown>()
         .add_systems(Startup, (open_first, spawn_caption))
-        .add_systems(Update, (open_dropped, watch_loading, keys, caption).chain())
+        .add_systems(Update, (open_dropped, watch_loading, keys.run_if(stage::has_keys), caption).chain())
         .add_observer(frame)
         .run();
+}
+
+#[cfg(feature = "inspector")]
+fn tab(text: &str) -> Result<bevy_marionette::inspector::InspectorTab, String> {
+    let tabs = bevy_marionette::inspector::InspectorTab::ALL;
+    let titles = tabs.map(|tab| tab.title().to_lowercase()).join(", ");
+    tabs.into_iter().find(|tab| tab.title().eq_ignore_ascii_case(text)).ok_or(format!("the tabs are {titles}"))
 }
 
 /// What is being shown.

@@ -18,6 +18,11 @@
 | [`character`] | components, systems and events of playing characters |
 | [`render`] | palettes into Bevy's skin buffer; the choice of backend |"
 )]
+#![cfg_attr(
+    feature = "inspector",
+    doc = "\
+| [`inspector`] | the egui panel, drawn skeletons |"
+)]
 //!
 //! Each room imports only rooms above it in this table's upper half, and the lower half stands on all of
 //! them. Without the feature `bevy` the upper half builds by itself.
@@ -50,6 +55,9 @@ pub mod character;
 #[cfg(feature = "bevy")]
 pub mod render;
 
+#[cfg(feature = "inspector")]
+pub mod inspector;
+
 #[cfg(feature = "bevy")]
 mod plugins;
 #[cfg(feature = "bevy")]
@@ -71,6 +79,9 @@ pub mod prelude {
         model::Playback,
         render_plugin,
     };
+
+    #[cfg(feature = "inspector")]
+    pub use crate::inspector::{DrawSkeleton, MarionetteInspectorPlugin};
 }
 
 /// The README's code is compiled as a test.

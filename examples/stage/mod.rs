@@ -127,9 +127,33 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         .add_plugins(MarionettePlugins)
         .add_systems(Startup, (set_stage, show_help, caption::spawn).chain())
         .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
-        .add_systems(Update, (orbit::steer, orbit::place).chain())
+        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::place).chain())
         .add_systems(PostUpdate, caption::write.before(bevy::ui::UiSystems::Content));
     app
+}
+
+/// Whether the pointer is the scene's, not the inspector's.
+#[cfg(feature = "inspector")]
+pub fn has_pointer(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
+    !bevy_marionette::inspector::inspector_wants_pointer(wants)
+}
+
+/// Whether keys are the scene's, not typed into the inspector.
+#[cfg(feature = "inspector")]
+pub fn has_keys(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
+    !bevy_marionette::inspector::inspector_wants_keys(wants)
+}
+
+/// Whether the pointer is the scene's: always, without the inspector.
+#[cfg(not(feature = "inspector"))]
+pub fn has_pointer() -> bool {
+    true
+}
+
+/// Whether keys are the scene's: always, without the inspector.
+#[cfg(not(feature = "inspector"))]
+pub fn has_keys() -> bool {
+    true
 }
 
 /// The colour of everything far away.

@@ -120,7 +120,7 @@ pub(super) fn assemble_character(
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
     let rest = skeleton.rest_model();
-    let parts = parts
+    let parts: Vec<CharacterPart> = parts
         .iter()
         .enumerate()
         .map(|(index, part)| {
@@ -145,6 +145,9 @@ pub(super) fn assemble_character(
             }
         })
         .collect();
+    for part in &parts {
+        sub_assets.extend(sink.other(CharacterAssetLabel::Part(part.name.clone()), part.clone()));
+    }
     for clip in &clips {
         let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
         sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));

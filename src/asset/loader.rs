@@ -14,7 +14,10 @@ use bevy::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Loads `.m3d`, `.md5mesh` and `.character.ron` as [`Character`]s.
 #[derive(TypePath)]
@@ -108,7 +111,7 @@ impl AssetLoader for CharacterLoader {
             TextureMode::Ignore => Textures::default(),
         };
         report(&imported.warnings);
-        let mut sink = ContextSink { context, beside: model_path };
+        let mut sink = ContextSink { context, beside: model_path, used: HashSet::new() };
         Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
     }
 
@@ -150,6 +153,9 @@ fn report(warnings: &[Diagnostic]) {
 struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
     beside: AssetPath<'static>,
+    /// Labels given in this load. The context cannot tell: it also knows those of the load before, and
+    /// those that somebody asked for in advance.
+    used: HashSet<String>,
 }
 
 impl Sink for ContextSink<'_, '_> {
@@ -185,7 +191,7 @@ impl ContextSink<'_, '_> {
         // Labels come from names in the file, and two may be alike.
         let mut unique = label.clone();
         let mut count = 1;
-        while self.context.has_labeled_asset(unique.clone()) {
+        while !self.used.insert(unique.clone()) {
             count += 1;
             unique = format!("{label}.{count}");
         }

@@ -18,10 +18,11 @@ pub(super) fn follow_clips(
         if parts.version != Some(character.version) {
             continue;
         }
-        let mut enclosed = 1;
+        let mut enclosed = 1_u64;
         let (mut layers, mut last) = (0, None);
         for layer in controller.layers(character) {
-            enclosed = enclosed * 31 + layer.clip as u64 + 1;
+            let masked = u64::from(layer.mask.is_some());
+            enclosed = enclosed.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + masked + 1);
             layers += 1;
             last = layer.mask.is_none().then_some(layer.clip);
         }

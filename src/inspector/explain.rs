@@ -1,0 +1,196 @@
+//! Which track gave what to a joint.
+
+use super::{InspectedItem, numbers::ACCENT};
+use crate::{
+    asset::Character,
+    controller::{AnimationController, BlendMode, Priority, TrackId},
+    model::JointIndex,
+    pose::{Add, JointSpace},
+};
+use bevy_egui::egui::{self, RichText, Ui};
+
+/// What a track has to do with a joint.
+#[derive(Clone, Debug, PartialEq)]
+struct Contribution {
+    track: TrackId,
+    clip: usize,
+    /// The track's weight.
+    weight: f32,
+    /// The mask's share at the joint.
+    mask: f32,
+    /// Whether the clip moves the joint at all.
+    moves: bool,
+    mode: BlendMode,
+    priority: Priority,
+    /// Share in the pose, 0..=1; of an additive track how much of its difference is added.
+    share: f32,
+}
+
+/// The tracks that play and their shares at a joint, by the rules of [`Mix`](crate::pose::Mix): what is
+/// left of 1 over all that blend and override is the rest pose.
+fn contributions(character: &Character, controller: &AnimationController, joint: usize) -> Vec<Contribution> {
+    let layers = controller.layers(character).filter_map(|layer| {
+        let clip = character.clips.get(layer.clip)?;
+        let mask = match layer.mask {
+            Some(name) => character.masks.get(name).map_or(0.0, |mask| mask.get(joint)),
+            None => 1.0,
+        };
+        let moves = clip.rows().get(joint / 4).is_some_and(|row| row.animated[joint % 4] > 0.0);
+        let share = if moves { layer.weight * mask } else { 0.0 };
+        let (mode, priority) = (layer.blend, layer.priority);
+        Some(Contribution {
+            track: layer.track,
+            clip: layer.clip,
+            weight: layer.weight,
+            mask,
+            moves,
+            mode,
+            priority,
+            share,
+        })
+    });
+    let mut all: Vec<_> = layers.collect();
+    settle(&mut all, controller.priority_blend());
+    all
+}
+
+/// From weight · mask to the share in the pose.
+fn settle(all: &mut [Contribution], priority_blend: f32) {
+    let group = |all: &[Contribution], priority| -> f32 {
+        all.iter().filter(|c| c.mode == BlendMode::Blend && c.priority == priority).map(|c| c.share).sum()
+    };
+    let (low, high) = (group(all, Priority::Low), group(all, Priority::High));
+    for at in 0..all.len() {
+        let (sum, part) = match all[at].priority {
+            Priority::Low => (low, if high > 0.0 { 1.0 - priority_blend } else { 1.0 }),
+            Priority::High => (high, if low > 0.0 { priority_blend } else { 1.0 }),
+        };
+        match all[at].mode {
+            BlendMode::Blend => all[at].share = if sum > 0.0 { all[at].share / sum * part } else { 0.0 },
+            BlendMode::Additive => all[at].share = all[at].share.min(Add::MAX_WEIGHT),
+            BlendMode::Override => {}
+        }
+    }
+    // Those that override come over the blend, in order, and each takes its share from all below it.
+    for at in 0..all.len() {
+        if all[at].mode == BlendMode::Override {
+            let taken = all[at].share.clamp(0.0, 1.0);
+            all[at].share = taken;
+            for (below, c) in all.iter_mut().enumerate() {
+                if c.mode == BlendMode::Blend || below < at {
+                    c.share *= 1.0 - taken;
+                }
+            }
+        }
+    }
+}
+
+/// Shows the tab; gives the joint that it is about, to be seen in the view.
+pub(super) fn show(
+    ui: &mut Ui,
+    selected: &mut Option<JointIndex>,
+    character: &Character,
+    item: &InspectedItem,
+) -> Option<JointIndex> {
+    let names = character.skeleton.names();
+    ui.horizontal(|ui| {
+        ui.weak("joint");
+        let title = selected.and_then(|joint| names.get(usize::from(joint))).map_or("choose", |name| name);
+        egui::ComboBox::from_id_salt("explain").width(220.0).selected_text(title).truncate().show_ui(ui, |ui| {
+            for (joint, name) in names.iter().enumerate() {
+                ui.selectable_value(selected, Some(joint as JointIndex), &**name);
+            }
+        });
+    });
+    let joint = selected.filter(|&joint| usize::from(joint) < names.len())?;
+    let contributions = contributions(character, &item.controller, usize::from(joint));
+    let replaced: f32 = contributions.iter().filter(|c| c.mode != BlendMode::Additive).map(|c| c.share).sum();
+    egui::ScrollArea::vertical().id_salt("explain").auto_shrink([false, false]).show(ui, |ui| {
+        for c in &contributions {
+            let name = character.clips.get(c.clip).map_or("", |clip| &clip.timing.name);
+            let how = match (c.moves, c.mode) {
+                (false, _) => "does not move this joint".to_owned(),
+                (true, mode) => {
+                    let mode = match (mode, c.priority) {
+                        (BlendMode::Additive, _) => "additive",
+                        (BlendMode::Override, _) => "override",
+                        (BlendMode::Blend, Priority::Low) => "low",
+                        (BlendMode::Blend, Priority::High) => "high",
+                    };
+                    format!("{mode}, weight {:.2} · mask {:.2}", c.weight, c.mask)
+                }
+            };
+            let text = if c.mode == BlendMode::Additive { format!("+{:.2}", c.share) } else { percent(c.share) };
+            line(ui, &format!("{name}  (track {})", c.track.0), &how, c.share, text);
+        }
+        if replaced < 0.9995 {
+            line(ui, "rest pose", "what no track reaches", 1.0 - replaced, percent(1.0 - replaced));
+        }
+        let by_hand = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+        for change in by_hand.iter().filter(|change| change.joint == joint) {
+            let how = match change.space {
+                JointSpace::Parent => "replaces the above, relative to the parent",
+                JointSpace::Model => "replaces the above, in the model's space",
+                JointSpace::Joint => "on top of the above",
+            };
+            line(ui, "by hand", how, change.weight, percent(change.weight));
+        }
+    });
+    Some(joint)
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A name, a bar as long as the share, the share, and how it came to be.
+fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        ui.strong(name);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(text));
+    });
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 6.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
+    let filled = egui::Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()));
+    ui.painter().rect_filled(filled, 3.0, ACCENT);
+    ui.label(RichText::new(how).weak());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(layers: &[(BlendMode, Priority, f32)], priority_blend: f32) -> Vec<f32> {
+        let layer = |&(mode, priority, share): &(BlendMode, Priority, f32)| Contribution {
+            track: TrackId::default(),
+            clip: 0,
+            weight: share,
+            mask: 1.0,
+            moves: true,
+            mode,
+            priority,
+            share,
+        };
+        let mut all: Vec<_> = layers.iter().map(layer).collect();
+        settle(&mut all, priority_blend);
+        all.iter().map(|c| c.share).collect()
+    }
+
+    #[test]
+    fn the_groups_are_normalised_and_then_mixed_by_the_priority_blend() {
+        use {BlendMode::Blend, Priority::*};
+        assert_eq!(shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0)], 0.9), [0.75, 0.25]);
+        let mixed = shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0), (Blend, High, 0.1)], 0.6);
+        assert!(mixed.iter().zip([0.3, 0.1, 0.6]).all(|(a, b)| (a - b).abs() < 1e-6), "{mixed:?}");
+        assert_eq!(shares(&[(Blend, Low, 0.0), (Blend, High, 0.1)], 0.2), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn an_override_takes_its_share_from_what_is_below_and_an_addition_takes_nothing() {
+        use {BlendMode::*, Priority::*};
+        let shares =
+            shares(&[(Override, Low, 0.5), (Blend, Low, 2.0), (Additive, High, 0.7), (Override, High, 0.5)], 0.5);
+        assert_eq!(shares, [0.25, 0.25, 0.35, 0.5]);
+    }
+}

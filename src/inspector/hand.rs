@@ -1,0 +1,140 @@
+//! Posing by hand: an override's numbers, its mirror image, and all of them as RON.
+
+use super::{
+    mirror::{mirror_joint, mirror_override},
+    numbers::{self, EulerEdit},
+};
+use crate::{
+    model::{JointIndex, JointTransform, Skeleton},
+    pose::{JointOverride, JointSpace},
+};
+use bevy_egui::egui::{self, Ui};
+
+/// The overrides as a RON list that reads back as `Vec<JointOverride>`, each under its joint's name.
+pub fn overrides_ron(skeleton: &Skeleton, overrides: &[JointOverride]) -> String {
+    let mut text = String::from("[\n");
+    for change in overrides {
+        let name = skeleton.names().get(usize::from(change.joint)).map_or("(no such joint)", |name| name);
+        // A name may hold anything, and a comment ends with its line.
+        let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let Ok(line) = ron::to_string(change) else { continue };
+        text.push_str(&format!("    // {name}\n    {line},\n"));
+    }
+    text.push_str("]\n");
+    text
+}
+
+/// The numbers of `joint`'s override, and the buttons around it. `local` is where it is now.
+pub(super) fn show(
+    ui: &mut Ui,
+    euler: &mut EulerEdit,
+    skeleton: &Skeleton,
+    joint: JointIndex,
+    local: JointTransform,
+    overrides: &mut Vec<JointOverride>,
+) {
+    let at = overrides.iter().position(|change| change.joint == joint);
+    let mut change = at.map_or(JointOverride::local(joint, local), |at| overrides[at]);
+    let mut changed = false;
+    // The drags are as fine as the joint's own lengths.
+    let fine = f64::from(local.translation.length().max(0.05)) * 0.005;
+    egui::Grid::new("by_hand").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+        ui.weak("rotation");
+        let rotation = change.transform.rotation;
+        if numbers::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
+            change.transform.rotation = euler.rotation();
+            changed = true;
+        }
+        ui.end_row();
+        ui.weak("translation");
+        changed |= numbers::drag_vec(ui, &mut change.transform.translation, fine, 3);
+        ui.end_row();
+        ui.weak("scale");
+        changed |= numbers::drag_vec(ui, &mut change.transform.scale, 0.005, 3);
+        ui.end_row();
+        ui.weak("weight");
+        ui.horizontal(|ui| {
+            changed |= ui.add(egui::Slider::new(&mut change.weight, 0.0..=1.0).fixed_decimals(2)).changed();
+            changed |= space(ui, &mut change, local);
+        });
+        ui.end_row();
+    });
+    if changed {
+        match at {
+            Some(at) => overrides[at] = change,
+            None => overrides.push(change),
+        }
+    }
+    ui.horizontal(|ui| {
+        if ui.add_enabled(at.is_some(), egui::Button::new("Reset")).clicked() {
+            overrides.retain(|change| change.joint != joint);
+        }
+        if ui.add_enabled(!overrides.is_empty(), egui::Button::new("Reset all")).clicked() {
+            overrides.clear();
+        }
+        let other = mirror_joint(skeleton, joint);
+        let mirror = ui.add_enabled(other.is_some() && at.is_some(), egui::Button::new("Mirror"));
+        let mirror = match other.and_then(|other| skeleton.names().get(usize::from(other))) {
+            Some(name) => mirror.on_hover_text(format!("to {name}")),
+            None => mirror.on_disabled_hover_text("no joint of that name on the other side"),
+        };
+        if mirror.clicked()
+            && let Some(mirrored) =
+                overrides.iter().find(|c| c.joint == joint).and_then(|c| mirror_override(skeleton, c))
+        {
+            overrides.retain(|change| change.joint != mirrored.joint);
+            overrides.push(mirrored);
+        }
+        if ui.add_enabled(!overrides.is_empty(), egui::Button::new("Copy RON")).clicked() {
+            ui.copy_text(overrides_ron(skeleton, overrides));
+        }
+    });
+}
+
+/// The space of the override. A change of it starts from where the joint is, or from nothing.
+fn space(ui: &mut Ui, change: &mut JointOverride, local: JointTransform) -> bool {
+    let title = |space| match space {
+        JointSpace::Parent => "in parent",
+        JointSpace::Model => "in model",
+        JointSpace::Joint => "on top",
+    };
+    let before = change.space;
+    egui::ComboBox::from_id_salt("space").width(84.0).selected_text(title(before)).show_ui(ui, |ui| {
+        // In model space a joint would jump, for the panel edits numbers relative to the parent.
+        for space in [JointSpace::Parent, JointSpace::Joint] {
+            ui.selectable_value(&mut change.space, space, title(space));
+        }
+    });
+    if change.space == before {
+        return false;
+    }
+    change.transform = if change.space == JointSpace::Parent { local } else { JointTransform::IDENTITY };
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+    use glam::{Affine3A, Quat, Vec3};
+
+    #[test]
+    fn the_copied_text_reads_back_as_the_same_overrides_and_names_the_joints() {
+        let joint = |name: &str| Joint {
+            name: name.into(),
+            parent: None,
+            rest: JointTransform::IDENTITY,
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let skeleton = Skeleton::new(vec![joint("root"), joint("odd\nname")]).unwrap();
+        let transform = JointTransform::new(Vec3::new(0.1, -2.0, 3.5), Quat::from_rotation_y(0.3));
+        let overrides = vec![
+            JointOverride::local(0, transform),
+            JointOverride { weight: 0.25, space: JointSpace::Joint, ..JointOverride::local(1, transform) },
+        ];
+        let text = overrides_ron(&skeleton, &overrides);
+        assert!(text.contains("// root\n") && text.contains("// odd name\n"), "{text}");
+        assert_eq!(ron::from_str::<Vec<JointOverride>>(&text).unwrap(), overrides);
+        assert_eq!(ron::from_str::<Vec<JointOverride>>(&overrides_ron(&skeleton, &[])).unwrap(), []);
+    }
+}

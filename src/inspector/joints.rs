@@ -1,0 +1,254 @@
+//! The joint tree and what there is to say about one joint.
+
+use super::{
+    InspectedItem, hand, mirror,
+    numbers::{self, ACCENT, EulerEdit},
+    tree::{self, Row},
+};
+use crate::{
+    asset::Character,
+    character::PoseOverrides,
+    model::{JointIndex, JointTransform},
+};
+use bevy::{
+    mesh::{Mesh, VertexAttributeValues},
+    prelude::*,
+};
+use bevy_egui::egui::{self, RichText, Ui};
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(super) struct JointsState {
+    selected: Option<JointIndex>,
+    search: String,
+    folded: BTreeSet<JointIndex>,
+    euler: EulerEdit,
+    influences: Option<Influences>,
+}
+
+/// How many vertices of each part each joint moves, for one version of one character.
+struct Influences {
+    version: u64,
+    /// Part by part, a count for each joint; `None` where the mesh is only on the GPU.
+    parts: Vec<Option<Vec<u32>>>,
+}
+
+impl Influences {
+    fn count(character: &Character, meshes: Option<&Assets<Mesh>>) -> Self {
+        let parts = character.parts.iter().map(|part| {
+            let mesh = meshes?.get(&part.mesh)?;
+            let mut counts = vec![0; character.skeleton.len()];
+            if part.palette.is_empty() {
+                return Some(counts);
+            }
+            let Ok(VertexAttributeValues::Uint16x4(joints)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) else {
+                return None;
+            };
+            let Ok(VertexAttributeValues::Float32x4(weights)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) else {
+                return None;
+            };
+            for (joints, weights) in joints.iter().zip(weights) {
+                for (lane, &palette) in joints.iter().enumerate().filter(|&(lane, _)| weights[lane] > 0.0) {
+                    // The same joint twice on one vertex counts once.
+                    let before = (0..lane).any(|other| joints[other] == palette && weights[other] > 0.0);
+                    let joint = part.palette.get(usize::from(palette)).map(|&joint| usize::from(joint));
+                    if let Some(count) = joint.and_then(|joint| counts.get_mut(joint)).filter(|_| !before) {
+                        *count += 1;
+                    }
+                }
+            }
+            Some(counts)
+        });
+        Self { version: character.version, parts: parts.collect() }
+    }
+}
+
+/// Shows the tab; gives the joint that the pointer is on.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut JointsState,
+    selected: &mut Option<JointIndex>,
+    character: &Character,
+    meshes: Option<&Assets<Mesh>>,
+    item: &mut InspectedItem,
+    commands: &mut Commands,
+) -> Option<JointIndex> {
+    let skeleton = &character.skeleton;
+    state.selected = selected.filter(|&joint| usize::from(joint) < skeleton.len());
+    let mut overrides = item.overrides.as_ref().map_or_else(Vec::new, |overrides| overrides.0.clone());
+    ui.horizontal(|ui| {
+        ui.add(egui::TextEdit::singleline(&mut state.search).hint_text("search joints").desired_width(150.0));
+        if ui.button("fold").on_hover_text("Fold all branches").clicked() {
+            state.folded = skeleton.parents().iter().flatten().copied().collect();
+        }
+        if ui.button("unfold").clicked() {
+            state.folded.clear();
+        }
+        ui.weak(format!("{} joints", skeleton.len()));
+    });
+    let rows = tree::rows(skeleton, &state.folded, &state.search);
+    let height = ui.text_style_height(&egui::TextStyle::Body) + 4.0;
+    let room = (ui.available_height() * 0.36).max(4.0 * height);
+    let mut hovered = None;
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        egui::ScrollArea::vertical().id_salt("joints").max_height(room).auto_shrink([false, false]).show_rows(
+            ui,
+            height,
+            rows.len(),
+            |ui, range| {
+                for row in &rows[range] {
+                    let posed = overrides.iter().any(|change| change.joint == row.joint);
+                    if tree_row(ui, state, character, row, height, posed) {
+                        hovered = Some(row.joint);
+                    }
+                }
+            },
+        );
+        if rows.is_empty() {
+            ui.weak("No joint has such a name.");
+        }
+    });
+    ui.separator();
+    egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).show(ui, |ui| {
+        let Some(joint) = state.selected else {
+            ui.weak("Choose a joint.");
+            return;
+        };
+        if state.influences.as_ref().is_none_or(|influences| influences.version != character.version) {
+            state.influences = Some(Influences::count(character, meshes));
+        }
+        heading(ui, state, character, joint);
+        let at = usize::from(joint);
+        let local = local_of(character, &item.pose.joints, at);
+        ui.add_space(4.0);
+        section(ui, "Pose by hand", true, |ui| {
+            hand::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
+        });
+        section(ui, "Local", true, |ui| numbers::transform(ui, "local", &local));
+        if let Some(model) = item.pose.joints.get(at) {
+            section(ui, "Model", false, |ui| numbers::transform(ui, "model", &JointTransform::from_affine(*model)));
+        }
+        section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(at)));
+        section(ui, "Inverse bind", false, |ui| {
+            let inverse = skeleton.inverse_bind()[at];
+            egui::Grid::new("inverse").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+                for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
+                    let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
+                    numbers::row(ui, name, columns.map(|column| column[row]), 4);
+                }
+            });
+        });
+    });
+    *selected = state.selected;
+    match &mut item.overrides {
+        Some(present) if present.0 != overrides => present.0 = overrides,
+        None if !overrides.is_empty() => {
+            commands.entity(item.entity).insert(PoseOverrides(overrides));
+        }
+        _ => {}
+    }
+    hovered
+}
+
+/// A joint's transform relative to its parent, as posed now.
+fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
+    let skeleton = &character.skeleton;
+    let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
+        return skeleton.rest_of(joint);
+    };
+    let local = match skeleton.parents()[joint] {
+        Some(parent) => JointTransform::from_affine(posed[usize::from(parent)].inverse() * *model),
+        None => JointTransform::from_affine(*model),
+    };
+    // A parent of scale zero has no inverse.
+    if local.is_finite() { local } else { skeleton.rest_of(joint) }
+}
+
+fn section(ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
+    egui::CollapsingHeader::new(title).default_open(open).show_unindented(ui, contents);
+}
+
+/// A line of the tree; whether the pointer is on it.
+fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &Row, height: f32, posed: bool) -> bool {
+    let name = &character.skeleton.names()[usize::from(row.joint)];
+    let width = ui.available_width();
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height), egui::Sense::click());
+    let selected = state.selected == Some(row.joint);
+    let visuals = ui.visuals();
+    if selected {
+        ui.painter().rect_filled(rect, 3.0, visuals.selection.bg_fill);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 3.0, visuals.widgets.hovered.weak_bg_fill);
+    }
+    let left = rect.left() + 4.0 + 12.0 * f32::from(row.depth.min(24));
+    let icon = egui::Rect::from_center_size(egui::pos2(left + 6.0, rect.center().y), egui::vec2(10.0, 10.0));
+    if row.has_children {
+        let fold = ui.interact(icon.expand(3.0), ui.id().with(("fold", row.joint)), egui::Sense::click());
+        let open = !state.folded.contains(&row.joint) || !state.search.is_empty();
+        let mut within = fold.clone();
+        within.rect = icon;
+        egui::collapsing_header::paint_default_icon(ui, if open { 1.0 } else { 0.0 }, &within);
+        if fold.clicked() && !state.folded.remove(&row.joint) {
+            state.folded.insert(row.joint);
+        }
+    }
+    let visuals = ui.visuals();
+    let color = match (selected, row.on_the_way) {
+        (true, _) => visuals.selection.stroke.color,
+        (false, true) => visuals.weak_text_color(),
+        (false, false) => visuals.text_color(),
+    };
+    let font = egui::TextStyle::Body.resolve(ui.style());
+    let from = egui::pos2(left + 16.0, rect.center().y);
+    ui.painter().with_clip_rect(rect).text(from, egui::Align2::LEFT_CENTER, name, font, color);
+    if posed {
+        ui.painter().circle_filled(egui::pos2(rect.right() - 14.0, rect.center().y), 3.5, ACCENT);
+    }
+    if response.clicked() {
+        state.selected = if selected { None } else { Some(row.joint) };
+    }
+    response.hovered()
+}
+
+/// Name, parent, the other side, and the vertices it moves.
+fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: JointIndex) {
+    let skeleton = &character.skeleton;
+    let name = |joint: JointIndex| &*skeleton.names()[usize::from(joint)];
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(name(joint)).strong().size(15.0));
+        ui.weak(format!("#{joint}"));
+    });
+    ui.horizontal(|ui| {
+        ui.weak("parent");
+        match skeleton.parents()[usize::from(joint)] {
+            Some(parent) if ui.link(name(parent)).clicked() => state.selected = Some(parent),
+            Some(_) => {}
+            None => {
+                ui.label("none");
+            }
+        }
+        if let Some(other) = mirror::mirror_joint(skeleton, joint) {
+            ui.weak("other side");
+            if ui.link(name(other)).clicked() {
+                state.selected = Some(other);
+            }
+        }
+    });
+    let Some(influences) = &state.influences else { return };
+    let counts = || character.parts.iter().zip(&influences.parts);
+    let moved: Vec<_> = counts()
+        .filter_map(|(part, counts)| Some((part, counts.as_ref()?.get(usize::from(joint)).copied()?)))
+        .filter(|&(_, count)| count > 0)
+        .collect();
+    let total: u32 = moved.iter().map(|&(_, count)| count).sum();
+    let text = if counts().any(|(_, counts)| counts.is_none()) {
+        "vertices unknown: a mesh is on the GPU only".to_owned()
+    } else if total == 0 {
+        "control joint: moves no vertex".to_owned()
+    } else {
+        let parts: Vec<_> = moved.iter().map(|(part, count)| format!("{} {count}", part.name)).collect();
+        format!("moves {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
+    };
+    ui.label(RichText::new(&text).weak()).on_hover_text(text);
+}

@@ -1,0 +1,104 @@
+//! The last events of the character shown.
+
+use super::InspectedCharacter;
+use crate::{
+    character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
+    controller::{AnimationController, TrackId},
+};
+use bevy::prelude::*;
+use std::{collections::VecDeque, sync::Arc};
+
+/// Events kept.
+const KEPT: usize = 200;
+
+/// What came up while the panel was open, the newest first.
+#[derive(Resource, Default)]
+pub(super) struct EventLog {
+    pub(super) of: Option<Entity>,
+    pub(super) entries: VecDeque<Entry>,
+}
+
+/// An event that came up.
+pub(super) struct Entry {
+    /// Real seconds since the app began, for the flash.
+    pub(super) seen: f64,
+    /// The controller's time.
+    pub(super) time: f64,
+    pub(super) track: TrackId,
+    pub(super) clip: Arc<str>,
+    pub(super) kind: Kind,
+}
+
+pub(super) enum Kind {
+    /// A callback key with its name, place in the clip and data.
+    Callback {
+        name: Arc<str>,
+        at: f64,
+        data: String,
+    },
+    Started,
+    Looped,
+    Finished,
+    Faded,
+}
+
+impl EventLog {
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// When a callback key last fired on a track, in real seconds.
+    pub(super) fn last_fired(&self, track: TrackId, clip: &str, name: &str, at: f64) -> Option<f64> {
+        let is = |entry: &&Entry| {
+            let fired = matches!(&entry.kind, Kind::Callback { name: n, at: a, .. } if **n == *name && *a == at);
+            fired && entry.track == track && *entry.clip == *clip
+        };
+        self.entries.iter().find(is).map(|entry| entry.seen)
+    }
+}
+
+pub(super) fn collect(
+    mut log: ResMut<EventLog>,
+    inspected: Res<InspectedCharacter>,
+    real_time: Res<Time<Real>>,
+    controllers: Query<&AnimationController>,
+    mut callbacks: MessageReader<AnimationCallback>,
+    mut started: MessageReader<AnimationStarted>,
+    mut looped: MessageReader<AnimationLooped>,
+    mut finished: MessageReader<AnimationFinished>,
+    mut faded: MessageReader<CrossFadeFinished>,
+) {
+    if log.of != inspected.0 {
+        log.clear();
+        log.of = inspected.0;
+    }
+    let shown = log.of;
+    let seen = real_time.elapsed_secs_f64();
+    let time = shown.and_then(|entity| controllers.get(entity).ok()).map_or(0.0, AnimationController::time);
+    let mut add = |entity: Entity, track: TrackId, clip: &Arc<str>, kind: &dyn Fn() -> Kind| {
+        if Some(entity) == shown {
+            log.entries.push_front(Entry { seen, time, track, clip: clip.clone(), kind: kind() });
+        }
+    };
+    for event in started.read() {
+        add(event.entity, event.track, &event.clip, &|| Kind::Started);
+    }
+    for event in callbacks.read() {
+        let data = || match &event.data {
+            ron::Value::Unit => String::new(),
+            data => ron::to_string(data).unwrap_or_default(),
+        };
+        let kind = || Kind::Callback { name: event.name.clone(), at: event.time, data: data() };
+        add(event.entity, event.track, &event.clip, &kind);
+    }
+    for event in looped.read() {
+        add(event.entity, event.track, &event.clip, &|| Kind::Looped);
+    }
+    for event in finished.read() {
+        add(event.entity, event.track, &event.clip, &|| Kind::Finished);
+    }
+    for event in faded.read() {
+        add(event.entity, event.track, &event.clip, &|| Kind::Faded);
+    }
+    log.entries.truncate(KEPT);
+}

@@ -1,0 +1,252 @@
+//! Left and right: which joint is the other side's, and an override carried over to it.
+
+use crate::{
+    model::{JointIndex, JointTransform, Skeleton},
+    pose::{JointOverride, JointSpace},
+};
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
+
+/// The joint on the other side, by name: `.L`/`.R`, `_l`/`_r` and the like anywhere in the name,
+/// `Left…`/`Right…`, a closing capital as in `handL`, a leading letter as in `larm`.
+pub fn mirror_joint(skeleton: &Skeleton, joint: JointIndex) -> Option<JointIndex> {
+    let name = skeleton.names().get(usize::from(joint))?;
+    mirrored_names(name).iter().find_map(|name| skeleton.find(name))
+}
+
+/// What a joint of the other side may be called, the surest first.
+fn mirrored_names(name: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (left, right) in [("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT")] {
+        match (name.contains(left), name.contains(right)) {
+            (true, false) => names.push(name.replace(left, right)),
+            (false, true) => names.push(name.replace(right, left)),
+            _ => {}
+        }
+    }
+    let letters: Vec<char> = name.chars().collect();
+    let with = |at: usize, other: char| -> String {
+        letters.iter().enumerate().map(|(i, &letter)| if i == at { other } else { letter }).collect()
+    };
+    let parts = |letter: Option<&char>| letter.is_none_or(|letter| matches!(letter, '.' | '_' | '-' | ' ' | ':'));
+    let sides = || letters.iter().enumerate().filter_map(|(at, &letter)| Some((at, other_side(letter)?)));
+    // A side at the end of the name is the usual one.
+    for (at, other) in sides().rev() {
+        if parts(at.checked_sub(1).and_then(|before| letters.get(before))) && parts(letters.get(at + 1)) {
+            names.push(with(at, other));
+        }
+    }
+    if let Some((at, other)) = sides().next_back()
+        && at > 0
+        && at + 1 == letters.len()
+        && other.is_uppercase()
+        && letters[at - 1].is_lowercase()
+    {
+        names.push(with(at, other));
+    }
+    if let Some((0, other)) = sides().next() {
+        names.push(with(0, other));
+    }
+    names
+}
+
+fn other_side(letter: char) -> Option<char> {
+    match letter {
+        'l' => Some('r'),
+        'r' => Some('l'),
+        'L' => Some('R'),
+        'R' => Some('L'),
+        _ => None,
+    }
+}
+
+/// The override that does to the other side's joint what `given` does to its own; `None` for a joint
+/// without another side.
+///
+/// Compared with the rest pose, and reflected in the plane between the two sides at rest, so it does not
+/// matter which way the joints' own axes point. Scale is taken axis by axis.
+pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
+    let to = mirror_joint(skeleton, given.joint)?;
+    let rest = skeleton.rest_model();
+    let plane = Plane::between_sides(skeleton, &rest);
+    let (from_at, to_at) = (usize::from(given.joint), usize::from(to));
+    let parent =
+        |joint: usize| skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| rest[usize::from(parent)]);
+    let transform = match given.space {
+        JointSpace::Parent => {
+            let (from_rest, to_rest) = (skeleton.rest_of(from_at), skeleton.rest_of(to_at));
+            let (from_frame, to_frame) = (Frame::new(&parent(from_at)), Frame::new(&parent(to_at)));
+            let turn = given.transform.rotation * from_rest.rotation.inverse();
+            let shift = given.transform.translation - from_rest.translation;
+            let ratio = given.transform.difference_to(&from_rest).scale;
+            JointTransform {
+                translation: to_rest.translation + plane.carry_shift(shift, &from_frame, &to_frame),
+                rotation: plane.carry_turn(turn, &from_frame, &to_frame) * to_rest.rotation,
+                scale: to_rest.scale * ratio,
+            }
+        }
+        JointSpace::Joint => {
+            let (from_frame, to_frame) = (Frame::new(&rest[from_at]), Frame::new(&rest[to_at]));
+            JointTransform {
+                translation: plane.carry_shift(given.transform.translation, &from_frame, &to_frame),
+                rotation: plane.carry_turn(given.transform.rotation, &from_frame, &to_frame),
+                scale: given.transform.scale,
+            }
+        }
+        JointSpace::Model => {
+            let (from_rest, to_rest) = (Frame::new(&rest[from_at]).rotation, Frame::new(&rest[to_at]).rotation);
+            let turn = given.transform.rotation * from_rest.inverse();
+            JointTransform {
+                translation: plane.reflect_point(given.transform.translation),
+                rotation: plane.reflect_turn(turn) * to_rest,
+                scale: given.transform.scale,
+            }
+        }
+    };
+    let transform = JointTransform { rotation: transform.rotation.normalize(), ..transform };
+    transform.is_finite().then_some(JointOverride { joint: to, transform, ..*given })
+}
+
+/// A frame of the rest pose in model space.
+struct Frame {
+    matrix: Mat3A,
+    rotation: Quat,
+}
+
+impl Frame {
+    fn new(affine: &Affine3A) -> Self {
+        Self { matrix: affine.matrix3, rotation: JointTransform::from_affine(*affine).rotation }
+    }
+}
+
+/// The plane between left and right: across one of the model's axes.
+struct Plane {
+    axis: usize,
+    at: f32,
+}
+
+impl Plane {
+    /// Across the axis along which the pairs of joints lie apart most; x if there are none.
+    fn between_sides(skeleton: &Skeleton, rest: &[Affine3A]) -> Self {
+        let (mut apart, mut sum, mut count) = (Vec3A::ZERO, Vec3A::ZERO, 0.0);
+        for joint in 0..skeleton.len() {
+            let Some(other) = mirror_joint(skeleton, joint as JointIndex) else { continue };
+            let (a, b) = (rest[joint].translation, rest[usize::from(other)].translation);
+            apart += (a - b).abs();
+            sum += (a + b) / 2.0;
+            count += 1.0;
+        }
+        let axis = if apart.x >= apart.y && apart.x >= apart.z { 0 } else { 1 + usize::from(apart.z > apart.y) };
+        Self { axis, at: if count > 0.0 { sum[axis] / count } else { 0.0 } }
+    }
+
+    fn reflect_point(&self, point: Vec3) -> Vec3 {
+        let mut point = point;
+        point[self.axis] = 2.0 * self.at - point[self.axis];
+        point
+    }
+
+    /// An axis of rotation is a pseudovector: what lies along the normal stays, the rest turns round.
+    fn reflect_turn(&self, turn: Quat) -> Quat {
+        let mut axis = -Vec3::new(turn.x, turn.y, turn.z);
+        axis[self.axis] = -axis[self.axis];
+        Quat::from_xyzw(axis.x, axis.y, axis.z, turn.w)
+    }
+
+    fn carry_turn(&self, turn: Quat, from: &Frame, to: &Frame) -> Quat {
+        let in_model = from.rotation * turn * from.rotation.inverse();
+        to.rotation.inverse() * self.reflect_turn(in_model) * to.rotation
+    }
+
+    fn carry_shift(&self, shift: Vec3, from: &Frame, to: &Frame) -> Vec3 {
+        let mut in_model = from.matrix * Vec3A::from(shift);
+        in_model[self.axis] = -in_model[self.axis];
+        (to.matrix.inverse() * in_model).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    #[test]
+    fn the_other_side_has_the_name_that_riggers_give_it() {
+        for (name, other) in [
+            ("hand.L", "hand.R"),
+            ("hand_l", "hand_r"),
+            ("L_Hand", "R_Hand"),
+            ("mixamorig:LeftArm", "mixamorig:RightArm"),
+            ("rightfoot", "leftfoot"),
+            ("Bip01 L Thigh", "Bip01 R Thigh"),
+            ("upper_arm.R.001", "upper_arm.L.001"),
+            ("handL", "handR"),
+            ("luparm", "ruparm"),
+        ] {
+            assert_eq!(mirrored_names(name).first().map(String::as_str), Some(other), "{name}");
+        }
+        assert!(mirrored_names("spine").is_empty());
+        assert!(mirrored_names("head").is_empty());
+    }
+
+    /// Two arms whose joint axes have nothing to do with each other.
+    fn arms() -> Skeleton {
+        let joint = |name: &str, parent, translation, rotation| Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::new(translation, rotation),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new(vec![
+            joint("root", None, Vec3::new(0.5, 0.0, 0.0), Quat::IDENTITY),
+            joint("arm.L", Some(0), Vec3::new(1.0, 2.0, 0.3), Quat::from_rotation_z(0.4)),
+            joint("arm.R", Some(0), Vec3::new(-1.0, 2.0, 0.3), Quat::from_euler(glam::EulerRot::XYZ, 1.0, 2.0, 3.0)),
+            joint("hand.L", Some(1), Vec3::new(1.0, 0.0, 0.0), Quat::IDENTITY),
+            // The mirror image of the left hand, as seen from the right arm.
+            joint("hand.R", Some(2), Vec3::ZERO, Quat::from_rotation_x(0.7)),
+        ])
+        .unwrap()
+    }
+
+    /// Where a point fixed to a joint at rest goes when the override is on: model space.
+    fn moved(skeleton: &Skeleton, change: &JointOverride, point: Vec3) -> Vec3 {
+        let rest = skeleton.rest_model();
+        let joint = usize::from(change.joint);
+        let parent = skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |p| rest[usize::from(p)]);
+        let now = match change.space {
+            JointSpace::Parent => parent * change.transform.to_affine(),
+            JointSpace::Joint => rest[joint] * change.transform.to_affine(),
+            JointSpace::Model => change.transform.to_affine(),
+        };
+        (now * rest[joint].inverse()).transform_point3(point)
+    }
+
+    #[test]
+    fn what_hangs_on_the_other_side_moves_as_in_a_mirror_whatever_the_joints_axes() {
+        let skeleton = arms();
+        // The plane of symmetry is at x = 0.5, where the root is.
+        let mirror = |p: Vec3| Vec3::new(1.0 - p.x, p.y, p.z);
+        for space in [JointSpace::Parent, JointSpace::Joint, JointSpace::Model] {
+            let transform =
+                JointTransform::new(Vec3::new(1.2, 1.7, -0.4), Quat::from_euler(glam::EulerRot::XYZ, 0.5, -0.8, 0.3));
+            let left = JointOverride { joint: 1, transform, weight: 0.7, space };
+            let right = mirror_override(&skeleton, &left).unwrap();
+            assert_eq!((right.joint, right.weight, right.space), (2, 0.7, space));
+            for point in [Vec3::new(1.5, 2.0, 0.3), Vec3::new(2.0, 2.0, 0.0), Vec3::new(2.5, 1.0, 1.0)] {
+                let expected = mirror(moved(&skeleton, &left, point));
+                let found = moved(&skeleton, &right, mirror(point));
+                assert!(found.abs_diff_eq(expected, 1e-4), "{space:?}: {found} is not {expected}");
+            }
+            let back = mirror_override(&skeleton, &right).unwrap();
+            assert!(back.transform.translation.abs_diff_eq(transform.translation, 1e-4));
+            assert!(back.transform.rotation.dot(transform.rotation).abs() > 1.0 - 1e-5);
+        }
+    }
+
+    #[test]
+    fn a_joint_without_another_side_has_no_mirror_image() {
+        let skeleton = arms();
+        assert!(mirror_override(&skeleton, &JointOverride::local(0, JointTransform::IDENTITY)).is_none());
+        assert_eq!(mirror_joint(&skeleton, 3), Some(4));
+        assert_eq!(mirror_joint(&skeleton, 77), None);
+    }
+}

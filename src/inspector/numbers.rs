@@ -1,0 +1,146 @@
+//! How numbers and rows look, the same everywhere in the panel.
+
+use crate::model::JointTransform;
+use bevy_egui::egui::{self, RichText, Ui};
+use glam::{EulerRot, Quat, Vec3};
+
+/// The accent for what is chosen by hand or fires just now.
+pub(super) const ACCENT: egui::Color32 = egui::Color32::from_rgb(240, 150, 50);
+
+/// Room between the lines, and long words cut instead of wrapped.
+pub(super) fn calm(ui: &mut Ui) {
+    let style = ui.style_mut();
+    style.spacing.item_spacing = egui::vec2(6.0, 4.0);
+    style.spacing.interact_size.x = 62.0;
+    style.wrap_mode = Some(egui::TextWrapMode::Truncate);
+}
+
+/// Rotation about x, y and z in degrees: `R = Rx · Ry · Rz`.
+pub(super) fn degrees(rotation: Quat) -> [f32; 3] {
+    let (x, y, z) = rotation.to_euler(EulerRot::XYZ);
+    // Adding 0 turns −0 into 0.
+    [x, y, z].map(|angle| angle.to_degrees() + 0.0)
+}
+
+/// The rotation of [`degrees`].
+pub(super) fn rotation(degrees: [f32; 3]) -> Quat {
+    let [x, y, z] = degrees.map(f32::to_radians);
+    Quat::from_euler(EulerRot::XYZ, x, y, z)
+}
+
+/// Euler angles being edited: kept as typed while they still say the same rotation, for a rotation has
+/// many and conversion would jump between them.
+#[derive(Default)]
+pub(super) struct EulerEdit {
+    of: Option<usize>,
+    degrees: [f32; 3],
+}
+
+impl EulerEdit {
+    /// The angles of joint `of`, whose rotation is now `to`.
+    pub(super) fn angles(&mut self, of: usize, to: Quat) -> &mut [f32; 3] {
+        // The sine of half the angle between them: finer than their dot product.
+        let apart = (rotation(self.degrees).inverse() * to).xyz().length();
+        if self.of != Some(of) || apart > 1e-4 {
+            self.degrees = degrees(to);
+        }
+        self.of = Some(of);
+        &mut self.degrees
+    }
+
+    /// The rotation of the angles as they were left.
+    pub(super) fn rotation(&self) -> Quat {
+        rotation(self.degrees)
+    }
+}
+
+/// A row of a two-column grid: a label, and numbers of fixed width in line with those above.
+pub(super) fn row(ui: &mut Ui, label: &str, values: impl IntoIterator<Item = f32>, decimals: usize) {
+    ui.label(RichText::new(label).weak());
+    ui.horizontal(|ui| {
+        for value in values {
+            // Adding 0 turns −0 into 0; rounding first keeps "-0.00" away.
+            let scale = 10f32.powi(decimals as i32);
+            let value = (value * scale).round() / scale + 0.0;
+            ui.label(RichText::new(format!("{value:>9.decimals$}")).monospace());
+        }
+    });
+    ui.end_row();
+}
+
+/// Translation, rotation as Euler angles and quaternion, and scale.
+pub(super) fn transform(ui: &mut Ui, id: &str, transform: &JointTransform) {
+    egui::Grid::new(id).num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+        row(ui, "translation", transform.translation.to_array(), 4);
+        row(ui, "rotation °", degrees(transform.rotation), 2);
+        row(ui, "quaternion", transform.rotation.to_array(), 4);
+        row(ui, "scale", transform.scale.to_array(), 4);
+    });
+}
+
+/// Three numbers to drag; whether one of them changed.
+pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'static str, decimals: usize) -> bool {
+    let mut changed = false;
+    ui.horizontal(|ui| {
+        for (value, axis) in values.iter_mut().zip(["x ", "y ", "z "]) {
+            let drag = egui::DragValue::new(value).speed(speed).prefix(axis).suffix(suffix).fixed_decimals(decimals);
+            changed |= ui.add_sized([84.0, 20.0], drag).changed();
+        }
+    });
+    changed && values.iter().all(|value| value.is_finite())
+}
+
+/// As [`drag3`], for a vector.
+pub(super) fn drag_vec(ui: &mut Ui, vector: &mut Vec3, speed: f64, decimals: usize) -> bool {
+    let mut values = vector.to_array();
+    let changed = drag3(ui, &mut values, speed, "", decimals);
+    if changed {
+        *vector = Vec3::from_array(values);
+    }
+    changed
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_are_kept_as_typed_past_the_pole() {
+        let mut edit = EulerEdit::default();
+        edit.angles(3, Quat::IDENTITY)[1] = 135.0;
+        let turned = edit.rotation();
+        // A conversion would say (180, 45, 180).
+        assert_eq!(*edit.angles(3, turned), [0.0, 135.0, 0.0]);
+        assert_eq!(*edit.angles(3, -turned), [0.0, 135.0, 0.0], "the other quaternion of the same rotation");
+        let other = edit.angles(4, turned);
+        assert!((rotation(*other).dot(turned)).abs() > 1.0 - 1e-6, "another joint starts from its rotation");
+        let followed = edit.angles(4, Quat::from_rotation_x(0.5))[0];
+        assert!((followed - 0.5f32.to_degrees()).abs() < 1e-2, "what plays is followed");
+    }
+
+    #[test]
+    fn euler_angles_come_back() {
+        for angles in [[10.0, 20.0, 30.0], [-170.0, 80.0, 5.0], [0.0, 0.0, -90.0]] {
+            let back = degrees(rotation(angles));
+            assert!(angles.iter().zip(back).all(|(a, b)| (a - b).abs() < 1e-2), "{angles:?} {back:?}");
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([7, 999, 1000, 1234567].map(grouped), ["7", "999", "1 000", "1 234 567"]);
+    }
+}

@@ -1,0 +1,317 @@
+//! Tracks live and editable, the queue, timed events, and the clock.
+
+use super::InspectedItem;
+use crate::{
+    asset::Character,
+    controller::{AnimationController, BlendMode, EventKind, Label, Priority, Track, TrackId},
+};
+use bevy::prelude::*;
+use bevy_egui::egui::{self, RichText, Ui};
+use std::{sync::Arc, time::Duration};
+
+pub(super) struct TracksState {
+    /// The clip that the buttons act on.
+    clip: Option<Arc<str>>,
+    /// Seconds of a cross-fade.
+    fade: f32,
+    /// Whether moving a track's position fires the keys on the way.
+    pub(super) fire: bool,
+}
+
+impl Default for TracksState {
+    fn default() -> Self {
+        Self { clip: None, fade: 0.25, fire: false }
+    }
+}
+
+/// A controller that is let go for one frame.
+#[derive(Resource)]
+pub(super) struct Stepping(Entity);
+
+/// Stops the stepping controller again, its frame being over.
+pub(super) fn end_step(
+    mut commands: Commands,
+    stepping: Res<Stepping>,
+    mut controllers: Query<&mut AnimationController>,
+) {
+    if let Ok(mut controller) = controllers.get_mut(stepping.0) {
+        controller.pause();
+    }
+    commands.remove_resource::<Stepping>();
+}
+
+/// What is done to the controller after all is drawn.
+enum Action {
+    Remove(TrackId),
+    Unkey(crate::controller::EventHandle),
+}
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut TracksState,
+    character: &Character,
+    item: &mut InspectedItem,
+    time: Option<&mut Time<Virtual>>,
+    commands: &mut Commands,
+) {
+    clock(ui, item, time, commands);
+    ui.separator();
+    let controller = &mut *item.controller;
+    play(ui, state, character, controller);
+    ui.separator();
+    let mut action = None;
+    egui::ScrollArea::vertical().id_salt("tracks").auto_shrink([false, false]).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.strong("Tracks");
+            ui.weak(controller.tracks().count().to_string());
+            ui.checkbox(&mut state.fire, "scrubbing fires keys");
+        });
+        let current = controller.current_track();
+        for track in controller.tracks_mut() {
+            let is_current = current == Some(track.id());
+            ui.push_id(track.id(), |ui| {
+                egui::Frame::group(ui.style()).show(ui, |ui| {
+                    action = one_track(ui, state, character, track, is_current).or(action.take());
+                });
+            });
+        }
+        if controller.tracks().next().is_none() {
+            ui.weak("Nothing plays: the rest pose.");
+        }
+        queue(ui, controller);
+        action = events(ui, controller).or(action.take());
+    });
+    match action {
+        Some(Action::Remove(track)) => {
+            controller.remove_track(track);
+        }
+        Some(Action::Unkey(event)) => {
+            controller.unkey(event);
+        }
+        None => {}
+    }
+}
+
+fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>, commands: &mut Commands) {
+    let paused = item.controller.is_paused();
+    ui.horizontal(|ui| {
+        if ui.button(if paused { "Play" } else { "Pause" }).clicked() {
+            item.controller.set_paused(!paused);
+        }
+        if ui.button("Step").on_hover_text("Let one frame pass").clicked() {
+            item.controller.resume();
+            commands.insert_resource(Stepping(item.entity));
+        }
+        ui.monospace(format!("{:>9.3} s", item.controller.time()));
+        let mut blend = item.controller.priority_blend();
+        ui.weak("priority blend").on_hover_text("Share of the high-priority tracks: 0 is all low, 1 all high");
+        if ui.add(egui::DragValue::new(&mut blend).range(0.0..=1.0).speed(0.005).fixed_decimals(2)).changed() {
+            item.controller.set_priority_blend(blend);
+        }
+    });
+    let Some(time) = time else { return };
+    ui.horizontal(|ui| {
+        ui.weak("world speed").on_hover_text("Of Bevy's virtual time: everything slows down");
+        let mut speed = time.relative_speed();
+        let slider = egui::Slider::new(&mut speed, 0.01..=4.0).logarithmic(true).fixed_decimals(2).suffix("×");
+        if ui.add(slider).changed() {
+            time.set_relative_speed(speed);
+        }
+        for (title, speed) in [("1/10", 0.1), ("1/4", 0.25), ("1", 1.0)] {
+            if ui.button(title).clicked() {
+                time.set_relative_speed(speed);
+            }
+        }
+    });
+}
+
+/// A clip, and what to do with it.
+fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller: &mut AnimationController) {
+    let known = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
+    if !state.clip.as_ref().is_some_and(known) {
+        state.clip = character.clip_names().next().cloned();
+    }
+    let Some(mut clip) = state.clip.clone() else {
+        ui.weak("The character has no clips.");
+        return;
+    };
+    ui.horizontal(|ui| {
+        ui.weak("clip");
+        clips(ui, "clip", character, &mut clip, 200.0);
+        ui.weak("fade");
+        let fade = egui::DragValue::new(&mut state.fade).range(0.0..=10.0).speed(0.01).suffix(" s").fixed_decimals(2);
+        ui.add(fade);
+    });
+    ui.horizontal(|ui| {
+        if ui.button("Play").clicked() {
+            controller.play(clip.clone());
+        }
+        if ui.button("Cross-fade").clicked() {
+            controller.cross_fade(clip.clone(), Duration::from_secs_f32(state.fade));
+        }
+        if ui.button("Queue").clicked() {
+            controller.queue([clip.clone()]);
+        }
+        if ui.button("Add track").on_hover_text("A track of your own above the others").clicked() {
+            controller.add_track(Track::new(clip.clone()));
+        }
+        if ui.button("Stop").clicked() {
+            controller.stop();
+        }
+    });
+    state.clip = Some(clip);
+}
+
+/// A list of clips to choose from; whether another one was chosen.
+fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, width: f32) -> bool {
+    let before = chosen.clone();
+    let shown = if chosen.is_empty() { "(none)" } else { &before };
+    egui::ComboBox::from_id_salt(id).width(width).selected_text(shown).truncate().show_ui(ui, |ui| {
+        for name in character.clip_names() {
+            ui.selectable_value(chosen, name.clone(), &**name);
+        }
+    });
+    *chosen != before
+}
+
+fn one_track(
+    ui: &mut Ui,
+    state: &TracksState,
+    character: &Character,
+    track: &mut Track,
+    is_current: bool,
+) -> Option<Action> {
+    let mut action = None;
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut track.enabled, "").on_hover_text("enabled");
+        let mut clip: Arc<str> = track.clip().into();
+        if clips(ui, "track clip", character, &mut clip, 150.0) {
+            track.set_clip(clip);
+        }
+        ui.weak(format!("track {}", track.id().0));
+        if is_current {
+            ui.weak("in front");
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("remove").clicked() {
+                action = Some(Action::Remove(track.id()));
+            }
+        });
+    });
+    egui::Grid::new("track").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+        ui.spacing_mut().slider_width = 190.0;
+        ui.weak("weight");
+        ui.add(egui::Slider::new(&mut track.weight, 0.0..=1.0).clamping(egui::SliderClamping::Never).fixed_decimals(2));
+        ui.end_row();
+        ui.weak("position");
+        let length = track.duration().unwrap_or(0.0);
+        let mut position = track.time();
+        let slider = egui::Slider::new(&mut position, 0.0..=length).fixed_decimals(3).suffix(" s");
+        if ui.add_enabled(length > 0.0, slider).changed() {
+            move_to(track, position, state.fire);
+        }
+        ui.end_row();
+        ui.weak("speed");
+        ui.horizontal(|ui| {
+            ui.add(egui::DragValue::new(&mut track.speed).speed(0.01).fixed_decimals(2).suffix("×"));
+            ui.checkbox(&mut track.paused, "stand still");
+            if ui.button("reverse").clicked() {
+                track.speed = -track.speed;
+            }
+        });
+        ui.end_row();
+        ui.weak("blend");
+        ui.horizontal(|ui| {
+            let title = match track.priority {
+                Priority::Low => "low",
+                Priority::High => "high",
+            };
+            egui::ComboBox::from_id_salt("priority").width(56.0).selected_text(title).show_ui(ui, |ui| {
+                ui.selectable_value(&mut track.priority, Priority::Low, "low");
+                ui.selectable_value(&mut track.priority, Priority::High, "high");
+            });
+            let title = match track.blend {
+                BlendMode::Blend => "blend",
+                BlendMode::Additive => "additive",
+                BlendMode::Override => "override",
+            };
+            egui::ComboBox::from_id_salt("blend").width(76.0).selected_text(title).show_ui(ui, |ui| {
+                ui.selectable_value(&mut track.blend, BlendMode::Blend, "blend");
+                ui.selectable_value(&mut track.blend, BlendMode::Additive, "additive");
+                ui.selectable_value(&mut track.blend, BlendMode::Override, "override");
+            });
+            mask(ui, character, track);
+        });
+        ui.end_row();
+    });
+    action
+}
+
+/// Goes to a place in the clip, within the round the track is in.
+pub(super) fn move_to(track: &mut Track, time: f64, fire: bool) {
+    if fire { track.scrub(time) } else { track.seek(time) }
+}
+
+fn mask(ui: &mut Ui, character: &Character, track: &mut Track) {
+    let mut names: Vec<&String> = character.masks.keys().collect();
+    names.sort_unstable();
+    let title = track.mask.as_deref().unwrap_or("all joints").to_owned();
+    egui::ComboBox::from_id_salt("mask").width(96.0).selected_text(title).truncate().show_ui(ui, |ui| {
+        ui.selectable_value(&mut track.mask, None, "all joints");
+        for name in names {
+            ui.selectable_value(&mut track.mask, Some(Label::new(name.as_str())), name);
+        }
+    });
+}
+
+fn queue(ui: &mut Ui, controller: &mut AnimationController) {
+    let queued: Vec<_> = controller.queued().map(str::to_owned).collect();
+    if queued.is_empty() {
+        return;
+    }
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        ui.strong("Queue");
+        if ui.button("clear").clicked() {
+            controller.clear_queue();
+        }
+    });
+    for (place, clip) in queued.iter().enumerate() {
+        ui.label(format!("{}.  {clip}", place + 1));
+    }
+}
+
+fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
+    let mut action = None;
+    let now = controller.time();
+    if controller.timed_events().next().is_none() {
+        return None;
+    }
+    ui.add_space(6.0);
+    ui.strong("Timed events");
+    egui::Grid::new("events").num_columns(5).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
+        for event in controller.timed_events() {
+            let kind = match event.kind() {
+                EventKind::Speed => "speed",
+                EventKind::Weight => "weight",
+                EventKind::Position => "position",
+                EventKind::Enable => "enable",
+                EventKind::PriorityBlend => "priority blend",
+            };
+            ui.label(kind);
+            ui.label(event.track().map_or("-".into(), |track| format!("track {}", track.0)));
+            ui.monospace(format!("→ {:.2}", event.value()));
+            let when = if event.is_running() {
+                RichText::new(format!("{:.2} of {:.2} s", now - event.start(), event.duration()))
+            } else {
+                RichText::new(format!("in {:.2} s for {:.2} s", event.start() - now, event.duration())).weak()
+            };
+            ui.label(when);
+            if ui.small_button("drop").clicked() {
+                action = Some(Action::Unkey(event.handle()));
+            }
+            ui.end_row();
+        }
+    });
+    action
+}

@@ -1,0 +1,258 @@
+//! An app with a window that nobody sees, driven by the messages a window would send.
+
+use bevy::{
+    app::PluginsState,
+    input::{
+        ButtonState,
+        keyboard::{Key, KeyboardInput},
+        mouse::MouseButtonInput,
+    },
+    log::LogPlugin,
+    prelude::*,
+    render::{
+        RenderPlugin,
+        settings::{RenderCreation, WgpuSettings},
+    },
+    time::TimeUpdateStrategy,
+    window::{PrimaryWindow, WindowEvent},
+    winit::WinitPlugin,
+};
+use bevy_egui::{
+    EguiFullOutput, EguiPostUpdateSet,
+    egui::{self, Rect, Shape},
+};
+use bevy_marionette::{
+    asset::build_character,
+    import::Manifest,
+    inspector::MarionetteInspectorPlugin,
+    model::{
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
+    },
+    prelude::*,
+};
+use glam::Affine3A;
+use std::time::Duration;
+
+pub const FRAME: f64 = 1.0 / 60.0;
+
+/// What the panel painted last, and what it put on the clipboard.
+#[derive(Resource, Default)]
+struct Painted {
+    texts: Vec<(String, Rect)>,
+    copied: Option<String>,
+}
+
+fn read_output(mut painted: ResMut<Painted>, outputs: Query<&EguiFullOutput>) {
+    painted.texts.clear();
+    for output in outputs.iter().filter_map(|output| output.0.as_ref()) {
+        for clipped in &output.shapes {
+            collect(&clipped.shape, clipped.clip_rect, &mut painted.texts);
+        }
+        for command in &output.platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                painted.copied = Some(text.clone());
+            }
+        }
+    }
+}
+
+fn collect(shape: &Shape, clip: Rect, texts: &mut Vec<(String, Rect)>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, texts)),
+        Shape::Text(text) => {
+            let rect = text.galley.rect.translate(text.pos.to_vec2());
+            if clip.contains(rect.center()) {
+                texts.push((text.galley.text().to_owned(), rect));
+            }
+        }
+        _ => {}
+    }
+}
+
+pub struct Harness {
+    pub app: App,
+    pub character: Entity,
+    window: Entity,
+}
+
+impl Harness {
+    /// A character with two arms that wave, in an app whose inspector is closed.
+    pub fn new() -> Self {
+        let mut app = App::new();
+        let wgpu = WgpuSettings { backends: None, ..default() };
+        app.add_plugins(
+            DefaultPlugins
+                .set(RenderPlugin { render_creation: RenderCreation::Automatic(Box::new(wgpu)), ..default() })
+                .disable::<WinitPlugin>()
+                .disable::<LogPlugin>(),
+        );
+        app.add_plugins((MarionettePlugins, MarionetteInspectorPlugin));
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
+        app.init_resource::<Painted>();
+        app.add_systems(
+            PostUpdate,
+            read_output.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput),
+        );
+        while app.plugins_state() == PluginsState::Adding {
+            std::thread::yield_now();
+        }
+        app.finish();
+        app.cleanup();
+        let world = app.world_mut();
+        world.spawn((Camera3d::default(), Transform::from_xyz(0.0, 1.0, 6.0).looking_at(Vec3::Y, Vec3::Y)));
+        let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+            let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+            build_character(waver(), &Manifest::of_model("code"), &mut meshes, &mut materials)
+        });
+        let handle = world.resource_mut::<Assets<Character>>().add(character);
+        let character =
+            world.spawn((Name::new("Waver"), SkinnedCharacter(handle), AnimationController::playing("wave"))).id();
+        let window = world.query_filtered::<Entity, With<PrimaryWindow>>().single(world).unwrap();
+        let mut harness = Self { app, character, window };
+        harness.frames(3);
+        harness
+    }
+
+    pub fn frames(&mut self, count: usize) {
+        for _ in 0..count {
+            self.app.update();
+        }
+    }
+
+    pub fn get<C: Component>(&self) -> Option<&C> {
+        self.app.world().get::<C>(self.character)
+    }
+
+    /// Texts of the panel as last painted.
+    pub fn texts(&self) -> Vec<&str> {
+        self.app.world().resource::<Painted>().texts.iter().map(|(text, _)| text.as_str()).collect()
+    }
+
+    pub fn shows(&self, text: &str) -> bool {
+        self.texts().contains(&text)
+    }
+
+    pub fn copied(&self) -> Option<String> {
+        self.app.world().resource::<Painted>().copied.clone()
+    }
+
+    /// Where a text is painted.
+    pub fn find(&self, text: &str) -> Rect {
+        let found = self.app.world().resource::<Painted>().texts.iter().find(|(shown, _)| shown == text);
+        found.unwrap_or_else(|| panic!("`{text}` is not among {:?}", self.texts())).1
+    }
+
+    /// Where a text is painted in line with another one, to its right.
+    pub fn find_beside(&self, label: &str, part: &str) -> Rect {
+        let at = self.find(label);
+        let texts = &self.app.world().resource::<Painted>().texts;
+        let beside = texts.iter().filter(|(text, rect)| {
+            text.contains(part) && rect.left() > at.right() && (rect.center().y - at.center().y).abs() < 8.0
+        });
+        let first = beside.min_by(|a, b| a.1.left().total_cmp(&b.1.left()));
+        first.unwrap_or_else(|| panic!("no `{part}` beside `{label}` in {texts:?}")).1
+    }
+
+    /// Presses and releases a key.
+    pub fn key(&mut self, key_code: KeyCode, logical_key: Key) {
+        for state in [ButtonState::Pressed, ButtonState::Released] {
+            let (logical_key, window) = (logical_key.clone(), self.window);
+            let input = KeyboardInput { key_code, logical_key, state, text: None, repeat: false, window };
+            self.app.world_mut().write_message(input);
+            self.app.update();
+        }
+    }
+
+    pub fn click(&mut self, text: &str) {
+        let at = self.find(text).center();
+        self.drag(at, egui::Vec2::ZERO);
+    }
+
+    /// Moves there, presses, moves on in steps, and lets go.
+    pub fn drag(&mut self, from: egui::Pos2, by: egui::Vec2) {
+        self.point(from);
+        self.button(ButtonState::Pressed);
+        if by != egui::Vec2::ZERO {
+            for step in 1..=8 {
+                self.point(from + by * (step as f32 / 8.0));
+            }
+        }
+        self.button(ButtonState::Released);
+        self.frames(2);
+    }
+
+    pub fn point(&mut self, at: egui::Pos2) {
+        let (window, position) = (self.window, Vec2::new(at.x, at.y));
+        // A window writes each event twice: as itself, and among all its events in order.
+        let moved = CursorMoved { window, position, delta: None };
+        self.app.world_mut().write_message(WindowEvent::from(moved.clone()));
+        self.app.world_mut().write_message(moved);
+        self.app.update();
+    }
+
+    fn button(&mut self, state: ButtonState) {
+        let window = self.window;
+        let input = MouseButtonInput { button: MouseButton::Left, state, window };
+        self.app.world_mut().write_message(WindowEvent::from(input));
+        self.app.world_mut().write_message(input);
+        self.app.update();
+    }
+}
+
+/// A body with an arm on each side; `wave` lifts the left one and says `up` half way.
+fn waver() -> Model {
+    let joint = |name: &str, parent, translation| Joint {
+        name: name.into(),
+        parent,
+        rest: JointTransform::new(translation, Quat::IDENTITY),
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let skeleton = Skeleton::new(vec![
+        joint("body", None, Vec3::Y),
+        joint("arm.L", Some(0), Vec3::X),
+        joint("arm.R", Some(0), Vec3::NEG_X),
+        joint("hand.L", Some(1), Vec3::X),
+        joint("hand.R", Some(2), Vec3::NEG_X),
+    ])
+    .unwrap();
+    let transforms = (0..3).flat_map(|frame| {
+        let lift = Quat::from_rotation_z(frame as f32 * 0.3);
+        (0..5).map(move |joint| JointTransform {
+            rotation: if joint == 1 { lift } else { Quat::IDENTITY },
+            ..rest(joint)
+        })
+    });
+    let animated = vec![false, true, false, false, false];
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms: transforms.collect() };
+    let mut timing = ClipTiming::new("wave", 1.0);
+    timing.add_callback(0.5, "up", ron::Value::Unit);
+    let influences = vec![
+        Influences { palette: [0, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] },
+        Influences { palette: [0, 1, 0, 0], weights: [0.5, 0.5, 0.0, 0.0] },
+        Influences { palette: [1, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] },
+    ];
+    let part = SkinPart {
+        name: "skin".into(),
+        positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+        normals: vec![Vec3::Z; 3],
+        tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 3],
+        tex_coords: vec![Vec2::ZERO; 3],
+        influences,
+        triangles: vec![[0, 1, 2]],
+        palette: vec![0, 1],
+        source_vertices: vec![0, 1, 2],
+        ..SkinPart::default()
+    };
+    let clips = vec![SkeletalClip::new(timing, &frames).unwrap()];
+    Model {
+        skeleton,
+        parts: vec![part],
+        clips,
+        materials: vec![Material { name: "skin".into(), ..Material::default() }],
+    }
+}
+
+fn rest(joint: usize) -> JointTransform {
+    let at = [Vec3::Y, Vec3::X, Vec3::NEG_X, Vec3::X, Vec3::NEG_X];
+    JointTransform::new(at[joint], Quat::IDENTITY)
+}
