@@ -26,7 +26,7 @@ const MARKS: usize = 60;
 fn main() {
     let args = StageArgs::parse().showing(5.1, "");
     stage::app("animation_callbacks", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.5, distance: 5.4, yaw: -2.5, pitch: 0.5 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.6, distance: 5.6, yaw: -2.5, pitch: 0.5 }))
         .init_resource::<Heard>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, walk_in_a_circle, turn_camera, caption))

@@ -23,7 +23,7 @@ const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
 fn main() {
     let args = StageArgs::parse().showing(0.3, "");
     stage::app("attachments", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.5, pitch: 0.1 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.8, pitch: 0.1 }))
         .add_systems(Startup, spawn)
         .add_systems(PostStartup, dim)
         .add_systems(Update, (draw_or_sheathe, light, next_clip, hang, caption))
@@ -58,9 +58,9 @@ fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mut controller = AnimationController::playing("walk");
-    // Who carries a light holds still: over whatever plays, each arm keeps one moment of the jog, fists closed.
-    for (mask, moment) in [("arm.R", 0.18), ("arm.L", 0.50)] {
-        let hold = Track::new("jog").starting_at(moment).speed(0.0);
+    // Over whatever plays, each arm holds one moment of another clip.
+    for (mask, clip, moment) in [("arm.R", "point", 1.1), ("arm.L", "jog", 0.45)] {
+        let hold = Track::new(clip).starting_at(moment).speed(0.0);
         controller.add_track(hold.blend(BlendMode::Override).mask(mask));
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
@@ -75,8 +75,8 @@ fn spawn(
     let brass = materials.add(metal(Color::srgb(0.80, 0.58, 0.25), 0.38));
     let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
     let flame = materials.add(StandardMaterial {
-        base_color: Color::srgb(1.0, 0.75, 0.35),
-        emissive: LinearRgba::rgb(5.0, 2.2, 0.5),
+        base_color: Color::BLACK,
+        emissive: LinearRgba::rgb(2.4, 0.85, 0.14),
         ..default()
     });
 
@@ -134,7 +134,7 @@ fn spawn(
                     // Inside the flame, which casts no shadow.
                     PointLight {
                         color: Color::srgb(1.0, 0.68, 0.32),
-                        intensity: 45_000.0,
+                        intensity: 30_000.0,
                         range: 8.0,
                         shadow_maps_enabled: true,
                         ..default()

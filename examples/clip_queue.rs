@@ -27,9 +27,9 @@ const CLIPS: [(KeyCode, &str); 5] = [
 ];
 
 fn main() {
-    let args = StageArgs::parse().showing(2.24, "4@1");
+    let args = StageArgs::parse().showing(2.31, "4@1");
     stage::app("clip_queue", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 1.1, distance: 4.4, yaw: 0.6, pitch: 0.08 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 1.1, distance: 4.3, yaw: -0.7, pitch: 0.08 }))
         .init_resource::<History>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption).chain())

@@ -31,12 +31,15 @@ fn main() {
     let args = StageArgs::parse().showing(1.1, "E@0.5");
     let workshop = workshop().unwrap_or_else(|error| stage::fail(format!("cannot copy Scout's files: {error}")));
     let folder = workshop.path().to_path_buf();
+    let manifest = folder.join(MANIFEST);
+    let text = fs::read(&manifest).unwrap_or_else(|error| stage::fail(format!("{MANIFEST}: {error}")));
+    let original = Manifest::parse(MANIFEST, &text).unwrap_or_else(|error| stage::fail(error));
     let source = folder.to_string_lossy().into_owned();
     stage::app_with("hot_reload", &args, HELP, |app| {
         app.register_asset_source("workshop", AssetSourceBuilder::platform_default(&source, None));
     })
     .insert_resource(View(Orbit { target: Vec3::new(-0.55, 0.95, 0.0), distance: 4.4, yaw: 0.5, pitch: 0.1 }))
-    .insert_resource(Workshop { manifest: folder.join(MANIFEST), loaded: 0, trouble: None })
+    .insert_resource(Workshop { manifest, original, edited: false, loaded: 0, trouble: None })
     .add_systems(Startup, spawn)
     .add_systems(Update, (keys, listen, caption).chain())
     .add_observer(loaded)
@@ -57,6 +60,9 @@ fn workshop() -> io::Result<tempfile::TempDir> {
 #[derive(Resource)]
 struct Workshop {
     manifest: PathBuf,
+    /// What the manifest said at first.
+    original: Manifest,
+    edited: bool,
     loaded: usize,
     trouble: Option<String>,
 }
@@ -75,10 +81,8 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture: Option<ResMut<Capture>>) {
     let result = match () {
-        _ if keys.just_pressed(KeyCode::KeyE) => edit(&workshop.manifest),
-        _ if keys.just_pressed(KeyCode::KeyB) => {
-            fs::write(&workshop.manifest, "(\n    model: \"scout.md5mesh\",\n    scael: 2.0,\n)\n")
-        }
+        _ if keys.just_pressed(KeyCode::KeyE) => edit(&mut workshop),
+        _ if keys.just_pressed(KeyCode::KeyB) => misspell(&workshop),
         _ => return,
     };
     if let Err(error) = result {
@@ -89,14 +93,22 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture
     }
 }
 
-/// What one would do in an editor: a child's size, and another clip behind the name `walk`; then back again.
-fn edit(path: &Path) -> io::Result<()> {
-    let text = fs::read(path)?;
-    let mut manifest = Manifest::parse(MANIFEST, &text).unwrap_or_else(|_| Manifest::of_model("scout.md5mesh"));
-    let (scale, file) = if manifest.scale == 1.0 { (0.65, "jog.md5anim") } else { (1.0, "walk.md5anim") };
-    manifest.scale = scale;
-    manifest.clips.entry("walk".into()).or_default().file = Some(file.into());
-    fs::write(path, manifest.to_ron().map_err(io::Error::other)?)
+/// What one would do in an editor: a child's size, and walk and jog under each other's name. Every other time
+/// it is put right again.
+fn edit(workshop: &mut Workshop) -> io::Result<()> {
+    workshop.edited = !workshop.edited;
+    let mut manifest = workshop.original.clone();
+    if workshop.edited {
+        manifest.scale = 0.65;
+        let [walk, jog] = ["walk", "jog"].map(|name| manifest.clips.remove(name).unwrap_or_default());
+        manifest.clips.extend([("walk".into(), jog), ("jog".into(), walk)]);
+    }
+    fs::write(&workshop.manifest, manifest.to_ron().map_err(io::Error::other)?)
+}
+
+/// What happens to everyone: a field misspelt.
+fn misspell(workshop: &Workshop) -> io::Result<()> {
+    fs::write(&workshop.manifest, "(\n    model: \"scout.md5mesh\",\n    scael: 2.0,\n)\n")
 }
 
 /// The first time it is loaded, and every time after that.
@@ -120,7 +132,9 @@ fn listen(
     mut capture: Option<ResMut<Capture>>,
 ) {
     for failure in failed.read() {
-        workshop.trouble = Some(failure.error.to_string());
+        // What is wrong, the line and a mark below it; Bevy appends a backtrace.
+        let lines: Vec<_> = failure.error.to_string().lines().take(3).map(str::to_owned).collect();
+        workshop.trouble = Some(lines.join("\n"));
         capture.iter_mut().for_each(|capture| capture.waiting = false);
     }
 }

@@ -22,7 +22,7 @@ const HELP: &str = "plus, minus: 20 more, fewer   space: pause   drag, arrows: o
 /// Shows a crowd.
 #[derive(Parser, Resource)]
 struct Args {
-    /// Characters to begin with; 300 in a window, 60 on a picture
+    /// Characters to begin with; 300 in a window, 30 on a picture
     #[arg(long)]
     count: Option<usize>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ fn main() {
     let stage = args.stage.clone().showing(1.0, "");
     let mut app = stage::app("many_instances", &stage, HELP);
     let pictured = app.world().resource::<Stage>().picture.is_some();
-    let count = args.count.unwrap_or(if pictured { 60 } else { 300 });
+    let count = args.count.unwrap_or(if pictured { 30 } else { 300 });
     app.insert_resource(Wanted(count))
         .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.5, 1.2), distance: 11.0, yaw: -0.5, pitch: 0.32 }))
         .add_plugins(FrameTimeDiagnosticsPlugin::default())

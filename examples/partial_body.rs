@@ -26,7 +26,7 @@ const UPPER: [&str; 2] = ["wave", "point"];
 fn main() {
     let args = StageArgs::parse().showing(0.86, "");
     stage::app("partial_body", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.6, pitch: 0.08 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: -0.85, pitch: 0.08 }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption).chain())
         .run();
