@@ -58,6 +58,9 @@ pub mod render;
 #[cfg(feature = "inspector")]
 pub mod inspector;
 
+/// The values that callback keys carry are [`ron::Value`]s.
+pub use ron;
+
 #[cfg(feature = "bevy")]
 mod plugins;
 #[cfg(feature = "bevy")]
@@ -75,7 +78,7 @@ pub mod prelude {
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CharacterSystems,
             CrossFadeFinished, JointTransforms, SkinnedCharacter, SocketOf,
         },
-        controller::{AnimationController, BlendMode, Priority, Track, TrackId},
+        controller::{AnimationController, BlendMode, CallbackTime, Priority, Track, TrackId, Transition},
         model::Playback,
         render_plugin,
     };

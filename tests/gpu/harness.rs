@@ -93,7 +93,8 @@ impl Harness {
         let mesh = self.world().resource_mut::<Assets<Mesh>>().add(mesh);
         // The colours of the arm's parts, in order.
         let count = self.world().query::<&Mesh3d>().iter(self.app.world()).count();
-        let color = if count % 2 == 0 { Color::linear_rgb(0.8, 0.2, 0.1) } else { Color::linear_rgb(0.1, 0.3, 0.9) };
+        let color =
+            if count.is_multiple_of(2) { Color::linear_rgb(0.8, 0.2, 0.1) } else { Color::linear_rgb(0.1, 0.3, 0.9) };
         let material = StandardMaterial { base_color: color, perceptual_roughness: 0.8, reflectance: 0.5, ..default() };
         let material = self.world().resource_mut::<Assets<StandardMaterial>>().add(material);
         self.world().spawn((Mesh3d(mesh), MeshMaterial3d(material)));
