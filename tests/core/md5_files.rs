@@ -262,7 +262,7 @@ impl Chance {
         let mut turns: Vec<DQuat> = (0..joints).map(|_| self.rotation(3.0)).collect();
         for _ in 0..frames {
             for turn in &mut turns {
-                *turn = *turn * self.rotation(most);
+                *turn *= self.rotation(most);
                 let q = if turn.w > 0.0 { -*turn } else { *turn };
                 anim.frames.extend(self.vector().as_vec3().to_array());
                 anim.frames.extend(q.as_quat().xyz().to_array());
