@@ -3,7 +3,7 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::model::{SkeletalClip, Skeleton, SoaTransform};
+use bevy_marionette::model::{SkeletalClip, SoaTransform};
 use bevy_marionette::pose::{
     Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
     copy_palette,
@@ -48,7 +48,8 @@ fn jobs(criterion: &mut Criterion) {
         let other: Vec<SoaTransform> = local.iter().rev().copied().collect();
         let mut out = rest.to_vec();
         let layers = [&local, &other].map(|pose| Layer { pose, weight: 0.7, mask: None });
-        group.bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
+        group
+            .bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
         let mut model = vec![Affine3A::IDENTITY; joints];
         let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None };
         group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
@@ -88,27 +89,38 @@ fn mix(criterion: &mut Criterion) {
     }
 }
 
-/// Sample, blend, local to model and palette: what peers.md's figures are held against.
+/// Sample, blend, local to model and palette: a character's whole cost.
 fn character(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("character");
     for joints in JOINTS {
+        let mut group = criterion.benchmark_group(format!("character, {joints} joints"));
+        group.throughput(Throughput::Elements(joints as u64));
         let skeleton = skeleton(joints);
+        let (rest, inverse_bind) = (skeleton.rest(), skeleton.inverse_bind());
         let remap = part(&skeleton).palette;
+        let upper = Mask::from_roots(&skeleton, &[joints as u16 / 3], 2);
+        let (world, mut palette) = (world(), vec![Mat4::IDENTITY; joints]);
         for tracks in [1, 2, 4] {
             let clips: Vec<_> = (0..tracks).map(|seed| clip(&skeleton, seed)).collect();
-            group.throughput(Throughput::Elements(joints as u64));
-            let (mut scratch, mut palette) = (Scratch::default(), vec![Mat4::IDENTITY; joints]);
-            let mut run = |layers: &[ClipLayer], skeleton: &Skeleton| {
-                Evaluate::new(skeleton, layers).run(&mut scratch);
-                let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-                Palette { world: world(), model, inverse_bind, remap: &remap }.run(black_box(&mut palette));
-            };
-            let mut layers = layers(&clips, None);
-            let mut time = times();
-            group.bench_function(BenchmarkId::new(format!("{joints} joints"), format!("{tracks} tracks")), |b| {
+            for (name, mask) in [("no mask", None), ("mask", Some(&upper))] {
+                let (mut layers, mut scratch, mut time) = (layers(&clips, mask), Scratch::default(), times());
+                group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), name), |b| {
+                    b.iter(|| {
+                        layers.iter_mut().for_each(|layer| layer.time = time());
+                        Evaluate::new(&skeleton, &layers).run(&mut scratch);
+                        Palette { world, model: scratch.model(), inverse_bind, remap: &remap }
+                            .run(black_box(&mut palette));
+                    });
+                });
+            }
+            // Roots hung from the character's place, so that matrices come out in world space.
+            let (mut layers, mut scratch, mut time) = (layers(&clips, None), MixScratch::default(), times());
+            let (mut local, mut model) = (rest.to_vec(), vec![Affine3A::IDENTITY; joints]);
+            group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), "no mask, in world space"), |b| {
                 b.iter(|| {
                     layers.iter_mut().for_each(|layer| layer.time = time());
-                    run(&layers, black_box(&skeleton));
+                    Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
+                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world) }.run(&mut model);
+                    Skinning { model: &model, inverse_bind }.run(black_box(&mut palette));
                 });
             });
         }

@@ -65,8 +65,8 @@ enum UpArg {
 /// Shown when no file is named.
 const OURS: &str = "scout/scout.character.ron";
 
-const HELP: &str = "drag, arrows: orbit    wheel: zoom    N / P: next, previous clip    space: pause    \
-                    B: bind pose    - / +: speed    R: reverse    F1: inspector\ndrop a model or .md5anim to open it";
+const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
+                    minus, plus: speed   R: reverse   F1: inspector   drop a model or .md5anim to open it";
 
 fn main() {
     let args = Args::parse();
@@ -157,6 +157,7 @@ fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetS
     };
     shown.trouble = None;
     shown.clip = None;
+    // A headless picture waits from the first frame on.
     shown.entity = Some(commands.spawn(SkinnedCharacter(handle)).id());
 }
 
@@ -214,6 +215,7 @@ fn frame(
     args: Res<Args>,
     mut shown: ResMut<Shown>,
     assets: Res<Assets<Character>>,
+    meshes: Res<Assets<Mesh>>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
     mut orbit: Single<&mut Orbit>,
     mut ground: Single<&mut Transform, With<Ground>>,
@@ -249,7 +251,8 @@ fn frame(
     if let Some(yaw) = args.yaw {
         orbit.yaw = yaw.to_radians();
     }
-    ground.translation.y = low.y;
+    let clip = shown.clip.and_then(|clip| character.clips.get(clip));
+    ground.translation.y = stage::lowest_point(character, clip.map(|clip| &**clip), &meshes);
 }
 
 fn keys(
@@ -259,12 +262,17 @@ fn keys(
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
 ) {
     let Some(keys) = keys else { return };
-    let Some((handle, mut controller)) = shown.entity.and_then(|entity| characters.get_mut(entity).ok()) else { return };
+    let Some((handle, mut controller)) = shown.entity.and_then(|entity| characters.get_mut(entity).ok()) else {
+        return;
+    };
     let Some(character) = assets.get(handle.id()) else { return };
     let count = character.clips.len();
-    let step = |from: Option<usize>, by: usize| if count == 0 { None } else { Some((from.unwrap_or(count - by) + by) % count) };
+    let step = |from: Option<usize>, by: usize| {
+        if count == 0 { None } else { Some((from.unwrap_or(count - by) + by) % count) }
+    };
     if keys.just_pressed(KeyCode::KeyN) || keys.just_pressed(KeyCode::KeyP) {
-        shown.clip = step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
+        shown.clip =
+            step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
         if let Some(clip) = shown.clip {
             controller.cross_fade(character.clips[clip].timing.name.clone(), std::time::Duration::from_millis(250));
         }
@@ -319,7 +327,7 @@ fn caption(
                 let at = clip.timing.periodic(at);
                 let paused = if controller.is_paused() && stage.picture.is_none() { "  (paused)" } else { "" };
                 format!(
-                    "{}  ({} of {count})   {at:.2} / {:.2} s   ×{:.2}{paused}",
+                    "{}  ({} of {count})   {at:.2} / {:.2} s   x{:.2}{paused}",
                     clip.timing.name,
                     index + 1,
                     clip.timing.duration,

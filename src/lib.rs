@@ -1,26 +1,6 @@
 //! Skinned characters for Bevy: Luna's `.m3d` and id's `.md5mesh`/`.md5anim`, a D3DX-style animation
 //! controller with exact callbacks, and direct GPU skinning.
 //!
-#![cfg_attr(feature = "bevy", doc = "
-```no_run
-use bevy::prelude::*;
-use bevy_marionette::prelude::*;
-
-App::new()
-    .add_plugins(DefaultPlugins.set(render_plugin()))
-    .add_plugins(MarionettePlugins)
-    .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
-        commands.spawn((
-            SkinnedCharacter(assets.load(\"scout/scout.character.ron\")),
-            AnimationController::playing(\"walk\"),
-        ));
-    })
-    .add_observer(|step: On<AnimationCallback>| {
-        if &*step.name == \"footstep\" { info!(\"{:?}\", step.data) }
-    })
-    .run();
-```
-")]
 //!
 //! # How a file becomes a moving character
 //!
@@ -31,16 +11,24 @@ App::new()
 //! | [`model`] | skeleton, clips and skin, wherever they came from |
 //! | [`controller`] | who plays what, when: tracks, priorities, timed events, queue, cross-fades |
 //! | [`pose`] | the hot jobs: sample, blend, mask, overrides, IK, local → model, palette |
-#![cfg_attr(feature = "bevy", doc = "\
+#![cfg_attr(
+    feature = "bevy",
+    doc = "\
 | [`asset`] | the `Character` asset, its loaders and labelled parts |
 | [`character`] | components, systems and events of playing characters |
-| [`render`] | palettes into Bevy's skin buffer; the choice of backend |")]
-#![cfg_attr(feature = "inspector", doc = "\
-| [`inspector`] | the egui panel, drawn skeletons |")]
+| [`render`] | palettes into Bevy's skin buffer; the choice of backend |"
+)]
+#![cfg_attr(
+    feature = "inspector",
+    doc = "\
+| [`inspector`] | the egui panel, drawn skeletons |"
+)]
 //!
 //! Each room imports only rooms above it in this table's upper half, and the lower half stands on all of
 //! them. Without the feature `bevy` the upper half builds by itself.
-#![cfg_attr(feature = "bevy", doc = "
+#![cfg_attr(
+    feature = "bevy",
+    doc = "
 # Why is nothing happening?
 
 * Nothing appears: is [`MarionettePlugins`] added, and does the log name the asset? Errors say file, line
@@ -49,7 +37,8 @@ App::new()
   An unknown clip name is logged once, with the names there are.
 * Black or white: a texture is missing or its format's feature (`png`, `tga`, `dds`, `jpeg`) is off in Bevy.
 * Callbacks never come: keys live in the manifest or are added in code; paused and disabled tracks fire none.
-")]
+"
+)]
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -94,3 +83,8 @@ pub mod prelude {
     #[cfg(feature = "inspector")]
     pub use crate::inspector::{DrawSkeleton, MarionetteInspectorPlugin};
 }
+
+/// The README's code is compiled as a test.
+#[cfg(all(doctest, feature = "bevy"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

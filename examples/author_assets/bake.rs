@@ -60,7 +60,8 @@ pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, p
                     // A texel just outside takes the triangle's nearest point.
                     let weights = weights.max(DVec3::ZERO) / weights.max(DVec3::ZERO).element_sum();
                     let near = corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
-                    if filled[y * size + x] >= rank || (!inside && near.distance(DVec2::new(x as f64, y as f64)) > 1.5) {
+                    if filled[y * size + x] >= rank || (!inside && near.distance(DVec2::new(x as f64, y as f64)) > 1.5)
+                    {
                         continue;
                     }
                     filled[y * size + x] = rank;
@@ -146,11 +147,18 @@ pub fn png(pixels: &[[u8; 3]], size: usize) -> Vec<u8> {
 
 /// How much sky each vertex sees: the field a few steps out along the normal, against open space
 /// (Evans, "Fast approximations for global illumination on dynamic scenes", 2006).
-pub fn sky(field: &super::field::Field, positions: &[DVec3], normals: &[DVec3]) -> Vec<f64> {
+pub fn sky(field: &super::field::Field, mesh: &super::contour::Mesh, normals: &[DVec3]) -> Vec<f64> {
     let steps = [0.008, 0.02, 0.04, 0.07];
     let seen = |p: DVec3, n: DVec3| {
         let open = steps.iter().map(|&s| (field.distance(p + n * s) / s).clamp(0.0, 1.0)).sum::<f64>();
         open / steps.len() as f64
     };
-    positions.iter().zip(normals).map(|(&p, &n)| seen(p, n)).collect()
+    let mut sky: Vec<f64> = mesh.positions.iter().zip(normals).map(|(&p, &n)| seen(p, n)).collect();
+    // Softened once over the surface: the mesh is coarser than the creases.
+    let before = sky.clone();
+    for (v, list) in mesh.neighbours().iter().enumerate() {
+        let mean = list.iter().map(|&n| before[n as usize]).sum::<f64>() / list.len().max(1) as f64;
+        sky[v] = 0.5 * (before[v] + mean);
+    }
+    sky
 }

@@ -60,7 +60,7 @@ impl Character {
         mesh.relax(field, 6);
         let regions = Regions::cut(field, mesh);
         let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
-        let sky = sky(field, &regions.mesh.positions, &normals);
+        let sky = sky(field, &regions.mesh, &normals);
         let shares = weights(field, &regions.mesh, rig, bend, 4);
         let charts = unwrap(&regions, material, detail);
         let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
@@ -167,7 +167,7 @@ fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[S
                         influences.weights[i] = share as f32;
                     }
                     let uv = chart.tex_coord(p);
-                    out.positions.push(round(p, 1e-5));
+                    out.positions.push(round(p, 1e-4));
                     out.normals.push(n.as_vec3());
                     out.tangents.push(Vec4::from((t.as_vec3(), sign as f32)));
                     out.tex_coords.push(Vec2::new(round(uv.extend(0.0), 1e-5).x, round(uv.extend(0.0), 1e-5).y));
@@ -203,11 +203,16 @@ fn tidy(values: &mut [f32], steps: f64) {
 
 /// Short numbers, and one pair of keys for a bone that does not move.
 fn tidy_m3d(file: &mut m3d::M3d) {
+    for material in &mut file.materials {
+        if let Some(fresnel) = &mut material.fresnel0 {
+            tidy(fresnel, 1e5);
+        }
+    }
     for v in &mut file.vertices {
-        tidy(&mut v.position, 1e5);
-        tidy(&mut v.normal, 1e4);
-        tidy(&mut v.tangent, 1e4);
-        tidy(&mut v.tex_coord, 1e5);
+        tidy(&mut v.position, 1e4);
+        tidy(&mut v.normal, 1e3);
+        tidy(&mut v.tangent, 1e3);
+        tidy(&mut v.tex_coord, 1e4);
         tidy(&mut v.weights, 1e3);
     }
     for bone in &mut file.bones {
@@ -218,9 +223,11 @@ fn tidy_m3d(file: &mut m3d::M3d) {
             tidy(&mut key.translation, 1e5);
             tidy(&mut key.rotation, 1e5);
             tidy(&mut key.scale, 1e5);
-            key.time = ((f64::from(key.time) * 1e5).round() / 1e5) as f32;
+            key.time = ((f64::from(key.time) * 1e6).round() / 1e6) as f32;
         }
-        let still = keys.windows(2).all(|w| (w[0].translation, w[0].rotation, w[0].scale) == (w[1].translation, w[1].rotation, w[1].scale));
+        let still = keys
+            .windows(2)
+            .all(|w| (w[0].translation, w[0].rotation, w[0].scale) == (w[1].translation, w[1].rotation, w[1].scale));
         if still && keys.len() > 2 {
             let last = keys[keys.len() - 1];
             keys.truncate(1);
@@ -236,10 +243,10 @@ fn tidy_md5_mesh(file: &mut md5::Md5Mesh) {
         tidy(&mut joint.orientation, 1e6);
     }
     for mesh in &mut file.meshes {
-        mesh.vertices.iter_mut().for_each(|v| tidy(&mut v.tex_coord, 1e5));
+        mesh.vertices.iter_mut().for_each(|v| tidy(&mut v.tex_coord, 1e4));
         for weight in &mut mesh.weights {
             tidy(std::slice::from_mut(&mut weight.bias), 1e3);
-            tidy(&mut weight.position, 1e5);
+            tidy(&mut weight.position, 1e4);
         }
     }
 }
@@ -249,4 +256,78 @@ fn tidy_md5_anim(file: &mut md5::Md5Anim) {
     file.bounds.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e4));
     file.base_frame.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e5));
     tidy(&mut file.frames, 1e5);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scout;
+    use glam::{Affine3A, Vec3};
+
+    #[test]
+    fn scout_is_whole_and_weighted_and_stands_on_the_floor() {
+        let model = scout::character().model;
+        let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
+        assert!((8_000..20_000).contains(&vertices), "{vertices} vertices");
+        assert_eq!((model.parts.len(), model.clips.len()), (5, 7));
+        assert!((50..60).contains(&model.skeleton.len()));
+        let lowest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MAX, f32::min);
+        let highest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MIN, f32::max);
+        assert!(lowest.abs() < 0.004 && (1.75..1.88).contains(&highest), "{lowest} to {highest}");
+        for influences in model.parts.iter().flat_map(|p| &p.influences) {
+            assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        }
+    }
+
+    /// In every frame, no triangle's area grows beyond what bending cloth explains, and none vanishes wholesale.
+    #[test]
+    fn no_joint_tears_or_collapses_the_skin() {
+        let model = scout::character().model;
+        for clip in &model.clips {
+            for frame in (0..clip.frame_count()).step_by(5) {
+                let mut joints: Vec<Affine3A> = Vec::new();
+                for (j, parent) in model.skeleton.parents().iter().enumerate() {
+                    let local = clip.transform_at(j, frame).to_affine();
+                    joints.push(parent.map_or(local, |p| joints[usize::from(p)] * local));
+                }
+                let (mut before, mut after) = (0.0, 0.0);
+                for part in &model.parts {
+                    let posed: Vec<Vec3> = (part.positions.iter().zip(&part.influences))
+                        .map(|(p, i)| {
+                            let moved = |k: usize| {
+                                let joint = usize::from(part.palette[usize::from(i.palette[k])]);
+                                (joints[joint] * model.skeleton.inverse_bind()[joint]).transform_point3(*p)
+                                    * i.weights[k]
+                            };
+                            moved(0) + moved(1) + moved(2) + moved(3)
+                        })
+                        .collect();
+                    for t in &part.triangles {
+                        let longest = |points: &[Vec3]| {
+                            let [a, b, c] = t.map(|v| points[v as usize]);
+                            a.distance(b).max(b.distance(c)).max(c.distance(a))
+                        };
+                        let area = |points: &[Vec3]| {
+                            let [a, b, c] = t.map(|v| points[v as usize]);
+                            (b - a).cross(c - a).length()
+                        };
+                        before += area(&part.positions);
+                        after += area(&posed);
+                        let name = &clip.timing.name;
+                        let (rest, now) = (longest(&part.positions), longest(&posed));
+                        assert!(
+                            now < rest * 5.0 + 0.02,
+                            "{name} frame {frame}, {}: {rest} m becomes {now} m",
+                            part.name
+                        );
+                    }
+                }
+                assert!(
+                    (0.93..1.10).contains(&(after / before)),
+                    "{} frame {frame}: {}",
+                    clip.timing.name,
+                    after / before
+                );
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::regions::Regions;
 use glam::{DVec2, DVec3};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A patch and where it lies in its material's texture.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Chart {
 }
 
 /// Least cosine between a chart's direction and its triangles' normals.
-const FACING: f64 = 0.42;
+const FACING: f64 = 0.34;
 /// Least cosine when a small leftover joins a neighbour.
 const FACING_LEFTOVER: f64 = 0.12;
 /// Triangles below which a patch is a leftover.
@@ -63,6 +63,7 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
 
     let mut chart_of: Vec<Option<usize>> = vec![None; normals.len()];
     let mut charts: Vec<(DVec3, Vec<u32>)> = Vec::new();
+    let mut sheets: Vec<Sheet> = Vec::new();
     let directions = directions();
     // Patches only shrink as triangles are taken, so a direction's best stays best until it is touched.
     let mut best: Vec<Option<(f64, Vec<u32>)>> = vec![None; directions.len()];
@@ -85,11 +86,14 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
         if patch.len() < LEFTOVER {
             break;
         }
+        let mut sheet = Sheet::new(directions[choice]);
+        let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
         patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
         for found in &mut best {
             found.take_if(|f| f.1.iter().any(|&t| chart_of[t as usize].is_some()));
         }
         charts.push((directions[choice], patch));
+        sheets.push(sheet);
     }
     let leftovers = patches(&neighbours, &|t| chart_of[t].is_none());
 
@@ -99,7 +103,10 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
         for &t in &patch {
             for &n in &neighbours[t as usize] {
                 if let Some(chart) = chart_of[n as usize] {
-                    let sees = patch.iter().all(|&t| normals[t as usize].dot(charts[chart].0) > FACING_LEFTOVER);
+                    let sees = patch.iter().all(|&t| {
+                        normals[t as usize].dot(charts[chart].0) > FACING_LEFTOVER
+                            && sheets[chart].is_free(corners(t as usize))
+                    });
                     *shared.entry(chart).or_default() += usize::from(sees);
                 }
             }
@@ -108,8 +115,10 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
         let home = home.unwrap_or_else(|| {
             let mean = patch.iter().map(|&t| doubled[t as usize]).sum::<DVec3>().normalize_or(DVec3::Y);
             charts.push((mean, vec![]));
+            sheets.push(Sheet::new(mean));
             charts.len() - 1
         });
+        patch.iter().for_each(|&t| _ = sheets[home].lay(corners(t as usize)));
         patch.iter().for_each(|&t| chart_of[t as usize] = Some(home));
         charts[home].1.extend(patch);
     }
@@ -127,6 +136,54 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
     let count = out.iter().map(|c| c.material + 1).max().unwrap_or(0);
     (0..count).for_each(|m| pack(&mut out, m, &corners));
     out
+}
+
+/// A chart's projection plane with the spots that triangles cover already.
+struct Sheet {
+    u: DVec3,
+    v: DVec3,
+    covered: HashSet<(i32, i32)>,
+}
+
+impl Sheet {
+    /// Distance of the spots, metres: several to the smallest triangle.
+    const PITCH: f64 = 0.0011;
+
+    fn new(normal: DVec3) -> Self {
+        let (u, v) = normal.any_orthonormal_pair();
+        Self { u, v, covered: HashSet::new() }
+    }
+
+    /// Whether nothing lies where the triangle would.
+    fn is_free(&self, corners: [DVec3; 3]) -> bool {
+        self.spots(corners).iter().all(|spot| !self.covered.contains(spot))
+    }
+
+    /// Lays a triangle down; `false`, and nothing done, if something lies there.
+    fn lay(&mut self, corners: [DVec3; 3]) -> bool {
+        let free = self.is_free(corners);
+        if free {
+            self.covered.extend(self.spots(corners));
+        }
+        free
+    }
+
+    /// The spots within a triangle.
+    fn spots(&self, corners: [DVec3; 3]) -> Vec<(i32, i32)> {
+        let t = corners.map(|p| DVec2::new(self.u.dot(p), self.v.dot(p)) / Self::PITCH);
+        let area = (t[1] - t[0]).perp_dot(t[2] - t[0]);
+        let (low, high) = bounds(t.into_iter());
+        let mut out = Vec::new();
+        for y in low.y.ceil() as i32..=high.y.floor() as i32 {
+            for x in low.x.ceil() as i32..=high.x.floor() as i32 {
+                let p = DVec2::new(f64::from(x), f64::from(y));
+                if (0..3).all(|i| (t[(i + 1) % 3] - t[i]).perp_dot(p - t[i]) * area.signum() > 0.0) {
+                    out.push((x, y));
+                }
+            }
+        }
+        out
+    }
 }
 
 /// The connected patches of triangles that are open.
@@ -162,9 +219,8 @@ fn across_edges(regions: &Regions, materials: &[usize], detail: &dyn Fn(u8) -> f
             by_edge.entry((a.min(b), a.max(b))).or_default().push(i as u32);
         }
     }
-    let alike = |a: usize, b: usize| {
-        materials[a] == materials[b] && detail(regions.parts[a]) == detail(regions.parts[b])
-    };
+    let alike =
+        |a: usize, b: usize| materials[a] == materials[b] && detail(regions.parts[a]) == detail(regions.parts[b]);
     let others = |i: usize, t: &[u32; 3]| {
         let mut list: Vec<u32> = (0..3)
             .flat_map(|k| by_edge[&(t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]))].iter().copied())
@@ -266,8 +322,7 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
                 }
             }
         }
-        let cells: Vec<(usize, usize)> =
-            (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
+        let cells: Vec<(usize, usize)> = (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
         let place = (0..=BLOCKS - tall)
             .flat_map(|y| (0..=BLOCKS - wide).map(move |x| (x, y)))
             .find(|&(x, y)| cells.iter().all(|&(cx, cy)| !taken[(y + cy) * BLOCKS + x + cx]));

@@ -98,9 +98,7 @@ impl Mesh {
 
     /// Adds a quad, cut along its shorter diagonal; corners may coincide.
     fn push_quad(&mut self, q: [u32; 4]) {
-        let far = |a: usize, b: usize| {
-            self.positions[q[a] as usize].distance_squared(self.positions[q[b] as usize])
-        };
+        let far = |a: usize, b: usize| self.positions[q[a] as usize].distance_squared(self.positions[q[b] as usize]);
         let cut = if far(0, 2) <= far(1, 3) { [[0, 1, 2], [0, 2, 3]] } else { [[1, 2, 3], [1, 3, 0]] };
         for triangle in cut.map(|t| t.map(|i| q[i])) {
             let [a, b, c] = triangle;
@@ -132,7 +130,8 @@ impl Mesh {
             let before = self.positions.clone();
             for (i, list) in neighbours.iter().enumerate() {
                 let mean = list.iter().map(|&n| before[n as usize]).sum::<DVec3>() / list.len() as f64;
-                let reach = list.iter().map(|&n| before[n as usize].distance(before[i])).sum::<f64>() / list.len() as f64;
+                let reach =
+                    list.iter().map(|&n| before[n as usize].distance(before[i])).sum::<f64>() / list.len() as f64;
                 let normal = field.normal(before[i], 0.001);
                 let slide = (mean - before[i]).reject_from_normalized(normal);
                 self.positions[i] = field.project(before[i] + slide * 0.5, reach * 0.5);
@@ -174,4 +173,29 @@ fn leaves(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> V
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{regions::Regions, scout};
+    use super::*;
+
+    #[test]
+    fn the_skin_is_closed_where_cells_of_different_sizes_meet_and_where_it_is_cut() {
+        let rig = scout::skeleton::rig();
+        let field = scout::shape::field(&rig);
+        let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.011, levels: 9 };
+        let size_at = |p: DVec3| if p.y > 1.2 { 0.011 } else { 0.044 };
+        let mut mesh = Mesh::contour(&field, &lattice, &size_at);
+        assert!(mesh.triangles.len() > 5_000);
+        assert_eq!(mesh.open_edges(), 0);
+        mesh.relax(&field, 2);
+        let cut = Regions::cut(&field, mesh);
+        assert_eq!(cut.mesh.open_edges(), 0);
+        let volume: f64 = (cut.mesh.triangles.iter())
+            .map(|t| t.map(|v| cut.mesh.positions[v as usize]))
+            .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
+            .sum();
+        assert!(volume > 0.05, "inside out or empty: {volume} m³");
+    }
 }

@@ -45,7 +45,11 @@ pub fn arc(from: DVec3, to: DVec3) -> DQuat {
     let (from, to) = (from.normalize(), to.normalize());
     let cross = from.cross(to);
     let w = 1.0 + from.dot(to);
-    if w < 1e-9 { turn(from.any_orthonormal_vector(), 180.0) } else { DQuat::from_xyzw(cross.x, cross.y, cross.z, w).normalize() }
+    if w < 1e-9 {
+        turn(from.any_orthonormal_vector(), 180.0)
+    } else {
+        DQuat::from_xyzw(cross.x, cross.y, cross.z, w).normalize()
+    }
 }
 
 /// Normalised mix of two turns, by the short way.

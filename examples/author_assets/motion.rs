@@ -3,7 +3,7 @@
 use super::rig::{Pose, Rig};
 use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, Playback, SkeletalClip};
 
-/// Frames a second of every clip.
+/// Frames a second of clips that do not say otherwise.
 pub const RATE: f64 = 30.0;
 
 /// A clip as poses at equal steps of time, first and last included.
@@ -11,6 +11,8 @@ pub struct Motion {
     pub name: &'static str,
     pub playback: Playback,
     pub frames: Vec<Pose>,
+    /// Frames a second.
+    pub rate: f64,
     /// Seconds, name and datum of the callback keys.
     pub callbacks: Vec<(f64, &'static str, Option<&'static str>)>,
 }
@@ -19,12 +21,23 @@ impl Motion {
     /// A clip of `steps` frames after the first; `pose` is asked for seconds from the start.
     ///
     /// A loop's last frame is its first, to the bit.
-    pub fn new(name: &'static str, steps: usize, playback: Playback, mut pose: impl FnMut(f64) -> Pose) -> Self {
-        let mut frames: Vec<Pose> = (0..=steps).map(|i| pose(i as f64 / RATE)).collect();
+    pub fn new(name: &'static str, steps: usize, playback: Playback, pose: impl FnMut(f64) -> Pose) -> Self {
+        Self::at_rate(name, RATE, steps, playback, pose)
+    }
+
+    /// The same with `rate` frames a second.
+    pub fn at_rate(
+        name: &'static str,
+        rate: f64,
+        steps: usize,
+        playback: Playback,
+        mut pose: impl FnMut(f64) -> Pose,
+    ) -> Self {
+        let mut frames: Vec<Pose> = (0..=steps).map(|i| pose(i as f64 / rate)).collect();
         if playback == Playback::Loop {
             frames[steps] = frames[0].clone();
         }
-        Self { name, playback, frames, callbacks: vec![] }
+        Self { name, playback, frames, rate, callbacks: vec![] }
     }
 
     /// Adds a callback key.
@@ -35,7 +48,7 @@ impl Motion {
 
     /// Seconds.
     pub fn seconds(&self) -> f64 {
-        (self.frames.len() - 1) as f64 / RATE
+        (self.frames.len() - 1) as f64 / self.rate
     }
 
     /// The clip for the library.

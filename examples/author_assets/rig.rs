@@ -2,7 +2,7 @@
 
 use super::maths::{arc, mix_turn};
 use bevy_marionette::model::{Joint, JointTransform, Skeleton, SkeletonError};
-use glam::{Affine3A, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A joint at rest, in model space.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Rig {
             name: j.name.as_str().into(),
             parent: j.parent.map(|p| p as u16),
             rest,
-            inverse_bind: Affine3A::from_rotation_translation(j.rotation.as_quat(), round(j.position, 1e-6)).inverse(),
+            inverse_bind: DAffine3::from_rotation_translation(j.rotation, j.position).inverse().as_affine3a(),
         });
         Skeleton::new(joints.collect())
     }
@@ -116,7 +116,8 @@ impl Rig {
         let direction = way.normalize_or(DVec3::NEG_Y);
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let aside = (upper * upper - along * along).max(0.0).sqrt();
-        let middle = root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
+        let middle =
+            root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
         let reached = root + direction * distance;
 
         // Both bones turn with their bending plane, so the knee's hinge stays a hinge.
@@ -165,6 +166,7 @@ pub fn round(v: DVec3, step: f64) -> glam::Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Affine3A;
 
     fn leg() -> Rig {
         let mut rig = Rig::default();

@@ -77,13 +77,13 @@ fn share(
         Some(smoothstep(-bend.width, bend.width, (p - j.position).dot(along)))
     };
     let mut left = amount;
-    if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from) {
-        if let Some(own) = beyond(bone) {
-            let given = left * (1.0 - own);
-            left -= given;
-            if given > 1e-4 {
-                share(rig, children, bends, parent, Some(bone), p, given, row);
-            }
+    if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from)
+        && let Some(own) = beyond(bone)
+    {
+        let given = left * (1.0 - own);
+        left -= given;
+        if given > 1e-4 {
+            share(rig, children, bends, parent, Some(bone), p, given, row);
         }
     }
     for &child in children[bone].iter().filter(|c| Some(**c) != from) {
@@ -100,7 +100,7 @@ fn share(
 
 /// The four largest shares, in thousandths that sum to one: few digits, and the same on every machine.
 fn four_largest(row: &[f64]) -> Shares {
-    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.004).collect();
+    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.012).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     shares.truncate(4);
     let sum: f64 = shares.iter().map(|s| s.1).sum();

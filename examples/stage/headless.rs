@@ -1,10 +1,15 @@
 //! Pictures without a window.
 
-use super::{STEP, Stage};
+use super::{Caption, STEP, Stage};
 use bevy::{
+    asset::LoadState,
+    input::InputSystems,
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
+    time::TimeUpdateStrategy,
 };
+use bevy_marionette::{character::CharacterParts, prelude::*};
+use std::{str::FromStr, time::Duration};
 
 /// How far a headless run has come. An example may hold it back while its assets load.
 #[derive(Resource, Debug, Default)]
@@ -17,50 +22,109 @@ pub struct Capture {
     asked: bool,
 }
 
+/// A key pressed at a moment of the picture's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Press {
+    key: KeyCode,
+    at: f32,
+}
+
+impl FromStr for Press {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}`: expected a key and a moment, such as N@0.5, 1@2 or ArrowLeft@0.25");
+        let (key, at) = text.split_once('@').ok_or_else(wrong)?;
+        let key = match key.as_bytes() {
+            [letter] if letter.is_ascii_alphabetic() => format!("Key{}", key.to_ascii_uppercase()),
+            [digit] if digit.is_ascii_digit() => format!("Digit{key}"),
+            _ => key.to_owned(),
+        };
+        Ok(Self { key: ron::from_str(&key).map_err(|_| wrong())?, at: at.parse().map_err(|_| wrong())? })
+    }
+}
+
+/// Presses each key for one frame.
+fn press_keys(
+    capture: Res<Capture>,
+    stage: Res<Stage>,
+    mut keys: ResMut<ButtonInput<KeyCode>>,
+    mut last: Local<Option<f32>>,
+) {
+    keys.release_all();
+    if capture.clock > 0.0 {
+        let due = |press: &&Press| press.at <= capture.clock && last.is_none_or(|last| press.at > last);
+        stage.press.iter().filter(due).for_each(|press| keys.press(press.key));
+        *last = Some(capture.clock);
+    }
+}
+
 pub(super) struct HeadlessPlugin;
 
 impl Plugin for HeadlessPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Capture>().add_systems(Last, take_picture);
+        app.init_resource::<Capture>()
+            .add_systems(Startup, |mut time: ResMut<Time<Virtual>>| time.pause())
+            .add_systems(PreUpdate, press_keys.after(InputSystems))
+            .add_systems(Last, take_picture);
     }
 }
 
-/// Frames rendered after the clock has stopped: pipelines compile and textures upload meanwhile.
-const SETTLE: u32 = 40;
+/// Frames rendered once the clock has stopped: meshes and textures upload meanwhile.
+const SETTLE: u32 = 6;
 
+/// Holds the clock until the scene is complete, lets it run to the asked-for time to the microsecond,
+/// and then takes the picture. Nothing is drawn before that: software rendering is slow.
 fn take_picture(
     mut commands: Commands,
     mut capture: ResMut<Capture>,
     mut time: ResMut<Time<Virtual>>,
+    mut step: ResMut<TimeUpdateStrategy>,
     stage: Res<Stage>,
-    characters: Query<&bevy_marionette::character::CharacterParts>,
+    caption: Res<Caption>,
+    server: Res<AssetServer>,
+    characters: Query<(&SkinnedCharacter, &CharacterParts)>,
+    mut cameras: Query<&mut Camera>,
 ) {
-    // A character whose parts are not there yet is as good as a missing one.
-    if capture.waiting || characters.iter().any(|parts| parts.entities.is_empty()) {
+    // A character whose parts are not there yet is as good as a missing one; so is one that waits for textures.
+    let is_there = |(handle, parts): (&SkinnedCharacter, &CharacterParts)| {
+        if let (LoadState::Failed(error), true) = (server.load_state(handle.id()), parts.entities.is_empty()) {
+            fail(error);
+        }
+        !parts.entities.is_empty() && !server.recursive_dependency_load_state(handle.id()).is_loading()
+    };
+    let complete = !capture.waiting && characters.iter().all(is_there);
+    let left = stage.time - capture.clock;
+    if complete && left > 1e-6 {
+        let next = left.min(STEP);
+        capture.clock += next;
+        *step = TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(next));
+        time.unpause();
+    } else {
+        time.pause();
+    }
+    let draw = complete && left <= 1e-6;
+    cameras.iter_mut().filter(|camera| camera.is_active != draw).for_each(|mut camera| camera.is_active = draw);
+    if !draw {
         return;
     }
-    if capture.clock + STEP / 2.0 < stage.time {
-        capture.clock += STEP;
-        return;
-    }
-    time.pause();
     capture.frames_after += 1;
     if capture.frames_after < SETTLE || capture.asked {
         return;
     }
     capture.asked = true;
+    // For whoever cannot see the picture, and for tests.
+    caption.lines().for_each(|line| println!("| {line}"));
     let (Some(target), Some(file)) = (stage.target.clone(), stage.picture.clone()) else { return };
     commands.spawn(Screenshot::image(target)).observe(
-        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| {
-            match save(&captured.image, &file) {
-                Ok(()) => {
-                    println!("picture: {}", file.display());
-                    exit.write(AppExit::Success);
-                }
-                Err(reason) => {
-                    eprintln!("cannot write {}: {reason}", file.display());
-                    exit.write(AppExit::error());
-                }
+        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| match save(&captured.image, &file) {
+            Ok(()) => {
+                println!("picture: {}", file.display());
+                exit.write(AppExit::Success);
+            }
+            Err(reason) => {
+                eprintln!("cannot write {}: {reason}", file.display());
+                exit.write(AppExit::error());
             }
         },
     );

@@ -3,13 +3,17 @@
 //! Not part of the plugin: copy from it what you like.
 
 // Each example uses its own share of this module.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+mod caption;
+mod ground;
 mod headless;
 mod orbit;
 
-pub use headless::{Capture, fail};
-pub use orbit::Orbit;
+pub use caption::{Caption, bar};
+pub use ground::lowest_point;
+pub use headless::{Capture, Press, fail};
+pub use orbit::{Orbit, View};
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
@@ -20,7 +24,10 @@ use bevy::{
     light::CascadeShadowConfigBuilder,
     log::LogPlugin,
     prelude::*,
-    render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+    render::{
+        RenderPlugin,
+        render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+    },
     time::TimeUpdateStrategy,
     window::ExitCondition,
     winit::WinitPlugin,
@@ -29,7 +36,7 @@ use bevy_marionette::prelude::*;
 use std::{path::PathBuf, time::Duration};
 
 /// What every example understands on its command line.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Parser, Clone, Debug)]
 pub struct StageArgs {
     /// Render one picture off-screen and exit; without a FILE it goes to target/NAME.png
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -38,8 +45,24 @@ pub struct StageArgs {
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = parse_size)]
     pub size: UVec2,
     /// Seconds on the clock when the headless picture is taken
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
-    pub time: f32,
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f32>,
+    /// Press a key during a headless run, such as N@0.5 or Space@1; may be given again
+    #[arg(long, value_name = "KEY@SECONDS")]
+    pub press: Vec<Press>,
+    /// Leave out all text
+    #[arg(long)]
+    pub bare: bool,
+}
+
+impl StageArgs {
+    /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
+    /// that are pressed on the way, as in `"N@0.5 Space@0.8"`.
+    pub fn showing(self, time: f32, keys: &str) -> Self {
+        let ours = || keys.split_whitespace().map(|key| key.parse().unwrap_or_else(|reason| fail(reason)));
+        let press = if self.press.is_empty() { ours().collect() } else { self.press };
+        Self { time: self.time.or(Some(time)), press, ..self }
+    }
 }
 
 fn parse_size(text: &str) -> Result<UVec2, String> {
@@ -60,6 +83,7 @@ pub struct Stage {
     pub picture: Option<PathBuf>,
     /// Seconds on the clock when the picture is taken.
     pub time: f32,
+    press: Vec<Press>,
     size: UVec2,
     target: Option<Handle<Image>>,
 }
@@ -68,6 +92,11 @@ pub struct Stage {
 ///
 /// With `--headless`, or where there is no display to open a window on, it renders off-screen.
 pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
+    app_with(name, args, help, |_| ())
+}
+
+/// The same; `first` is done before any plugin is there, as asset sources ask for.
+pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first: impl FnOnce(&mut App)) -> App {
     let picture = match (&args.headless, has_display()) {
         (Some(Some(file)), _) => Some(file.clone()),
         (Some(None), _) => Some(PathBuf::from(format!("target/{name}.png"))),
@@ -80,19 +109,26 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
     };
     headless::explain_missing_gpu();
     let mut app = App::new();
+    first(&mut app);
     app.add_plugins(plugins(name, args.size, picture.is_some()));
     if picture.is_some() {
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(STEP)));
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         app.add_plugins(headless::HeadlessPlugin);
     }
-    app.insert_resource(Stage { picture, time: args.time, size: args.size, target: None })
+    let (time, press) = (args.time.unwrap_or(1.0), args.press.clone());
+    app.insert_resource(Stage { picture, time, press, size: args.size, target: None })
+        .init_resource::<View>()
+        .init_resource::<Caption>()
         .insert_resource(Help(help))
+        .insert_resource(Bare(args.bare))
         .insert_resource(ClearColor(BACKGROUND))
-        .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 260.0, ..default() })
+        .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 220.0, ..default() })
         .add_plugins(MarionettePlugins)
-        .add_systems(Startup, (set_stage, show_help).chain())
-        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::place).chain());
+        .add_systems(Startup, (set_stage, show_help, caption::spawn).chain())
+        .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
+        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::place).chain())
+        .add_systems(PostUpdate, caption::write.before(bevy::ui::UiSystems::Content));
     app
 }
 
@@ -124,16 +160,12 @@ pub fn has_keys() -> bool {
 const BACKGROUND: Color = Color::srgb(0.115, 0.13, 0.155);
 
 fn plugins(name: &str, size: UVec2, headless: bool) -> PluginGroupBuilder {
-    let window = Window {
-        title: format!("bevy_marionette: {name}"),
-        resolution: (size.x, size.y).into(),
-        ..default()
-    };
+    let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
     let filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
     let plugins = DefaultPlugins
         .set(LogPlugin { filter, ..default() })
         .set(AssetPlugin { unapproved_path_mode: UnapprovedPathMode::Allow, ..default() })
-        .set(render_plugin());
+        .set(RenderPlugin { synchronous_pipeline_compilation: headless, ..render_plugin() });
     if headless {
         plugins
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
@@ -151,6 +183,13 @@ fn has_display() -> bool {
 #[derive(Resource)]
 struct Help(&'static str);
 
+#[derive(Resource, PartialEq)]
+struct Bare(bool);
+
+fn hide_text(mut texts: Query<&mut Visibility, Added<Text>>) {
+    texts.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
+}
+
 /// The ground, so that an example can move it under a model's feet.
 #[derive(Component)]
 pub struct Ground;
@@ -158,13 +197,17 @@ pub struct Ground;
 fn set_stage(
     mut commands: Commands,
     mut stage: ResMut<Stage>,
+    view: Res<View>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
-        Orbit::default(),
+        IsDefaultUiCamera,
+        // With no window Bevy cannot tell by itself which camera counts.
+        bevy::camera::ShadowLodOrigin,
+        view.0,
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
         DistanceFog { color: BACKGROUND, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
@@ -192,7 +235,7 @@ fn set_stage(
         Transform::from_scale(Vec3::splat(20.0)),
     ));
     for (color, illuminance, shadow, from) in [
-        (Color::srgb(1.0, 0.95, 0.86), 9000.0, true, Vec3::new(-2.0, 4.0, -3.0)),
+        (Color::srgb(1.0, 0.95, 0.86), 7600.0, true, Vec3::new(-2.0, 4.0, -3.0)),
         (Color::srgb(0.62, 0.76, 1.0), 2600.0, false, Vec3::new(3.5, 2.0, 2.5)),
     ] {
         commands.spawn((

@@ -21,6 +21,10 @@ pub struct Orbit {
     pub pitch: f32,
 }
 
+/// Where the camera begins; insert another one to begin elsewhere.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct View(pub Orbit);
+
 impl Default for Orbit {
     fn default() -> Self {
         Self { target: Vec3::Y, distance: 4.0, yaw: -0.45, pitch: 0.16 }
@@ -74,7 +78,8 @@ pub(super) fn place(
 ) {
     for (orbit, mut transform, mut projection, mut fog) in &mut cameras {
         let rotation = Quat::from_euler(EulerRot::YXZ, orbit.yaw + std::f32::consts::PI, -orbit.pitch, 0.0);
-        *transform = Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
+        *transform =
+            Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
         let distance = orbit.distance;
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);

@@ -120,7 +120,7 @@ pub(super) fn assemble_character(
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
     let rest = skeleton.rest_model();
-    let parts = parts
+    let parts: Vec<CharacterPart> = parts
         .iter()
         .enumerate()
         .map(|(index, part)| {
@@ -132,14 +132,22 @@ pub(super) fn assemble_character(
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 palette: part.palette.as_slice().into(),
                 rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
-                clip_bounds: clips.iter().map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions)))).collect(),
+                clip_bounds: clips
+                    .iter()
+                    .map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions))))
+                    .collect(),
                 blend_bounds: aabb(
-                    bounds.over_any_blend(&skeleton, clips.iter().map(|c| &**c)).unwrap_or_else(|| enclose(&part.positions)),
+                    bounds
+                        .over_any_blend(&skeleton, clips.iter().map(|c| &**c))
+                        .unwrap_or_else(|| enclose(&part.positions)),
                 ),
                 bounds: Arc::new(bounds),
             }
         })
         .collect();
+    for part in &parts {
+        sub_assets.extend(sink.other(CharacterAssetLabel::Part(part.name.clone()), part.clone()));
+    }
     for clip in &clips {
         let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
         sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));

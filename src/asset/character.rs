@@ -34,8 +34,8 @@ pub struct Character {
     pub version: u64,
 }
 
-/// A part of a character's skin, drawn with one material.
-#[derive(Clone, Debug)]
+/// A part of a character's skin, drawn with one material. By label also an asset of its own.
+#[derive(Asset, TypePath, Clone, Debug)]
 pub struct CharacterPart {
     /// Name, unique within the character.
     pub name: String,
@@ -106,5 +106,4 @@ impl Clips for Character {
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         self.clips.get(index).map(|clip| &clip.timing)
     }
-
 }

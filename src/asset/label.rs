@@ -21,7 +21,7 @@ pub enum CharacterAssetLabel {
     Skeleton,
     /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
     Clip(String),
-    /// `Part/head`: a part's [`Mesh`](bevy::mesh::Mesh), by the part's name.
+    /// `Part/head`: a [`CharacterPart`](super::CharacterPart), with the handles of its mesh and material, by name.
     Part(String),
 }
 

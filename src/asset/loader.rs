@@ -14,7 +14,10 @@ use bevy::{
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Loads `.m3d`, `.md5mesh` and `.character.ron` as [`Character`]s.
 #[derive(TypePath)]
@@ -29,7 +32,7 @@ impl FromWorld for CharacterLoader {
 }
 
 /// How a character is loaded. A manifest brings its own scale, hand and axis; these then do not count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CharacterLoaderSettings {
     /// Scale, hand and up axis of a bare model.
@@ -50,17 +53,6 @@ pub enum TextureMode {
     Load,
     /// Left out: plain materials.
     Ignore,
-}
-
-impl Default for CharacterLoaderSettings {
-    fn default() -> Self {
-        Self {
-            import: ImportSettings::default(),
-            clips: Vec::new(),
-            textures: TextureMode::default(),
-            meshes: RenderAssetUsages::default(),
-        }
-    }
 }
 
 /// Why a character or clip could not be loaded.
@@ -105,7 +97,8 @@ impl AssetLoader for CharacterLoader {
             }
         }
         let missing = || Err("it was not read".to_owned());
-        let mut imported = assemble(&name, &manifest, |file| files.remove(file).unwrap_or_else(missing))?;
+        // Two clips may come from one file.
+        let mut imported = assemble(&name, &manifest, |file| files.get(file).cloned().unwrap_or_else(missing))?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
@@ -118,7 +111,7 @@ impl AssetLoader for CharacterLoader {
             TextureMode::Ignore => Textures::default(),
         };
         report(&imported.warnings);
-        let mut sink = ContextSink { context, beside: model_path };
+        let mut sink = ContextSink { context, beside: model_path, used: HashSet::new() };
         Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
     }
 
@@ -160,6 +153,9 @@ fn report(warnings: &[Diagnostic]) {
 struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
     beside: AssetPath<'static>,
+    /// Labels given in this load. The context cannot tell: it also knows those of the load before, and
+    /// those that somebody asked for in advance.
+    used: HashSet<String>,
 }
 
 impl Sink for ContextSink<'_, '_> {
@@ -195,7 +191,7 @@ impl ContextSink<'_, '_> {
         // Labels come from names in the file, and two may be alike.
         let mut unique = label.clone();
         let mut count = 1;
-        while self.context.has_labeled_asset(unique.clone()) {
+        while !self.used.insert(unique.clone()) {
             count += 1;
             unique = format!("{label}.{count}");
         }

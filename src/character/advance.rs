@@ -27,8 +27,8 @@ struct Pending {
 
 /// An event with its place among the others of the frame.
 struct Happened {
-    /// Seconds before the frame's end.
-    before_end: f64,
+    /// Nanoseconds before the frame's end: below that lies rounding, which must not decide on an order.
+    before_end: u64,
     entity: Entity,
     /// Place among the events of one character.
     order: usize,
@@ -64,8 +64,10 @@ pub(super) fn advance(
                 return;
             }
             let end = controller.time();
+            let mut before_end = u64::MAX;
             for (order, event) in events.drain(..).enumerate() {
-                let before_end = end - event.time();
+                // One character's events are in order already.
+                before_end = before_end.min(((end - event.time()) * 1e9).round() as u64);
                 if let Some(what) = translate(event, entity, character, controller) {
                     happened.push(Happened { before_end, entity, order, what });
                 }
@@ -80,7 +82,8 @@ fn translate(
     character: &Character,
     controller: &AnimationController,
 ) -> Option<What> {
-    let name = |clip: usize| -> Arc<str> { character.timing(clip).map(|timing| timing.name.clone()).unwrap_or_default() };
+    let name =
+        |clip: usize| -> Arc<str> { character.timing(clip).map(|timing| timing.name.clone()).unwrap_or_default() };
     Some(match event {
         ControllerEvent::Callback(callback) => {
             let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);
@@ -136,7 +139,7 @@ pub(super) fn hand_out(
     }
     // Which thread saw what is chance; moment, entity and place are not.
     in_order.sort_unstable_by(|a, b| {
-        b.before_end.total_cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.order.cmp(&b.order))
+        b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.order.cmp(&b.order))
     });
     for happened in in_order.drain(..) {
         match happened.what {

@@ -10,10 +10,7 @@ use bevy::{camera::primitives::Aabb, prelude::*};
 /// Boxes of the clips that play, enclosed; rewritten only when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
-    mut characters: Query<
-        (&SkinnedCharacter, &AnimationController, &mut CharacterParts),
-        Without<PoseOverrides>,
-    >,
+    mut characters: Query<(&SkinnedCharacter, &AnimationController, &mut CharacterParts), Without<PoseOverrides>>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (handle, controller, mut parts) in &mut characters {
@@ -21,10 +18,11 @@ pub(super) fn follow_clips(
         if parts.version != Some(character.version) {
             continue;
         }
-        let mut enclosed = 1;
+        let mut enclosed = 1_u64;
         let (mut layers, mut last) = (0, None);
         for layer in controller.layers(character) {
-            enclosed = enclosed * 31 + layer.clip as u64 + 1;
+            let masked = u64::from(layer.mask.is_some());
+            enclosed = enclosed.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + masked + 1);
             layers += 1;
             last = layer.mask.is_none().then_some(layer.clip);
         }
@@ -70,5 +68,5 @@ pub(super) fn follow_pose(
 
 /// A part's box in a pose.
 fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
-    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low.into(), high.into()))
+    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low, high))
 }

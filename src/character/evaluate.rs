@@ -30,7 +30,9 @@ pub(super) fn early(
     mut characters: Query<Posing, IsEarly>,
 ) {
     let scratch = &mut *scratch;
-    characters.par_iter_mut().for_each_init(|| scratch.borrow_local_mut(), |scratch, item| evaluate(&assets, item, scratch));
+    characters
+        .par_iter_mut()
+        .for_each_init(|| scratch.borrow_local_mut(), |scratch, item| evaluate(&assets, item, scratch));
 }
 
 /// Poses the other characters that some view can see, and notices who jumped.

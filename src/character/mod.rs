@@ -2,7 +2,7 @@
 //!
 //! | set | runs in `PostUpdate` | does |
 //! | --- | --- | --- |
-//! | [`CharacterSystems::Spawn`] | first | parts for characters whose asset is there, or changed |
+//! | [`CharacterSystems::Spawn`] | after Bevy's asset events | parts for characters whose asset is there, or changed |
 //! | [`CharacterSystems::Advance`] | | every controller's clock, seen or not |
 //! | [`CharacterSystems::Callbacks`] | | [`AnimationCallback`] and the other events, to observers and as messages |
 //! | [`CharacterSystems::Bounds`] | before culling | each part's `Aabb` from the clips now playing |
@@ -24,12 +24,8 @@ pub use events::{
 };
 pub use socket::{Carries, JointTransforms, SocketOf};
 
-use crate::asset::CharacterAssetPlugin;
-use bevy::{
-    camera::visibility::VisibilitySystems,
-    prelude::*,
-    transform::TransformSystems,
-};
+use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
+use bevy::{asset::AssetEventSystems, camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 
 /// When the work on characters happens; all in `PostUpdate`, in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +55,10 @@ impl Plugin for CharacterPlugin {
         if !app.is_plugin_added::<CharacterAssetPlugin>() {
             app.add_plugins(CharacterAssetPlugin);
         }
-        app.add_message::<AnimationCallback>()
+        app.register_type::<SkinnedCharacter>()
+            .register_type::<AnimationController>()
+            .register_type::<Teleported>()
+            .add_message::<AnimationCallback>()
             .add_message::<AnimationStarted>()
             .add_message::<AnimationLooped>()
             .add_message::<AnimationFinished>()
@@ -70,6 +69,7 @@ impl Plugin for CharacterPlugin {
                 (
                     (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
                         .chain()
+                        .after(AssetEventSystems)
                         .before(TransformSystems::Propagate)
                         .before(VisibilitySystems::CalculateBounds),
                     EvaluateLate
@@ -77,17 +77,23 @@ impl Plugin for CharacterPlugin {
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
                 ),
             )
-            .add_systems(First, spawn::forget_teleports)
             .add_systems(
                 PostUpdate,
                 (
-                    (spawn::follow_handles, spawn::follow_assets, spawn::plain_where_texture_failed).chain().in_set(Spawn),
+                    (
+                        spawn::follow_lists,
+                        spawn::follow_handles,
+                        spawn::follow_assets,
+                        spawn::plain_where_texture_failed,
+                    )
+                        .chain()
+                        .in_set(Spawn),
                     advance::advance.in_set(Advance),
                     advance::hand_out.in_set(Callbacks),
                     bounds::follow_clips.in_set(Bounds),
                     (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    evaluate::late.in_set(EvaluateLate),
+                    (evaluate::late, spawn::forget_teleports).chain().in_set(EvaluateLate),
                 ),
             );
     }

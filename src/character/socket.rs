@@ -71,9 +71,12 @@ pub(super) fn attach(
         if parent.is_none_or(|parent| parent.parent() != socket_of.character) {
             commands.entity(entity).try_insert(ChildOf(socket_of.character));
         }
+        if socket_of.is_changed() {
+            *resolved = ResolvedSocket::default();
+        }
         let Ok((handle, parts, pose)) = characters.get(socket_of.character) else { continue };
         let Some(version) = parts.version else { continue };
-        if resolved.version != version || socket_of.is_changed() {
+        if resolved.version != version {
             let Some(character) = assets.get(handle.id()) else { continue };
             let socket = character.socket(&socket_of.socket);
             if socket.is_none() {

@@ -2,12 +2,7 @@
 
 use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
 use crate::asset::Character;
-use bevy::{
-    asset::AssetLoadFailedEvent,
-    camera::visibility::NoAutoAabb,
-    mesh::skinning::SkinnedMesh,
-    prelude::*,
-};
+use bevy::{asset::AssetLoadFailedEvent, camera::visibility::NoAutoAabb, mesh::skinning::SkinnedMesh, prelude::*};
 use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
@@ -23,6 +18,24 @@ pub(super) fn follow_handles(
     for entity in removed.read() {
         if let Ok(mut parts) = orphans.get_mut(entity) {
             clear(&mut commands, &mut parts);
+        }
+    }
+}
+
+/// Despawns the parts of characters whose list of parts was taken away, with all that
+/// [`SkinnedCharacter`] had brought along.
+pub(super) fn follow_lists(
+    mut commands: Commands,
+    mut removed: RemovedComponents<CharacterParts>,
+    lists: Query<&CharacterParts>,
+    spawned: Query<(Entity, &PartOf)>,
+) {
+    if removed.read().count() == 0 {
+        return;
+    }
+    for (part, PartOf { character, .. }) in &spawned {
+        if !lists.get(*character).is_ok_and(|list| list.entities.contains(&part)) {
+            commands.entity(part).try_despawn();
         }
     }
 }
@@ -51,7 +64,13 @@ pub(super) fn follow_assets(
         if !moved && !handle.is_changed() {
             continue;
         }
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            // Taken out of the assets by hand; one that fails to load again is kept by Bevy.
+            if parts.version.is_some() {
+                clear(&mut commands, &mut parts);
+            }
+            continue;
+        };
         if parts.version == Some(character.version) {
             continue;
         }
@@ -64,7 +83,8 @@ pub(super) fn follow_assets(
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
-        parts.entities = (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
+        parts.entities =
+            (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
         commands.trigger(CharacterReady { entity });
     }
 }
@@ -98,28 +118,40 @@ pub(super) fn forget_teleports(mut commands: Commands, teleported: Query<Entity,
 
 /// Takes textures that could not be loaded out of the characters' materials: a material that waits for
 /// one is not drawn at all.
+///
+/// A texture may fail before its character is there, and a character may be there first.
 pub(super) fn plain_where_texture_failed(
     mut failed: MessageReader<AssetLoadFailedEvent<Image>>,
+    mut arrived: MessageReader<AssetEvent<Character>>,
+    server: Res<AssetServer>,
+    images: Res<Assets<Image>>,
     characters: Res<Assets<Character>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    for event in failed.read() {
-        for part in characters.iter().flat_map(|(_, character)| &character.parts) {
-            let has = |m: &StandardMaterial| {
-                let is = |map: &Option<Handle<Image>>| map.as_ref().is_some_and(|map| map.id() == event.id);
-                is(&m.base_color_texture) || is(&m.normal_map_texture)
-            };
-            if !materials.get(&part.material).is_some_and(has) {
-                continue;
-            }
-            let Some(mut material) = materials.get_mut(&part.material) else { continue };
-            if material.base_color_texture.as_ref().is_some_and(|map| map.id() == event.id) {
-                material.base_color_texture = None;
-            }
-            if material.normal_map_texture.as_ref().is_some_and(|map| map.id() == event.id) {
-                material.normal_map_texture = None;
-            }
-            warn!("part `{}` is drawn plain: {} could not be loaded", part.name, event.path);
+    let any_failed = failed.read().count() > 0;
+    let is_arrival =
+        |event: &AssetEvent<Character>| matches!(event, AssetEvent::Added { .. } | AssetEvent::Modified { .. });
+    let any_arrived = arrived.read().filter(|event| is_arrival(event)).count() > 0;
+    if !any_failed && !any_arrived {
+        return;
+    }
+    // A texture that only failed to load again is still there as it was.
+    let is_lost = |map: &Option<Handle<Image>>| {
+        map.as_ref().is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
+    };
+    for part in characters.iter().flat_map(|(_, character)| &character.parts) {
+        let lost = |m: &StandardMaterial| is_lost(&m.base_color_texture) || is_lost(&m.normal_map_texture);
+        if !materials.get(&part.material).is_some_and(lost) {
+            continue;
         }
+        let Some(mut material) = materials.get_mut(&part.material) else { continue };
+        let StandardMaterial { base_color_texture, normal_map_texture, .. } = &mut *material;
+        let names: Vec<String> = [base_color_texture, normal_map_texture]
+            .into_iter()
+            .filter(|map| is_lost(map))
+            .filter_map(Option::take)
+            .filter_map(|map| map.path().map(|path| path.to_string()))
+            .collect();
+        warn!("part `{}` is drawn plain: {} could not be loaded", part.name, names.join(" and "));
     }
 }

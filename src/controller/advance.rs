@@ -77,6 +77,7 @@ impl AnimationController {
         self.begin_pending(clips, &mut log);
         self.scrub(clips, &mut log);
         self.run_to(end, clips, &mut log);
+        self.align_followers();
         self.write_running_values();
         self.hand_over(&mut log, out);
         self.log.0 = log;
@@ -104,9 +105,9 @@ impl AnimationController {
     /// Carries out the moves asked for by [`Track::scrub`], at the present moment.
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for at in 0..self.tracks.len() {
+            let Some(target) = self.tracks[at].scrub else { continue };
             let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
             let track = &mut self.tracks[at];
-            let Some(target) = track.scrub else { continue };
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
             track.scrub = None;
             if track.enabled {
@@ -129,13 +130,17 @@ impl AnimationController {
             if moving {
                 self.settle_fades(log);
             }
-            if !self.time.is_before(end) {
+            let arrived = !self.time.is_before(end);
+            if arrived && !(moving && self.stage_may_switch()) {
                 return;
             }
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| Exact::new(time).min(end));
-            let switch = if switches < MAX_SWITCHES { self.next_switch(next) } else { None };
+            let switch = if moving && switches < MAX_SWITCHES { self.next_switch(next) } else { None };
+            if switch.is_none() && arrived {
+                return;
+            }
             if let Some(switch) = &switch {
                 next = switch.time;
             }
@@ -178,10 +183,7 @@ impl AnimationController {
             let track = &mut self.tracks[at];
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
             if let Some([from, ..]) = follow {
-                // Off by more than rounding: it has just joined, or its leader was placed elsewhere.
-                if (track.position.value() - from).abs() > 1e-9 * from.abs().max(1.0) {
-                    track.position = Exact::new(from);
-                }
+                track.align(from);
                 track.run.0.from = track.held().value();
             }
             let target = match arrival {
@@ -190,6 +192,19 @@ impl AnimationController {
             };
             let (callbacks, limit) = (&self.callbacks[..], self.callback_limit);
             Segment { begin, end, weight, timing, callbacks, limit }.travel(track, speed, target, log);
+        }
+    }
+
+    /// Places tracks that follow where their leaders were placed.
+    fn align_followers(&mut self) {
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].sync.is_some()
+                && self.is_moving(at)
+                && let (_, Some((leader, ratio))) = self.course(at)
+            {
+                let position = self.tracks[leader].position() * ratio;
+                self.tracks[at].align(position);
+            }
         }
     }
 
@@ -296,7 +311,8 @@ impl Segment<'_> {
     /// Moves a track at a speed.
     fn travel(&self, track: &mut Track, speed: Speed, target: Target, log: &mut Log) {
         // A track that follows goes its leader's way, beyond its own ends too: there it only waits.
-        let origin = |track: &Track, way: Exact| if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) };
+        let origin =
+            |track: &Track, way: Exact| if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) };
         let (mut begin, mut from) = (self.begin, origin(track, track.position));
         for end in speed.turning_point(self.begin, self.end).into_iter().chain([self.end]) {
             let forward = speed.is_forward(begin, end);
@@ -347,11 +363,21 @@ impl Segment<'_> {
                     run.fired += 1;
                     let (key, name) = match key {
                         KeyIndex::Clip(index) => (KeyRef::Clip(index), &own[index].name),
-                        KeyIndex::Added(index) => (KeyRef::Added(self.callbacks[index].id()), self.callbacks[index].name()),
+                        KeyIndex::Added(index) => {
+                            (KeyRef::Added(self.callbacks[index].id()), self.callbacks[index].name())
+                        }
                     };
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
                     let name = name.clone();
-                    log.push(ControllerEvent::Callback(Callback { track: id, clip, key, name, key_time, time, weight }));
+                    log.push(ControllerEvent::Callback(Callback {
+                        track: id,
+                        clip,
+                        key,
+                        name,
+                        key_time,
+                        time,
+                        weight,
+                    }));
                 }
                 Passed::Key(_) if !track.reported_flood => {
                     track.reported_flood = true;

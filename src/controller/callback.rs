@@ -236,11 +236,7 @@ impl AnimationController {
     }
 
     /// The data of a callback that was fired, as long as its key exists.
-    pub fn callback_data<'a, C: Clips + ?Sized>(
-        &'a self,
-        callback: &Callback,
-        clips: &'a C,
-    ) -> Option<&'a ron::Value> {
+    pub fn callback_data<'a, C: Clips + ?Sized>(&'a self, callback: &Callback, clips: &'a C) -> Option<&'a ron::Value> {
         match callback.key {
             KeyRef::Clip(key) => clips.timing(callback.clip)?.callbacks.get(key).map(|key| &key.data),
             KeyRef::Added(id) => self.callbacks.iter().find(|added| added.id == id).map(|added| &added.data),
@@ -292,11 +288,7 @@ pub(crate) struct Keys<'a> {
 }
 
 /// Keys from both lists.
-pub(crate) fn keys<'a>(
-    clip: &'a [CallbackKey],
-    added: &'a [AddedKey],
-    length: f64,
-) -> Keys<'a> {
+pub(crate) fn keys<'a>(clip: &'a [CallbackKey], added: &'a [AddedKey], length: f64) -> Keys<'a> {
     Keys { clip: clip.iter().enumerate(), added: added.iter(), length }
 }
 

@@ -144,13 +144,7 @@ impl AnimationController {
     }
 
     /// Changes the [priority blend](Self::priority_blend). The value is clamped to `0..=1`.
-    pub fn key_priority_blend(
-        &mut self,
-        blend: f32,
-        start: f64,
-        duration: f64,
-        transition: Transition,
-    ) -> EventHandle {
+    pub fn key_priority_blend(&mut self, blend: f32, start: f64, duration: f64, transition: Transition) -> EventHandle {
         self.key(None, EventKind::PriorityBlend, blend.into(), start, duration, transition)
     }
 
@@ -279,7 +273,8 @@ impl AnimationController {
     }
 
     fn first_due(&self, now: f64) -> Option<usize> {
-        let due = self.events.iter().enumerate().filter(|(_, event)| !event.is_running() && tick(event.start) <= tick(now));
+        let due =
+            self.events.iter().enumerate().filter(|(_, event)| !event.is_running() && tick(event.start) <= tick(now));
         due.min_by(|(_, a), (_, b)| a.start.total_cmp(&b.start).then(a.handle.cmp(&b.handle))).map(|(at, _)| at)
     }
 

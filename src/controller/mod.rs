@@ -9,6 +9,7 @@ mod label;
 mod layer;
 mod motion;
 mod playhead;
+mod queue;
 mod stage;
 mod track;
 
@@ -19,8 +20,14 @@ pub use event::{EventHandle, EventKind, TimedEvent};
 pub use label::Label;
 pub use layer::Layer;
 pub use motion::Transition;
-pub use stage::Fallback;
+pub use queue::Fallback;
 pub use track::{BlendMode, Priority, Track, TrackId};
+
+#[cfg(feature = "bevy")]
+use bevy::{
+    ecs::reflect::ReflectComponent,
+    reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
+};
 
 use advance::Log;
 use callback::AddedCallback;
@@ -39,25 +46,22 @@ use track::{Role, Transient};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
+// Opaque, for field by field a copy would lose what is private to the clock.
+#[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
 pub struct AnimationController {
     tracks: Vec<Track>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
     time: Exact,
     priority_blend: f32,
     paused: bool,
     callback_limit: usize,
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
     events: Vec<TimedEvent>,
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
     callbacks: Vec<AddedCallback>,
     /// Names that were reported as unknown.
     unknown: Vec<Label>,
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
     stage: Stage,
     #[serde(skip)]
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
     log: Transient<Log>,
 }
 

@@ -178,9 +178,10 @@ mod tests {
     #[test]
     fn an_ease_starts_and_ends_slowly() {
         let ease = ramp(0.0, 1.0, Transition::EaseInEaseOut);
-        assert_eq!([0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))), [
-            0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0
-        ]);
+        assert_eq!(
+            [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))),
+            [0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0]
+        );
     }
 
     #[test]

@@ -143,11 +143,7 @@ impl Way {
         upto && (after || (self.first && at == from))
     }
 
-    fn once<K>(
-        self,
-        keys: impl DoubleEndedIterator<Item = (f64, K)>,
-        sink: &mut impl FnMut(Passed<K>, f64) -> bool,
-    ) {
+    fn once<K>(self, keys: impl DoubleEndedIterator<Item = (f64, K)>, sink: &mut impl FnMut(Passed<K>, f64) -> bool) {
         let mut pass = |(time, key): (f64, K)| !self.has(time) || sink(Passed::Key(key), time);
         let mut keys = keys;
         let goes_on = if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) };
@@ -163,13 +159,8 @@ impl Way {
     }
 
     /// Goes through the rounds of a periodic clip.
-    fn rounds<K, I, S>(
-        self,
-        keys: I,
-        sink: &mut S,
-        period: f64,
-        round: impl Fn(&Self, I, &mut S, [f64; 3]) -> bool,
-    ) where
+    fn rounds<K, I, S>(self, keys: I, sink: &mut S, period: f64, round: impl Fn(&Self, I, &mut S, [f64; 3]) -> bool)
+    where
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
         S: FnMut(Passed<K>, f64) -> bool,
     {
@@ -188,12 +179,14 @@ impl Way {
             }
             let starts = |s: &mut S| self.place(base) == from || !self.has(base) || s(Passed::Round, base);
             let middle = (2.0 * n + 1.0) * (0.5 * period);
-            let goes_on = if self.forward {
-                starts(sink) && round(&self, keys.clone(), sink, [base, middle, end])
-            } else {
-                round(&self, keys.clone(), sink, [base, middle, end]) && starts(sink)
-            };
-            if !goes_on {
+            // A round begins before its keys, and backwards after them.
+            if self.forward && !starts(sink) {
+                return;
+            }
+            if !round(&self, keys.clone(), sink, [base, middle, end]) {
+                return;
+            }
+            if !self.forward && !starts(sink) {
                 return;
             }
             n += if self.forward { 1.0 } else { -1.0 };

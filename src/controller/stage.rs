@@ -6,88 +6,67 @@
 //! plays.
 
 use super::{
-    AnimationController, Clips, ControllerEvent, Label, Track, TrackId, Transition,
-    advance::{Log, report_unknown},
+    AnimationController, Clips, ControllerEvent, Fallback, Label, Track, TrackId, Transition,
+    advance::Log,
     event::EventKind,
     exact::{Exact, tick},
-    playhead,
     track::{Known, Role, Start},
 };
 use crate::model::Playback;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-/// What comes on when a clip has ended and nothing is queued.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Fallback {
-    /// The clip that was in front stays: its last frame if it plays once, its next round if it loops.
-    #[default]
-    Stay,
-    /// A clip, such as `idle`.
-    Clip(Label),
-    /// No clip: the rest pose, beneath the user's own tracks.
-    RestPose,
-}
-
 /// Tracks on which the everyday words play.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Stage {
     /// The track in front, or about to come to the front.
-    current: Option<TrackId>,
+    pub(crate) current: Option<TrackId>,
     /// What comes to the front as soon as its clip is found: at most one to `play` and one to fade to.
-    pending: Vec<Pending>,
+    pub(crate) pending: Vec<Pending>,
     /// When the last cross-fade is over, in global seconds.
     fade_end: Option<f64>,
-    queue: VecDeque<Label>,
-    loop_queue: bool,
+    pub(crate) queue: VecDeque<Label>,
+    pub(crate) loop_queue: bool,
     /// Seconds over which queued clips are faded.
-    queue_fade: f64,
-    fallback: Fallback,
+    pub(crate) queue_fade: f64,
+    pub(crate) fallback: Fallback,
     /// Whether the clip in front came from the queue, and so ends after one round.
-    queued: bool,
+    pub(crate) queued: bool,
     /// Whether the fallback has had its turn.
-    settled: bool,
+    pub(crate) settled: bool,
 }
 
 /// A clip about to come to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Pending {
-    track: TrackId,
+pub(crate) struct Pending {
+    pub(crate) track: TrackId,
     /// The track that was in front before.
-    from: Option<TrackId>,
+    pub(crate) from: Option<TrackId>,
     /// Whether the track was put up for this.
-    new: bool,
-    fade: Fade,
+    pub(crate) new: bool,
+    pub(crate) fade: Fade,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Fade {
+pub(crate) struct Fade {
     /// Seconds.
-    duration: f64,
-    transition: Transition,
+    pub(crate) duration: f64,
+    pub(crate) transition: Transition,
     /// Whether to go on at the fraction of its length at which the other clip is, and to stay there.
-    in_phase: bool,
+    pub(crate) in_phase: bool,
     /// Whether the end of the fade is an event.
-    announced: bool,
+    pub(crate) announced: bool,
 }
 
 /// No fade.
-const CUT: Fade = Fade { duration: 0.0, transition: Transition::Linear, in_phase: false, announced: false };
+pub(crate) const CUT: Fade = Fade { duration: 0.0, transition: Transition::Linear, in_phase: false, announced: false };
 
 /// The group of tracks that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
 
 /// Clips fading out at a time; beyond it the faintest leave at once.
 const MAX_LEAVING: usize = 8;
-
-/// The moment at which the clip in front ends and the next takes over.
-pub(crate) struct Switch {
-    pub(crate) time: Exact,
-    pub(crate) track: TrackId,
-    /// The position at which it ends.
-    pub(crate) target: f64,
-}
 
 /// Everyday words. Each `play`, `restart` and `cross_fade` puts an end to the queue.
 impl AnimationController {
@@ -160,46 +139,6 @@ impl AnimationController {
         self.remove_tracks(|track| track.role != Role::User);
     }
 
-    /// Lets clips follow the one in front: each plays one round, the last goes on as its playback says,
-    /// or is followed by the [fallback](Self::set_fallback).
-    ///
-    /// A loop ends with its round, a ping-pong when it is back. If nothing plays the first starts at once.
-    /// Names that are unknown are reported and skipped.
-    pub fn queue<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) {
-        self.stage.queue.extend(clips.into_iter().map(Label::new));
-    }
-
-    /// Whether a clip taken from the queue is put at its end again.
-    pub fn loop_queue(&mut self, looped: bool) {
-        self.stage.loop_queue = looped;
-    }
-
-    /// Lets queued clips fade into each other. The clip that ends holds its last frame, or goes on looping.
-    pub fn set_queue_fade(&mut self, duration: Duration) {
-        self.stage.queue_fade = duration.as_secs_f64();
-    }
-
-    /// The clips that wait in the queue.
-    pub fn queued(&self) -> impl Iterator<Item = &str> {
-        self.stage.queue.iter().map(|clip| &**clip)
-    }
-
-    /// Empties the queue. The clip in front goes on.
-    pub fn clear_queue(&mut self) {
-        self.stage.queue.clear();
-    }
-
-    /// What comes on when a one-shot or the last clip of the queue has ended.
-    pub fn set_fallback(&mut self, fallback: Fallback) {
-        self.stage.fallback = fallback;
-        self.stage.settled = false;
-    }
-
-    /// Falls back to a clip when there is nothing else to play. See [`set_fallback`](Self::set_fallback).
-    pub fn set_still(&mut self, clip: impl Into<Arc<str>>) {
-        self.set_fallback(Fallback::Clip(Label::new(clip)));
-    }
-
     /// Name of the clip in front, or about to come to the front.
     pub fn current(&self) -> Option<&str> {
         self.current_ref().map(Track::clip)
@@ -251,7 +190,7 @@ impl AnimationController {
         }
     }
 
-    fn current_ref(&self) -> Option<&Track> {
+    pub(crate) fn current_ref(&self) -> Option<&Track> {
         self.track(self.stage.current?)
     }
 
@@ -305,7 +244,7 @@ impl AnimationController {
     }
 
     /// Adds a track to the stage, without weight as yet.
-    fn put_up(&mut self, clip: Label) -> TrackId {
+    pub(crate) fn put_up(&mut self, clip: Label) -> TrackId {
         let id = self.add_track(Track::new(clip.as_arc().clone()).weight(0.0));
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Stage;
@@ -364,7 +303,7 @@ impl AnimationController {
     }
 
     /// The recipe of a cross-fade: the old clips' weights go to 0 and they leave, the new one's goes to 1.
-    fn begin_fade(&mut self, Pending { track: id, from, fade, .. }: Pending) {
+    pub(crate) fn begin_fade(&mut self, Pending { track: id, from, fade, .. }: Pending) {
         // The weights to start from are those of this moment.
         self.write_running_values();
         let now = self.time.value();
@@ -374,9 +313,8 @@ impl AnimationController {
         }
         let waiting = |id: TrackId, stage: &Stage| stage.pending.iter().any(|pending| pending.track == id);
         let cut = duration <= 0.0;
-        let others = |track: &Track, stage: &Stage| {
-            track.role != Role::User && track.id != id && !waiting(track.id, stage)
-        };
+        let others =
+            |track: &Track, stage: &Stage| track.role != Role::User && track.id != id && !waiting(track.id, stage);
         let mut alone = true;
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
@@ -476,87 +414,5 @@ impl AnimationController {
                 track.weight = 1.0;
             }
         }
-    }
-
-    /// Whether the clip in front and another clip follow each other when its round ends.
-    fn ends(&self, known: Known) -> bool {
-        let falls_back = self.stage.fallback != Fallback::Stay && !self.stage.settled;
-        !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == Playback::Once))
-    }
-
-    /// The moment until `end` at which the clip in front makes way for the next.
-    pub(crate) fn next_switch(&self, end: Exact) -> Option<Switch> {
-        let at = self.tracks.iter().position(|track| Some(track.id) == self.stage.current)?;
-        let track = &self.tracks[at];
-        let known = track.known.filter(|known| self.stage.pending.is_empty() && self.ends(*known))?;
-        if !self.is_moving(at) {
-            return None;
-        }
-        let Known { length, playback } = known;
-        let (speed, _) = self.course(at);
-        let (mut begin, mut position) = (self.time, track.held());
-        for part in speed.turning_point(begin, end).into_iter().chain([end]) {
-            let forward = speed.is_forward(begin, part);
-            let target = playhead::round_end(playback, length, position.value(), forward);
-            let there = position + speed.distance(begin, part);
-            let is_at = |position: f64| {
-                let [at, target] = [position, target].map(|position| playhead::place(length, position));
-                if forward { at >= target } else { at <= target }
-            };
-            if is_at(position.value()) {
-                return Some(Switch { time: begin, track: track.id, target });
-            }
-            if is_at(there.value()) {
-                let time = speed.moment(begin, part, (Exact::new(target) - position).value());
-                return Some(Switch { time, track: track.id, target });
-            }
-            (begin, position) = (part, there);
-        }
-        None
-    }
-
-    /// Brings on the next clip of the queue that is known, or the fallback.
-    pub(crate) fn switch_clip<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
-        while let Some(clip) = self.stage.queue.pop_front() {
-            let known = self.follow_with(clip.clone(), clips, log);
-            if known {
-                if self.stage.loop_queue {
-                    self.stage.queue.push_back(clip);
-                }
-                (self.stage.queued, self.stage.settled) = (true, false);
-                return;
-            }
-        }
-        if self.stage.settled {
-            return;
-        }
-        self.stage.settled = true;
-        match self.stage.fallback.clone() {
-            Fallback::Stay => {}
-            Fallback::Clip(clip) => {
-                if self.follow_with(clip, clips, log) {
-                    self.stage.queued = false;
-                }
-            }
-            Fallback::RestPose => {
-                self.stage.current = None;
-                self.remove_tracks(|track| track.role != Role::User);
-            }
-        }
-    }
-
-    /// Brings a clip on at the present moment, if it is known.
-    fn follow_with<C: Clips + ?Sized>(&mut self, clip: Label, clips: &C, log: &mut Log) -> bool {
-        if clips.index_of(&clip).is_none() {
-            report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
-            return false;
-        }
-        let from = self.current_track();
-        let track = self.put_up(clip);
-        self.stage.current = Some(track);
-        self.prepare_track(track, clips);
-        let duration = self.stage.queue_fade.max(0.0);
-        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
-        true
     }
 }

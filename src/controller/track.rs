@@ -324,6 +324,14 @@ impl Track {
         }
     }
 
+    /// Places a track that follows, if it is off by more than rounding: because it has just joined, or its
+    /// leader was placed elsewhere.
+    pub(crate) fn align(&mut self, position: f64) {
+        if (self.position.value() - position).abs() > 1e-9 * position.abs().max(1.0) {
+            self.position = Exact::new(position);
+        }
+    }
+
     /// The weight, or 0 if it is none.
     pub(crate) fn share(&self) -> f32 {
         if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }

@@ -87,7 +87,7 @@ pub struct CallbackEntry {
 pub struct MaskEntry {
     /// Joints that the mask begins at.
     pub roots: Vec<String>,
-    /// Joints over which the mask rises from nothing to full, counted from each root down its chain.
+    /// Joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
     pub falloff: u32,
 }
 

@@ -6,6 +6,7 @@ mod influences;
 mod names;
 mod normals;
 mod split;
+mod subframes;
 mod tangents;
 mod weld;
 mod winding;

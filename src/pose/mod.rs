@@ -18,8 +18,8 @@
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and machine of
-//! one architecture: there are no estimates, no fused operations and no dependence on what the
-//! processor offers.
+//! one architecture: there are no estimates and no fused operations, and where wider vectors are used
+//! (AVX) they do the same operations in the same order.
 
 mod adjust;
 mod blend;

@@ -64,13 +64,7 @@ struct Job {
 /// Fewer matrices than this are written without asking other threads.
 const WORTH_A_TASK: usize = 2048;
 
-type Posed<'w> = (
-    Entity,
-    &'w SkinnedCharacter,
-    &'w CharacterParts,
-    Ref<'w, ModelPose>,
-    Ref<'w, GlobalTransform>,
-);
+type Posed<'w> = (Entity, &'w SkinnedCharacter, &'w CharacterParts, Ref<'w, ModelPose>, Ref<'w, GlobalTransform>);
 
 fn write_palettes(
     mut work: ResMut<Work>,

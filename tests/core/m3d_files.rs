@@ -90,7 +90,7 @@ AnimationClip Wave
 \tBone1 #Keyframes: 2
 \t{
 \t\tTime: 0 Pos: 0 1 0 Scale: 1 1 1 Quat: 0 0 0 1
-\t\tTime: 0.5 Pos: 0 1 0 Scale: 1 1 1 Quat: 0 0 0.7071068 0.7071068
+\t\tTime: 0.5 Pos: 0 1 0 Scale: 1 1 1 Quat: 0 0 0.6 0.8
 \t}
 }
 ";
@@ -391,8 +391,7 @@ fn dx12_is_read_to_the_last_field() {
     assert_eq!(m.bones[1].offset[3], [0.0, -1.0, 0.0, 1.0]);
     let clip = &m.clips[0];
     assert_eq!((clip.name.as_str(), clip.bones[0].len(), clip.bones[1].len()), ("Wave", 1, 2));
-    let key =
-        M3dKey { time: 0.5, translation: [0.0, 1.0, 0.0], scale: [1.0; 3], rotation: [0.0, 0.0, 0.7071068, 0.7071068] };
+    let key = M3dKey { time: 0.5, translation: [0.0, 1.0, 0.0], scale: [1.0; 3], rotation: [0.0, 0.0, 0.6, 0.8] };
     assert_eq!(clip.bones[1][1], key);
 }
 
@@ -666,6 +665,22 @@ fn a_misspelt_material_is_no_reason_to_refuse_a_model() {
 }
 
 #[test]
+fn vertices_need_not_be_like_the_first() {
+    let same = sound(DX12);
+    let reordered = edited(DX12, "Normal: 0 0 -1\nTex-Coords: 1 1\n", "tex-coords 1 1\nNORMAL:0 0 -1\n");
+    assert_eq!(sound(&reordered), same);
+    let shorter = sound(&edited(DX12, "Tangent: 1 0 0 -1\nNormal: 0 0 -1\nTex-Coords: 1 1\n", ""));
+    assert_eq!((shorter.vertices[1].normal, shorter.vertices[1].tex_coord), ([0.0; 3], [0.0; 2]));
+    assert_eq!(
+        (shorter.vertices[1].position, &shorter.vertices[2..]),
+        (same.vertices[1].position, &same.vertices[2..])
+    );
+    let (longer, warnings) = repaired(&edited(DX12, "Position: 1 0 0\n", "Position: 1 0 0 1 1\n"));
+    assert_eq!(longer, same);
+    assert!(warnings[0].contains("39:11: warning: there are more numbers than the label takes"), "{warnings:#?}");
+}
+
+#[test]
 fn labels_need_no_colon() {
     let m = sound(&DX12.replace("DiffuseMap:", "AlbedoMap").replace("Fresnel0:", "FresnelR0").replace(": ", " "));
     assert_eq!(m, M3d { dialect: Dialect::Other, ..sound(DX12) });
@@ -807,6 +822,14 @@ fn clips_and_bones_cannot_multiply_beyond_the_file() {
 }
 
 #[test]
+fn subsets_and_triangles_cannot_multiply_beyond_the_file() {
+    let rows = "SubsetID: 0 VertexStart: 0 VertexCount: 0 FaceStart: 0 FaceCount: 3000\n".repeat(1000);
+    let text = format!("***m3d-File-Header***\n***SubsetTable***\n{rows}***Vertices***\nP: 0 0 0\n***Triangles***\n");
+    let error = refused(text + &"0 0 0\n".repeat(3000)).to_string();
+    assert!(error.contains("1000 subsets name 3000000 triangles in all, and there are 3000"), "{error}");
+}
+
+#[test]
 fn what_was_read_is_written_and_read_the_same() {
     let m = sound(DX12);
     assert_eq!(sound(&write(&m)), m);
@@ -908,8 +931,7 @@ fn model() -> impl Strategy<Value = M3d> {
                     face_count: triangles as u32 - face_start,
                 }
             });
-        // Three times the triangles in all would be taken for a count of indices.
-        let subsets = proptest::collection::vec(subset, 1..3);
+        let subsets = proptest::collection::vec(subset, 1..5);
         (
             proptest::collection::vec(material(), 0..3),
             subsets,

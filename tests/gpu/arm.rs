@@ -2,7 +2,7 @@
 
 use bevy::{asset::RenderAssetUsages, mesh::PrimitiveTopology, prelude::*};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, SkinPart, Skeleton,
+    ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
 };
 use glam::Affine3A;
 
@@ -15,7 +15,8 @@ pub fn arm() -> Model {
         inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * y),
     };
     let skeleton =
-        Skeleton::new(vec![joint("root", None, 0.0), joint("elbow", Some(0), 1.0), joint("hand", Some(1), 2.0)]).unwrap();
+        Skeleton::new(vec![joint("root", None, 0.0), joint("elbow", Some(0), 1.0), joint("hand", Some(1), 2.0)])
+            .unwrap();
     let material = |name: &str, color| Material { name: name.into(), base_color: color, ..Material::default() };
     let parts = vec![tube("lower", 0, 0.0, 1.0, vec![0, 1]), tube("upper", 1, 1.0, 2.5, vec![1, 2])];
     Model {
@@ -37,8 +38,7 @@ fn clip(skeleton: &Skeleton, name: &str, reach: f32) -> SkeletalClip {
             JointTransform::new(Vec3::new(away, 1.0, 0.0), Quat::from_rotation_x(turn)),
         ]
     });
-    let frames =
-        ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms: transforms.collect() };
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms: transforms.collect() };
     SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap()
 }
 

@@ -17,9 +17,7 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
-use bevy_marionette::{
-    asset::build_character, character::CharacterParts, import::Manifest, model::Model, prelude::*,
-};
+use bevy_marionette::{asset::build_character, character::CharacterParts, import::Manifest, model::Model, prelude::*};
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -103,7 +101,8 @@ impl Harness {
 
     /// Keeps the camera's direction and looks at another place.
     pub fn look_at(&mut self, place: Vec3) {
-        let transform = Transform::from_translation(place + Vec3::new(0.0, 1.2, 6.0)).looking_at(place + Vec3::Y, Vec3::Y);
+        let transform =
+            Transform::from_translation(place + Vec3::new(0.0, 1.2, 6.0)).looking_at(place + Vec3::Y, Vec3::Y);
         self.app.world_mut().entity_mut(self.camera).insert(transform);
     }
 
@@ -125,9 +124,10 @@ impl Harness {
         (0..3).for_each(|_| self.update());
         let taken = Arc::new(Mutex::new(None));
         let slot = taken.clone();
-        self.app.world_mut().spawn(Screenshot::image(self.target.clone())).observe(
-            move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()),
-        );
+        self.app
+            .world_mut()
+            .spawn(Screenshot::image(self.target.clone()))
+            .observe(move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()));
         for _ in 0..200 {
             self.update();
             if let Some(image) = taken.lock().unwrap().take() {

@@ -121,11 +121,8 @@ fn a_frame_skinned_on_the_gpu_is_the_frame_of_the_mesh_skinned_on_the_cpu() {
     let (width, height) = (on_gpu.width(), on_gpu.height());
     let lit = on_gpu.pixels().filter(|p| p.0[..3].iter().any(|&c| c > 40)).count();
     assert!(lit > 2000, "the arm is in the picture: {lit} pixels");
-    let differ = on_gpu
-        .pixels()
-        .zip(on_cpu.pixels())
-        .filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3))
-        .count();
+    let differ =
+        on_gpu.pixels().zip(on_cpu.pixels()).filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)).count();
     assert!(differ <= 12, "{differ} of {width}×{height} pixels differ");
 }
 

@@ -69,7 +69,12 @@ fn note_ranges(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, skins: Ex
     }
 }
 
-fn read_back(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, device: Res<RenderDevice>, queue: Res<RenderQueue>) {
+fn read_back(
+    buffers: Res<SkinBuffers>,
+    uniforms: Res<SkinUniforms>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
     let mut frame = buffers.0.lock().unwrap();
     frame.current = copy(&uniforms.current_buffer, &device, &queue);
     frame.previous = copy(&uniforms.prev_buffer, &device, &queue);
@@ -85,7 +90,8 @@ const SHADER: &str = "
 
 fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> {
     let size = from.size();
-    let buffer = |usage| device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+    let buffer =
+        |usage| device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
     let middle = buffer(BufferUsages::STORAGE | BufferUsages::COPY_SRC);
     let readable = buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST);
     let entries = BindGroupLayoutEntries::sequential(

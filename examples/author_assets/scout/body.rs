@@ -1,11 +1,11 @@
 //! Scout's body in an animator's terms: lean, sway, swing, curl, stand.
 
-use super::skeleton::{FINGERS, SIDES, hand_axes};
 use super::super::{
     gait::{FootPlace, FootShape},
     maths::turn,
     rig::{Pose, Rig},
 };
+use super::skeleton::{FINGERS, SIDES, hand_axes};
 use glam::{DQuat, DVec3};
 
 /// Degrees that an arm at rest stands off the body's side.
@@ -37,8 +37,8 @@ pub struct Arm {
 
 /// Scout standing easily.
 pub const EASY_ARM: Arm = Arm {
-    swing: -3.0,
-    out: 13.0,
+    swing: -5.0,
+    out: 12.0,
     roll: -10.0,
     elbow: 20.0,
     twist: 8.0,
@@ -120,9 +120,8 @@ impl Body {
         let wrist = self.rig.at(&format!("hand.{name}"));
         let (upper, lower) = ((elbow - shoulder).normalize(), (wrist - elbow).normalize());
         pose.turns[joint("clavicle")] = turn(DVec3::Z, s * arm.shrug);
-        pose.turns[joint("upper_arm")] = turn(DVec3::X, arm.swing)
-            * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST))
-            * turn(upper * s, arm.roll);
+        pose.turns[joint("upper_arm")] =
+            turn(DVec3::X, arm.swing) * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST)) * turn(upper * s, arm.roll);
         pose.turns[joint("forearm")] = turn(upper.cross(DVec3::NEG_Z), arm.elbow);
         // Half of the twist sits in the middle of the forearm, half at the wrist.
         pose.turns[joint("forearm_twist")] = turn(lower * s, arm.twist * 0.6);
@@ -139,9 +138,10 @@ impl Body {
                     turn(curl_axis, arm.curl * share * straight * extra) * spread;
             }
         }
-        // The thumb folds across the palm.
-        let fold = (curl_axis + axes.along * 0.5 * s).normalize();
-        for (i, share) in [0.25, 0.5, 0.6].into_iter().enumerate() {
+        // The thumb folds over the palm, towards the fingers.
+        let thumb = self.rig.at(&format!("thumb.2.{name}")) - self.rig.at(&format!("thumb.1.{name}"));
+        let fold = thumb.cross(axes.along * 0.6 + axes.palm * 0.8 - axes.thumb * 0.1);
+        for (i, share) in [0.55, 0.4, 0.5].into_iter().enumerate() {
             pose.turns[joint(&format!("thumb.{}", i + 1))] = turn(fold, arm.curl * share);
         }
     }
@@ -151,7 +151,8 @@ impl Body {
         let [thigh, shin, foot, toes] = self.legs[side];
         // Knees point where the foot and the hips point between them, a little outwards.
         let hips = pose.turns[0];
-        let heading = flat(place.turn * DVec3::NEG_Z) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
+        // A foot's toes may point straight down; its side tells where it heads.
+        let heading = flat(DVec3::Y.cross(place.turn * DVec3::X)) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
         let outwards = flat(hips * DVec3::X) * (SIDES[side].1 * 0.10);
         let short = self.rig.reach(pose, [thigh, shin, foot], place.ankle, heading + outwards, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
@@ -172,8 +173,7 @@ impl Body {
 
     /// Lets the ponytail and the scarf's end swing: degrees back (+) and to the right (+).
     pub fn trail(&self, pose: &mut Pose, hair: [DVec3; 2], scarf: [DVec3; 2]) {
-        for (name, degrees) in
-            [("hair.1", hair[0]), ("hair.2", hair[1]), ("scarf.1", scarf[0]), ("scarf.2", scarf[1])]
+        for (name, degrees) in [("hair.1", hair[0]), ("hair.2", hair[1]), ("scarf.1", scarf[0]), ("scarf.2", scarf[1])]
         {
             pose.turns[self.rig.find(name)] = euler(degrees);
         }

@@ -31,7 +31,7 @@ pub fn character() -> Character {
     let rig = skeleton::rig();
     let field = shape::field(&rig);
     let size_at = sizes(&rig);
-    let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0055, levels: 9 };
+    let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0088, levels: 9 };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
     Character::build(
@@ -87,12 +87,16 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
     move |p: DVec3| {
         let hand = hands.iter().zip(&fingers).any(|(h, f)| p.distance(*h) < 0.06 || p.distance(*f) < 0.125);
         if hand {
-            return 0.0055;
+            return 0.0088;
+        }
+        if p.y > 1.50 && p.y < 1.69 && p.z < -0.075 && p.x.abs() < 0.085 {
+            return 0.0088;
         }
         let head = p.y > 1.49;
-        let small = p.y < 0.16 || p.distance(DVec3::new(0.0, 1.42, 0.0)) < 0.17;
-        let belt = (p.y - 0.99).abs() < 0.07 && p.x.abs() < 0.25;
-        if head || small || belt { 0.011 } else { 0.022 }
+        let sleeve = p.x.abs() > 0.17 && p.y > 0.95;
+        let small = p.y < 0.16 || p.distance(DVec3::new(0.0, 1.42, 0.0)) < 0.14;
+        let belt = (p.y - 0.94).abs() < 0.12 && p.x.abs() < 0.25;
+        if head || sleeve || small || belt { 0.0176 } else { 0.0352 }
     }
 }
 

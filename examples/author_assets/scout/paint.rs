@@ -1,10 +1,11 @@
 //! Scout's colours and the small relief of cloth, leather and hair.
 
-use super::shape::part::*;
 use super::super::{
     bake::{Paint, Texel},
     maths::{mix, noise, smoothstep, wave},
 };
+use super::shape::part::*;
+use super::skeleton::{HEAD_GROWTH, HEAD_PIVOT};
 use glam::DVec3;
 
 /// Scout's paint.
@@ -25,9 +26,9 @@ const BRASS: DVec3 = DVec3::new(0.87, 0.68, 0.30);
 impl Paint for ScoutPaint {
     fn texel(&self, part: u8, p: DVec3, n: DVec3) -> Texel {
         match part {
-            FACE => face(p, n),
+            FACE => face(drawn(p), n),
             HAND => hand(p),
-            HAIR => hair(p),
+            HAIR => hair(drawn(p)),
             JACKET => jacket(p, n),
             SCARF => scarf(p),
             TROUSERS => trousers(p),
@@ -40,6 +41,11 @@ impl Paint for ScoutPaint {
             _ => pack(p, n),
         }
     }
+}
+
+/// A point of the grown head as it was drawn.
+fn drawn(p: DVec3) -> DVec3 {
+    HEAD_PIVOT + (p - HEAD_PIVOT) / HEAD_GROWTH
 }
 
 /// 1 within `radius` of 0, 0 a millimetre (or `soft`) outside.
@@ -55,6 +61,7 @@ fn line(x: f64, width: f64) -> f64 {
 fn face(p: DVec3, n: DVec3) -> Texel {
     let tone = 1.0 + 0.03 * noise(p * 35.0);
     let mut color = SKIN * tone;
+    let mut height = 0.0002 * noise(p * 60.0);
     let side = p.x.abs();
     let front = smoothstep(-0.02, -0.06, p.z);
     let cheek = DVec3::new(side - 0.060, (p.y - 1.590) * 1.2, 0.0).length();
@@ -81,9 +88,11 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         let (gx, gy) = (ix + 3.2 * sign, iy - 3.8);
         eye = eye.lerp(DVec3::ONE, spot((gx * gx + gy * gy).sqrt(), 2.5, 0.8));
         color = color.lerp(eye, within);
-        let lash = spot((y - upper).abs(), mix(1.1, 2.3, smoothstep(-15.0, 15.0, x)), 0.9) * smoothstep(21.0, 18.5, x.abs());
+        let lash =
+            spot((y - upper).abs(), mix(1.1, 2.3, smoothstep(-15.0, 15.0, x)), 0.9) * smoothstep(21.0, 18.5, x.abs());
         let under = 0.35 * spot((y - lower).abs(), 0.6, 0.8) * smoothstep(18.5, 15.0, x.abs());
         color = color.lerp(DVec3::new(0.13, 0.07, 0.05), lash.max(under));
+        height += 0.0007 * lash;
         let crease = 0.30 * spot((y - upper - 5.0).abs(), 0.6, 1.2) * smoothstep(17.0, 10.0, x.abs());
         color = color.lerp(BLUSH * 0.75, crease);
 
@@ -91,26 +100,28 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         let thick = mix(3.6, 1.5, smoothstep(-16.0, 20.0, x));
         let hairs = spot(brow.abs(), thick, 1.6) * smoothstep(23.0, 19.5, x.abs());
         color = color.lerp(HAIR_COLOR * 0.85, 0.95 * hairs);
+        height += 0.0006 * hairs;
 
         let (mx, my) = (p.x * 1000.0, (p.y - 1.5565) * 1000.0);
-        let smile = my - 0.0075 * mx * mx;
+        let smile = my - 0.010 * mx * mx;
         let lip = spot(smile.abs() * 1.6 + mx.abs() * 0.16, 5.2, 2.4);
         color = color.lerp(BLUSH * 0.92, 0.6 * lip);
         let mouth = spot(smile.abs(), 1.1, 1.0) * smoothstep(24.0, 20.0, mx.abs());
         color = color.lerp(DVec3::new(0.42, 0.16, 0.13), 0.85 * mouth);
+        height += 0.0008 * lip - 0.0016 * mouth;
         // Freckles.
         let grid = DVec3::new((x * 0.28).floor(), (y * 0.28).floor(), sign);
         let place = DVec3::new(noise(grid * 7.31), noise(grid * 3.77), 0.0) * 1.3;
         let offset = DVec3::new(x * 0.28, y * 0.28, 0.0) - DVec3::new(grid.x + 0.5, grid.y + 0.5, 0.0) - place * 0.25;
         let zone = spot(((x + 6.0) * 0.8).abs() + (y + 24.0).abs() * 1.6, 19.0, 12.0);
-        color = color.lerp(SKIN * DVec3::new(0.74, 0.62, 0.55), 0.5 * zone * spot(offset.length(), 0.24, 0.2));
+        color = color.lerp(SKIN * DVec3::new(0.74, 0.62, 0.55), 0.32 * zone * spot(offset.length(), 0.24, 0.2));
     }
-    Texel { color, height: 0.00012 * noise(p * 420.0) }
+    Texel { color, height }
 }
 
 fn hand(p: DVec3) -> Texel {
     let tone = 1.0 + 0.04 * noise(p * 45.0);
-    Texel { color: SKIN.lerp(BLUSH, 0.14 + 0.08 * noise(p * 28.0)) * tone, height: 0.00015 * noise(p * 300.0) }
+    Texel { color: SKIN.lerp(BLUSH, 0.14 + 0.08 * noise(p * 28.0)) * tone, height: 0.0 }
 }
 
 fn hair(p: DVec3) -> Texel {
@@ -124,21 +135,16 @@ fn hair(p: DVec3) -> Texel {
     Texel { color: color.lerp(SCARF_COLOR * 0.9, band), height: (0.0016 * strand + 0.0006 * fine) * (1.0 - band) }
 }
 
-/// A woven cloth's threads.
-fn weave(p: DVec3, pitch: f64) -> f64 {
-    wave(p.y / pitch) * wave((p.x + p.z) / pitch)
-}
-
 fn jacket(p: DVec3, n: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 16.0, p.y * 30.0, p.z * 16.0)) + 0.5 * noise(p * 42.0);
     let mut color = JACKET_COLOR * (1.0 + 0.07 * folds + 0.03 * noise(p * 150.0));
-    let mut height = 0.0022 * folds + 0.00018 * weave(p, 0.0048);
+    let mut height = 0.0022 * folds;
     let torso = p.x.abs() < 0.19 && p.y < 1.40;
     let mut trim = 0.0f64;
     let mut stitch = 0.0f64;
     if torso {
         // A hem, a front closure with buttons, two breast pockets.
-        trim = trim.max(spot((p.y - 0.862).abs(), 0.016, 0.003));
+        trim = trim.max(spot((p.y - 0.850).abs(), 0.022, 0.003));
         if n.z < 0.1 {
             let placket = spot((p.x - 0.012).abs(), 0.020, 0.002);
             height += 0.0012 * placket;
@@ -180,17 +186,17 @@ fn dash(x: f64) -> f64 {
 
 fn scarf(p: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 9.0, p.y * 60.0, p.z * 9.0)) + 0.5 * noise(p * 50.0);
-    let tail = smoothstep(0.15, 0.16, -p.x) * smoothstep(1.30, 1.20, p.y);
+    let tail = smoothstep(0.165, 0.17, -p.x) * smoothstep(1.30, 1.20, p.y);
     let stripes = (line(p.y - 1.150, 0.012) + line(p.y - 1.126, 0.012)) * tail;
     let color = SCARF_COLOR * (1.0 + 0.12 * folds + 0.04 * noise(p * 170.0));
-    Texel { color: color.lerp(JACKET_TRIM, 0.9 * stripes.min(1.0)), height: 0.0024 * folds + 0.00025 * weave(p, 0.0055) }
+    Texel { color: color.lerp(JACKET_TRIM, 0.9 * stripes.min(1.0)), height: 0.0024 * folds }
 }
 
 fn trousers(p: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 14.0, p.y * 26.0, p.z * 14.0)) + 0.6 * noise(p * 36.0);
     let seam = line(p.z - 0.004, 0.004) * smoothstep(0.13, 0.15, p.x.abs());
     let color = TROUSER_COLOR * (1.0 + 0.09 * folds + 0.03 * noise(p * 160.0) - 0.25 * seam);
-    Texel { color, height: 0.0026 * folds + 0.00018 * weave(p, 0.005) - 0.0006 * seam }
+    Texel { color, height: 0.0026 * folds - 0.0006 * seam }
 }
 
 fn roll(p: DVec3) -> Texel {

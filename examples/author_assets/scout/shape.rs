@@ -1,11 +1,11 @@
 //! Scout's body and clothes as layers of an implicit surface.
 
-use super::skeleton::{FINGERS, HandAxes, SIDES, finger_tip, hand_axes};
 use super::super::{
     field::{Clip, Field, Layer, Shape, Solid, Source},
     maths::turn,
     rig::Rig,
 };
+use super::skeleton::{FINGERS, HEAD_GROWTH, HEAD_PIVOT, HandAxes, SIDES, finger_tip, hand_axes};
 use glam::{DMat3, DVec3};
 
 /// Regions of Scout's surface.
@@ -73,10 +73,10 @@ pub fn field(rig: &Rig) -> Field {
     let mut layers = vec![
         head(rig),
         hands(rig),
-        trousers(rig),                  // 2
-        jacket(rig),                    // 3
-        sleeves(rig),                   // 4
-        boots(rig),                     // 5
+        trousers(rig), // 2
+        jacket(rig),   // 3
+        sleeves(rig),  // 4
+        boots(rig),    // 5
         scarf(rig),
         hair(rig),
         pack(rig),
@@ -88,7 +88,7 @@ pub fn field(rig: &Rig) -> Field {
         // Straps run over the shoulders, leaning inwards towards the belt.
         let lean = DVec3::new(s, 0.12, 0.0).normalize();
         let mut clips = between(lean, 0.232, 0.268);
-        clips.push(Clip { normal: DVec3::NEG_Y, offset: -1.12 });
+        clips.push(Clip { normal: DVec3::NEG_Y, offset: -1.01 });
         clips.push(Clip { normal: DVec3::Y, offset: 1.46 });
         layers.push(shell(part::STRAP, 3, 0.009, clips));
         let wrist = rig.at(&format!("hand.{side}"));
@@ -113,7 +113,7 @@ fn head(rig: &Rig) -> Layer {
         egg(head, v(0.0, 1.652, 0.004), v(0.104, 0.122, 0.116)),
         egg(head, v(0.0, 1.585, -0.026), v(0.083, 0.078, 0.086)),
         cone(head, v(0.0, 1.527, -0.072), 0.027, v(0.0, 1.535, -0.06), 0.034, ROUND),
-        cone(head, v(0.0, 1.622, -0.116), 0.010, v(0.0, 1.592, -0.132), 0.0165, ROUND),
+        cone(head, v(0.0, 1.622, -0.113), 0.010, v(0.0, 1.593, -0.126), 0.0145, ROUND),
         cone(neck, v(0.0, 1.38, 0.02), 0.062, v(0.0, 1.54, 0.01), 0.056, ROUND),
         // Lips, a soft ridge.
         egg(head, v(0.0, 1.557, -0.098), v(0.03, 0.012, 0.016)),
@@ -122,9 +122,17 @@ fn head(rig: &Rig) -> Layer {
         list.push(egg(head, v(0.054 * s, 1.592, -0.066), v(0.034, 0.034, 0.034)));
         list.push(cone(head, v(0.024 * s, 1.661, -0.104), 0.013, v(0.066 * s, 1.658, -0.084), 0.012, ROUND));
         list.push(carved(egg(head, v(0.044 * s, 1.631, -0.122), v(0.030, 0.020, 0.022))));
-        list.push(tilted(egg(head, v(0.107 * s, 1.605, 0.008), v(0.014, 0.036, 0.024)), DVec3::Y, -20.0 * s));
+        list.push(tilted(egg(head, v(0.103 * s, 1.605, 0.010), v(0.012, 0.031, 0.020)), DVec3::Y, -24.0 * s));
     }
-    solids(part::FACE, 0.022, 0.006, list)
+    grow(&mut list, neck);
+    solids(part::FACE, 0.032, 0.006, list)
+}
+
+/// Grows what was drawn at life size, but not the solids of bone `except`.
+fn grow(list: &mut [Solid], except: usize) {
+    for solid in list.iter_mut().filter(|s| s.bone != except) {
+        solid.shape = solid.shape.grown(HEAD_PIVOT, HEAD_GROWTH);
+    }
 }
 
 fn hands(rig: &Rig) -> Layer {
@@ -168,16 +176,19 @@ fn bone_of(rig: &Rig, finger: &str, i: usize, side: &str) -> usize {
 fn trousers(rig: &Rig) -> Layer {
     let v = DVec3::new;
     let hips = rig.find("hips");
-    let mut list = vec![egg(hips, v(0.0, 0.915, 0.006), v(0.150, 0.115, 0.118))];
+    let mut list = vec![egg(hips, v(0.0, 0.915, 0.006), v(0.145, 0.115, 0.116))];
     for (side, s) in SIDES {
         let (thigh, shin) = (rig.find(&format!("thigh.{side}")), rig.find(&format!("shin.{side}")));
         let m = |x: f64, y: f64, z: f64| v(x * s, y, z);
-        list.push(cone(thigh, m(0.088, 0.87, 0.008), 0.094, m(0.103, 0.52, -0.004), 0.066, ROUND));
+        list.push(cone(thigh, m(0.083, 0.87, 0.008), 0.089, m(0.103, 0.52, -0.004), 0.066, ROUND));
         list.push(cone(shin, m(0.104, 0.48, -0.002), 0.065, m(0.110, 0.30, 0.014), 0.064, ROUND));
         // Calf and the bagging over the boot.
         list.push(egg(shin, m(0.108, 0.38, 0.022), v(0.068, 0.07, 0.066)));
     }
-    solids(part::TROUSERS, 0.03, 0.005, list)
+    let mut layer = solids(part::TROUSERS, 0.03, 0.005, list);
+    // They end inside the boots.
+    layer.clips.push(Clip { normal: DVec3::NEG_Y, offset: -0.335 });
+    layer
 }
 
 fn jacket(rig: &Rig) -> Layer {
@@ -188,7 +199,7 @@ fn jacket(rig: &Rig) -> Layer {
         cone(bone("upper_chest"), v(0.0, 1.315, 0.012), 0.148, v(0.0, 1.24, 0.006), 0.148, flat),
         cone(bone("chest"), v(0.0, 1.22, 0.006), 0.142, v(0.0, 1.11, 0.004), 0.128, v(1.0, 1.0, 0.76)),
         cone(bone("spine"), v(0.0, 1.11, 0.004), 0.128, v(0.0, 1.02, 0.004), 0.132, v(1.0, 1.0, 0.79)),
-        cone(bone("hips"), v(0.0, 1.0, 0.005), 0.134, v(0.0, 0.86, 0.008), 0.176, v(1.0, 1.0, 0.80)),
+        cone(bone("hips"), v(0.0, 1.0, 0.005), 0.134, v(0.0, 0.86, 0.010), 0.196, v(1.0, 1.0, 0.76)),
         cone(bone("upper_chest"), v(0.0, 1.40, 0.014), 0.075, v(0.0, 1.35, 0.014), 0.09, ROUND),
     ];
     for (side, s) in SIDES {
@@ -200,7 +211,7 @@ fn jacket(rig: &Rig) -> Layer {
         list.push(egg(bone("upper_chest"), m(0.075, 1.31, 0.075), v(0.07, 0.085, 0.05)));
     }
     let mut layer = solids(part::JACKET, 0.05, 0.03, list);
-    layer.clips.push(Clip { normal: DVec3::NEG_Y, offset: -0.862 });
+    layer.clips.push(Clip { normal: DVec3::NEG_Y, offset: -0.850 });
     layer
 }
 
@@ -259,11 +270,11 @@ fn scarf(rig: &Rig) -> Layer {
     }
     list.push(cone(upper, v(-0.035, 1.395, -0.088), 0.034, v(-0.05, 1.34, -0.105), 0.028, ROUND));
     let (one, two) = (rig.at("scarf.1"), rig.at("scarf.2"));
-    let end = v(-0.172, 1.10, 0.205);
+    let end = v(-0.196, 1.10, 0.205);
     let flat = v(1.0, 1.0, 1.0);
-    list.push(cone(rig.find("scarf.1"), one, 0.032, two, 0.031, flat));
-    list.push(cone(rig.find("scarf.2"), two, 0.031, end, 0.036, v(0.55, 1.0, 1.0)));
-    solids(part::SCARF, 0.016, 0.006, list)
+    list.push(cone(rig.find("scarf.1"), one, 0.030, two, 0.027, flat));
+    list.push(cone(rig.find("scarf.2"), two, 0.027, end, 0.034, v(0.55, 1.0, 1.0)));
+    solids(part::SCARF, 0.016, 0.010, list)
 }
 
 fn hair(rig: &Rig) -> Layer {
@@ -283,11 +294,15 @@ fn hair(rig: &Rig) -> Layer {
     for (_, s) in SIDES {
         list.push(cone(head, v(0.103 * s, 1.66, -0.028), 0.020, v(0.101 * s, 1.60, -0.040), 0.009, ROUND));
     }
-    let (one, two) = (rig.at("hair.1"), rig.at("hair.2"));
-    list.push(cone(rig.find("hair.1"), one, 0.026, one.lerp(two, 0.5), 0.036, ROUND));
-    list.push(cone(rig.find("hair.1"), one.lerp(two, 0.5), 0.036, two, 0.038, ROUND));
-    list.push(cone(rig.find("hair.2"), two, 0.038, v(0.0, 1.555, 0.222), 0.026, ROUND));
-    list.push(cone(rig.find("hair.2"), v(0.0, 1.555, 0.222), 0.026, v(0.0, 1.515, 0.212), 0.008, ROUND));
+    let mut tail = Vec::new();
+    let drawn = |name: &str| HEAD_PIVOT + (rig.at(name) - HEAD_PIVOT) / HEAD_GROWTH;
+    let (one, two) = (drawn("hair.1"), drawn("hair.2"));
+    tail.push(cone(rig.find("hair.1"), one, 0.026, one.lerp(two, 0.5), 0.036, ROUND));
+    tail.push(cone(rig.find("hair.1"), one.lerp(two, 0.5), 0.036, two, 0.038, ROUND));
+    tail.push(cone(rig.find("hair.2"), two, 0.038, v(0.0, 1.555, 0.222), 0.026, ROUND));
+    tail.push(cone(rig.find("hair.2"), v(0.0, 1.555, 0.222), 0.026, v(0.0, 1.515, 0.212), 0.008, ROUND));
+    list.extend(tail);
+    grow(&mut list, usize::MAX);
     solids(part::HAIR, 0.018, 0.005, list)
 }
 

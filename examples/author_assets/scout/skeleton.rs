@@ -23,6 +23,15 @@ pub fn hand_axes(s: f64) -> HandAxes {
     HandAxes { along, palm: thumb.cross(along) * s, thumb }
 }
 
+/// The head is drawn at life size and grown about this point by [`HEAD_GROWTH`].
+pub const HEAD_PIVOT: DVec3 = DVec3::new(0.0, 1.49, 0.01);
+pub const HEAD_GROWTH: f64 = 1.12;
+
+/// A point of the head as drawn, where it is when grown.
+pub fn grown(p: DVec3) -> DVec3 {
+    HEAD_PIVOT + (p - HEAD_PIVOT) * HEAD_GROWTH
+}
+
 /// The rig, standing with its arms half lowered.
 pub fn rig() -> Rig {
     let mut rig = Rig::default();
@@ -33,11 +42,11 @@ pub fn rig() -> Rig {
     let upper = rig.add("upper_chest", Some(chest), v(0.0, 1.26, 0.012), v(0.0, 1.42, 0.018));
     let neck = rig.add("neck", Some(upper), v(0.0, 1.425, 0.018), v(0.0, 1.50, 0.006));
     let head = rig.add("head", Some(neck), v(0.0, 1.505, 0.006), v(0.0, 1.78, 0.006));
-    let tail = rig.add("hair.1", Some(head), v(0.0, 1.705, 0.125), v(0.0, 1.64, 0.195));
-    rig.add("hair.2", Some(tail), v(0.0, 1.635, 0.2), v(0.0, 1.53, 0.215));
+    let tail = rig.add("hair.1", Some(head), grown(v(0.0, 1.705, 0.125)), grown(v(0.0, 1.64, 0.195)));
+    rig.add("hair.2", Some(tail), grown(v(0.0, 1.635, 0.2)), grown(v(0.0, 1.53, 0.215)));
     rig.add("pack", Some(upper), v(0.0, 1.25, 0.11), v(0.0, 1.38, 0.13));
-    let scarf = rig.add("scarf.1", Some(upper), v(-0.075, 1.40, 0.085), v(-0.135, 1.31, 0.155));
-    rig.add("scarf.2", Some(scarf), v(-0.14, 1.30, 0.16), v(-0.165, 1.13, 0.2));
+    let scarf = rig.add("scarf.1", Some(upper), v(-0.085, 1.40, 0.085), v(-0.160, 1.31, 0.150));
+    rig.add("scarf.2", Some(scarf), v(-0.166, 1.30, 0.156), v(-0.19, 1.13, 0.2));
     for (side, s) in SIDES {
         let name = |n: &str| format!("{n}.{side}");
         let m = |x: f64, y: f64, z: f64| v(x * s, y, z);
@@ -48,7 +57,12 @@ pub fn rig() -> Rig {
         let twist = rig.add(&name("forearm_twist"), Some(forearm), elbow.lerp(wrist, 0.55), wrist);
         let HandAxes { along, palm, thumb } = hand_axes(s);
         let hand = rig.add(&name("hand"), Some(twist), wrist, wrist + along);
-        rig.add(&name("grip"), Some(hand), wrist + along * 0.09 + palm * 0.035, wrist + along * 0.09 + palm * 0.035 + thumb);
+        rig.add(
+            &name("grip"),
+            Some(hand),
+            wrist + along * 0.09 + palm * 0.035,
+            wrist + along * 0.09 + palm * 0.035 + thumb,
+        );
         for (finger, across, spread, length) in FINGERS {
             let way = super::super::maths::turn(palm * -s, spread) * along;
             let mut at = wrist + along * (0.098 - across.abs() * 0.25) + thumb * across;

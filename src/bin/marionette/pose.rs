@@ -7,10 +7,10 @@ use crate::{
     term::{self, Paint, counted, seconds},
 };
 use bevy_marionette::{
+    controller::BlendMode,
     format::{Diagnostic, FormatError},
     import::{FileKind, open_clips},
     model::SkeletalClip,
-    controller::BlendMode,
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use clap::Args;

@@ -439,7 +439,7 @@ mesh {
         let source = TRIANGLE.replace("numverts 3", "numverts 4294967295").replace("numJoints 2", "numJoints 7");
         assert_eq!(
             warnings(&source),
-            ["13: `numverts` is 4294967295, but 3 follow", "3: `numJoints` is 7, but 2 follow"]
+            ["3: `numJoints` is 7, but 2 follow", "13: `numverts` is 4294967295, but 3 follow"]
         );
     }
 

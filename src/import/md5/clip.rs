@@ -6,7 +6,7 @@ use crate::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
     },
-    import::{Hand, ImportSettings, UpAxis, axes::Basis},
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, subframes::subdivide},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{DAffine3, Vec3};
@@ -20,7 +20,8 @@ const MOST_TRANSFORMS: usize = 1 << 24;
 /// Joints are matched by name; where the animation has one twice, the first counts. Joints it lacks
 /// are left unanimated, joints the skeleton lacks are dropped. A joint whose parent is another than
 /// in the skeleton keeps its place in the model: its transforms are made relative to the skeleton's
-/// parent. The length is `(frames − 1) / rate`, so every frame lies on the clip's own grid.
+/// parent. The length is `(frames − 1) / rate`, so every frame lies on the clip's own grid; where joints
+/// turn by more than 13° from frame to frame the grid is made finer, along the arcs.
 ///
 /// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences
 /// to the first: the translation's `t − t₀`, the rotation's `q₀⁻¹ · q` (applied as
@@ -64,6 +65,7 @@ pub fn clip_from_md5(
     if additive {
         make_differences(&mut frames.transforms, skeleton.len());
     }
+    subdivide(&mut frames);
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let mut clip = SkeletalClip::new(ClipTiming::new(name, duration), &frames).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;

@@ -215,8 +215,7 @@ fn rule_7_simultaneous_events_keep_the_order_of_the_tracks_however_time_is_cut()
     let run = |steps: u32| {
         let (mut controller, _) = with_track(Track::new("b").speed(3.0));
         controller.add_track(Track::new("a"));
-        let names: Vec<_> =
-            (0..steps).flat_map(|_| fired(&mut controller, &clips, 3.05 / f64::from(steps))).collect();
+        let names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 3.05 / f64::from(steps))).collect();
         names
     };
     let whole = run(1);
@@ -317,7 +316,8 @@ fn rule_7_keys_out_of_order_or_out_of_range_are_neither_lost_nor_doubled() {
     let clips: Vec<ClipTiming> = vec![odd];
     let run = |steps: u32| {
         let (mut controller, _) = with_track(Track::new("odd"));
-        let mut names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 2.0 / f64::from(steps))).collect();
+        let mut names: Vec<_> =
+            (0..steps).flat_map(|_| fired(&mut controller, &clips, 2.0 / f64::from(steps))).collect();
         names.sort();
         names
     };

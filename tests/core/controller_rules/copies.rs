@@ -8,7 +8,8 @@ use std::time::Duration;
 fn busy() -> AnimationController {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    let wave = controller.add_track(Track::new("swing").weight(0.6).priority(Priority::High).mask("upper_body").sync(3));
+    let wave =
+        controller.add_track(Track::new("swing").weight(0.6).priority(Priority::High).mask("upper_body").sync(3));
     controller.add_track(Track::new("missing").speed(-1.5));
     controller.key_track_speed(wave, 2.5, 0.1, 5.0, Transition::EaseInEaseOut);
     controller.key_priority_blend(1.0, 3.0, 1.0, Transition::Linear);
@@ -94,7 +95,8 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
 
 #[test]
 fn a_state_written_by_hand_fills_in_defaults_and_survives_nonsense() {
-    let text = r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
+    let text =
+        r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
     let mut controller: AnimationController = ron::from_str(text).unwrap();
     let clips = clips();
     assert_eq!(fired(&mut controller, &clips, 0.5), ["left", "left"]);

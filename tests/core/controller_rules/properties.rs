@@ -63,8 +63,12 @@ struct Play {
 fn play() -> impl Strategy<Value = Play> {
     let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, any::<bool>()), 0..4);
     let orders = prop::collection::vec((order(), 0.001..2.5_f64), 1..8);
-    (some_clips(), tracks, orders, any::<bool>())
-        .prop_map(|(clips, tracks, orders, loop_queue)| Play { clips, tracks, orders, loop_queue })
+    (some_clips(), tracks, orders, any::<bool>()).prop_map(|(clips, tracks, orders, loop_queue)| Play {
+        clips,
+        tracks,
+        orders,
+        loop_queue,
+    })
 }
 
 impl Play {

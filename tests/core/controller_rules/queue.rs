@@ -12,9 +12,20 @@ fn story(controller: &mut AnimationController, dts: &[f64]) -> Vec<String> {
 #[test]
 fn queued_clips_follow_each_other_at_the_very_end_of_each() {
     let expected = [
-        "once started", "start", "middle", "end", "once finished",
-        "walk started", "left", "right", "walk looped",
-        "run started", "left", "right", "run looped", "left",
+        "once started",
+        "start",
+        "middle",
+        "end",
+        "once finished",
+        "walk started",
+        "left",
+        "right",
+        "walk looped",
+        "run started",
+        "left",
+        "right",
+        "run looped",
+        "left",
     ];
     for steps in [1, 2, 11, 160, 1000] {
         let mut controller = AnimationController::playing("once");
@@ -58,11 +69,10 @@ fn a_looped_queue_comes_round_again() {
     let mut controller = AnimationController::default();
     controller.queue(["once", "run"]);
     controller.loop_queue(true);
-    let words = story(&mut controller, &[0.7; 10]);
+    let words = story(&mut controller, &[0.65; 10]);
     let begun: Vec<_> = words.iter().filter(|word| word.ends_with("started")).map(String::as_str).collect();
-    assert_eq!(begun, ["once started", "run started", "once started", "run started", "once started", "run started", "once started"]
-        .into_iter().chain(["run started"]).take(begun.len()).collect::<Vec<_>>());
-    assert!((7..=8).contains(&begun.len()));
+    let round = ["once started", "run started"];
+    assert_eq!(begun, [round, round, round].as_flattened().iter().chain(&round[..1]).copied().collect::<Vec<_>>());
     controller.loop_queue(false);
     controller.clear_queue();
     assert_eq!(controller.queued().count(), 0);

@@ -52,7 +52,8 @@ fn rule_7_ten_minutes_of_200_controllers_equal_brute_force_one_for_one() {
         let mut controller = AnimationController::default();
         let mut plan = Vec::new();
         for _ in 0..random.usize(1..4) {
-            let (index, speed) = (random.usize(0..clips.len()), (0.2 + 1.8 * random.f64()) * [1.0, 1.0, -1.0][random.usize(0..3)]);
+            let (index, speed) =
+                (random.usize(0..clips.len()), (0.2 + 1.8 * random.f64()) * [1.0, 1.0, -1.0][random.usize(0..3)]);
             let start = clips[index].duration * random.f64();
             let track = Track::new(clips[index].name.clone()).speed(speed).weight(random.f32());
             let id = controller.add_track(track.mask("any").starting_at(start));

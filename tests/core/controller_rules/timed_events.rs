@@ -214,7 +214,8 @@ fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
 
 #[test]
 fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
-    let clips = [clip("c", 10.0, bevy_marionette::model::Playback::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
+    let clips =
+        [clip("c", 10.0, bevy_marionette::model::Playback::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
     for (transition, steps) in [(LINEAR, 1), (LINEAR, 37), (EASE, 1), (EASE, 64)] {
         let (mut controller, track) = with_track(Track::new("c"));
         controller.key_track_speed(track, -1.0, 0.0, 2.0, transition);
@@ -239,7 +240,8 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
     let (mut controller, track) = with_track(Track::new("run").weight(0.0));
     controller.key_track_weight(track, 1.0, 0.0, 1.0, LINEAR);
     let events = advance(&mut controller, &clips, 1.0);
-    let weights: Vec<f32> = events.iter().filter_map(|e| if let Callback(c) = e { Some(c.weight) } else { None }).collect();
+    let weights: Vec<f32> =
+        events.iter().filter_map(|e| if let Callback(c) = e { Some(c.weight) } else { None }).collect();
     assert_eq!(weights, [0.25, 0.75]);
 }
 

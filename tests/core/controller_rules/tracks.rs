@@ -189,8 +189,7 @@ fn synchronised_tracks_fire_the_same_however_time_is_cut() {
         let (mut controller, leader) = with_track(Track::new("walk").sync(1).speed(1.3));
         controller.add_track(Track::new("step").sync(1));
         controller.key_track_speed(leader, -2.0, 0.7, 1.9, Default::default());
-        let names: Vec<_> =
-            (0..steps).flat_map(|_| fired(&mut controller, &clips, 5.03 / f64::from(steps))).collect();
+        let names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 5.03 / f64::from(steps))).collect();
         names
     };
     assert!(run(1).len() > 10);

@@ -122,25 +122,21 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         }
         return;
     }
-    for index in 0..vertices.len() {
-        if vertices[index].bones.iter().all(|&bone| (bone as usize) < bones) {
-            continue;
-        }
-        for slot in 0..4 {
-            let (bone, weight) = (vertices[index].bones[slot], vertices[index].weights[slot]);
-            if (bone as usize) < bones {
+    for (index, vertex) in vertices.iter_mut().enumerate() {
+        for (bone, weight) in vertex.bones.iter_mut().zip(&mut vertex.weights) {
+            if (*bone as usize) < bones {
                 continue;
             }
             // An unused slot may say anything.
-            if weight != 0.0 {
+            if *weight != 0.0 {
                 let first = !reader.notes.met(Cause::Weight);
                 let place = if first { vertex::locate(reader, start, index) } else { 0 };
                 reader.notes.add(Cause::Weight, place, || {
-                    let bone = if bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
+                    let bone = if *bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
                     format!("a vertex has weight {weight} for bone {bone} of {bones}; it was taken away")
                 });
             }
-            (vertices[index].bones[slot], vertices[index].weights[slot]) = (0, 0.0);
+            (*bone, *weight) = (0, 0.0);
         }
     }
 }
@@ -175,6 +171,10 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     let triangles = raw.triangles.indices.len() as u32;
     let vertices = raw.vertices.len() as u32;
     let rows = face_ranges(reader, &raw.subsets, triangles);
+    check_overlap(reader, &rows, triangles, raw.subsets.first().map_or(0, |row| row.offset));
+    if reader.report.failed() {
+        return Vec::new();
+    }
     let subsets = rows.into_iter().zip(&raw.subsets).enumerate().map(|(index, (faces, row))| {
         let id = row.id.unwrap_or(index as u32);
         if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
@@ -208,6 +208,18 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     subsets.collect()
 }
 
+/// Notes an error if the rows name the same triangles over and over: what draws a model would need
+/// far more room for it than its file does.
+fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, place: usize) {
+    const MANY: u64 = 1_000_000;
+    const TIMES: u64 = 16;
+    let sum: u64 = rows.iter().map(|&range| u64::from(clamp(range, triangles).1)).sum();
+    if sum > MANY.max(TIMES * u64::from(triangles)) {
+        let message = format!("{} subsets name {sum} triangles in all, and there are {triangles}", rows.len());
+        reader.report.error(place, message);
+    }
+}
+
 /// Start and count of each row's triangles, not yet known to be in range.
 fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> Vec<(u32, u32)> {
     let mut next = 0u32;
@@ -221,7 +233,8 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
     }
     // One exporter counts indices where triangles are meant.
     let sum: u64 = ranges.iter().map(|&(_, count)| u64::from(count)).sum();
-    if triangles > 0 && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
+    let too_far = ranges.iter().any(|&range| end(range) > u64::from(triangles));
+    if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
         let message = format!("FaceCount counts {sum} for {triangles} triangles; it was divided by three");
         reader.report.warning(rows[0].offset, message);
         let mut next = 0u32;

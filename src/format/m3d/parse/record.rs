@@ -208,6 +208,7 @@ fn values(
     label: &[u8],
     record: &mut Record,
 ) -> Result<Option<(usize, usize, bool)>, Unexpected> {
+    reader.lexer.skip_space();
     let offset = reader.lexer.offset();
     let named = |column: &Column| column.names.iter().any(|name| label::same(label, name));
     let mut candidates = (0..COLUMNS).filter(|&at| named(&schema.columns[at]));

@@ -1,0 +1,207 @@
+//! A lantern and a sword, carried by sockets.
+//!
+//! Retells the SDK's and Luna's advice to hang things on a bone by multiplying its matrix: a [`SocketOf`] does
+//! that, in the same frame, for anything that has a transform. The sockets are named in the manifest.
+//!
+//! ```text
+//! cargo run --example attachments
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+use std::{f32::consts::FRAC_PI_2, time::Duration};
+
+const HELP: &str =
+    "X: sword in hand, on the back   L: lantern on, off   N: next clip   drag, arrows: orbit   wheel: zoom";
+
+const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
+
+fn main() {
+    let args = StageArgs::parse().showing(0.3, "");
+    stage::app("attachments", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.5, pitch: 0.1 }))
+        .add_systems(Startup, spawn)
+        .add_systems(PostStartup, dim)
+        .add_systems(Update, (draw_or_sheathe, light, next_clip, hang, caption))
+        .run();
+}
+
+#[derive(Component)]
+struct Sword {
+    in_hand: bool,
+}
+
+impl Sword {
+    /// Where the sword is: in the hand its blade goes along the thumb, on the back it hangs aslant.
+    fn socket(&self, scout: Entity) -> SocketOf {
+        if self.in_hand {
+            SocketOf::new(scout, "right_hand")
+        } else {
+            let aslant = Quat::from_rotation_z(2.5);
+            SocketOf::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(aslant))
+        }
+    }
+}
+
+/// Keeps upright, whatever the hand does.
+#[derive(Component)]
+struct Hanging;
+
+fn spawn(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mut controller = AnimationController::playing("walk");
+    // Who carries a light holds still: over whatever plays, each arm keeps one moment of the jog, fists closed.
+    for (mask, moment) in [("arm.R", 0.18), ("arm.L", 0.50)] {
+        let hold = Track::new("jog").starting_at(moment).speed(0.0);
+        controller.add_track(hold.blend(BlendMode::Override).mask(mask));
+    }
+    let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
+
+    let metal = |color, roughness| StandardMaterial {
+        base_color: color,
+        metallic: 0.85,
+        perceptual_roughness: roughness,
+        ..default()
+    };
+    let steel = materials.add(metal(Color::srgb(0.80, 0.83, 0.88), 0.28));
+    let brass = materials.add(metal(Color::srgb(0.80, 0.58, 0.25), 0.38));
+    let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
+    let flame = materials.add(StandardMaterial {
+        base_color: Color::srgb(1.0, 0.75, 0.35),
+        emissive: LinearRgba::rgb(5.0, 2.2, 0.5),
+        ..default()
+    });
+
+    // The grip is at the origin, the blade goes up.
+    let sword = Sword { in_hand: true };
+    commands.spawn((
+        sword.socket(scout),
+        sword,
+        children![
+            (Mesh3d(meshes.add(Cylinder::new(0.016, 0.17))), MeshMaterial3d(leather)),
+            (
+                Mesh3d(meshes.add(Sphere::new(0.026))),
+                MeshMaterial3d(brass.clone()),
+                Transform::from_xyz(0.0, -0.095, 0.0)
+            ),
+            (
+                Mesh3d(meshes.add(Cuboid::new(0.17, 0.024, 0.036))),
+                MeshMaterial3d(brass.clone()),
+                Transform::from_xyz(0.0, 0.09, 0.0),
+            ),
+            (
+                Mesh3d(meshes.add(Extrusion::new(blade(), 0.010))),
+                MeshMaterial3d(steel),
+                Transform::from_xyz(0.0, 0.10, 0.0),
+            ),
+        ],
+    ));
+
+    // The socket carries the ring; the lantern hangs from it.
+    commands.spawn((
+        SocketOf::new(scout, "left_hand"),
+        children![(
+            Hanging,
+            Transform::default(),
+            Visibility::default(),
+            children![
+                (Mesh3d(meshes.add(Torus::new(0.050, 0.058))), MeshMaterial3d(brass.clone()), ring()),
+                (
+                    Mesh3d(meshes.add(Cone::new(0.075, 0.07))),
+                    MeshMaterial3d(brass.clone()),
+                    Transform::from_xyz(0.0, -0.135, 0.0),
+                ),
+                (
+                    Mesh3d(meshes.add(Cylinder::new(0.070, 0.02))),
+                    MeshMaterial3d(brass),
+                    Transform::from_xyz(0.0, -0.31, 0.0),
+                ),
+                (
+                    Mesh3d(meshes.add(Capsule3d::new(0.045, 0.06))),
+                    MeshMaterial3d(flame),
+                    bevy::light::NotShadowCaster,
+                    Transform::from_xyz(0.0, -0.235, 0.0),
+                ),
+                (
+                    // Inside the flame, which casts no shadow.
+                    PointLight {
+                        color: Color::srgb(1.0, 0.68, 0.32),
+                        intensity: 45_000.0,
+                        range: 8.0,
+                        shadow_maps_enabled: true,
+                        ..default()
+                    },
+                    Transform::from_xyz(0.0, -0.235, 0.0),
+                ),
+            ],
+        )],
+    ));
+}
+
+/// A tapering blade, 0.72 m, from its base.
+fn blade() -> ConvexPolygon {
+    let half = [(0.024, 0.0), (0.017, 0.60), (0.0, 0.72)];
+    let right = half.iter().map(|&(x, y)| Vec2::new(x, y));
+    let left = half[..2].iter().rev().map(|&(x, y)| Vec2::new(-x, y));
+    ConvexPolygon::new(right.chain(left)).expect("the outline bulges everywhere")
+}
+
+fn ring() -> Transform {
+    Transform::from_xyz(0.0, -0.05, 0.0).with_rotation(Quat::from_rotation_z(FRAC_PI_2))
+}
+
+/// Evening, so that the lantern counts.
+fn dim(mut lights: Query<&mut DirectionalLight>, mut ambient: ResMut<GlobalAmbientLight>) {
+    lights.iter_mut().for_each(|mut light| light.illuminance *= 0.16);
+    ambient.brightness *= 0.4;
+}
+
+/// Undoes the turn of the hand.
+fn hang(mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>, sockets: Query<&GlobalTransform>) {
+    for (mut transform, socket) in &mut lanterns {
+        if let Ok(socket) = sockets.get(socket.parent()) {
+            transform.rotation = socket.rotation().inverse();
+        }
+    }
+}
+
+fn draw_or_sheathe(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut commands: Commands,
+    mut sword: Single<(Entity, &mut Sword)>,
+    scout: Single<Entity, With<SkinnedCharacter>>,
+) {
+    if keys.just_pressed(KeyCode::KeyX) {
+        let (entity, sword) = &mut *sword;
+        sword.in_hand = !sword.in_hand;
+        // Inserting the component anew moves it to another socket.
+        commands.entity(*entity).insert(sword.socket(*scout));
+    }
+}
+
+fn light(keys: Res<ButtonInput<KeyCode>>, mut lamp: Single<&mut Visibility, With<PointLight>>) {
+    if keys.just_pressed(KeyCode::KeyL) {
+        lamp.toggle_inherited_hidden();
+    }
+}
+
+fn next_clip(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
+    if keys.just_pressed(KeyCode::KeyN) {
+        let now = CLIPS.iter().position(|&clip| controller.current() == Some(clip)).unwrap_or(0);
+        controller.cross_fade(CLIPS[(now + 1) % CLIPS.len()], Duration::from_millis(250));
+    }
+}
+
+fn caption(sockets: Query<&SocketOf>, mut caption: ResMut<Caption>) {
+    let mut names: Vec<_> = sockets.iter().map(|socket| &*socket.socket).collect();
+    names.sort_unstable();
+    caption.say(format!("sockets that carry something: {}", names.join(", ")));
+}

@@ -1,0 +1,115 @@
+//! A bare MD5 model with its skeleton drawn.
+//!
+//! Retells the MD5 viewers of old: an `.md5mesh`, the `.md5anim`s that go with it, and lines from joint to
+//! joint. No manifest: the clips are named in the loader's settings. The lines come from a system of this
+//! example's own, which reads [`ModelPose`] and the skeleton's parents.
+//!
+//! ```text
+//! cargo run --example md5_character
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::{asset::CharacterLoaderSettings, character::ModelPose, prelude::*};
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+use std::time::Duration;
+
+const HELP: &str = "N: next clip   K: skeleton   X: skin   drag, arrows: orbit   wheel: zoom";
+
+const CLIPS: [&str; 4] = ["jog", "walk", "idle", "jump"];
+
+fn main() {
+    let args = StageArgs::parse().showing(0.3, "");
+    stage::app("md5_character", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.93, distance: 3.6, yaw: 1.0, pitch: 0.08 }))
+        .insert_resource(ShowSkeleton(true))
+        .add_systems(Startup, (spawn, draw_lines_over_all))
+        .add_systems(Update, (keys, caption))
+        .add_systems(
+            PostUpdate,
+            draw_skeleton.after(CharacterSystems::EvaluateLate).run_if(resource_equals(ShowSkeleton(true))),
+        )
+        .run();
+}
+
+#[derive(Resource, PartialEq)]
+struct ShowSkeleton(bool);
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    let settings = |settings: &mut CharacterLoaderSettings| {
+        // Files beside the model; each clip takes its file's name.
+        settings.clips = CLIPS.map(|clip| format!("{clip}.md5anim")).to_vec();
+    };
+    let model = assets.load_builder().with_settings(settings).load("scout/scout.md5mesh");
+    commands.spawn((SkinnedCharacter(model), AnimationController::playing(CLIPS[0])));
+}
+
+fn draw_lines_over_all(mut store: ResMut<GizmoConfigStore>) {
+    let (config, _) = store.config_mut::<DefaultGizmoConfigGroup>();
+    config.depth_bias = -1.0;
+    config.line.width = 2.5;
+}
+
+fn draw_skeleton(
+    characters: Query<(&SkinnedCharacter, &ModelPose, &GlobalTransform)>,
+    assets: Res<Assets<Character>>,
+    mut gizmos: Gizmos,
+) {
+    for (handle, pose, world) in &characters {
+        let Some(character) = assets.get(handle.id()) else { continue };
+        let place = |joint: usize| world.transform_point(pose.joints[joint].translation.into());
+        for (joint, parent) in character.skeleton.parents().iter().enumerate().take(pose.joints.len()) {
+            let at = place(joint);
+            gizmos.sphere(Isometry3d::from_translation(at), 0.006, Color::srgb(1.0, 0.85, 0.3));
+            if let Some(parent) = parent {
+                gizmos.line(place(usize::from(*parent)), at, Color::srgb(0.3, 0.95, 0.85));
+            }
+        }
+    }
+}
+
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut show: ResMut<ShowSkeleton>,
+    mut scout: Single<(&SkinnedCharacter, &mut AnimationController)>,
+    assets: Res<Assets<Character>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut thin: Local<bool>,
+) {
+    if keys.just_pressed(KeyCode::KeyN) {
+        let controller = &mut scout.1;
+        let now = CLIPS.iter().position(|&clip| controller.current() == Some(clip)).unwrap_or(0);
+        controller.cross_fade(CLIPS[(now + 1) % CLIPS.len()], Duration::from_millis(250));
+    }
+    if keys.just_pressed(KeyCode::KeyK) {
+        show.0 = !show.0;
+    }
+    if keys.just_pressed(KeyCode::KeyX) {
+        *thin = !*thin;
+        // All instances share the asset's materials.
+        for part in assets.get(scout.0.id()).iter().flat_map(|character| &character.parts) {
+            if let Some(mut material) = materials.get_mut(&part.material) {
+                material.alpha_mode = if *thin { AlphaMode::Blend } else { AlphaMode::Opaque };
+                material.base_color.set_alpha(if *thin { 0.25 } else { 1.0 });
+            }
+        }
+    }
+}
+
+fn caption(
+    scout: Single<(&SkinnedCharacter, &AnimationController)>,
+    assets: Res<Assets<Character>>,
+    mut caption: ResMut<Caption>,
+) {
+    let (handle, controller) = *scout;
+    let Some(character) = assets.get(handle.id()) else { return };
+    caption.say(format!(
+        "scout.md5mesh: {} joints, {} meshes, {} clips\n{}",
+        character.skeleton.len(),
+        character.parts.len(),
+        character.clips.len(),
+        controller.current().unwrap_or("bind pose"),
+    ));
+}

@@ -1,0 +1,70 @@
+//! Switching clips with a cross-fade, each on a key.
+//!
+//! Retells the DirectX SDK's MultiAnimation: the new clip goes on another track, the weight of the old one
+//! runs to 0 and that of the new one to 1, over 0.125 s towards standing and 0.25 s towards moving.
+//! [`AnimationController::cross_fade`] is that recipe.
+//!
+//! ```text
+//! cargo run --example multi_animation
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View, bar};
+use std::time::Duration;
+
+const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
+
+fn main() {
+    // The picture is taken in the middle of a fade.
+    let args = StageArgs::parse().showing(1.53, "N@0.3 P@1.4");
+    stage::app("multi_animation", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: 0.55, pitch: 0.1 }))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (switch, slow_motion, caption))
+        .run();
+}
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
+}
+
+fn switch(
+    keys: Res<ButtonInput<KeyCode>>,
+    assets: Res<Assets<Character>>,
+    mut scout: Single<(&SkinnedCharacter, &mut AnimationController)>,
+) {
+    let (handle, controller) = &mut *scout;
+    let Some(character) = assets.get(handle.id()) else { return };
+    let count = character.clips.len();
+    let step = match () {
+        _ if keys.just_pressed(KeyCode::KeyN) => 1,
+        _ if keys.just_pressed(KeyCode::KeyP) => count - 1,
+        _ => return,
+    };
+    let names: Vec<_> = character.clip_names().collect();
+    let now = controller.current().and_then(|now| names.iter().position(|name| &***name == now)).unwrap_or(0);
+    let next = names[(now + step) % count].clone();
+    let fade = if &*next == "idle" { 125 } else { 250 };
+    controller.cross_fade(next, Duration::from_millis(fade));
+}
+
+/// A fade is over in a blink: here one can see it.
+fn slow_motion(keys: Res<ButtonInput<KeyCode>>, mut time: ResMut<Time<Virtual>>) {
+    if keys.just_pressed(KeyCode::Space) {
+        let speed = if time.relative_speed() < 1.0 { 1.0 } else { 0.1 };
+        time.set_relative_speed(speed);
+    }
+}
+
+/// All tracks, those fading out too.
+fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
+    let mut text = format!("{}\n", controller.current().unwrap_or("loading"));
+    for track in controller.tracks() {
+        text += &format!("\n{:>8} {} {:.2}", track.clip(), bar(track.weight), track.weight);
+    }
+    caption.say(text);
+}

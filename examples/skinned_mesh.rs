@@ -1,0 +1,54 @@
+//! One character, one clip: as little as it takes.
+//!
+//! Retells the skinned soldier of Luna's book (its chapter on character animation) and d3dx_skinnedMesh:
+//! load a model, play its clip, look at it from all sides.
+//!
+//! ```text
+//! cargo run --example skinned_mesh
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+
+const HELP: &str = "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
+
+fn main() {
+    let args = StageArgs::parse().showing(0.86, "");
+    stage::app("skinned_mesh", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: 0.72, pitch: 0.1 }))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (keys, caption))
+        .run();
+}
+
+/// This is all that it takes: an asset, and the name of a clip.
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
+}
+
+fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
+    if keys.just_pressed(KeyCode::Space) {
+        let paused = controller.is_paused();
+        controller.set_paused(!paused);
+    }
+    let speed = controller.speed();
+    if keys.just_pressed(KeyCode::Minus) {
+        controller.set_speed(speed / 1.25);
+    }
+    if keys.just_pressed(KeyCode::Equal) {
+        controller.set_speed(speed * 1.25);
+    }
+    if keys.just_pressed(KeyCode::KeyR) {
+        controller.reverse();
+    }
+}
+
+fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
+    let clip = controller.current().unwrap_or("nothing");
+    let at = controller.current_position().unwrap_or_default();
+    caption.say(format!("{clip}   {at:.2} s   speed {:.2}", controller.speed()));
+}

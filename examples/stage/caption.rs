@@ -1,0 +1,43 @@
+//! Lines of text in the upper corner.
+
+use bevy::prelude::*;
+
+/// What is said on screen.
+#[derive(Resource, Debug, Default)]
+pub struct Caption(String);
+
+impl Caption {
+    /// Says something else.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.0 = text.into();
+    }
+
+    /// What is said, line by line.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.0.lines()
+    }
+}
+
+/// A value in 0..=1 drawn with letters, 20 wide.
+pub fn bar(value: f32) -> String {
+    let full = (value.clamp(0.0, 1.0) * 20.0).round() as usize;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
+}
+
+#[derive(Component)]
+pub(super) struct CaptionText;
+
+pub(super) fn spawn(mut commands: Commands) {
+    commands.spawn((
+        CaptionText,
+        Text::default(),
+        TextFont::from_font_size(18.0),
+        Node { position_type: PositionType::Absolute, left: px(14), top: px(12), right: px(14), ..default() },
+    ));
+}
+
+pub(super) fn write(caption: Res<Caption>, mut text: Single<&mut Text, With<CaptionText>>) {
+    if text.0 != caption.0 {
+        text.0.clone_from(&caption.0);
+    }
+}

@@ -1,0 +1,199 @@
+//! What a character tells reaches observers and message readers, in order of time.
+
+use super::support::*;
+use bevy::prelude::*;
+use bevy_marionette::{
+    controller::{CallbackTime, Track},
+    import::{CallbackEntry, ClipEntry, Manifest},
+    model::Playback,
+    prelude::*,
+};
+use serde::Deserialize;
+use std::time::Duration;
+
+#[test]
+fn observers_and_messages_hear_the_same_in_order_of_time() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let walker = app.spawn(&handle, "walk");
+    let jumper = app.spawn(&handle, "jump");
+    app.update(1.3);
+    let heard = app.world().resource::<Heard>();
+    let words: Vec<_> = heard.observed.iter().map(|f| (f.entity, f.word.as_str())).collect();
+    let expected = [
+        (walker, "started"),
+        (jumper, "started"),
+        (jumper, "off"),
+        (walker, "left"),
+        (jumper, "land"),
+        (jumper, "finished"),
+        (walker, "right"),
+        (walker, "looped"),
+        (walker, "left"),
+    ];
+    // Within one moment the order is that of the characters.
+    let mut sorted = expected;
+    sorted[..3].sort_by_key(|(entity, _)| *entity);
+    assert_eq!(words, sorted);
+    assert!(heard.observed.iter().all(|f| f.clip == if f.entity == walker { "walk" } else { "jump" }));
+    let order = |facts: &[Fact]| {
+        let mut facts: Vec<_> = facts.iter().map(|f| format!("{f:?}")).collect();
+        facts.sort();
+        facts
+    };
+    assert_eq!(order(&heard.observed), order(&heard.messages));
+    // Each kind of message is in order by itself.
+    let callbacks = |facts: &[Fact]| -> Vec<Fact> {
+        let is_callback = |f: &&Fact| !["started", "looped", "finished"].contains(&f.word.as_str());
+        facts.iter().filter(is_callback).cloned().collect()
+    };
+    assert_eq!(callbacks(&heard.observed), callbacks(&heard.messages));
+}
+
+#[test]
+fn characters_whose_clocks_differ_are_still_in_order_of_time() {
+    let mut app = TestApp::new();
+    let keys = timing("keys", 0.7, Playback::Loop, &[(0.1, "0.1"), (0.6, "0.6")]);
+    let handle = app.add(chain(&[keys]), &manifest());
+    let mut characters = Vec::new();
+    // Spawned one after another, so that their clocks are all different.
+    for frame in 0..40 {
+        characters.push(app.spawn(&handle, "keys"));
+        app.update(0.013 + 0.001 * f64::from(frame));
+    }
+    app.words(None);
+    app.world().resource_mut::<Heard>().messages.clear();
+    let clocks: Vec<f64> = characters.iter().map(|&c| app.controller(c).current_position().unwrap()).collect();
+    app.update(2.0);
+    let heard = &app.world().resource::<Heard>().observed;
+    let mut moments = Vec::new();
+    for (character, clock) in characters.iter().zip(&clocks) {
+        let own: Vec<_> =
+            heard.iter().enumerate().filter(|(_, f)| f.entity == *character && f.word.contains('.')).collect();
+        let due = (0..20)
+            .flat_map(|n| [0.1, 0.6].map(|key| key + 0.7 * f64::from(n)))
+            .filter(|t| *t > *clock && *t <= clock + 2.0);
+        let due: Vec<f64> = due.map(|t| t - clock).collect();
+        assert_eq!(own.len(), due.len());
+        moments.extend(own.iter().map(|(index, _)| *index).zip(due));
+    }
+    moments.sort_by_key(|(index, _)| *index);
+    assert!(moments.len() > 150);
+    assert!(moments.is_sorted_by(|a, b| a.1 <= b.1 + 1e-8), "{moments:?}");
+}
+
+#[test]
+fn listeners_on_the_entity_hear_only_that_entity() {
+    #[derive(Resource, Default)]
+    struct Mine(usize);
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let one = app.spawn(&handle, "walk");
+    app.spawn(&handle, "walk");
+    app.world().init_resource::<Mine>();
+    app.world().entity_mut(one).observe(|_: On<AnimationCallback>, mut mine: ResMut<Mine>| mine.0 += 1);
+    app.update(2.0);
+    assert_eq!(app.world().resource::<Mine>().0, 4);
+}
+
+#[test]
+fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
+    #[derive(Deserialize, Debug, PartialEq)]
+    struct Step {
+        side: String,
+        loudness: f32,
+    }
+    #[derive(Resource, Default)]
+    struct Seen(Vec<AnimationCallback>);
+    let entry =
+        |time, name: &str, data: &str| CallbackEntry { time, name: name.into(), data: ron::from_str(data).unwrap() };
+    let mut model = chain(&clips());
+    for key in [
+        entry(0.1, "text", "\"left\""),
+        entry(0.2, "number", "3"),
+        entry(0.3, "struct", "{\"side\": \"left\", \"loudness\": 0.5}"),
+        entry(0.4, "list", "[1, 2, 3]"),
+    ] {
+        model.clips[4].timing.add_callback(key.time, key.name.as_str(), key.data);
+    }
+    let mut app = TestApp::new();
+    app.world().init_resource::<Seen>();
+    app.app
+        .add_observer(|callback: On<AnimationCallback>, mut seen: ResMut<Seen>| seen.0.push(callback.event().clone()));
+    let handle = app.add(model, &manifest());
+    let mut controller = AnimationController::default();
+    let track = controller.add_track(Track::new("idle").weight(0.25));
+    controller.add_callback("idle", CallbackTime::Fraction(0.2), "added", ron::Value::Bool(true));
+    let entity = app.spawn_with(&handle, controller);
+    app.update(1.0);
+    let seen = std::mem::take(&mut app.world().resource_mut::<Seen>().0);
+    assert_eq!(seen.len(), 5);
+    assert!(seen.iter().all(|c| c.entity == entity && c.track == track && &*c.clip == "idle" && c.weight == 0.25));
+    assert_eq!(seen[0].data_as::<String>().unwrap(), "left");
+    assert_eq!(seen[1].data_as::<u8>().unwrap(), 3);
+    assert_eq!(seen[2].data_as::<Step>().unwrap(), Step { side: "left".into(), loudness: 0.5 });
+    assert_eq!(seen[3].data_as::<Vec<u32>>().unwrap(), [1, 2, 3]);
+    assert!(seen[4].data_as::<bool>().unwrap());
+    assert!(seen[0].data_as::<u8>().is_err());
+    assert!((seen[4].time - 0.8).abs() < 1e-12);
+}
+
+#[test]
+fn data_written_as_a_struct_in_the_manifest_is_read_as_one() {
+    #[derive(Deserialize, Debug, PartialEq)]
+    struct Step {
+        side: String,
+        loudness: f32,
+    }
+    let text = "(model: \"a.m3d\", clips: {\"walk\": (callbacks: [(time: 0.1, name: \"step\", data: (side: \"left\", loudness: 0.5))])})";
+    let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
+    let ClipEntry { callbacks, .. } = &manifest.clips["walk"];
+    let step: Step = callbacks[0].data.clone().into_rust().unwrap();
+    assert_eq!(step, Step { side: "left".into(), loudness: 0.5 });
+}
+
+#[test]
+fn a_cross_fade_ends_with_an_event_of_the_clip_that_came_in() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "idle");
+    app.update(0.1);
+    app.words(None);
+    app.controller(entity).cross_fade("walk", Duration::from_millis(300));
+    app.update(0.2);
+    assert_eq!(app.words(None), ["started"]);
+    app.update(0.2);
+    let heard = &app.world().resource::<Heard>().observed;
+    assert_eq!(
+        heard.iter().map(|f| (f.word.as_str(), f.clip.as_str())).collect::<Vec<_>>(),
+        [("left", "walk"), ("faded in", "walk")]
+    );
+}
+
+#[test]
+fn a_listener_may_despawn_the_character_it_hears() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.app.add_observer(|callback: On<AnimationCallback>, mut commands: Commands| {
+        commands.entity(callback.entity).try_despawn();
+    });
+    app.update(5.0);
+    assert!(!app.is_alive(entity));
+    app.update(5.0);
+}
+
+#[test]
+fn a_listener_may_change_the_controller_and_the_change_lasts() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "jump");
+    app.app.add_observer(|finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>| {
+        controllers.get_mut(finished.entity).unwrap().play("walk");
+    });
+    app.update(0.6);
+    assert_eq!(app.controller(entity).current(), Some("walk"));
+    app.words(None);
+    app.update(0.3);
+    assert_eq!(app.words(Some(entity)), ["started", "left"]);
+}

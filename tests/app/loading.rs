@@ -1,0 +1,322 @@
+//! Characters from files of all kinds, written here by the crate's own writers.
+
+use super::support::*;
+use bevy::{
+    asset::LoadState,
+    image::{CompressedImageFormats, ImageLoader},
+    prelude::*,
+};
+use bevy_marionette::{
+    asset::{CharacterLoaderSettings, CharacterPart, ClipAsset, SkeletonAsset, TextureMode},
+    format::{m3d, md5},
+    import::{to_m3d, to_md5_anim, to_md5_mesh},
+    model::{Material, Model, Playback},
+    prelude::*,
+};
+use std::{fs, path::Path};
+use tempfile::TempDir;
+
+pub fn write(folder: &Path, file: &str, bytes: impl AsRef<[u8]>) {
+    fs::write(folder.join(file), bytes).unwrap();
+}
+
+/// The chain in two parts of different materials, with maps as named.
+pub fn textured(base_color: &str, normal: &str) -> Model {
+    let map = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    let mut model = chain(&clips());
+    model.parts.push(strip("second", 1));
+    model.materials = vec![
+        Material {
+            name: "skin".into(),
+            base_color_map: map(base_color),
+            normal_map: map(normal),
+            ..Material::default()
+        },
+        Material { name: "cloth".into(), base_color: [0.5, 0.25, 0.125, 1.0], ..Material::default() },
+    ];
+    model
+}
+
+/// A folder with `chain.m3d`, `chain.md5mesh`, `walk.md5anim` and `idle.md5anim`.
+pub fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let model = textured("", "");
+    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&model)));
+    write(folder.path(), "chain.md5mesh", md5::write_mesh(&to_md5_mesh(&model)));
+    for clip in model.clips.iter().filter(|clip| ["walk", "idle"].contains(&&*clip.timing.name)) {
+        let anim = to_md5_anim(clip, &model.skeleton);
+        write(folder.path(), &format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim));
+    }
+    folder
+}
+
+pub const MANIFEST: &str = r#"(
+    model: "chain.md5mesh",
+    clips: {
+        "walk": (file: "walk.md5anim", playback: PingPong, callbacks: [
+            (time: 0.25, name: "footstep", data: "left"),
+        ]),
+        "stroll": (file: "idle.md5anim"),
+    },
+    masks: { "arm": (roots: ["elbow"]) },
+    sockets: { "grip": (joint: "hand", translation: (0, 0.5, 0)) },
+)"#;
+
+/// An image of one pixel that any loader of TGA reads.
+fn tga() -> Vec<u8> {
+    let mut file = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 32, 8];
+    file.extend([10, 20, 30, 255]);
+    file
+}
+
+#[test]
+fn an_m3d_is_a_character_by_itself_and_its_parts_have_labels() {
+    let folder = folder();
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("chain.m3d");
+    app.wait_for(&handle);
+    let character = app.asset(&handle).unwrap().clone();
+    assert_eq!((character.skeleton.len(), character.parts.len(), character.clips.len()), (3, 2, 5));
+    let label = |label: CharacterAssetLabel| label.from_asset("chain.m3d");
+    let server = app.server().clone();
+    for (index, part) in character.parts.iter().enumerate() {
+        assert_eq!(server.load::<Mesh>(label(CharacterAssetLabel::Mesh(index))).id(), part.mesh.id());
+        assert_eq!(
+            server.load::<StandardMaterial>(label(CharacterAssetLabel::Material(index))).id(),
+            part.material.id()
+        );
+        let by_name: Handle<CharacterPart> = server.load(label(CharacterAssetLabel::Part(part.name.clone())));
+        assert_eq!(app.asset(&by_name).unwrap().mesh, part.mesh);
+        assert!(app.asset(&part.mesh).is_some());
+    }
+    let cloth = app.asset(&character.parts[1].material).unwrap().base_color.to_linear();
+    assert!((cloth.red - 0.5).abs() < 1e-3 && (cloth.blue - 0.125).abs() < 1e-3, "{cloth:?}");
+    let clip: Handle<ClipAsset> = server.load(label(CharacterAssetLabel::Clip("walk".into())));
+    assert_eq!(app.asset(&clip).unwrap().timing.duration, 1.0);
+    let skeleton: Handle<SkeletonAsset> = server.load(label(CharacterAssetLabel::Skeleton));
+    assert_eq!(app.asset(&skeleton).unwrap().len(), 3);
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.5);
+    assert_eq!(app.parts(entity).len(), 2);
+    assert_eq!(app.words(None), ["started"]);
+}
+
+#[test]
+fn a_label_can_be_asked_for_before_the_character_is() {
+    let folder = folder();
+    let mut app = TestApp::with_files(folder.path());
+    let mesh: Handle<Mesh> = app.server().load(CharacterAssetLabel::Mesh(1).from_asset("chain.m3d"));
+    app.wait_for(&mesh);
+    let clip: Handle<ClipAsset> = app.server().load(CharacterAssetLabel::Clip("jump".into()).from_asset("chain.m3d"));
+    app.wait_for(&clip);
+    let handle: Handle<Character> = app.server().load("chain.m3d");
+    app.wait_for(&handle);
+    app.wait("all loads", |app| app.server().is_loaded_with_dependencies(&handle));
+    assert_eq!(app.asset(&handle).unwrap().parts[1].mesh, mesh);
+}
+
+#[test]
+fn a_manifest_joins_model_clips_masks_sockets_and_callbacks() {
+    let folder = folder();
+    write(folder.path(), "one.character.ron", MANIFEST);
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("one.character.ron");
+    app.wait_for(&handle);
+    let character = app.asset(&handle).unwrap();
+    let names: Vec<_> = character.clip_names().map(|name| name.to_string()).collect();
+    assert_eq!(names, ["stroll", "walk"]);
+    assert_eq!(character.clip("walk").unwrap().timing.playback, Playback::PingPong);
+    assert_eq!(character.masks["arm"].iter().take(3).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
+    assert_eq!(character.sockets["grip"].joint, 2);
+    assert_eq!(character.socket("hand").unwrap().joint, 2);
+    let entity = app.spawn(&handle, "walk");
+    app.update(2.0);
+    assert_eq!(app.words(Some(entity)).iter().filter(|w| *w == "footstep").count(), 2);
+}
+
+#[test]
+fn a_bare_md5mesh_takes_its_clips_and_scale_from_the_settings() {
+    let folder = folder();
+    let mut app = TestApp::with_files(folder.path());
+    let load = |app: &TestApp, scale: f32, path: &'static str| -> Handle<Character> {
+        let settings = move |settings: &mut CharacterLoaderSettings| {
+            settings.import.scale = scale;
+            settings.clips = vec!["walk.md5anim".into(), "idle.md5anim".into()];
+        };
+        app.server().load_builder().with_settings(settings).load(path)
+    };
+    let handle = load(&app, 2.0, "chain.md5mesh");
+    app.wait_for(&handle);
+    let character = app.asset(&handle).unwrap();
+    assert_eq!(character.clip_names().map(|n| n.to_string()).collect::<Vec<_>>(), ["idle", "walk"]);
+    let height = character.rest_bounds().unwrap().max().y;
+    assert!((height - 4.0).abs() < 1e-4, "{height}");
+    let elbow = character.skeleton.rest_model()[1].translation;
+    assert!((elbow.y - 2.0).abs() < 1e-4, "{elbow}");
+}
+
+#[test]
+fn hand_and_up_axis_of_the_settings_turn_the_model() {
+    let folder = folder();
+    let mut app = TestApp::with_files(folder.path());
+    let settings = |settings: &mut CharacterLoaderSettings| {
+        settings.import.hand = bevy_marionette::import::Hand::Right;
+        settings.import.up = bevy_marionette::import::UpAxis::Z;
+    };
+    let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("chain.m3d");
+    app.wait_for(&handle);
+    // (x, y, z) → (−y, z, −x): what was up lies along −X.
+    let elbow = app.asset(&handle).unwrap().skeleton.rest_model()[1].translation;
+    assert!(elbow.abs_diff_eq(glam::Vec3A::NEG_X, 1e-5), "{elbow}");
+}
+
+#[test]
+fn an_md5anim_is_a_clip_by_itself() {
+    let folder = folder();
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<ClipAsset> = app.server().load("walk.md5anim");
+    app.wait_for(&handle);
+    let clip = app.asset(&handle).unwrap();
+    assert_eq!((&*clip.timing.name, clip.joints().len()), ("walk", 3));
+    assert!((clip.timing.duration - 1.0).abs() < 1e-3, "{}", clip.timing.duration);
+}
+
+#[test]
+fn an_unknown_field_fails_the_load_with_file_line_and_column() {
+    let folder = folder();
+    write(folder.path(), "typo.character.ron", "(\n    model: \"chain.m3d\",\n    scael: 2.0,\n)");
+    let mut app = TestApp::with_files(folder.path());
+    let handle = app.server().load("typo.character.ron");
+    let entity = app.spawn(&handle, "walk");
+    let message = app.wait_for_failure(&handle);
+    assert!(message.contains("typo.character.ron:3:") && message.contains("scael"), "{message}");
+    assert!(app.parts(entity).is_empty());
+}
+
+#[test]
+fn a_broken_model_fails_the_load_with_file_line_and_column() {
+    let folder = folder();
+    let text = fs::read_to_string(folder.path().join("chain.m3d")).unwrap();
+    let at = text.find("Position:").unwrap();
+    write(folder.path(), "cut.m3d", &text[..at + 12]);
+    write(folder.path(), "cut.character.ron", "(model: \"cut.m3d\")");
+    write(folder.path(), "none.character.ron", "(model: \"none.m3d\")");
+    let mut app = TestApp::with_files(folder.path());
+    for name in ["cut.m3d", "cut.character.ron"] {
+        let handle = app.server().load(name);
+        let message = app.wait_for_failure(&handle);
+        let line = text[..at].lines().count() + 1;
+        assert!(message.contains(&format!("cut.m3d:{line}:")), "{message}");
+    }
+    let handle = app.server().load("none.character.ron");
+    let message = app.wait_for_failure(&handle);
+    assert!(message.contains("none.m3d"), "{message}");
+}
+
+#[test]
+fn a_broken_clip_file_costs_that_clip_only_and_is_said() {
+    let folder = folder();
+    write(folder.path(), "bad_stride.md5anim", "MD5Version 10\ncommandline \"\"\nnumFrames x\n");
+    let text = r#"(model: "chain.md5mesh", clips: {
+        "walk": (file: "walk.md5anim"),
+        "bad": (file: "bad_stride.md5anim"),
+        "gone": (file: "gone_stride.md5anim"),
+    })"#;
+    write(folder.path(), "some.character.ron", text);
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("some.character.ron");
+    app.wait_for(&handle);
+    let names: Vec<_> = app.asset(&handle).unwrap().clip_names().map(|n| n.to_string()).collect();
+    assert_eq!(names, ["walk"]);
+    let said = logged("bad_stride.md5anim:3:");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(logged("gone_stride.md5anim").len(), 1);
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.1);
+    assert_eq!(app.parts(entity).len(), 2);
+}
+
+#[test]
+fn a_texture_that_is_not_there_leaves_a_plain_material_and_one_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "bare.m3d", m3d::write(&to_m3d(&textured("hide_and_seek.dds", "hide_and_seek_nmap.dds"))));
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("bare.m3d");
+    app.wait_for(&handle);
+    let material = app.asset(&app.asset(&handle).unwrap().parts[0].material).unwrap();
+    assert!(material.base_color_texture.is_none() && material.normal_map_texture.is_none());
+    let said = logged("hide_and_seek");
+    assert_eq!(said.len(), 1, "{said:?}");
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.1);
+    assert_eq!(app.parts(entity).len(), 2);
+}
+
+#[test]
+fn a_texture_that_cannot_be_read_costs_only_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "torn.m3d", m3d::write(&to_m3d(&textured("torn_hide.tga", ""))));
+    write(folder.path(), "torn_hide.tga", b"no picture");
+    // The texture may fail before the character is there or after: many tries meet both.
+    for _ in 0..10 {
+        let mut app = TestApp::with_files(folder.path());
+        let handle: Handle<Character> = app.server().load("torn.m3d");
+        let entity = app.spawn(&handle, "walk");
+        app.wait_for(&handle);
+        app.update(0.1);
+        assert_eq!(app.parts(entity).len(), 2);
+        let material = app.asset(&handle).unwrap().parts[0].material.clone();
+        app.wait("a plain material", |app| app.asset(&material).unwrap().base_color_texture.is_none());
+    }
+    assert_eq!(logged("is drawn plain: torn_hide.tga").len(), 10);
+}
+
+#[test]
+fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "good.m3d", m3d::write(&to_m3d(&textured("Hide.TGA", ""))));
+    write(folder.path(), "hide.tga", tga());
+    let mut app = TestApp::with_files(folder.path());
+    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    let handle: Handle<Character> = app.server().load("good.m3d");
+    app.wait_for(&handle);
+    let material = app.asset(&handle).unwrap().parts[0].material.clone();
+    let map = app.asset(&material).unwrap().base_color_texture.clone().unwrap();
+    app.wait("the texture", |app| !matches!(app.server().load_state(&map), LoadState::Loading));
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(app.asset(&material).unwrap().base_color_texture.as_ref(), Some(&map));
+    assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
+    // A bad save keeps the last good picture.
+    write(folder.path(), "hide.tga", b"half a picture");
+    app.server().reload("hide.tga");
+    app.wait("the failure", |app| app.server().load_state(&map).is_failed());
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(app.asset(&material).unwrap().base_color_texture.as_ref(), Some(&map));
+}
+
+#[test]
+fn textures_can_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "server.m3d", m3d::write(&to_m3d(&textured("server_side.tga", ""))));
+    write(folder.path(), "server_side.tga", b"no picture");
+    let mut app = TestApp::with_files(folder.path());
+    let settings = |settings: &mut CharacterLoaderSettings| settings.textures = TextureMode::Ignore;
+    let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("server.m3d");
+    app.wait_for(&handle);
+    app.wait("all loads", |app| app.server().is_loaded_with_dependencies(&handle));
+    assert!(logged("server_side").is_empty());
+}
+
+#[test]
+fn parts_of_one_name_have_labels_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = textured("", "");
+    model.parts[1].name = "strip".into();
+    write(folder.path(), "twins.md5mesh", md5::write_mesh(&to_md5_mesh(&model)));
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("twins.md5mesh");
+    app.wait_for(&handle);
+    let parts = &app.asset(&handle).unwrap().parts;
+    assert_ne!(parts[0].name, parts[1].name);
+    assert_ne!(parts[0].mesh, parts[1].mesh);
+}

@@ -1,0 +1,12 @@
+//! Characters in an app without a window and without a GPU, as on a server.
+
+mod support;
+
+mod bevy_animation_defects;
+mod events;
+mod life;
+mod loading;
+mod reload;
+mod save;
+mod soak;
+mod sockets;

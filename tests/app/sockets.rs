@@ -1,0 +1,232 @@
+//! What joints carry is where the joint is, in the same frame.
+
+use super::support::*;
+use bevy::prelude::*;
+use bevy_marionette::{
+    character::{Carries, ModelPose, PoseOverrides},
+    controller::Track,
+    import::{Manifest, SocketEntry},
+    model::{ClipFrames, ClipTiming, JointTransform, Model, Playback, SkeletalClip},
+    prelude::*,
+};
+use glam::{Affine3A, EulerRot};
+use std::time::Duration;
+
+fn with_socket() -> Manifest {
+    let mut manifest = manifest();
+    let socket = SocketEntry {
+        joint: "hand".into(),
+        translation: Vec3::new(0.1, 0.2, -0.3),
+        euler_degrees: Vec3::new(30.0, -70.0, 10.0),
+        scale: 0.5,
+    };
+    manifest.sockets.insert("grip".into(), socket);
+    manifest
+}
+
+fn socket_offset() -> Affine3A {
+    let turn = Quat::from_euler(EulerRot::YXZ, -70_f32.to_radians(), 30_f32.to_radians(), 10_f32.to_radians());
+    Affine3A::from_scale_rotation_translation(Vec3::splat(0.5), turn, Vec3::new(0.1, 0.2, -0.3))
+}
+
+#[track_caller]
+fn assert_near(a: Affine3A, b: Affine3A) {
+    let scale = b.translation.abs().max_element().max(1.0);
+    assert!(a.abs_diff_eq(b, 1e-5 * scale), "{a:?}\n{b:?}");
+}
+
+fn world_of(app: &mut TestApp, entity: Entity) -> Affine3A {
+    app.world().get::<GlobalTransform>(entity).unwrap().affine()
+}
+
+fn random_turn(random: &mut fastrand::Rng) -> Quat {
+    let mut share = || random.f32() * 2.0 - 1.0;
+    Quat::from_xyzw(share(), share(), share(), share() + 1e-3).normalize()
+}
+
+fn random_place(random: &mut fastrand::Rng, reach: f32) -> Vec3 {
+    let mut share = || (random.f32() * 2.0 - 1.0) * reach;
+    Vec3::new(share(), share(), share())
+}
+
+/// The chain with two clips of random poses.
+fn restless(random: &mut fastrand::Rng) -> Model {
+    let mut model = chain(&[]);
+    for name in ["one", "two"] {
+        let transforms =
+            (0..3 * 16).map(|_| JointTransform::new(random_place(random, 2.0), random_turn(random))).collect();
+        let frames = ClipFrames { joints: model.skeleton.names().clone(), animated: vec![], transforms };
+        let timing = ClipTiming { playback: Playback::Loop, ..ClipTiming::new(name, 2.0) };
+        model.clips.push(SkeletalClip::new(timing, &frames).unwrap());
+    }
+    model
+}
+
+#[test]
+fn a_carried_entity_is_at_its_joint_in_the_same_frame_during_cross_fades_too() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut app = TestApp::new();
+    let handle = app.add(restless(&mut random), &with_socket());
+    let mount = app.world().spawn(Transform::default()).id();
+    let entity = app.spawn(&handle, "one");
+    app.world().entity_mut(entity).insert(ChildOf(mount));
+    let offset =
+        Transform::from_xyz(0.3, -0.2, 0.1).with_rotation(random_turn(&mut random)).with_scale(Vec3::splat(1.5));
+    let by_socket = app.world().spawn(SocketOf::new(entity, "grip").at(offset)).id();
+    let by_joint = app.world().spawn(SocketOf::new(entity, "elbow")).id();
+    let mut last = Affine3A::ZERO;
+    for frame in 0..300 {
+        // Everything above moves too, after the systems of the frame before.
+        let place =
+            Transform::from_translation(random_place(&mut random, 10.0)).with_rotation(random_turn(&mut random));
+        app.world().entity_mut(mount).insert(place.with_scale(Vec3::splat(0.5 + random.f32())));
+        app.world().entity_mut(entity).insert(
+            Transform::from_translation(random_place(&mut random, 3.0)).with_rotation(random_turn(&mut random)),
+        );
+        if frame % 40 == 20 {
+            let to = if frame % 80 == 20 { "two" } else { "one" };
+            app.controller(entity).cross_fade(to, Duration::from_millis(400));
+        }
+        app.update(0.003 + 0.04 * random.f64());
+        let character = world_of(&mut app, entity);
+        let pose = app.world().get::<ModelPose>(entity).unwrap().clone();
+        assert_near(
+            world_of(&mut app, by_socket),
+            character * pose.joints[2] * socket_offset() * offset.compute_affine(),
+        );
+        assert_near(world_of(&mut app, by_joint), character * pose.joints[1]);
+        assert_ne!(pose.joints[2], last, "the pose is of this frame");
+        last = pose.joints[2];
+    }
+}
+
+#[test]
+fn the_joint_is_where_its_clip_has_it_at_this_very_frame() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "idle");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    let mut seconds = 0.0;
+    for dt in [0.1, 0.3, 0.013, 1.7, 0.25] {
+        app.update(dt);
+        seconds += dt as f32;
+        let expected = Vec3::new(seconds, 2.0, 0.5 * seconds);
+        assert_near(world_of(&mut app, carried), Affine3A::from_translation(expected));
+    }
+}
+
+#[test]
+fn asking_for_a_joint_gives_the_same_as_carrying() {
+    #[derive(Resource, Default)]
+    struct Asked(Vec<Option<GlobalTransform>>);
+    let mut app = TestApp::new();
+    app.world().init_resource::<Asked>();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn(SocketOf::new(entity, "grip")).id();
+    app.app.add_systems(Last, move |joints: JointTransforms, mut asked: ResMut<Asked>| {
+        asked.0 = ["grip", "hand", "tail"].map(|name| joints.joint_transform(entity, name)).into();
+    });
+    app.world().entity_mut(entity).insert(Transform::from_xyz(1.0, 2.0, 3.0).with_rotation(Quat::from_rotation_y(1.0)));
+    app.update(0.4);
+    let asked = app.world().resource::<Asked>().0.clone();
+    assert_near(asked[0].unwrap().affine(), world_of(&mut app, carried));
+    assert!(asked[1].is_some() && asked[2].is_none());
+}
+
+#[test]
+fn an_override_of_the_joint_moves_what_it_carries_at_once() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    let mut overrides = PoseOverrides::default();
+    overrides.set(1, JointTransform::new(Vec3::new(5.0, 0.0, 0.0), Quat::IDENTITY));
+    overrides.set(2, JointTransform::new(Vec3::new(0.0, 1.0, 0.0), Quat::IDENTITY));
+    app.world().entity_mut(entity).insert(overrides);
+    app.update(0.1);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(5.0, 1.0, 0.0)));
+}
+
+#[test]
+fn a_socket_or_joint_that_is_not_there_is_said_once() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn((SocketOf::new(entity, "elbov"), Transform::from_xyz(1.0, 0.0, 0.0))).id();
+    for _ in 0..5 {
+        app.update(0.1);
+    }
+    let said = logged("`elbov`");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("`elbow`"), "{said:?}");
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::X));
+    // The right name, a moment later.
+    app.world().entity_mut(carried).insert(SocketOf::new(entity, "elbow"));
+    app.update(0.1);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::Y));
+}
+
+#[test]
+fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    let let_go = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    app.update(0.1);
+    app.world().entity_mut(let_go).remove::<(SocketOf, ChildOf)>();
+    app.update(0.1);
+    assert!(app.world().get::<Carries>(entity).is_some());
+    app.world().entity_mut(entity).despawn();
+    app.update(0.1);
+    assert!(!app.is_alive(carried));
+    assert!(app.is_alive(let_go));
+}
+
+#[test]
+fn despawning_what_is_carried_leaves_the_character_as_it_was() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    app.update(0.1);
+    app.world().entity_mut(carried).despawn();
+    app.update(0.1);
+    assert!(app.world().get::<Carries>(entity).is_none_or(|carries| carries.iter().count() == 0));
+    assert_eq!(app.parts(entity).len(), 1);
+}
+
+#[test]
+fn what_is_carried_changes_hands_even_to_a_character_that_is_still_loading() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let one = app.spawn(&handle, "idle");
+    let other = app.spawn(&Handle::default(), "idle");
+    app.world().entity_mut(other).insert(Transform::from_xyz(10.0, 0.0, 0.0));
+    let carried = app.world().spawn(SocketOf::new(one, "hand")).id();
+    app.update(1.0);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(1.0, 2.0, 0.5)));
+    app.world().entity_mut(carried).insert(SocketOf::new(other, "elbow"));
+    app.update(1.0);
+    app.world().entity_mut(other).insert(SkinnedCharacter(handle.clone()));
+    app.update(1.0);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(10.0, 1.0, 0.0)));
+}
+
+#[test]
+fn sockets_follow_a_character_whose_asset_changes() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let mut controller = AnimationController::default();
+    controller.add_track(Track::new("pose"));
+    let entity = app.spawn_with(&handle, controller);
+    let carried = app.world().spawn(SocketOf::new(entity, "grip")).id();
+    app.update(0.1);
+    let mut manifest = with_socket();
+    manifest.sockets.get_mut("grip").unwrap().joint = "root".into();
+    let character = build(app.world(), chain(&clips()), &manifest);
+    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.update(0.1);
+    assert_near(world_of(&mut app, carried), socket_offset());
+}

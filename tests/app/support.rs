@@ -1,0 +1,302 @@
+//! An app that is stepped by hand, characters made in code, files in a folder of their own, and a log to
+//! look into.
+
+use bevy::{asset::LoadState, prelude::*, time::TimeUpdateStrategy};
+use bevy_marionette::{
+    asset::build_character,
+    character::{CharacterParts, CharacterPlugin},
+    controller::TrackId,
+    import::Manifest,
+    model::{
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, Playback, SkeletalClip, Skeleton,
+        SkinPart,
+    },
+    prelude::*,
+};
+use glam::Affine3A;
+use std::{
+    io,
+    path::Path,
+    sync::{Mutex, Once},
+    time::Duration,
+};
+
+/// An app without a renderer.
+pub struct TestApp {
+    pub app: App,
+}
+
+/// What observers and messages brought, in order.
+#[derive(Resource, Default)]
+pub struct Heard {
+    pub observed: Vec<Fact>,
+    pub messages: Vec<Fact>,
+    pub ready: Vec<Entity>,
+}
+
+/// An event of a character.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    pub entity: Entity,
+    pub track: TrackId,
+    /// `started`, `looped`, `finished`, `faded in`, or the name of a callback.
+    pub word: String,
+    pub clip: String,
+}
+
+impl TestApp {
+    /// Without files.
+    pub fn new() -> Self {
+        Self::with_files(Path::new("no such folder"))
+    }
+
+    /// With `root` as the asset folder.
+    pub fn with_files(root: &Path) -> Self {
+        listen_to_the_log();
+        let mut app = App::new();
+        let file_path = root.to_str().unwrap().to_owned();
+        app.add_plugins((
+            MinimalPlugins,
+            AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() },
+            TransformPlugin,
+            CharacterPlugin,
+        ));
+        app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
+        app.init_resource::<Heard>();
+        hear(&mut app, |e: &AnimationCallback| fact(e.entity, e.track, &e.name, &e.clip));
+        hear(&mut app, |e: &AnimationStarted| fact(e.entity, e.track, "started", &e.clip));
+        hear(&mut app, |e: &AnimationLooped| fact(e.entity, e.track, "looped", &e.clip));
+        hear(&mut app, |e: &AnimationFinished| fact(e.entity, e.track, "finished", &e.clip));
+        hear(&mut app, |e: &CrossFadeFinished| fact(e.entity, e.track, "faded in", &e.clip));
+        app.add_observer(|ready: On<CharacterReady>, mut heard: ResMut<Heard>| heard.ready.push(ready.entity));
+        let mut app = Self { app };
+        // The first update only starts the clock.
+        app.update(0.0);
+        app
+    }
+
+    /// One frame of `dt` seconds.
+    pub fn update(&mut self, dt: f64) {
+        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(dt)));
+        self.app.update();
+    }
+
+    pub fn world(&mut self) -> &mut World {
+        self.app.world_mut()
+    }
+
+    /// Adds the asset made of a model.
+    pub fn add(&mut self, model: Model, manifest: &Manifest) -> Handle<Character> {
+        let world = self.app.world_mut();
+        let character = build(world, model, manifest);
+        world.resource_mut::<Assets<Character>>().add(character)
+    }
+
+    /// A character that plays a clip.
+    pub fn spawn(&mut self, handle: &Handle<Character>, clip: &str) -> Entity {
+        self.spawn_with(handle, AnimationController::playing(clip))
+    }
+
+    pub fn spawn_with(&mut self, handle: &Handle<Character>, controller: AnimationController) -> Entity {
+        self.world().spawn((SkinnedCharacter(handle.clone()), controller)).id()
+    }
+
+    pub fn controller(&mut self, entity: Entity) -> Mut<'_, AnimationController> {
+        self.app.world_mut().get_mut(entity).unwrap()
+    }
+
+    /// Place in the clip that was played or faded to last.
+    pub fn clip_time(&mut self, entity: Entity) -> f64 {
+        let controller = self.controller(entity);
+        let track = controller.current_track().expect("nothing plays");
+        controller.track(track).unwrap().time()
+    }
+
+    pub fn parts(&self, entity: Entity) -> Vec<Entity> {
+        self.app.world().get::<CharacterParts>(entity).map(|parts| parts.entities.clone()).unwrap_or_default()
+    }
+
+    pub fn is_alive(&self, entity: Entity) -> bool {
+        self.app.world().get_entity(entity).is_ok()
+    }
+
+    /// What observers heard since the last call: words of one character, or of all.
+    pub fn words(&mut self, of: Option<Entity>) -> Vec<String> {
+        let mut heard = self.app.world_mut().resource_mut::<Heard>();
+        let facts = std::mem::take(&mut heard.observed);
+        facts.into_iter().filter(|f| of.is_none_or(|of| of == f.entity)).map(|f| f.word).collect()
+    }
+
+    pub fn asset<A: Asset>(&self, handle: &Handle<A>) -> Option<&A> {
+        self.app.world().resource::<Assets<A>>().get(handle)
+    }
+
+    pub fn server(&self) -> &AssetServer {
+        self.app.world().resource::<AssetServer>()
+    }
+
+    /// Goes on, with time at a standstill, until `done`.
+    #[track_caller]
+    pub fn wait(&mut self, what: &str, mut done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..4000 {
+            if done(self) {
+                return;
+            }
+            self.update(0.0);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        panic!("waited in vain for {what}");
+    }
+
+    /// Waits until a load has succeeded.
+    #[track_caller]
+    pub fn wait_for<A: Asset>(&mut self, handle: &Handle<A>) {
+        let handle = handle.clone();
+        self.wait("a load", |app| {
+            if let LoadState::Failed(error) = app.server().load_state(&handle) {
+                panic!("{error}");
+            }
+            app.asset(&handle).is_some()
+        });
+    }
+
+    /// Waits until a load has failed, and says why it did.
+    #[track_caller]
+    pub fn wait_for_failure(&mut self, handle: &Handle<Character>) -> String {
+        let mut message = String::new();
+        self.wait("a failure", |app| match app.server().load_state(handle) {
+            LoadState::Failed(error) => {
+                message = error.to_string();
+                true
+            }
+            _ => false,
+        });
+        message
+    }
+}
+
+pub fn build(world: &mut World, model: Model, manifest: &Manifest) -> Character {
+    world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+        let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+        build_character(model, manifest, &mut meshes, &mut materials)
+    })
+}
+
+fn fact(entity: Entity, track: TrackId, word: &str, clip: &str) -> Fact {
+    Fact { entity, track, word: word.into(), clip: clip.into() }
+}
+
+fn hear<E>(app: &mut App, fact: fn(&E) -> Fact)
+where
+    E: EntityEvent + Message,
+    for<'a> E: Event<Trigger<'a>: Default>,
+{
+    app.add_observer(move |event: On<E>, mut heard: ResMut<Heard>| heard.observed.push(fact(event.event())));
+    app.add_systems(Last, move |mut messages: MessageReader<E>, mut heard: ResMut<Heard>| {
+        heard.messages.extend(messages.read().map(fact));
+    });
+}
+
+/// No joint, no clip, no part.
+pub fn manifest() -> Manifest {
+    Manifest::of_model("code")
+}
+
+/// A timing with keys (time, name).
+pub fn timing(name: &str, duration: f64, playback: Playback, keys: &[(f64, &str)]) -> ClipTiming {
+    let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
+    for (time, key) in keys {
+        timing.add_callback(*time, *key, ron::Value::Unit);
+    }
+    timing
+}
+
+/// A chain of `root`, `elbow` and `hand`, a metre a joint, with one part.
+///
+/// In every clip the hand moves evenly, along X by its time and along Z by half of it.
+pub fn chain(clips: &[ClipTiming]) -> Model {
+    let joint = |name: &str, parent: Option<u16>, y: f32| Joint {
+        name: name.into(),
+        parent,
+        rest: JointTransform::new(Vec3::Y * if parent.is_some() { 1.0 } else { 0.0 }, Quat::IDENTITY),
+        inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * y),
+    };
+    let joints = vec![joint("root", None, 0.0), joint("elbow", Some(0), 1.0), joint("hand", Some(1), 2.0)];
+    let skeleton = Skeleton::new(joints).unwrap();
+    let clips = clips.iter().map(|timing| straight(timing, &skeleton)).collect();
+    Model { parts: vec![strip("strip", 0)], materials: vec![Material::default()], clips, skeleton }
+}
+
+fn straight(timing: &ClipTiming, skeleton: &Skeleton) -> SkeletalClip {
+    let end = timing.duration as f32;
+    let frame = |t: f32| {
+        let place = |v| JointTransform::new(v, Quat::IDENTITY);
+        [place(Vec3::ZERO), place(Vec3::Y), place(Vec3::new(t, 1.0, 0.5 * t))]
+    };
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated: vec![],
+        transforms: [frame(0.0), frame(end)].concat(),
+    };
+    SkeletalClip::new(timing.clone(), &frames).unwrap()
+}
+
+/// A strip of skin along the chain.
+pub fn strip(name: &str, material: usize) -> SkinPart {
+    let mut part = SkinPart { name: name.into(), material, palette: vec![0, 1, 2], ..SkinPart::default() };
+    for ring in 0..3_u16 {
+        for side in [-0.5, 0.5] {
+            part.positions.push(Vec3::new(side, f32::from(ring), 0.0));
+            part.normals.push(Vec3::Z);
+            part.tangents.push(Vec4::new(1.0, 0.0, 0.0, 1.0));
+            part.tex_coords.push(Vec2::new(side + 0.5, 1.0 - f32::from(ring) / 2.0));
+            part.influences.push(Influences { palette: [ring, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] });
+        }
+        if ring > 0 {
+            let a = u32::from(ring) * 2;
+            part.triangles.extend([[a - 2, a - 1, a], [a - 1, a + 1, a]]);
+        }
+    }
+    part.source_vertices = (0..part.positions.len() as u32).collect();
+    part
+}
+
+/// Clips as most tests need them.
+pub fn clips() -> Vec<ClipTiming> {
+    vec![
+        timing("walk", 1.0, Playback::Loop, &[(0.25, "left"), (0.75, "right")]),
+        timing("jump", 0.5, Playback::Once, &[(0.0, "off"), (0.5, "land")]),
+        timing("swing", 1.0, Playback::PingPong, &[(0.25, "pass")]),
+        timing("pose", 0.0, Playback::Loop, &[(0.0, "posed")]),
+        timing("idle", 4.0, Playback::Loop, &[]),
+    ]
+}
+
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct LogWriter;
+
+impl io::Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        LOG.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn listen_to_the_log() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let subscriber = bevy::log::tracing_subscriber::fmt().with_ansi(false).with_writer(|| LogWriter);
+        subscriber.with_max_level(bevy::log::Level::WARN).init();
+    });
+}
+
+/// The lines of the log that hold `text`. All tests write to one log, so `text` must be one test's own.
+pub fn logged(text: &str) -> Vec<String> {
+    let log = LOG.lock().unwrap();
+    String::from_utf8_lossy(&log).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}

@@ -1,0 +1,42 @@
+//! The sample characters in `assets/` are what `examples/author_assets` writes.
+
+#[path = "../examples/author_assets/author.rs"]
+mod author_assets;
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+/// Numbers may differ this much where the processor sums vectors in another order than x86.
+const OTHER_PROCESSORS: f64 = 2.1e-3;
+
+#[test]
+fn the_files_in_assets_are_what_the_generator_writes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let mut expected = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    for (path, bytes) in author_assets::all() {
+        let found = fs::read(root.join(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert!(same(&found, &bytes), "{}: differs; run `cargo run --example author_assets`", path.display());
+        folders.extend(path.parent().map(Path::to_path_buf));
+        expected.insert(path);
+    }
+    for folder in folders {
+        for entry in fs::read_dir(root.join(&folder)).expect("its files were just read") {
+            let path = folder.join(entry.expect("a folder that was just read").file_name());
+            assert!(expected.contains(&path), "{} is not written by the generator", path.display());
+        }
+    }
+}
+
+/// Byte for byte on x86-64; elsewhere word by word, numbers within a tolerance.
+fn same(found: &[u8], expected: &[u8]) -> bool {
+    if cfg!(target_arch = "x86_64") || found == expected {
+        return found == expected;
+    }
+    let (Ok(found), Ok(expected)) = (str::from_utf8(found), str::from_utf8(expected)) else { return false };
+    let close = |(a, b): (&str, &str)| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => (a - b).abs() <= OTHER_PROCESSORS,
+        _ => a == b,
+    };
+    found.split_whitespace().count() == expected.split_whitespace().count()
+        && found.split_whitespace().zip(expected.split_whitespace()).all(close)
+}
