@@ -60,14 +60,14 @@ fn settle(all: &mut [Contribution], priority_blend: f32) {
         all.iter().filter(|c| c.mode == BlendMode::Blend && c.priority == priority).map(|c| c.share).sum()
     };
     let (low, high) = (group(all, Priority::Low), group(all, Priority::High));
-    for at in 0..all.len() {
-        let (sum, part) = match all[at].priority {
+    for c in all.iter_mut() {
+        let (sum, part) = match c.priority {
             Priority::Low => (low, if high > 0.0 { 1.0 - priority_blend } else { 1.0 }),
             Priority::High => (high, if low > 0.0 { priority_blend } else { 1.0 }),
         };
-        match all[at].mode {
-            BlendMode::Blend => all[at].share = if sum > 0.0 { all[at].share / sum * part } else { 0.0 },
-            BlendMode::Additive => all[at].share = all[at].share.min(Add::MAX_WEIGHT),
+        match c.mode {
+            BlendMode::Blend => c.share = if sum > 0.0 { c.share / sum * part } else { 0.0 },
+            BlendMode::Additive => c.share = c.share.min(Add::MAX_WEIGHT),
             BlendMode::Override => {}
         }
     }

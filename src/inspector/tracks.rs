@@ -287,9 +287,7 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    if controller.timed_events().next().is_none() {
-        return None;
-    }
+    controller.timed_events().next()?;
     ui.add_space(6.0);
     ui.strong("Timed events");
     numbers::grid("events", 5).striped(true).show(ui, |ui| {
