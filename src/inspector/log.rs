@@ -5,7 +5,7 @@ use crate::{
     character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
     controller::{AnimationController, TrackId},
 };
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 use std::{collections::VecDeque, sync::Arc};
 
 /// Events kept.
@@ -22,7 +22,7 @@ pub(super) struct EventLog {
 pub(super) struct Entry {
     /// Real seconds since the app began, for the flash.
     pub(super) seen: f64,
-    /// The controller's time.
+    /// The controller's time at the end of the frame in which it came up.
     pub(super) time: f64,
     pub(super) track: TrackId,
     pub(super) clip: Arc<str>,
@@ -57,17 +57,23 @@ impl EventLog {
     }
 }
 
+#[derive(SystemParam)]
+pub(super) struct Events<'w, 's> {
+    callbacks: MessageReader<'w, 's, AnimationCallback>,
+    started: MessageReader<'w, 's, AnimationStarted>,
+    looped: MessageReader<'w, 's, AnimationLooped>,
+    finished: MessageReader<'w, 's, AnimationFinished>,
+    faded: MessageReader<'w, 's, CrossFadeFinished>,
+}
+
 pub(super) fn collect(
     mut log: ResMut<EventLog>,
     inspected: Res<InspectedCharacter>,
     real_time: Res<Time<Real>>,
     controllers: Query<&AnimationController>,
-    mut callbacks: MessageReader<AnimationCallback>,
-    mut started: MessageReader<AnimationStarted>,
-    mut looped: MessageReader<AnimationLooped>,
-    mut finished: MessageReader<AnimationFinished>,
-    mut faded: MessageReader<CrossFadeFinished>,
+    mut events: Events,
 ) {
+    let Events { callbacks, started, looped, finished, faded } = &mut events;
     if log.of != inspected.0 {
         log.clear();
         log.of = inspected.0;

@@ -105,11 +105,24 @@ pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'st
     let mut changed = false;
     ui.horizontal(|ui| {
         for (value, axis) in values.iter_mut().zip(["x ", "y ", "z "]) {
-            let drag = egui::DragValue::new(value).speed(speed).prefix(axis).suffix(suffix).fixed_decimals(decimals);
+            let drag = egui::DragValue::new(value)
+                .speed(speed)
+                .prefix(axis)
+                .suffix(suffix)
+                .custom_formatter(|value, _| plain(value, decimals));
             changed |= ui.add_sized([84.0, 20.0], drag).changed();
         }
     });
     changed && values.iter().all(|value| value.is_finite())
+}
+
+/// A number with fixed decimals, and no sign where they are all 0.
+fn plain(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
 }
 
 /// As [`drag3`], for a vector.
@@ -159,6 +172,11 @@ mod tests {
             let back = degrees(rotation(angles));
             assert!(angles.iter().zip(back).all(|(a, b)| (a - b).abs() < 1e-2), "{angles:?} {back:?}");
         }
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        assert_eq!([-1e-9, -0.25, 3.0].map(|value| plain(value, 2)), ["0.00", "-0.25", "3.00"]);
     }
 
     #[test]
