@@ -126,6 +126,12 @@ fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>,
     open(&mut commands, &args, &mut shown, &assets);
 }
 
+/// The file's name, or our own character's.
+fn title(shown: &Shown) -> String {
+    let name = shown.model.as_ref().and_then(|model| model.file_name());
+    name.map_or_else(|| "Scout".into(), |name| name.to_string_lossy().into_owned())
+}
+
 fn is_clip(file: &Path) -> bool {
     FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
 }
@@ -158,7 +164,7 @@ fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetS
     shown.trouble = None;
     shown.clip = None;
     // A headless picture waits from the first frame on.
-    shown.entity = Some(commands.spawn(SkinnedCharacter(handle)).id());
+    shown.entity = Some(commands.spawn((Name::new(title(shown)), SkinnedCharacter(handle))).id());
 }
 
 fn open_dropped(
@@ -316,8 +322,7 @@ fn caption(
     characters: Query<(&SkinnedCharacter, &AnimationController)>,
     mut text: Single<&mut Text, With<Caption>>,
 ) {
-    let name = shown.model.as_ref().and_then(|model| model.file_name()).map(|n| n.to_string_lossy().into_owned());
-    let name = name.unwrap_or_else(|| "Scout".into());
+    let name = title(&shown);
     let playing = shown.entity.and_then(|entity| characters.get(entity).ok()).and_then(|(handle, controller)| {
         let character = assets.get(handle.id())?;
         let count = character.clips.len();

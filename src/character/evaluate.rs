@@ -74,11 +74,15 @@ fn evaluate(assets: &Assets<Character>, mut item: PosingItem, scratch: &mut Scra
     let Some(character) = assets.get(item.handle.id()) else { return };
     let controller = item.controller;
     let changed = item.overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
-    let playing = fingerprint(character, controller);
+    let overrides = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+    let mut playing = fingerprint(character, controller);
+    if !overrides.is_empty() {
+        // So that a pose by hand is not taken for the clips' own when the hand is gone.
+        playing = !playing;
+    }
     if playing == item.pose.evaluated && !changed && item.pose.joints.len() == character.skeleton.len() {
         return;
     }
-    let overrides = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
     let mut layers = controller.layers(character).filter_map(|layer| {
         let clip = character.clips.get(layer.clip)?;
         // A mask by an unknown name admits nothing: better a still arm than a wrong one.

@@ -149,6 +149,24 @@ fn an_override_of_the_joint_moves_what_it_carries_at_once() {
 }
 
 #[test]
+fn overrides_taken_away_while_time_stands_still_give_the_joints_back() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "walk");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    app.update(0.1);
+    let played = world_of(&mut app, carried);
+    let mut overrides = PoseOverrides::default();
+    overrides.set(1, JointTransform::new(Vec3::new(5.0, 0.0, 0.0), Quat::IDENTITY));
+    app.world().entity_mut(entity).insert(overrides);
+    app.update(0.0);
+    assert!((world_of(&mut app, carried).translation - played.translation).length() > 1.0);
+    app.world().entity_mut(entity).remove::<PoseOverrides>();
+    app.update(0.0);
+    assert_near(world_of(&mut app, carried), played);
+}
+
+#[test]
 fn a_socket_or_joint_that_is_not_there_is_said_once() {
     let mut app = TestApp::new();
     let handle = app.add(chain(&clips()), &with_socket());
