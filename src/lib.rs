@@ -1,31 +1,29 @@
 //! Skinned characters for Bevy: Luna's `.m3d` and id's `.md5mesh`/`.md5anim`, a D3DX-style animation
 //! controller with exact callbacks, and direct GPU skinning.
 //!
-//!
 //! # How a file becomes a moving character
 //!
-//! | room | holds |
-//! | --- | --- |
-//! | [`format`](mod@format) | what a file says: one lexer, the file structs, their parsers and writers, diagnostics |
-//! | [`import`] | files → models: axes, hand, winding, influences, bind recovery, normals; and back |
-//! | [`model`] | skeleton, clips and skin, wherever they came from |
-//! | [`controller`] | who plays what, when: tracks, priorities, timed events, queue, cross-fades |
-//! | [`pose`] | the hot jobs: sample, blend, mask, overrides, IK, local → model, palette |
+//! | room | holds | stands on |
+//! | --- | --- | --- |
+//! | [`format`](mod@format) | what a file says: one lexer, the file structs, their parsers and writers, diagnostics | |
+//! | [`model`] | skeleton, clips and skin, wherever they came from | |
+//! | [`import`] | files → models: axes, hand, winding, influences, bind recovery, normals; and back; the manifest | `format`, `model` |
+//! | [`controller`] | who plays what, when: tracks, priorities, timed events, queue, cross-fades | `model` |
+//! | [`pose`] | the hot jobs: sample, blend, mask, overrides, IK, local → model, palette | `model`, `controller` |
 #![cfg_attr(
     feature = "bevy",
     doc = "\
-| [`asset`] | the `Character` asset, its loaders and labelled parts |
-| [`character`] | components, systems and events of playing characters |
-| [`render`] | palettes into Bevy's skin buffer; the choice of backend |"
+| [`asset`] | the `Character` asset, its loaders and labelled parts | all above |
+| [`character`] | components, systems and events of playing characters | `asset` |
+| [`render`] | palettes into Bevy's skin buffer; the choice of backend | `character` |"
 )]
 #![cfg_attr(
     feature = "inspector",
     doc = "\
-| [`inspector`] | the egui panel, drawn skeletons |"
+| [`inspector`] | the egui panel, drawn skeletons | `character` |"
 )]
 //!
-//! Each room imports only rooms above it in this table's upper half, and the lower half stands on all of
-//! them. Without the feature `bevy` the upper half builds by itself.
+//! No room knows one that stands on it. Without the feature `bevy` the first five build by themselves.
 #![cfg_attr(
     feature = "bevy",
     doc = "

@@ -1,8 +1,8 @@
 //! From an imported model to the assets of a character.
 
 use super::{
-    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, loader::report_import,
-    material::standard_material, mesh::mesh_of,
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, material::standard_material,
+    mesh::mesh_of,
 };
 use crate::{
     format::Diagnostic,
@@ -30,7 +30,6 @@ pub fn build_character(
     materials: &mut Assets<StandardMaterial>,
 ) -> Character {
     let imported = Imported { model, ..Imported::default() };
-    report_import(&imported);
     let mut sink = AssetsSink { meshes, materials };
     assemble_character(imported, manifest, &Textures::default(), RenderAssetUsages::default(), &mut sink)
 }

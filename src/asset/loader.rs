@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Imported, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, AssetServer, LoadContext, RenderAssetUsages, io::Reader},
@@ -240,9 +240,4 @@ impl AssetLoader for ClipLoader {
     fn extensions(&self) -> &[&str] {
         &["md5anim"]
     }
-}
-
-/// The warnings of an import, for those who build characters in code.
-pub(super) fn report_import(imported: &Imported) {
-    report(&imported.warnings);
 }
