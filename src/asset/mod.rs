@@ -9,6 +9,7 @@ mod mesh;
 mod siblings;
 
 pub use build::build_character;
+pub(crate) use build::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use label::CharacterAssetLabel;
 pub use loader::{
