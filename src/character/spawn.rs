@@ -110,6 +110,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         Mesh3d(part.mesh.clone()),
         MeshMaterial3d(part.material.clone()),
         Transform::IDENTITY,
+        Visibility::Inherited,
         part.rest_bounds,
         NoAutoAabb,
         ChildOf(entity),
