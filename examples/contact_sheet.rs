@@ -14,7 +14,7 @@ mod stage;
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
 use clap::Parser;
-use stage::{Caption, Capture, Orbit, Stage, StageArgs, View};
+use stage::{Caption, Capture, Ground, Orbit, Stage, StageArgs, View};
 use std::path::PathBuf;
 
 /// Draws contact sheets of characters.
@@ -57,7 +57,7 @@ fn main() {
         .insert_resource(View(Orbit { pitch: 0.07, yaw: 0.0, ..default() }))
         .init_resource::<Plan>()
         .add_systems(Startup, begin)
-        .add_systems(PostStartup, lengthen_lens)
+        .add_systems(PostStartup, (lengthen_lens, plain_floor))
         .add_systems(Update, (plan, set_row).chain())
         .run();
 }
@@ -118,6 +118,16 @@ fn begin(
 fn lengthen_lens(mut projection: Single<&mut Projection>) {
     if let Projection::Perspective(perspective) = &mut **projection {
         perspective.fov = FIELD_OF_VIEW;
+    }
+}
+
+/// Squares would flicker this small.
+fn plain_floor(
+    floor: Single<&MeshMaterial3d<StandardMaterial>, With<Ground>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    if let Some(mut material) = materials.get_mut(floor.id()) {
+        material.base_color_texture = None;
     }
 }
 

@@ -189,7 +189,7 @@ pub fn has_keys() -> bool {
 
 /// The colour of everything far away.
 /// Where the ground ends; the fog takes this colour, so that one sees no edge.
-const HORIZON: Color = Color::srgb(0.47, 0.52, 0.565);
+const HORIZON: Color = Color::srgb(0.54, 0.60, 0.68);
 
 fn plugins(name: &str, size: UVec2, headless: bool) -> PluginGroupBuilder {
     let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
@@ -259,7 +259,7 @@ fn set_stage(
         Ground,
         Mesh3d(meshes.add(Plane3d::default().mesh().size(2.0, 2.0).build())),
         MeshMaterial3d(materials.add(StandardMaterial {
-            base_color: Color::srgb(0.42, 0.45, 0.50),
+            base_color: Color::srgb(0.43, 0.45, 0.475),
             base_color_texture: Some(checker),
             perceptual_roughness: 0.85,
             reflectance: 0.25,

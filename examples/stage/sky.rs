@@ -8,7 +8,7 @@ use bevy::{
 };
 use std::f32::consts::FRAC_PI_2;
 
-const ZENITH: Color = Color::srgb(0.12, 0.165, 0.235);
+const ZENITH: Color = Color::srgb(0.10, 0.155, 0.235);
 
 /// The dome; it goes where the camera goes.
 #[derive(Component)]
@@ -19,8 +19,8 @@ pub(super) fn dome(meshes: &mut Assets<Mesh>, materials: &mut Assets<StandardMat
     let mut mesh = Sphere::new(1.0).mesh().uv(24, 48).rotated_by(Quat::from_rotation_x(-FRAC_PI_2));
     if let Some(VertexAttributeValues::Float32x3(positions)) = mesh.attribute(Mesh::ATTRIBUTE_POSITION) {
         let color = |&[_, y, _]: &[f32; 3]| {
-            // Most of the change is near the horizon, as under a real sky.
-            let share = y.clamp(0.0, 1.0).powf(0.45);
+            // Most of the change is near the horizon, where cameras look.
+            let share = (y * 2.4).clamp(0.0, 1.0).powf(0.7);
             HORIZON.to_linear().mix(&ZENITH.to_linear(), share).to_f32_array()
         };
         let colors: Vec<_> = positions.iter().map(color).collect();
@@ -34,8 +34,8 @@ pub(super) fn dome(meshes: &mut Assets<Mesh>, materials: &mut Assets<StandardMat
 pub(super) fn light(images: &mut Assets<Image>) -> EnvironmentMapLight {
     EnvironmentMapLight::hemispherical_gradient(
         images,
-        Color::srgb(0.72, 0.82, 1.0),
-        Color::srgb(0.62, 0.65, 0.68),
+        Color::srgb(0.80, 0.87, 1.0),
+        Color::srgb(0.66, 0.67, 0.68),
         Color::srgb(0.42, 0.36, 0.32),
     )
 }
