@@ -330,7 +330,7 @@ fn caption(
             Some((index, clip)) => {
                 let at = controller.current_position().unwrap_or_default();
                 let at = clip.timing.periodic(at);
-                let paused = if controller.is_paused() && stage.picture.is_none() { "  (paused)" } else { "" };
+                let paused = if controller.is_paused() && !stage.headless { "  (paused)" } else { "" };
                 format!(
                     "{}  ({} of {count})   {at:.2} / {:.2} s   x{:.2}{paused}",
                     clip.timing.name,
