@@ -72,9 +72,14 @@ pub(super) struct MeshVariant {
     view: Option<WeightView>,
 }
 
-/// The meshes made so far; `None` where the original cannot be read.
+/// The meshes made so far.
 #[derive(Resource, Default)]
-pub(super) struct MeshVariants(HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>);
+pub(super) struct MeshVariants {
+    /// By original; `None` where that cannot be read.
+    made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
+    /// Those made in this frame.
+    fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
+}
 
 type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
 type MaybeChanged =
@@ -92,10 +97,11 @@ pub(super) fn swap_meshes(
     mut parts: Query<&mut Mesh3d>,
 ) {
     // Meshes whose original was changed are made anew.
+    variants.fresh.clear();
     let mut stale = false;
     for event in mesh_events.read() {
         if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {
-            stale |= variants.0.extract_if(|(source, _), _| source == id).count() > 0;
+            stale |= variants.made.extract_if(|(source, _), _| source == id).count() > 0;
         }
     }
     let mut swapped = gone.1.read().count() > 0;
@@ -159,7 +165,7 @@ impl MeshVariant {
 }
 
 impl MeshVariants {
-    /// Whether the meshes of all parts are there already; makes those that are not.
+    /// Whether the meshes of all parts were there before this frame; makes those that are not.
     fn are_made(&mut self, character: &Character, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> bool {
         if variant == MeshVariant::default() {
             return true;
@@ -167,7 +173,8 @@ impl MeshVariants {
         let mut all = true;
         for part in &character.parts {
             let key = (part.mesh.id(), variant);
-            if self.0.contains_key(&key) {
+            if self.made.contains_key(&key) {
+                all &= !self.fresh.contains(&key);
                 continue;
             }
             let mesh = meshes.get(&part.mesh).and_then(|mesh| make(part, variant, mesh)).map(|mesh| meshes.add(mesh));
@@ -175,15 +182,18 @@ impl MeshVariants {
                 let name = &part.name;
                 warn!("part `{name}` shows no weights, and is inside out when mirrored: its mesh is on the GPU only");
             }
-            all &= mesh.is_none();
-            self.0.insert(key, mesh);
+            if mesh.is_some() {
+                self.fresh.push(key);
+                all = false;
+            }
+            self.made.insert(key, mesh);
         }
         all
     }
 
     /// The mesh of a part; its own where the original cannot be read.
     fn get(&self, part: &CharacterPart, variant: MeshVariant) -> Handle<Mesh> {
-        self.0.get(&(part.mesh.id(), variant)).cloned().flatten().unwrap_or_else(|| part.mesh.clone())
+        self.made.get(&(part.mesh.id(), variant)).cloned().flatten().unwrap_or_else(|| part.mesh.clone())
     }
 
     /// Drops the meshes that no part has any more.
@@ -192,7 +202,7 @@ impl MeshVariants {
             Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
             Handle::Uuid(..) => false,
         };
-        self.0.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
+        self.made.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
     }
 }
 
