@@ -74,7 +74,7 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CharacterSystems,
-            CrossFadeFinished, JointTransforms, SkinnedCharacter, SocketOf,
+            CrossFadeFinished, JointTransforms, PoseSharing, SkinnedCharacter, SocketOf, UpdateRate,
         },
         controller::{AnimationController, BlendMode, CallbackTime, Priority, Track, TrackId, Transition},
         model::Playback,

@@ -1,5 +1,6 @@
 //! Components of a character and its parts.
 
+use super::Playing;
 use crate::{
     asset::Character,
     controller::AnimationController,
@@ -26,7 +27,7 @@ use glam::{Affine3A, Vec3A};
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
 #[reflect(Component, Clone, Default)]
-#[require(AnimationController, CharacterParts, ModelPose, Transform, Visibility)]
+#[require(AnimationController, CharacterParts, ModelPose, Playing, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
 /// The parts that a character has spawned, in the order of [`Character::parts`].

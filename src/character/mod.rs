@@ -15,6 +15,9 @@ mod bounds;
 mod components;
 mod evaluate;
 mod events;
+mod playing;
+mod rate;
+mod sharing;
 mod socket;
 mod spawn;
 
@@ -22,6 +25,10 @@ pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCh
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
 };
+pub use evaluate::PoseCounts;
+pub(crate) use playing::Playing;
+pub use rate::UpdateRate;
+pub use sharing::PoseSharing;
 pub use socket::{Carries, JointTransforms, SocketOf};
 
 use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
@@ -63,7 +70,11 @@ impl Plugin for CharacterPlugin {
             .add_message::<AnimationLooped>()
             .add_message::<AnimationFinished>()
             .add_message::<CrossFadeFinished>()
+            .register_type::<UpdateRate>()
             .init_resource::<advance::Collected>()
+            .init_resource::<PoseSharing>()
+            .init_resource::<PoseCounts>()
+            .init_resource::<sharing::Shared>()
             .configure_sets(
                 PostUpdate,
                 (
@@ -93,7 +104,7 @@ impl Plugin for CharacterPlugin {
                     bounds::follow_clips.in_set(Bounds),
                     (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    (evaluate::late, spawn::forget_teleports).chain().in_set(EvaluateLate),
+                    (rate::choose, evaluate::late, sharing::share, spawn::forget_teleports).chain().in_set(EvaluateLate),
                 ),
             );
     }
