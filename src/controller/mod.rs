@@ -186,6 +186,11 @@ impl AnimationController {
         self.paused = paused;
     }
 
+    /// Stops time if it goes on, and lets it go on if it stands still.
+    pub fn toggle_pause(&mut self) {
+        self.paused = !self.paused;
+    }
+
     /// Stops time.
     pub fn pause(&mut self) {
         self.paused = true;
