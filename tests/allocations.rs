@@ -42,7 +42,9 @@ fn count(work: impl FnOnce()) -> usize {
 fn a_controller_that_plays_on_asks_for_no_memory_events_or_not() {
     let timing = |name: &str, keys: usize| {
         let mut timing = ClipTiming::new(name, 0.9);
-        (0..keys).for_each(|i| timing.add_callback(0.2 * i as f64, "key", ron::Value::Unit));
+        for i in 0..keys {
+            timing.add_callback(0.2 * i as f64, "key", ron::Value::Unit);
+        }
         timing
     };
     let clips = vec![timing("walk", 3), timing("run", 0)];
@@ -133,7 +135,9 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
         };
         let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
         assert_eq!(few, many, "{sharing:?}: allocations in 60 frames with 4 and with 400 characters");
-        spawned.into_iter().for_each(|entity| drop(app.world_mut().despawn(entity)));
+        for entity in spawned {
+            assert!(app.world_mut().despawn(entity));
+        }
         app.update();
     }
 }

@@ -181,7 +181,7 @@ fn tell(
             Label::Scale => {
                 let whole = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
                 // A picture's frames are not drawn, so their length says nothing.
-                let frame = whole.filter(|_| setting.picture.is_none()).map(|ms| format!("; frame {ms:.1} ms"));
+                let frame = whole.filter(|_| !setting.headless).map(|ms| format!("; frame {ms:.1} ms"));
                 format!("0 to {} ms of work on animation{}", history.scale(), frame.unwrap_or_default())
             }
             Label::Stage(stage) => match median {

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! cargo run --release --example crowd -- --count 4000
-//! cargo run --release --example crowd -- --frames 200    # no window: a table of both sides
+//! cargo run --release --example crowd -- --table 200     # no window: a table of both sides
 //! ```
 
 #[path = "../stage/mod.rs"]
@@ -39,20 +39,20 @@ struct Args {
     #[arg(long)]
     count: Option<usize>,
     /// Measure so many frames of each side without a window, print a table, and exit
-    #[arg(long, value_name = "N")]
-    frames: Option<usize>,
+    #[arg(long, value_name = "FRAMES")]
+    table: Option<usize>,
     #[command(flatten)]
     stage: StageArgs,
 }
 
 fn main() {
     let args = Args::parse();
-    if let Some(frames) = args.frames {
+    if let Some(frames) = args.table {
         return table::print(args.count.unwrap_or(1000), frames);
     }
     let stage = args.stage.clone().showing(1.9, "Tab@0.4 Tab@0.9");
     let mut app = stage::app("crowd", &stage, HELP);
-    let pictured = app.world().resource::<Stage>().picture.is_some();
+    let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 400 } else { 2000 });
     if pictured {
         // Nothing is drawn until the picture is taken, and yet all is to be worked out.

@@ -3,6 +3,9 @@
 //! A mark is an exclusive system, so nothing of one stage runs into the next; that also keeps stages from
 //! overlapping, which in a frame without marks they may.
 
+// The example and the benchmark each use their own share.
+#![allow(dead_code)]
+
 use bevy::{
     app::{AnimationSystems, MainScheduleOrder},
     asset::AssetEventSystems,

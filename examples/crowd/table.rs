@@ -62,7 +62,9 @@ fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {
     let Ok(Some(scouts)) = scouts else { super::stage::fail("Scout has no material for a jacket") };
     if let Some(side) = side {
         let spawn = move |mut commands: Commands| {
-            (0..count).for_each(|n| drop(Scouts::spawn(&scouts, &mut commands, n, side)));
+            for n in 0..count {
+                scouts.spawn(&mut commands, n, side);
+            }
         };
         if let Err(error) = app.world_mut().run_system_once(spawn) {
             super::stage::fail(error);

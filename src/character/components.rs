@@ -59,7 +59,8 @@ pub struct PartOf {
 
 /// A character's pose as it was last evaluated: joint → model matrices.
 ///
-/// Kept up while the character is in view or carries something; out of view it is the last pose seen. On a
+/// Kept up while the character is in view or carries something; out of view it is the last pose seen, and
+/// under an [`UpdateRate`](super::UpdateRate) on its way to the last pose worked out. On a
 /// server, where nothing is ever in view, an empty [`PoseOverrides`] has it evaluated every frame.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ModelPose {

@@ -1,7 +1,7 @@
 //! Poses: from what a controller plays to joint matrices.
 
 use super::{
-    Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported,
+    Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate,
     playing::Playing,
     rate::{Stepped, Steps},
     sharing::Shared,
@@ -85,7 +85,7 @@ pub(super) fn late(
         Posing,
         &mut CharacterParts,
         &GlobalTransform,
-        Option<&mut Steps>,
+        Option<(&mut Steps, &UpdateRate)>,
         Has<Teleported>,
         Has<Carries>,
     )>,
@@ -105,7 +105,7 @@ pub(super) fn late(
             if carries || item.overrides.is_some() {
                 return;
             }
-            if let Some(mut steps) = steps.filter(|steps| steps.every > 1) {
+            if let Some((mut steps, _)) = steps.filter(|(steps, _)| steps.every > 1) {
                 let Some(character) = assets.get(item.handle.id()) else { return };
                 item.catch_up(character);
                 let (playing, now) = (&item.playing, (item.playing.stamp(), character.skeleton.len()));

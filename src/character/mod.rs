@@ -9,6 +9,10 @@
 //! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry something |
 //! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
 //! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the other characters in view |
+//!
+//! A pose is worked out when something changed that shapes it, and where it is seen. What is far away can be
+//! posed less often ([`UpdateRate`]), what plays the same can be posed once ([`PoseSharing`]), and
+//! [`PoseCounts`] says what became of all of them.
 
 mod advance;
 mod bounds;

@@ -107,8 +107,9 @@ fn write_palettes(
             job.without_history = job.dealt || spawned.jumped;
         }
     };
+    // From the last to the first: the poses worked out last are the ones still at hand.
     let run = |jobs: &mut [Job], start: usize, out: &mut [glam::Mat4]| {
-        for job in jobs {
+        for job in jobs.iter_mut().rev() {
             let Range { start: first, end } = job.range();
             if let Some(range) = out.get_mut(first - start..end - start) {
                 write(job, range);
@@ -123,15 +124,14 @@ fn write_palettes(
     } else {
         pool.scope(|scope| {
             // Ranges do not overlap and the jobs are in their order, so the buffer splits between them.
-            let (mut rest, mut start) = (&mut uniforms.current_staging_buffer[..], 0);
+            let mut rest = &mut uniforms.current_staging_buffer[..];
             let size = jobs.len().div_ceil(tasks);
-            let mut chunks = jobs.chunks_mut(size).peekable();
-            while let Some(chunk) = chunks.next() {
-                let end = chunks.peek().map_or(start + rest.len(), |next| next[0].first as usize);
-                let (out, after) = rest.split_at_mut(end - start);
+            for chunk in jobs.rchunks_mut(size) {
+                let start = chunk[0].first as usize;
+                let (before, out) = rest.split_at_mut(start);
                 let run = &run;
                 scope.spawn(async move { run(chunk, start, out) });
-                (rest, start) = (after, end);
+                rest = before;
             }
         });
     }

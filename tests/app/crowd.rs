@@ -233,6 +233,15 @@ fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
     app.world().resource_mut::<Time<Virtual>>().pause();
     (0..8).for_each(|_| app.update(0.1));
     assert_eq!(counts(&app), PoseCounts { in_view: 40, ..default() });
+    // Without the component they are posed every frame again.
+    app.world().resource_mut::<Time<Virtual>>().unpause();
+    let mut rated = app.world().query_filtered::<Entity, With<UpdateRate>>();
+    let rated: Vec<Entity> = rated.iter(app.app.world()).collect();
+    for entity in rated {
+        app.world().entity_mut(entity).remove::<UpdateRate>();
+    }
+    app.update(1.0 / 60.0);
+    assert_eq!(counts(&app), PoseCounts { in_view: 40, evaluated: 40, ..default() });
 }
 
 #[test]
