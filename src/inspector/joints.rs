@@ -277,5 +277,5 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
         let parts: Vec<_> = moved.iter().map(|(part, count)| format!("{} {count}", part.name)).collect();
         format!("deform joint, {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
     };
-    ui.label(RichText::new(&text).weak()).on_hover_text(text);
+    ui.add(egui::Label::new(RichText::new(text).weak()).wrap());
 }
