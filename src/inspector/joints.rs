@@ -178,7 +178,7 @@ fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) 
 }
 
 /// A joint's transform relative to its parent, as posed now.
-fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
+pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
     let skeleton = &character.skeleton;
     let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
         return skeleton.rest_of(joint);

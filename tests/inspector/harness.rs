@@ -266,7 +266,7 @@ impl Harness {
     }
 }
 
-/// A body with an arm on each side; `wave` lifts the left one and says `up` half way.
+/// A body with an arm on each side; `wave` lifts the left one and says `up` half way, `still` is still.
 fn waver() -> Model {
     let joint = |name: &str, parent, translation| Joint {
         name: name.into(),
@@ -310,7 +310,11 @@ fn waver() -> Model {
         source_vertices: vec![0, 1, 2],
         ..SkinPart::default()
     };
-    let clips = vec![SkeletalClip::new(timing, &frames).unwrap()];
+    let still = ClipFrames { transforms: (0..5).map(rest).collect(), ..frames.clone() };
+    let clips = vec![
+        SkeletalClip::new(timing, &frames).unwrap(),
+        SkeletalClip::new(ClipTiming::new("still", 1.0), &still).unwrap(),
+    ];
     Model {
         skeleton,
         parts: vec![part],

@@ -269,6 +269,9 @@ fn slow_motion_queue_and_timed_events_are_shown_and_taken_back() {
     assert!(harness.shows("Timed events") && harness.shows("to 0.25"), "{:?}", harness.texts());
     harness.click("drop");
     assert_eq!(harness.controller().timed_events().count(), 0);
+    // The first clip named is the one that the buttons are for.
+    harness.click("wave");
+    harness.click("still");
     harness.click("Cross-fade");
     assert_eq!(harness.controller().tracks().count(), 2, "the old one fades out below the new one");
     harness.click("Stop");
