@@ -44,9 +44,9 @@ pub const EASY_ARM: Arm = Arm {
     twist: 8.0,
     wrist: 4.0,
     shrug: 0.0,
-    curl: 16.0,
+    curl: 26.0,
     point: 0.3,
-    spread: -2.0,
+    spread: -3.0,
 };
 
 impl Arm {

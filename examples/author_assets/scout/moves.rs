@@ -93,9 +93,7 @@ impl Stand {
 
 fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    // Slow enough for half the rate.
-    let rate = RATE / 2.0;
-    Motion::at_rate("idle", rate, (seconds * rate) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(wave(2.0 * t));
         // The weight goes from one leg to the other and the shoulders answer.
@@ -206,7 +204,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
 }
 
 fn walk(body: &Body) -> Motion {
-    let arm = Arm { swing: 2.0, out: 11.0, elbow: 24.0, ..EASY_ARM };
+    let arm = Arm { swing: -1.0, out: 11.0, elbow: 20.0, twist: 16.0, curl: 34.0, ..EASY_ARM };
     let style = Style {
         lean: -5.0,
         yaw: 7.0,
@@ -217,8 +215,8 @@ fn walk(body: &Body) -> Motion {
         bob: 0.014,
         crest: 0.06,
         arm,
-        swing: 25.0,
-        pump: 12.0,
+        swing: 24.0,
+        pump: 9.0,
         hair: [4.0, 6.0],
         scarf: [6.0, 6.0],
     };
@@ -380,10 +378,19 @@ fn point(body: &Body) -> Motion {
         arm.swing += 4.0 * push;
         arm.elbow += 26.0 * up * (1.0 - up) * 4.0 * 0.6 - 4.0 * push;
         stand.arms[1] = arm;
-        // The other hand goes to the pack's strap.
-        let strap =
-            Arm { swing: 16.0, out: 16.0, roll: -38.0, elbow: 112.0, twist: 20.0, curl: 38.0, point: 0.0, ..EASY_ARM };
-        stand.arms[0] = stand.arms[0].mixed(strap, eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time));
+        // The other hand goes to the hip.
+        let akimbo = Arm {
+            swing: 3.0,
+            out: 46.0,
+            roll: -78.0,
+            elbow: 88.0,
+            twist: 10.0,
+            wrist: -14.0,
+            curl: 46.0,
+            point: 0.0,
+            ..EASY_ARM
+        };
+        stand.arms[0] = stand.arms[0].mixed(akimbo, eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time));
         stand.shift += DVec3::new(0.018 * up, -0.014 * up, -0.035 * up - 0.008 * push);
         stand.hips = DVec3::new(-1.5 * up, 5.0 * up, 1.5 * up);
         stand.back += DVec3::new(-2.5 * up - 1.5 * push, 11.0 * up + 2.0 * push, -up);

@@ -130,7 +130,8 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 16.0, p.y * 30.0, p.z * 16.0)) + 0.5 * noise(p * 42.0);
     let mut color = JACKET_COLOR * (1.0 + 0.07 * folds + 0.03 * noise(p * 150.0));
     let mut height = 0.0022 * folds;
-    let torso = p.x.abs() < 0.19 && p.y < 1.40;
+    // Below the sleeves' ends all is skirt, however wide it flares.
+    let torso = (p.x.abs() < 0.19 && p.y < 1.40) || p.y < 0.99;
     let mut trim = 0.0f64;
     let mut stitch = 0.0f64;
     if torso {
