@@ -326,8 +326,7 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::Space) {
-        let paused = controller.is_paused();
-        controller.set_paused(!paused);
+        controller.toggle_pause();
     }
     if keys.just_pressed(KeyCode::KeyB) {
         shown.clip = None;

@@ -17,6 +17,7 @@ pub const WALK: Gait = Gait {
     duty: 0.62,
     ahead: 0.335,
     inwards: 0.045,
+    follow: 1.0,
     stance_pitch: &[(0.0, 22.0), (0.16, 0.0), (0.58, 0.0), (1.0, -42.0)],
     swing_pitch: &[(0.0, -42.0), (0.18, -52.0), (0.60, 4.0), (0.88, 24.0), (1.0, 22.0)],
     lift: &[(0.0, 0.0), (0.42, 0.055), (0.70, 0.035), (1.0, 0.0)],
@@ -29,6 +30,7 @@ pub const JOG: Gait = Gait {
     duty: 0.36,
     ahead: 0.21,
     inwards: 0.065,
+    follow: 1.0,
     stance_pitch: &[(0.0, 10.0), (0.18, 0.0), (0.45, 0.0), (1.0, -52.0)],
     swing_pitch: &[(0.0, -52.0), (0.25, -92.0), (0.55, -45.0), (0.85, 12.0), (1.0, 10.0)],
     lift: &[(0.0, 0.0), (0.26, 0.30), (0.58, 0.24), (1.0, 0.0)],
@@ -448,40 +450,16 @@ fn turn_left(body: &Body) -> Motion {
 
 #[cfg(test)]
 mod tests {
-    use super::super::skeleton::rig;
+    use super::super::{super::gait, skeleton::rig};
     use super::*;
 
-    /// How far the carrying point of a foot slides over the moving floor in all of one stance, metres:
-    /// at the frames and, as a player mixes them, at `between` moments between each two.
+    /// How far the feet slide in all of one stance at worst, metres; see [`gait::slide`].
     fn slide(gait: &Gait, motion: &Motion, body: &Body, between: usize) -> f64 {
-        let cuts = between + 1;
-        let steps = (motion.frames.len() - 1) * cuts;
-        let at = |i: usize| {
-            let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
-            let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
-            body.rig.model(&motion.frames[frame].mixed(next, share))
+        let side = |side: usize| {
+            let joints = ["foot", "toes"].map(|n| body.rig.find(&format!("{n}.{}", ["L", "R"][side])));
+            gait::slide(gait, FOOTFALLS[side], &body.feet[side], joints, &body.rig, motion, between)
         };
-        let mut slides = [0.0; 2];
-        for (side, name) in ["L", "R"].into_iter().enumerate() {
-            let foot = body.rig.find(&format!("foot.{name}"));
-            let toes = body.rig.find(&format!("toes.{name}"));
-            let shape = body.feet[side];
-            for i in 0..steps {
-                let phase = |i: usize| i as f64 / steps as f64 - FOOTFALLS[side];
-                if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
-                    continue;
-                }
-                let model = [i, i + 1].map(at);
-                let moved = |m: &[(DVec3, glam::DQuat)], heel: bool| {
-                    if heel { m[foot].0 + m[foot].1 * (shape.heel - shape.ankle) } else { m[toes].0 }
-                };
-                let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
-                let slip = |heel: bool| (moved(&model[1], heel) - moved(&model[0], heel) - floor).length();
-                // Heel or ball, whichever carries.
-                slides[side] += slip(true).min(slip(false));
-            }
-        }
-        slides[0].max(slides[1])
+        side(0).max(side(1))
     }
 
     #[test]
