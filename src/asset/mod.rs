@@ -6,9 +6,12 @@ mod label;
 mod loader;
 mod material;
 mod mesh;
+mod mips;
 mod siblings;
+mod textures;
 
 pub use build::build_character;
+pub(crate) use build::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use label::CharacterAssetLabel;
 pub use loader::{

@@ -10,6 +10,7 @@ mod layer;
 mod motion;
 mod playhead;
 mod queue;
+mod quick;
 mod stage;
 mod track;
 
