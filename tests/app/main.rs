@@ -8,5 +8,6 @@ mod life;
 mod loading;
 mod reload;
 mod save;
+mod scenes;
 mod soak;
 mod sockets;
