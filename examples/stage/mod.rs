@@ -14,7 +14,7 @@ mod orbit;
 mod sky;
 
 pub use caption::{Caption, bar};
-pub use gallery::{Exhibit, gallery};
+pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use orbit::{Orbit, View};

@@ -11,6 +11,7 @@ mod siblings;
 mod textures;
 
 pub use build::build_character;
+pub(crate) use build::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use label::CharacterAssetLabel;
 pub use loader::{

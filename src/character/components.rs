@@ -1,5 +1,6 @@
 //! Components of a character and its parts.
 
+use super::weight_view::MeshVariant;
 use crate::{
     asset::Character,
     controller::AnimationController,
@@ -45,6 +46,8 @@ pub struct CharacterParts {
     pub(crate) jumped: bool,
     /// Stands for the clips that the parts' boxes enclose.
     pub(super) enclosed: u64,
+    /// Which meshes the parts have.
+    pub(super) variant: MeshVariant,
 }
 
 /// On each part: the character it belongs to, and which part of it it is.

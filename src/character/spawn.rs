@@ -1,7 +1,7 @@
 //! Parts: spawned when the asset is there, again when it changes, gone when it goes.
 
 use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
-use crate::asset::Character;
+use crate::asset::{Character, next_version};
 use bevy::{
     asset::AssetLoadFailedEvent,
     camera::visibility::NoAutoAabb,
@@ -58,6 +58,19 @@ fn clear(commands: &mut Commands, parts: &mut CharacterParts) {
     }
 }
 
+/// Gives characters that were changed in place, through `Assets::get_mut`, a version of their own, by which
+/// all that is derived from them is made anew.
+pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, mut assets: ResMut<Assets<Character>>) {
+    for event in events.read() {
+        // One that was loaded or built has a new version already; another does no harm.
+        if let AssetEvent::Modified { id } = event
+            && let Some(character) = assets.get_mut_untracked(*id)
+        {
+            character.version = next_version();
+        }
+    }
+}
+
 /// Spawns the parts of characters whose asset arrived or was loaded anew.
 ///
 /// Looks at every character only in frames in which an asset moved; else at those whose handle changed.
@@ -105,6 +118,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         Mesh3d(part.mesh.clone()),
         MeshMaterial3d(part.material.clone()),
         Transform::IDENTITY,
+        Visibility::Inherited,
         part.rest_bounds,
         NoAutoAabb,
         ChildOf(entity),

@@ -6,6 +6,8 @@ mod bevy_animation_defects;
 mod events;
 mod life;
 mod loading;
+mod parts;
+mod picking;
 mod reload;
 mod save;
 mod scenes;
