@@ -51,9 +51,14 @@ pub struct CharacterParts {
 }
 
 /// On each part: the character it belongs to, and which part of it it is.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Parts are spawned, never loaded: one that comes out of a scene goes again, and its character spawns
+/// its own.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[reflect(Component, Clone, PartialEq)]
 pub struct PartOf {
     /// The character's entity.
+    #[entities]
     pub character: Entity,
     /// Index into [`Character::parts`].
     pub part: usize,

@@ -15,6 +15,7 @@ mod bounds;
 mod components;
 mod evaluate;
 mod events;
+mod masks;
 mod part_overrides;
 mod pick;
 mod socket;
@@ -66,6 +67,7 @@ impl Plugin for CharacterPlugin {
         app.register_type::<SkinnedCharacter>()
             .register_type::<AnimationController>()
             .register_type::<Teleported>()
+            .register_type::<PartOf>()
             .register_type::<WeightView>()
             .add_message::<AnimationCallback>()
             .add_message::<AnimationStarted>()
@@ -102,6 +104,7 @@ impl Plugin for CharacterPlugin {
                     )
                         .chain()
                         .in_set(Spawn),
+                    masks::warn_of_unknown.after(Spawn).before(Advance),
                     advance::advance.in_set(Advance),
                     advance::hand_out.in_set(Callbacks),
                     bounds::follow_clips.in_set(Bounds),

@@ -10,5 +10,6 @@ mod parts;
 mod picking;
 mod reload;
 mod save;
+mod scenes;
 mod soak;
 mod sockets;
