@@ -21,12 +21,13 @@ use bevy::{
     camera::RenderTarget,
     core_pipeline::tonemapping::Tonemapping,
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
-    light::CascadeShadowConfigBuilder,
+    light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::LogPlugin,
     prelude::*,
     render::{
         RenderPlugin,
         render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+        view::NoIndirectDrawing,
     },
     time::TimeUpdateStrategy,
     window::ExitCondition,
@@ -53,6 +54,9 @@ pub struct StageArgs {
     /// Leave out all text
     #[arg(long)]
     pub bare: bool,
+    /// Draw without multisampling and indirect commands, which some drivers (Wine's Direct3D) lack
+    #[arg(long)]
+    pub plain: bool,
 }
 
 impl StageArgs {
@@ -85,6 +89,7 @@ pub struct Stage {
     pub time: f32,
     press: Vec<Press>,
     size: UVec2,
+    plain: bool,
     target: Option<Handle<Image>>,
 }
 
@@ -117,7 +122,7 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         app.add_plugins(headless::HeadlessPlugin);
     }
     let (time, press) = (args.time.unwrap_or(1.0), args.press.clone());
-    app.insert_resource(Stage { picture, time, press, size: args.size, target: None })
+    app.insert_resource(Stage { picture, time, press, size: args.size, plain: args.plain, target: None })
         .init_resource::<View>()
         .init_resource::<Caption>()
         .insert_resource(Help(help))
@@ -201,6 +206,7 @@ fn set_stage(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
+    mut clusters: ResMut<GlobalClusterSettings>,
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
@@ -212,6 +218,11 @@ fn set_stage(
         Msaa::Sample4,
         DistanceFog { color: BACKGROUND, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
     ));
+    if stage.plain {
+        camera.insert((Msaa::Off, NoIndirectDrawing));
+        // Clustering lights on the GPU draws indirectly too.
+        clusters.gpu_clustering = None;
+    }
     if stage.picture.is_some() {
         let Stage { size, .. } = *stage;
         let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
