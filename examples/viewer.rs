@@ -284,8 +284,7 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::Space) {
-        let paused = controller.is_paused();
-        controller.set_paused(!paused);
+        controller.toggle_pause();
     }
     if keys.just_pressed(KeyCode::KeyB) {
         shown.clip = None;
@@ -330,7 +329,7 @@ fn caption(
             Some((index, clip)) => {
                 let at = controller.current_position().unwrap_or_default();
                 let at = clip.timing.periodic(at);
-                let paused = if controller.is_paused() && stage.picture.is_none() { "  (paused)" } else { "" };
+                let paused = if controller.is_paused() && !stage.headless { "  (paused)" } else { "" };
                 format!(
                     "{}  ({} of {count})   {at:.2} / {:.2} s   x{:.2}{paused}",
                     clip.timing.name,

@@ -51,7 +51,7 @@ fn jobs(criterion: &mut Criterion) {
         group
             .bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
         let mut model = vec![Affine3A::IDENTITY; joints];
-        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None };
+        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: true };
         group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
         let mut palette = vec![Mat4::IDENTITY; joints];
         let remap = part(&skeleton).palette;
@@ -119,7 +119,7 @@ fn character(criterion: &mut Criterion) {
                 b.iter(|| {
                     layers.iter_mut().for_each(|layer| layer.time = time());
                     Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
-                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world) }.run(&mut model);
+                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }.run(&mut model);
                     Skinning { model: &model, inverse_bind }.run(black_box(&mut palette));
                 });
             });

@@ -2,8 +2,9 @@
 
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
-    build::{Sink, Textures, assemble_character},
+    build::{Sink, assemble_character},
     siblings::files_beside,
+    textures::{TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
@@ -48,9 +49,13 @@ pub struct CharacterLoaderSettings {
 /// Whether a character's textures are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Looked for beside the model, and loaded.
+    /// Looked for beside the model, and loaded. Those of formats without mip levels (`.tga`, `.png`, `.jpg`,
+    /// `.bmp`) are given them, so that they do not shimmer at a distance; such a texture is the character's own,
+    /// with the label [`CharacterAssetLabel::Texture`].
     #[default]
     Load,
+    /// Looked for and loaded as they are: an image file that several characters use is one asset for all.
+    LoadAsTheyAre,
     /// Left out: plain materials.
     Ignore,
 }
@@ -103,15 +108,28 @@ impl AssetLoader for CharacterLoader {
 
         let model_path = beside(context.path(), &manifest.model);
         let found = match settings.textures {
-            TextureMode::Load => files_beside(&self.server, &model_path).await,
+            TextureMode::Load | TextureMode::LoadAsTheyAre => files_beside(&self.server, &model_path).await,
             TextureMode::Ignore => Vec::new(),
         };
         let textures = match settings.textures {
-            TextureMode::Load => Textures::resolve(&mut imported, &manifest.model, found),
+            TextureMode::Load | TextureMode::LoadAsTheyAre => Textures::resolve(&mut imported, &manifest.model, found),
             TextureMode::Ignore => Textures::default(),
         };
         report(&imported.warnings);
-        let mut sink = ContextSink { context, beside: model_path, used: HashSet::new() };
+        let mipped = match settings.textures {
+            TextureMode::Load => {
+                let path_of = |file: &str| beside(&model_path, file);
+                textures.load_with_mips(&imported.model.materials, context, path_of).await
+            }
+            TextureMode::LoadAsTheyAre | TextureMode::Ignore => HashMap::new(),
+        };
+        let mut sink = ContextSink {
+            context,
+            server: &self.server,
+            beside: model_path,
+            mipped: mipped.into_iter().map(|(key, image)| (key, Mipped::Waiting(Box::new(image)))).collect(),
+            used: HashSet::new(),
+        };
         Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
     }
 
@@ -152,10 +170,19 @@ fn report(warnings: &[Diagnostic]) {
 /// Sub-assets become labelled assets of the character being loaded.
 struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
+    server: &'c AssetServer,
     beside: AssetPath<'static>,
+    /// Textures with levels made here.
+    mipped: HashMap<TextureKey, Mipped>,
     /// Labels given in this load. The context cannot tell: it also knows those of the load before, and
     /// those that somebody asked for in advance.
     used: HashSet<String>,
+}
+
+/// A texture that was given mip levels, until the first material asks for it and after that.
+enum Mipped {
+    Waiting(Box<Image>),
+    Added(Handle<Image>),
 }
 
 impl Sink for ContextSink<'_, '_> {
@@ -172,20 +199,33 @@ impl Sink for ContextSink<'_, '_> {
     }
 
     fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>> {
-        use bevy::image::{ImageAddressMode, ImageLoaderSettings, ImageSampler, ImageSamplerDescriptor};
-        let settings = move |settings: &mut ImageLoaderSettings| {
-            settings.is_srgb = is_srgb;
-            settings.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
-                address_mode_u: ImageAddressMode::Repeat,
-                address_mode_v: ImageAddressMode::Repeat,
-                ..ImageSamplerDescriptor::linear()
-            });
+        let key = TextureKey { file: file.to_owned(), is_srgb };
+        let handle = match self.mipped.remove(&key) {
+            Some(Mipped::Waiting(image)) => self.add(CharacterAssetLabel::Texture(key.file.clone()), *image),
+            Some(Mipped::Added(handle)) => handle,
+            None => {
+                // A bad save keeps the last good picture.
+                if let Some(last) = self.last_good(&key.file) {
+                    warn!("{}: cannot be read; the texture that was loaded before stays", key.file);
+                    return Some(last);
+                }
+                let load = self.context.load_builder().with_settings(image_settings(is_srgb));
+                return Some(load.load(beside(&self.beside, file)));
+            }
         };
-        Some(self.context.load_builder().with_settings(settings).load(beside(&self.beside, file)))
+        self.mipped.insert(key, Mipped::Added(handle.clone()));
+        Some(handle)
     }
 }
 
 impl ContextSink<'_, '_> {
+    /// The texture of that file with levels made by the load before this one, if that is still there.
+    fn last_good(&mut self, file: &str) -> Option<Handle<Image>> {
+        let label = CharacterAssetLabel::Texture(file.to_owned());
+        let last: Handle<Image> = self.server.get_handle(label.from_asset(self.context.path().clone()))?;
+        self.server.is_loaded(&last).then(|| self.context.get_label_handle(label.to_string()))
+    }
+
     fn add<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Handle<A> {
         let label = label.to_string();
         // Labels come from names in the file, and two may be alike.

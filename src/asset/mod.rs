@@ -6,7 +6,9 @@ mod label;
 mod loader;
 mod material;
 mod mesh;
+mod mips;
 mod siblings;
+mod textures;
 
 pub use build::build_character;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};

@@ -5,6 +5,7 @@ mod axes;
 mod influences;
 mod names;
 mod normals;
+mod reach;
 mod split;
 mod subframes;
 mod tangents;

@@ -1,12 +1,12 @@
 //! From the bytes of files to one finished model: what loaders and the command line share.
 
-use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5};
+use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
     format::{Diagnostic, FormatError, m3d, md5},
     model::{JointTransform, SkeletalClip, Skeleton},
 };
-use glam::{Quat, Vec3};
-use std::sync::Arc;
+use glam::{Affine3A, Quat, Vec3};
+use std::{collections::HashSet, sync::Arc};
 
 /// What a file is, by its name and, where the name says nothing, by its first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,8 +75,9 @@ pub fn open_clips(
     }
     let donor = open_model(file, source, settings)?;
     let mut warnings = donor.warnings;
-    let shared = donor.model.skeleton.names().iter().filter(|name| skeleton.find(name).is_some()).count();
-    if shared == 0 && !donor.model.clips.is_empty() {
+    let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();
+    let shares = donor.model.skeleton.names().iter().any(|name| ours.contains(&**name));
+    if !shares && !donor.model.clips.is_empty() {
         let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         let message = format!(
             "no joint of this file is in the model's skeleton: it has {}, the model {}",
@@ -99,14 +100,24 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
         let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
         JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
     };
-    let mut joints = Vec::with_capacity(anim.joints.len());
-    for (index, joint) in anim.joints.iter().enumerate() {
-        // Up to the root; a chain longer than the list would be a circle, which the parser refuses.
-        let mut placed = local(index).to_affine();
-        let above = std::iter::successors(joint.parent, |&at| anim.joints[at as usize].parent);
-        for parent in above.take(anim.joints.len()) {
-            placed = local(parent as usize).to_affine() * placed;
+    // Joints may stand before their parents; each chain is placed from the first one above it that is.
+    let mut places: Vec<Option<Affine3A>> = vec![None; anim.joints.len()];
+    let mut chain = Vec::new();
+    for start in 0..anim.joints.len() {
+        let mut at = Some(start);
+        // A chain longer than the list would be a circle, which the parser refuses.
+        while let Some(joint) = at.filter(|&joint| places[joint].is_none() && chain.len() < anim.joints.len()) {
+            chain.push(joint);
+            at = anim.joints[joint].parent.map(|parent| parent as usize);
         }
+        for joint in chain.drain(..).rev() {
+            let parent = anim.joints[joint].parent.and_then(|parent| places[parent as usize]);
+            let own = local(joint).to_affine();
+            places[joint] = Some(parent.map_or(own, |parent| parent * own));
+        }
+    }
+    let mut joints = Vec::with_capacity(anim.joints.len());
+    for (joint, placed) in anim.joints.iter().zip(places.into_iter().flatten()) {
         let placed = JointTransform::from_affine(placed);
         let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
         joints.push(md5::Md5Joint {
@@ -155,6 +166,7 @@ pub fn assemble(
             })),
         }
     }
+    leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
     Ok(imported)
 }
@@ -230,6 +242,20 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     for key in &entry.callbacks {
         clip.timing.add_callback(key.time, key.name.as_str(), key.data.clone());
     }
+}
+
+/// Clips from several files may be too much together, and one from elsewhere for this skeleton.
+fn leave_out_what_reaches_too_far(file: &str, imported: &mut Imported) {
+    let Ok(mut reach) = Reach::new(&imported.model.skeleton) else { return };
+    let warnings = &mut imported.warnings;
+    imported.model.clips.retain(|clip| match reach.admit(clip) {
+        Ok(()) => true,
+        Err(message) => {
+            let message = format!("clip `{}` is left out: {message}", clip.timing.name);
+            warnings.push(Diagnostic::warning(file, message));
+            false
+        }
+    });
 }
 
 /// Warns about joints that masks and sockets name and the skeleton lacks.

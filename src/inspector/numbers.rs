@@ -7,6 +7,11 @@ use glam::{EulerRot, Quat, Vec3};
 /// The accent for what is chosen by hand or fires just now.
 pub(super) const ACCENT: egui::Color32 = egui::Color32::from_rgb(240, 150, 50);
 
+/// The accent for text and thin lines: darker where the ground is light.
+pub(super) fn accent(visuals: &egui::Visuals) -> egui::Color32 {
+    if visuals.dark_mode { ACCENT } else { egui::Color32::from_rgb(176, 84, 0) }
+}
+
 /// Room between the lines, and long words cut instead of wrapped.
 pub(super) fn calm(ui: &mut Ui) {
     let style = ui.style_mut();

@@ -83,7 +83,7 @@ impl AdjustJoints<'_> {
                 continue;
             }
             if change.space == JointSpace::Model && joint > stale {
-                LocalToModel { parents, local, root: None }.run_from(stale, model);
+                LocalToModel { parents, local, root: None, unit_scale: false }.run_from(stale, model);
                 stale = usize::MAX;
             }
             let parent = parents[joint].map(|parent| &model[usize::from(parent)]);
@@ -92,7 +92,7 @@ impl AdjustJoints<'_> {
             stale = stale.min(joint);
         }
         if stale < parents.len() {
-            LocalToModel { parents, local, root: None }.run_from(stale, model);
+            LocalToModel { parents, local, root: None, unit_scale: false }.run_from(stale, model);
         }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model());
         AdjustJoints { skeleton: &skeleton, overrides }.run(&mut local, &mut model);
         let mut again = model.clone();
-        LocalToModel { parents: skeleton.parents(), local: &local, root: None }.run(&mut again);
+        LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false }.run(&mut again);
         assert!(model.iter().zip(&again).all(|(a, b)| a.abs_diff_eq(*b, 1e-5)), "matrices follow the local pose");
         (local, model)
     }

@@ -61,7 +61,7 @@ impl PartBounds {
         for frame in 0..=last {
             let time = if last > 0 { clip.timing.duration * frame as f64 / last as f64 } else { 0.0 };
             Sample { clip, time, rest: skeleton.rest() }.run(&mut local);
-            LocalToModel { parents, local: &local, root: None }.run(&mut model);
+            LocalToModel { parents, local: &local, root: None, unit_scale: false }.run(&mut model);
             let mut now = self.posed_bounds(&model)?;
             // Matrices and what they move are rounded: a little more than they say.
             now = now.grown(now.max.abs().max(now.min.abs()).max_element() * 1e-5);

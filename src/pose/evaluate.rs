@@ -44,8 +44,9 @@ impl<'a> Evaluate<'a> {
         let Self { skeleton, layers, priority_blend, .. } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
+        let unit_scale = skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
         Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() }.run(mix, local);
-        LocalToModel { parents: skeleton.parents(), local, root: None }.run(model);
+        LocalToModel { parents: skeleton.parents(), local, root: None, unit_scale }.run(model);
         AdjustJoints { skeleton, overrides: self.overrides }.run(local, model);
         for goal in self.ik {
             goal.run(skeleton, ik, local, model);

@@ -261,7 +261,7 @@ impl Pose<'_> {
     }
 
     fn update_from(&mut self, joint: JointIndex) {
-        LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None }
+        LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
             .run_from(usize::from(joint), self.model);
     }
 }

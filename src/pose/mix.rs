@@ -4,14 +4,15 @@
 //! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
 //! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
 
-use super::blend::{Mean, Sum, larger, relative, share};
+use super::blend::{Mean, REACHED, Sum, larger, relative, share};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
+use super::product::{self, Product, Turns};
 use super::sample::Moment;
-use super::soa::sign;
+use super::soa::{sign, sqrt};
 use crate::controller::{BlendMode, Priority};
-use crate::model::{SkeletalClip, SoaTransform, SoaVec3};
-use glam::Vec4;
+use crate::model::{SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use glam::{BVec4A, Vec4};
 
 /// A clip that plays: one layer of a [`Mix`].
 #[derive(Clone, Copy, Debug)]
@@ -106,13 +107,12 @@ impl<'a> Mix<'a> {
         }
 
         let groups = Groups { layers: &active, low, high };
-        match (scale, partial) {
-            (false, false) => self.pose::<false, false>(&groups, out),
-            (false, true) => self.pose::<false, true>(&groups, out),
-            (true, false) => self.pose::<true, false>(&groups, out),
-            (true, true) => self.pose::<true, true>(&groups, out),
-        }
+        self.reckon(&groups, scale, partial, out);
         scratch.active = emptied(active);
+    }
+
+    fn reckon(&self, groups: &Groups, scale: bool, partial: bool, out: &mut [SoaTransform]) {
+        product::dispatch!(self.run_with(groups, scale, partial, out));
     }
 
     /// Appends a group's layers, with weights that come to one; returns where they end.
@@ -155,24 +155,58 @@ impl<'a> Mix<'a> {
         counts
     }
 
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, groups: &Groups, scale: bool, partial: bool, out: &mut [SoaTransform]) {
+        match (scale, partial) {
+            (false, false) => self.pose::<P, false, false>(p, groups, out),
+            (false, true) => self.pose::<P, false, true>(p, groups, out),
+            (true, false) => self.pose::<P, true, false>(p, groups, out),
+            (true, true) => self.pose::<P, true, true>(p, groups, out),
+        }
+    }
+
     /// `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
-    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
+    #[inline(always)]
+    fn pose<P: Product, const SCALE: bool, const PARTIAL: bool>(&self, p: P, groups: &Groups, out: &mut [SoaTransform]) {
         // A group without layers is left out as a whole: the other's means are the result.
         match groups.split() {
             ([], [], []) => out.copy_from_slice(self.rest),
-            ([], group, []) | (group, [], []) => self.one_group::<SCALE, PARTIAL>(group, out),
+            ([], group, []) | (group, [], []) => self.one_group::<P, SCALE, PARTIAL>(p, group, out),
             (low, high, overlays) => self.all_phases::<SCALE, PARTIAL>(low, high, overlays, out),
         }
     }
 
-    fn one_group<const SCALE: bool, const PARTIAL: bool>(&self, group: &[Active], out: &mut [SoaTransform]) {
-        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            *out = sum::<SCALE, PARTIAL>(group, row).finish_unnormalized::<SCALE, PARTIAL>(rest).pose;
+    #[inline(always)]
+    fn one_group<P: Product, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        p: P,
+        group: &[Active],
+        out: &mut [SoaTransform],
+    ) {
+        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
+        match group {
+            [layer] => {
+                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                    *out = one::<P, SCALE, PARTIAL>(p, layer, row, rest);
+                }
+            }
+            [a, b] => {
+                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                    *out = two::<P, SCALE, PARTIAL>(p, a, b, row, rest);
+                }
+            }
+            group => {
+                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                    *out = sum::<SCALE, PARTIAL>(group, row).finish_unnormalized::<SCALE, PARTIAL>(rest).pose;
+                }
+            }
         }
         // In a pass of its own, for a row's root and division are the end of a long chain of
         // dependent operations: here those of many rows overlap.
         for out in out {
-            out.rotation = out.rotation.normalized();
+            let SoaQuat { x, y, z, w } = out.rotation;
+            let turns = Turns::read(p, &[x, y, z, w]);
+            out.rotation = turns.scaled(p, Vec4::ONE / sqrt(turns.dot(p, turns))).quat(p);
         }
     }
 
@@ -215,6 +249,63 @@ impl<'a> Groups<'a> {
     fn split(&self) -> (&'a [Active<'a>], &'a [Active<'a>], &'a [Active<'a>]) {
         (&self.layers[..self.low], &self.layers[self.low..self.high], &self.layers[self.high..])
     }
+}
+
+/// Four joints of a group of one layer, rotations not normalised.
+#[inline(always)]
+fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(
+    p: P,
+    layer: &Active,
+    row: usize,
+    rest: &SoaTransform,
+) -> SoaTransform {
+    let Active { moment, .. } = layer;
+    let tracks = &moment.rows[row];
+    let (xy, z) = moment.translation(p, tracks);
+    let [x, y] = p.rows(xy);
+    let pose = SoaTransform {
+        translation: SoaVec3 { x, y, z },
+        rotation: moment.rotation(p, tracks).quat(p),
+        scale: if SCALE { moment.vec3(tracks.scale) } else { SoaVec3::ONE },
+    };
+    if PARTIAL { pose.or(layer.weight(row).cmpgt(Vec4::splat(REACHED)), rest) } else { pose }
+}
+
+/// The mean of four joints of a group of two layers, rotations not normalised.
+#[inline(always)]
+fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(
+    p: P,
+    a: &Active,
+    b: &Active,
+    row: usize,
+    rest: &SoaTransform,
+) -> SoaTransform {
+    let (of_a, of_b) = (&a.moment.rows[row], &b.moment.rows[row]);
+    let (mut a_share, mut b_share, mut reached) = (a.weight, b.weight, BVec4A::TRUE);
+    if PARTIAL {
+        (a_share, b_share) = (a.weight(row), b.weight(row));
+        let weight = a_share + b_share;
+        reached = weight.cmpgt(Vec4::splat(REACHED));
+        // Lanes that are not reached divide by a harmless number.
+        let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
+        (a_share, b_share) = (a_share * inverse, b_share * inverse);
+    }
+    let ((a_xy, a_z), (b_xy, b_z)) = (a.moment.translation(p, of_a), b.moment.translation(p, of_b));
+    let [x, y] = p.rows(p.add(p.mul(a_xy, p.both(a_share)), p.mul(b_xy, p.both(b_share))));
+    // wa · a/|a| ± wb · b/|b|, times |a| |b|²: one root instead of two, and no division.
+    let (a_turn, b_turn) = (a.moment.rotation(p, of_a), b.moment.rotation(p, of_b));
+    let (aa, bb) = (a_turn.dot(p, a_turn), b_turn.dot(p, b_turn));
+    let flip = sign(a_turn.dot(p, b_turn));
+    let rotation = a_turn.scaled(p, a_share * bb).plus(p, b_turn.scaled(p, b_share * flip * sqrt(aa * bb)));
+    let pose = SoaTransform {
+        translation: SoaVec3 { x, y, z: a_z * a_share + b_z * b_share },
+        rotation: rotation.quat(p),
+        scale: match SCALE {
+            true => a.moment.vec3(of_a.scale).scaled(a_share).add_scaled(b.moment.vec3(of_b.scale), b_share),
+            false => SoaVec3::ONE,
+        },
+    };
+    if PARTIAL && !reached.all() { pose.or(reached, rest) } else { pose }
 }
 
 /// The weighted sum of a group's layers over four joints; the group is not empty.

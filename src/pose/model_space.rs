@@ -14,13 +14,15 @@ pub struct LocalToModel<'a> {
     /// What the roots hang from; `None` is model space itself. The character's world matrix here
     /// gives world space matrices at no further cost.
     pub root: Option<&'a Affine3A>,
+    /// Whether every scale of `local` is one: then none is looked at.
+    pub unit_scale: bool,
 }
 
 impl LocalToModel<'_> {
     /// Writes the 3×4 matrix of each joint to `out`, as many as there are parents.
     ///
     /// # Panics
-    /// If `out` or `local` is too short, or a parent is not among the joints.
+    /// If `out` or `local` is too short, or a parent does not come before its child.
     pub fn run(&self, out: &mut [Affine3A]) {
         self.run_from(0, out);
     }
@@ -38,20 +40,31 @@ impl LocalToModel<'_> {
 
     #[inline(always)]
     fn run_with<P: Product>(&self, product: P, first: usize, out: &mut [Affine3A]) {
+        if self.unit_scale {
+            self.multiply::<P, false>(product, first, out);
+        } else {
+            self.multiply::<P, true>(product, first, out);
+        }
+    }
+
+    #[inline(always)]
+    fn multiply<P: Product, const SCALE: bool>(&self, product: P, first: usize, out: &mut [Affine3A]) {
         let count = self.parents.len();
         let out = &mut out[..count];
         let rows = &self.local[..count.div_ceil(4)];
         for (row, local) in rows.iter().enumerate().skip(first / 4) {
-            let locals = product.locals(&Elements::new(local));
+            let locals = product.locals(&Elements::new::<SCALE>(local));
             for (lane, local) in locals.into_iter().enumerate() {
                 let joint = row * 4 + lane;
                 if joint < first || joint >= count {
                     continue;
                 }
-                let parent = self.parents[joint];
-                debug_assert!(parent.is_none_or(|p| usize::from(p) < joint), "joint {joint} comes before its parent");
-                let above = parent.map_or(self.root.unwrap_or(&Affine3A::IDENTITY), |parent| &out[usize::from(parent)]);
-                out[joint] = product.of_local(above, local);
+                let (done, rest) = out.split_at_mut(joint);
+                let above = match self.parents[joint] {
+                    Some(parent) => &done[usize::from(parent)],
+                    None => self.root.unwrap_or(&Affine3A::IDENTITY),
+                };
+                product.write(above, local, &mut rest[0]);
             }
         }
     }
@@ -77,7 +90,7 @@ mod tests {
 
     fn run(root: Option<&Affine3A>) -> Vec<Affine3A> {
         let mut out = vec![Affine3A::NAN; 9];
-        LocalToModel { parents: &PARENTS, local: &SoaTransform::rows(&local()), root }.run(&mut out);
+        LocalToModel { parents: &PARENTS, local: &SoaTransform::rows(&local()), root, unit_scale: false }.run(&mut out);
         assert!(out[7..].iter().all(|m| m.is_nan()), "past the last joint nothing is written");
         out.truncate(7);
         out
@@ -102,13 +115,13 @@ mod tests {
         for first in 0..=7 {
             let mut out = whole.clone();
             out[first..].fill(Affine3A::NAN);
-            LocalToModel { parents: &PARENTS, local: &rows, root: None }.run_from(first, &mut out);
+            LocalToModel { parents: &PARENTS, local: &rows, root: None, unit_scale: false }.run_from(first, &mut out);
             assert_eq!(out, whole);
         }
     }
 
     #[test]
     fn no_joints_are_no_work() {
-        LocalToModel { parents: &[], local: &[], root: None }.run(&mut []);
+        LocalToModel { parents: &[], local: &[], root: None, unit_scale: true }.run(&mut []);
     }
 }

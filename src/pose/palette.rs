@@ -30,8 +30,8 @@ impl Palette<'_> {
     fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         for (out, &joint) in out[..self.remap.len()].iter_mut().zip(self.remap) {
             let joint = usize::from(joint);
-            let skinning = product.of(&self.model[joint], &self.inverse_bind[joint]);
-            *out = product.matrix(&self.world, &skinning);
+            let skinning = product.of(&self.model[joint], product.right(&self.inverse_bind[joint]));
+            product.write_matrix(&self.world, skinning, out);
         }
     }
 }
@@ -61,7 +61,7 @@ impl Skinning<'_> {
     fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         let count = self.inverse_bind.len();
         for ((out, model), inverse_bind) in out[..count].iter_mut().zip(&self.model[..count]).zip(self.inverse_bind) {
-            *out = product.matrix(model, inverse_bind);
+            product.write_matrix(model, product.right(inverse_bind), out);
         }
     }
 }

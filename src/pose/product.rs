@@ -1,4 +1,4 @@
-//! Products of 3×4 matrices, two columns at a time where the processor can.
+//! Products of 3×4 matrices, two columns at a time where the processor can, and rows in pairs.
 //!
 //! A character is mostly such products: one a joint for the hierarchy and two for its palette. With
 //! AVX, vectors are twice as wide and a number is spread over one while it is loaded. Every element
@@ -8,19 +8,31 @@
 use crate::model::{SoaQuat, SoaTransform};
 use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 
-/// A way to multiply.
+/// A way to reckon: products of matrices, and numbers in pairs of rows.
 pub(crate) trait Product: Copy {
     /// A matrix laid out to be the right factor.
-    type Local: Copy;
+    type Right: Copy;
+    /// Two rows of four numbers, such as the x and the y of four joints.
+    type Pair: Copy;
 
-    /// `a · b`.
-    fn of(self, a: &Affine3A, b: &Affine3A) -> Affine3A;
-    /// `a · b` with its last row.
-    fn matrix(self, a: &Affine3A, b: &Affine3A) -> Mat4;
-    /// `a · b`.
-    fn of_local(self, a: &Affine3A, b: Self::Local) -> Affine3A;
+    /// `b` as a right factor.
+    fn right(self, b: &Affine3A) -> Self::Right;
+    /// `a · b`, to be the right factor of another product.
+    fn of(self, a: &Affine3A, b: Self::Right) -> Self::Right;
+    /// Writes `a · b`.
+    fn write(self, a: &Affine3A, b: Self::Right, out: &mut Affine3A);
+    /// Writes `a · b` with its last row.
+    fn write_matrix(self, a: &Affine3A, b: Self::Right, out: &mut Mat4);
     /// The matrices of four joints.
-    fn locals(self, elements: &Elements) -> [Self::Local; 4];
+    fn locals(self, elements: &Elements) -> [Self::Right; 4];
+
+    fn pair(self, rows: &[Vec4; 2]) -> Self::Pair;
+    fn rows(self, pair: Self::Pair) -> [Vec4; 2];
+    fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn sub(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn mul(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    /// The same row twice.
+    fn both(self, row: Vec4) -> Self::Pair;
 }
 
 /// The elements of the matrices `T · R · S` of four joints, one joint to a lane.
@@ -32,21 +44,71 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// Of four joints' transforms, rotations of unit length.
+    /// Of four joints' transforms, rotations of unit length. Where not `SCALE`, every scale is one,
+    /// by which nothing need be multiplied.
     #[inline(always)]
-    pub(crate) fn new(row: &SoaTransform) -> Self {
+    pub(crate) fn new<const SCALE: bool>(row: &SoaTransform) -> Self {
         let SoaTransform { translation: t, rotation: SoaQuat { x, y, z, w }, scale: s } = *row;
         let (x2, y2, z2) = (x + x, y + y, z + z);
         let (xx, xy, xz) = (x * x2, x * y2, x * z2);
         let (yy, yz, zz) = (y * y2, y * z2, z * z2);
         let (wx, wy, wz) = (w * x2, w * y2, w * z2);
         let one = Vec4::ONE;
+        let scaled = |axis: [Vec4; 3], s: Vec4| if SCALE { axis.map(|element| element * s) } else { axis };
         Self {
-            x_axis: [(one - (yy + zz)) * s.x, (xy + wz) * s.x, (xz - wy) * s.x],
-            y_axis: [(xy - wz) * s.y, (one - (xx + zz)) * s.y, (yz + wx) * s.y],
-            z_axis: [(xz + wy) * s.z, (yz - wx) * s.z, (one - (xx + yy)) * s.z],
+            x_axis: scaled([one - (yy + zz), xy + wz, xz - wy], s.x),
+            y_axis: scaled([xy - wz, one - (xx + zz), yz + wx], s.y),
+            z_axis: scaled([xz + wy, yz - wx, one - (xx + yy)], s.z),
             translation: [t.x, t.y, t.z],
         }
+    }
+}
+
+/// The quaternions of four joints in two pairs of rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Turns<P: Product> {
+    pub(crate) xy: P::Pair,
+    pub(crate) zw: P::Pair,
+}
+
+impl<P: Product> Turns<P> {
+    /// Of the rows x, y, z, w.
+    #[inline(always)]
+    pub(crate) fn read(p: P, &[x, y, z, w]: &[Vec4; 4]) -> Self {
+        Self { xy: p.pair(&[x, y]), zw: p.pair(&[z, w]) }
+    }
+
+    /// The way `t` to `other`, straight.
+    #[inline(always)]
+    pub(crate) fn lerp(self, p: P, other: Self, t: Vec4) -> Self {
+        let t = p.both(t);
+        Self {
+            xy: p.add(self.xy, p.mul(p.sub(other.xy, self.xy), t)),
+            zw: p.add(self.zw, p.mul(p.sub(other.zw, self.zw), t)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn dot(self, p: P, other: Self) -> Vec4 {
+        let [a, b] = p.rows(p.add(p.mul(self.xy, other.xy), p.mul(self.zw, other.zw)));
+        a + b
+    }
+
+    #[inline(always)]
+    pub(crate) fn scaled(self, p: P, by: Vec4) -> Self {
+        let by = p.both(by);
+        Self { xy: p.mul(self.xy, by), zw: p.mul(self.zw, by) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, p: P, other: Self) -> Self {
+        Self { xy: p.add(self.xy, other.xy), zw: p.add(self.zw, other.zw) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn quat(self, p: P) -> SoaQuat {
+        let ([x, y], [z, w]) = (p.rows(self.xy), p.rows(self.zw));
+        SoaQuat { x, y, z, w }
     }
 }
 
@@ -55,21 +117,57 @@ impl Elements {
 pub(crate) struct Portable;
 
 impl Product for Portable {
-    type Local = Affine3A;
+    type Right = Affine3A;
+    type Pair = [Vec4; 2];
 
     #[inline(always)]
-    fn of(self, a: &Affine3A, b: &Affine3A) -> Affine3A {
-        *a * *b
+    fn right(self, b: &Affine3A) -> Affine3A {
+        *b
     }
 
     #[inline(always)]
-    fn matrix(self, a: &Affine3A, b: &Affine3A) -> Mat4 {
-        Mat4::from(*a * *b)
-    }
-
-    #[inline(always)]
-    fn of_local(self, a: &Affine3A, b: Affine3A) -> Affine3A {
+    fn of(self, a: &Affine3A, b: Affine3A) -> Affine3A {
         *a * b
+    }
+
+    #[inline(always)]
+    fn write(self, a: &Affine3A, b: Affine3A, out: &mut Affine3A) {
+        *out = *a * b;
+    }
+
+    #[inline(always)]
+    fn write_matrix(self, a: &Affine3A, b: Affine3A, out: &mut Mat4) {
+        *out = Mat4::from(*a * b);
+    }
+
+    #[inline(always)]
+    fn pair(self, rows: &[Vec4; 2]) -> [Vec4; 2] {
+        *rows
+    }
+
+    #[inline(always)]
+    fn rows(self, pair: [Vec4; 2]) -> [Vec4; 2] {
+        pair
+    }
+
+    #[inline(always)]
+    fn add(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] + b[0], a[1] + b[1]]
+    }
+
+    #[inline(always)]
+    fn sub(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] - b[0], a[1] - b[1]]
+    }
+
+    #[inline(always)]
+    fn mul(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] * b[0], a[1] * b[1]]
+    }
+
+    #[inline(always)]
+    fn both(self, row: Vec4) -> [Vec4; 2] {
+        [row; 2]
     }
 
     #[inline(always)]
@@ -136,41 +234,63 @@ pub(crate) mod avx {
 
     // SAFETY, of each block: an `Avx` exists, so the processor has AVX.
     impl Product for Avx {
-        type Local = Pairs;
+        type Right = Pairs;
+        type Pair = __m256;
 
         #[inline(always)]
-        fn of(self, a: &Affine3A, b: &Affine3A) -> Affine3A {
-            unsafe { affine(columns(a, pairs(b))) }
+        fn right(self, b: &Affine3A) -> Pairs {
+            unsafe { pairs(b) }
         }
 
         #[inline(always)]
-        fn matrix(self, a: &Affine3A, b: &Affine3A) -> Mat4 {
-            unsafe { matrix(columns(a, pairs(b))) }
+        fn of(self, a: &Affine3A, b: Pairs) -> Pairs {
+            unsafe { product(a, b) }
         }
 
         #[inline(always)]
-        fn of_local(self, a: &Affine3A, b: Pairs) -> Affine3A {
-            unsafe { affine(columns(a, b)) }
+        fn write(self, a: &Affine3A, b: Pairs, out: &mut Affine3A) {
+            unsafe { write(product(a, b), out) }
+        }
+
+        #[inline(always)]
+        fn write_matrix(self, a: &Affine3A, b: Pairs, out: &mut Mat4) {
+            unsafe { write_matrix(product(a, b), out) }
         }
 
         #[inline(always)]
         fn locals(self, elements: &Elements) -> [Pairs; 4] {
             unsafe { locals(elements) }
         }
-    }
 
-    #[target_feature(enable = "avx")]
-    #[inline]
-    fn affine(columns: [__m128; 4]) -> Affine3A {
-        let [x, y, z, t] = columns.map(|column| Vec3A::from_vec4(Vec4::from(column)));
-        Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: t }
-    }
+        #[inline(always)]
+        fn pair(self, rows: &[Vec4; 2]) -> __m256 {
+            unsafe { _mm256_set_m128(rows[1].into(), rows[0].into()) }
+        }
 
-    #[target_feature(enable = "avx")]
-    #[inline]
-    fn matrix(columns: [__m128; 4]) -> Mat4 {
-        let [x, y, z, t] = columns.map(Vec4::from);
-        Mat4::from_cols(x.with_w(0.0), y.with_w(0.0), z.with_w(0.0), t.with_w(1.0))
+        #[inline(always)]
+        fn rows(self, pair: __m256) -> [Vec4; 2] {
+            unsafe { [_mm256_castps256_ps128(pair).into(), _mm256_extractf128_ps::<1>(pair).into()] }
+        }
+
+        #[inline(always)]
+        fn add(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_add_ps(a, b) }
+        }
+
+        #[inline(always)]
+        fn sub(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_sub_ps(a, b) }
+        }
+
+        #[inline(always)]
+        fn mul(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_mul_ps(a, b) }
+        }
+
+        #[inline(always)]
+        fn both(self, row: Vec4) -> __m256 {
+            unsafe { _mm256_set_m128(row.into(), row.into()) }
+        }
     }
 
     #[target_feature(enable = "avx")]
@@ -180,10 +300,10 @@ pub(crate) mod avx {
         Pairs { xy: pair(m.matrix3.x_axis, m.matrix3.y_axis), zt: pair(m.matrix3.z_axis, m.translation) }
     }
 
-    /// The columns of `a · b`; their fourth lanes hold nothing.
+    /// `a · b`; the fourth lanes hold nothing.
     #[target_feature(enable = "avx")]
     #[inline]
-    fn columns(a: &Affine3A, b: Pairs) -> [__m128; 4] {
+    fn product(a: &Affine3A, b: Pairs) -> Pairs {
         let both = |v: Vec3A| {
             let v = __m128::from(v);
             _mm256_set_m128(v, v)
@@ -195,9 +315,29 @@ pub(crate) mod avx {
             let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<0b10_10_10_10>(b));
             _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
         };
-        let (xy, zt) = (product(b.xy), product(b.zt));
-        let t = _mm_add_ps(_mm256_extractf128_ps::<1>(zt), a.translation.into());
-        [_mm256_castps256_ps128(xy), _mm256_extractf128_ps::<1>(xy), _mm256_castps256_ps128(zt), t]
+        // −0 is what changes nothing when it is added, zeros and their signs included.
+        let translation = _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0));
+        Pairs { xy: product(b.xy), zt: _mm256_add_ps(product(b.zt), translation) }
+    }
+
+    #[target_feature(enable = "avx")]
+    #[inline]
+    fn write(m: Pairs, out: &mut Affine3A) {
+        let columns = [m.xy, m.zt].map(|pair| [_mm256_castps256_ps128(pair), _mm256_extractf128_ps::<1>(pair)]);
+        let [x_axis, y_axis, z_axis, translation] =
+            [columns[0][0], columns[0][1], columns[1][0], columns[1][1]].map(|column| Vec3A::from_vec4(column.into()));
+        *out = Affine3A { matrix3: Mat3A { x_axis, y_axis, z_axis }, translation };
+    }
+
+    #[target_feature(enable = "avx")]
+    #[inline]
+    fn write_matrix(m: Pairs, out: &mut Mat4) {
+        const LAST: i32 = 0b1000_1000;
+        let xy = _mm256_blend_ps::<LAST>(m.xy, _mm256_setzero_ps());
+        let zt = _mm256_blend_ps::<LAST>(m.zt, _mm256_set_ps(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0));
+        let halves = |pair: __m256| [_mm256_castps256_ps128(pair), _mm256_extractf128_ps::<1>(pair)].map(Vec4::from);
+        let ([x, y], [z, t]) = (halves(xy), halves(zt));
+        *out = Mat4::from_cols(x, y, z, t);
     }
 
     /// Turns two columns of four joints around at once.
@@ -225,8 +365,28 @@ mod tests {
     use crate::model::JointTransform;
     use glam::{Quat, Vec3};
 
+    /// Everything a way to reckon can do, as bits.
+    fn bits<P: Product>(product: P, a: &Affine3A, b: &Affine3A, row: &SoaTransform) -> Vec<u32> {
+        let (mut affine, mut matrix) = (Affine3A::NAN, Mat4::NAN);
+        let mut numbers = Vec::new();
+        let right = product.right(b);
+        product.write(a, right, &mut affine);
+        product.write_matrix(b, product.of(a, right), &mut matrix);
+        numbers.extend(affine.to_cols_array());
+        numbers.extend(matrix.to_cols_array());
+        for local in [Elements::new::<true>(row), Elements::new::<false>(row)].map(|e| product.locals(&e)).concat() {
+            product.write(a, local, &mut affine);
+            numbers.extend(affine.to_cols_array());
+        }
+        let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
+        for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y)] {
+            numbers.extend(product.rows(pair).iter().flat_map(|row| row.to_array()));
+        }
+        numbers.into_iter().map(f32::to_bits).collect()
+    }
+
     #[test]
-    fn every_way_to_multiply_gives_the_same_bits() {
+    fn every_way_to_reckon_gives_the_same_bits() {
         let mut random = fastrand::Rng::with_seed(3);
         let mut number = || match random.u32(..8) {
             0 => [0.0, -0.0, 1.0, -1.0][random.usize(..4)],
@@ -236,32 +396,19 @@ mod tests {
         };
         for _ in 0..20_000 {
             let [a, b] = [0; 2].map(|_| Affine3A::from_cols_array(&[0; 12].map(|_| number())));
-            let expected = Portable.of(&a, &b).to_cols_array().map(f32::to_bits);
-            let matrix = Portable.matrix(&a, &b).to_cols_array().map(f32::to_bits);
+            let row = SoaTransform::rows(&[0; 4].map(|_| JointTransform {
+                translation: Vec3::from_array([0; 3].map(|_| number())),
+                rotation: Quat::from_array([0; 4].map(|_| number())),
+                scale: Vec3::from_array([0; 3].map(|_| number())),
+            }))[0];
+            let portable = bits(Portable, &a, &b, &row);
             #[cfg(target_arch = "x86_64")]
             if let Some(avx) = avx::Avx::find() {
-                assert_eq!(avx.of(&a, &b).to_cols_array().map(f32::to_bits), expected);
-                assert_eq!(avx.matrix(&a, &b).to_cols_array().map(f32::to_bits), matrix);
+                assert_eq!(bits(avx, &a, &b, &row), portable);
             }
-            let rows = Elements::new(
-                &SoaTransform::rows(&[0; 4].map(|_| JointTransform {
-                    translation: Vec3::from_array([0; 3].map(|_| number())),
-                    rotation: Quat::from_array([0; 4].map(|_| number())),
-                    scale: Vec3::from_array([0; 3].map(|_| number())),
-                }))[0],
-            );
-            let products = Portable.locals(&rows).map(|local| Portable.of_local(&a, local));
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx) = avx::Avx::find() {
-                for (ours, portable) in avx.locals(&rows).into_iter().zip(products) {
-                    let ours = avx.of_local(&a, ours).to_cols_array().map(f32::to_bits);
-                    assert_eq!(ours, portable.to_cols_array().map(f32::to_bits));
-                }
-            }
-            // The last row is (0, 0, 0, 1), the rest the same product.
-            let rows = [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14].map(|i| matrix[i]);
-            assert_eq!(rows, expected);
-            assert_eq!([3, 7, 11, 15].map(|i| f32::from_bits(matrix[i])), [0.0, 0.0, 0.0, 1.0]);
+            assert_eq!(portable[..12], (a * b).to_cols_array().map(f32::to_bits));
+            // The last row is (0, 0, 0, 1).
+            assert_eq!([3, 7, 11, 15].map(|i| f32::from_bits(portable[12 + i])), [0.0, 0.0, 0.0, 1.0]);
         }
     }
 }

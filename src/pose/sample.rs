@@ -3,6 +3,7 @@
 //! A time is two adjacent frames. Translations and scales go straight between them, rotations by
 //! nlerp; a clip keeps neighbouring quaternions in one hemisphere, so no sign is looked at.
 
+use super::product::{Product, Turns};
 use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;
 
@@ -88,6 +89,35 @@ impl<'a> Moment<'a> {
             translation: self.vec3(tracks.translation),
             rotation: self.quat(tracks.rotation).normalized(),
             scale: self.vec3(tracks.scale),
+        }
+    }
+
+    /// Translations: x and y, and z.
+    #[inline(always)]
+    pub(crate) fn translation<P: Product>(&self, p: P, tracks: &RowTracks) -> (P::Pair, Vec4) {
+        match tracks.translation {
+            ChannelSlot::Constant(slot) => {
+                let [x, y, z] = *chunk(self.constants, slot);
+                (p.pair(&[x, y]), z)
+            }
+            ChannelSlot::Sampled(slot) => {
+                let ([ax, ay, az], [bx, by, bz]) = (*chunk(self.first, slot), *chunk(self.second, slot));
+                let (first, second) = (p.pair(&[ax, ay]), p.pair(&[bx, by]));
+                let xy = p.add(first, p.mul(p.sub(second, first), p.both(self.fraction)));
+                (xy, az + (bz - az) * self.fraction)
+            }
+        }
+    }
+
+    /// Rotations, not normalised: of a length between √½ and 1, since neighbours lie in one hemisphere.
+    #[inline(always)]
+    pub(crate) fn rotation<P: Product>(&self, p: P, tracks: &RowTracks) -> Turns<P> {
+        match tracks.rotation {
+            ChannelSlot::Constant(slot) => Turns::read(p, chunk(self.constants, slot)),
+            ChannelSlot::Sampled(slot) => {
+                let first = Turns::read(p, chunk(self.first, slot));
+                first.lerp(p, Turns::read(p, chunk(self.second, slot)), self.fraction)
+            }
         }
     }
 

@@ -44,8 +44,8 @@ impl SoaQuat {
 
     #[inline(always)]
     pub(crate) fn dot(self, other: Self) -> Vec4 {
-        // In pairs: blending is bound by how long such chains take, not by how many operations there are.
-        (self.x * other.x + self.y * other.y) + (self.z * other.z + self.w * other.w)
+        // In the order of `Turns::dot`.
+        (self.x * other.x + self.z * other.z) + (self.y * other.y + self.w * other.w)
     }
 
     /// `self + (to − self) · t`, not normalised and without a look at the hemisphere.

@@ -33,6 +33,7 @@ impl Cast {
     pub fn new(stage: &mut Stage) -> Self {
         let md5 = stage.load("scout/scout.character.ron");
         let m3d = stage.load("scout/scout_m3d.character.ron");
+        let hound = stage.load("hound/hound.character.ron");
         let long = {
             let world = stage.world();
             let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
@@ -59,6 +60,7 @@ impl Cast {
 
         let at = |x: f32, z: f32| Transform::from_xyz(x, 0.0, z);
         let small_and_turned = at(1.85, 0.2).with_rotation(Quat::from_rotation_y(0.7)).with_scale(Vec3::splat(0.8));
+        let aside = at(1.7, -1.5).with_rotation(Quat::from_rotation_y(0.9));
         let mut members = Vec::new();
         let mut enter = |name, handle: &Handle<Character>, controller, place| {
             let entity = stage.world().spawn((SkinnedCharacter(handle.clone()), controller, place)).id();
@@ -71,7 +73,8 @@ impl Cast {
         enter("jog under wave by a mask (.m3d)", &m3d, masked, at(-0.05, 0.1));
         enter("walk and point by priority (.md5mesh)", &md5, priorities, at(-1.0, 0.0));
         let fading = enter("jump, fading into turn (.m3d)", &m3d, alone("jump", 0.2), at(-2.0, 0.1));
-        enter("slither (320 joints)", &long, AnimationController::playing("slither"), at(-1.7, -1.6));
+        let dog = enter("hound, gallop (.md5mesh)", &hound, AnimationController::playing("gallop"), aside);
+        enter("slither (320 joints)", &long, AnimationController::playing("slither"), at(-3.1, -1.5));
 
         let world = stage.world();
         let blade = world.resource_mut::<Assets<Mesh>>().add(Cuboid::new(0.03, 0.9, 0.05));
@@ -89,8 +92,12 @@ impl Cast {
             ..default()
         };
         let lamp = world.spawn((SocketOf::new(armed, "left_hand"), lamp)).id();
+        let ball = world.resource_mut::<Assets<Mesh>>().add(Sphere::new(0.07));
+        let red = StandardMaterial { base_color: Color::srgb(0.8, 0.1, 0.1), ..default() };
+        let red = world.resource_mut::<Assets<StandardMaterial>>().add(red);
+        let ball = world.spawn((SocketOf::new(dog, "mouth"), Mesh3d(ball), MeshMaterial3d(red))).id();
         stage.start();
-        let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand")];
+        let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "mouth")];
         Self { members, carried, fading, before: HashMap::new() }
     }
 

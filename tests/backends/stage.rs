@@ -7,7 +7,7 @@ use super::readback::{ReadbackPlugin, SkinBuffers};
 use bevy::{
     app::PluginsState,
     asset::{AssetPlugin, LoadState, RecursiveDependencyLoadState},
-    camera::RenderTarget,
+    camera::{RenderTarget, ShadowLodOrigin},
     core_pipeline::tonemapping::Tonemapping,
     light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::{BoxedLayer, LogPlugin, tracing_subscriber::fmt},
@@ -82,8 +82,9 @@ impl Stage {
                 Tonemapping::Reinhard,
                 Msaa::Off,
                 NoIndirectDrawing,
+                ShadowLodOrigin,
                 RenderTarget::Image(target.clone().into()),
-                Transform::from_xyz(0.0, 1.9, -6.6).looking_at(Vec3::new(0.0, 0.78, 0.0), Vec3::Y),
+                Transform::from_xyz(0.0, 1.8, -5.7).looking_at(Vec3::new(0.0, 0.68, 0.0), Vec3::Y),
             ))
             .id();
         let floor = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(14.0, 14.0));

@@ -42,7 +42,7 @@ fn a_click_chooses_a_joint_and_says_what_it_moves() {
     let mut harness = opened(InspectorTab::Joints);
     harness.click("arm.L");
     assert_eq!(joint(&harness), Some(1));
-    assert!(harness.shows("moves 2 vertices: skin 2"), "{:?}", harness.texts());
+    assert!(harness.shows("deform joint, 2 vertices: skin 2"), "{:?}", harness.texts());
     harness.click("hand.L");
     assert!(harness.shows("control joint: moves no vertex"));
     // The parent's name is a link; in the tree it is left of it and above.

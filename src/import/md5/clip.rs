@@ -6,7 +6,7 @@ use crate::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
     },
-    import::{Hand, ImportSettings, UpAxis, axes::Basis, subframes::subdivide},
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{DAffine3, Vec3};
@@ -14,6 +14,11 @@ use std::collections::{HashMap, HashSet};
 
 /// Most transforms a clip is made of: about twice four hundred joints for twenty thousand frames.
 const MOST_TRANSFORMS: usize = 1 << 24;
+
+/// Most of them in a file of few numbers, and how many more each number is good for: frames and joints
+/// without numbers cost a file next to nothing, and must not cost memory.
+const FEW_TRANSFORMS: usize = 1 << 18;
+const TRANSFORMS_PER_NUMBER: usize = 64;
 
 /// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
 ///
@@ -42,8 +47,13 @@ pub fn clip_from_md5(
     let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let frame_count = check(anim).map_err(error)?;
-    if frame_count.saturating_mul(skeleton.len().max(anim.joints.len())) > MOST_TRANSFORMS {
-        let message = format!("{frame_count} frames of {} joints are too many", skeleton.len());
+    let joints = skeleton.len().max(anim.joints.len());
+    let most =
+        MOST_TRANSFORMS.min(FEW_TRANSFORMS.saturating_add(TRANSFORMS_PER_NUMBER.saturating_mul(anim.frames.len())));
+    if frame_count.saturating_mul(joints) > most {
+        let message = format!(
+            "{frame_count} frames of {joints} joints are too many: a clip of so few numbers holds at most {most} transforms"
+        );
         return Err(error(message));
     }
     let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
@@ -69,6 +79,9 @@ pub fn clip_from_md5(
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let mut clip = SkeletalClip::new(ClipTiming::new(name, duration), &frames).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;
+    Reach::new(skeleton)
+        .and_then(|mut reach| reach.admit(&clip))
+        .map_err(|message| error(format!("clip `{name}`: {message}")))?;
     Ok(Parsed { value: clip, warnings })
 }
 

@@ -15,6 +15,7 @@ use crate::{
         axes::Basis,
         influences::{InfluenceReducer, JointInfluences},
         normals::smooth_normals,
+        reach::{Reach, is_near},
         split::with_palettes,
         tangents::complete_tangents,
         winding::{outwardness, turn_over},
@@ -89,8 +90,11 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         let (own, others) = rest.split_at(influences.len());
         rest = others;
         part.positions = own.iter().map(|p| basis.point(p.as_vec3())).collect();
-        if let Some(vertex) = part.positions.iter().position(|p| !p.is_finite()) {
-            return Err(error(format!("vertex {vertex} of `{}` is beyond the range of numbers", part.name)));
+        if let Some(vertex) = part.positions.iter().position(|&p| !is_near(p)) {
+            return Err(error(format!(
+                "vertex {vertex} of `{}` lies farther away than can be reckoned with",
+                part.name
+            )));
         }
         let SkinPart { positions, triangles, .. } = part;
         triangles.retain(|t| has_area(t, positions, influences));
@@ -110,6 +114,7 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         }
     }
     let skeleton = joints.skeleton(mesh, &order, &bind, &basis).map_err(|e| error(e.to_string()))?;
+    Reach::new(&skeleton).map_err(error)?;
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
     Ok(Imported { model, warnings, report })
 }
