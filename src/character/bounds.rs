@@ -1,6 +1,6 @@
 //! Culling boxes: each part's `Aabb`, from the clips now playing or from the pose.
 
-use super::{CharacterParts, ModelPose, PartOf, Playing, PoseOverrides, SkinnedCharacter};
+use super::{CharacterParts, ModelPose, PartOf, Playing, PoseOverrides, SkinnedCharacter, WornBy};
 use crate::{
     asset::{Character, CharacterPart},
     controller::AnimationController,
@@ -15,18 +15,18 @@ pub(super) fn follow_clips(
         Ref<AnimationController>,
         &mut Playing,
         &mut CharacterParts,
-        Has<PoseOverrides>,
+        (Has<PoseOverrides>, Has<WornBy>),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, controller, mut playing, mut parts, overridden) in &mut characters {
+    for (handle, controller, mut playing, mut parts, (overridden, worn)) in &mut characters {
         if controller.is_changed()
             && let Some(character) = assets.get(handle.id())
         {
             // Perhaps by a listener, since the clocks were advanced.
             playing.bypass_change_detection().look_up(character, &controller);
         }
-        if overridden || parts.enclosed == playing.clips() {
+        if overridden || worn || parts.enclosed == playing.clips() {
             continue;
         }
         let Some(character) = assets.get(handle.id()) else { continue };
@@ -52,7 +52,7 @@ pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
         (&SkinnedCharacter, &ModelPose, &mut CharacterParts),
-        (With<PoseOverrides>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
+        (With<PoseOverrides>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
@@ -72,6 +72,6 @@ pub(super) fn follow_pose(
 }
 
 /// A part's box in a pose.
-fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
+pub(super) fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
     part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low, high))
 }

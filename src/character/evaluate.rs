@@ -1,7 +1,8 @@
 //! Poses: from what a controller plays to joint matrices.
 
 use super::{
-    Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate,
+    Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate, Wears,
+    WornBy,
     playing::Playing,
     rate::{Stepped, Steps},
     sharing::Shared,
@@ -48,7 +49,10 @@ pub(super) struct Desk {
 }
 
 /// Characters whose pose is wanted before transforms are propagated, seen or not.
-type IsEarly = Or<(With<Carries>, With<PoseOverrides>)>;
+type IsEarly = (Or<(With<Carries>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
+
+/// Whether something else poses a character: it carries, it wears, it is worn.
+type IsPosedAlready = (Has<Carries>, Has<Wears>, Has<WornBy>);
 
 /// How characters are dealt out to threads: few at a time, for those out of view cost next to nothing, and
 /// not so few that the dealing shows.
@@ -56,7 +60,7 @@ pub(super) fn batches() -> BatchingStrategy {
     BatchingStrategy::new().min_batch_size(16).batches_per_thread(4)
 }
 
-/// Poses characters that carry something, or whose box comes from their pose.
+/// Poses characters that carry or wear something, or whose box comes from their pose.
 pub(super) fn early(
     assets: Res<Assets<Character>>,
     mut desks: Local<Parallel<Desk>>,
@@ -87,7 +91,7 @@ pub(super) fn late(
         &GlobalTransform,
         Option<(&mut Steps, &UpdateRate)>,
         Has<Teleported>,
-        Has<Carries>,
+        IsPosedAlready,
     )>,
     visible: Query<&ViewVisibility>,
 ) {
@@ -95,14 +99,14 @@ pub(super) fn late(
     let (all, frame, sharing, wanted) = (&mut *desks, *frame, *sharing, &mut shared.wanted);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || (all.borrow_local_mut(), wanted.borrow_local_mut()),
-        |(desk, wanted), (entity, mut item, mut parts, transform, steps, teleported, carries)| {
+        |(desk, wanted), (entity, mut item, mut parts, transform, steps, teleported, posed)| {
             let in_view = |&part: &Entity| visible.get(part).is_ok_and(|visibility| visibility.get());
             if !parts.entities.iter().any(in_view) {
                 return;
             }
             desk.counts.in_view += 1;
             notice_jump(parts.bypass_change_detection(), transform, teleported);
-            if carries || item.overrides.is_some() {
+            if posed != (false, false, false) || item.overrides.is_some() {
                 return;
             }
             if let Some((mut steps, _)) = steps.filter(|(steps, _)| steps.every > 1) {
