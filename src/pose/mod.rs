@@ -14,6 +14,7 @@
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
 //! | [`PartBounds`] | joint matrices, clips | boxes for culling |
+//! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
@@ -24,6 +25,7 @@
 mod adjust;
 mod blend;
 mod bounds;
+mod compress;
 mod evaluate;
 mod ik;
 mod mask;
@@ -40,7 +42,8 @@ mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
-pub use bounds::PartBounds;
+pub use bounds::{PartBounds, Reach};
+pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;

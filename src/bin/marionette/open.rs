@@ -15,6 +15,7 @@ use bevy_marionette::{
 };
 use clap::{Args, ValueEnum};
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
@@ -203,7 +204,7 @@ pub fn open_model(path: &Path, args: ImportArgs) -> Opened {
             ImportSettings { scale: manifest.scale, hand: manifest.hand, up: manifest.up } = settings;
             let folder = path.parent().unwrap_or(Path::new(""));
             let model_path = folder.join(slashes(&manifest.model));
-            let read = |file: &str| fs::read(folder.join(slashes(file))).map_err(|error| reason(&error));
+            let read = |file: &str| fs::read(folder.join(slashes(file))).map(Cow::Owned).map_err(|error| reason(&error));
             let mut imported = assemble(name, &manifest, read).map_err(|mut error| {
                 relocate(&mut error.diagnostics, folder, &manifest);
                 error
