@@ -204,7 +204,8 @@ pub fn open_model(path: &Path, args: ImportArgs) -> Opened {
             ImportSettings { scale: manifest.scale, hand: manifest.hand, up: manifest.up } = settings;
             let folder = path.parent().unwrap_or(Path::new(""));
             let model_path = folder.join(slashes(&manifest.model));
-            let read = |file: &str| fs::read(folder.join(slashes(file))).map(Cow::Owned).map_err(|error| reason(&error));
+            let read =
+                |file: &str| fs::read(folder.join(slashes(file))).map(Cow::Owned).map_err(|error| reason(&error));
             let mut imported = assemble(name, &manifest, read).map_err(|mut error| {
                 relocate(&mut error.diagnostics, folder, &manifest);
                 error
