@@ -1,4 +1,4 @@
-//! Whole frames of a crowd: this crate beside `bevy_animation`, in one program.
+//! Whole frames of a crowd and their stages: this crate beside `bevy_animation`, in one program.
 //!
 //! ```text
 //! CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false cargo bench --profile dev --bench crowd
@@ -6,20 +6,24 @@
 //!
 //! The dev profile, so that Bevy is not built a second time; it is optimised there, and with these settings so
 //! is this crate. Each side plays the same two clips, blended half and half, on the same skeleton of 58 joints
-//! and one mesh each. Measured is the CPU's work on animation, up to and with the skin matrices in Bevy's
-//! staging buffer: `PostUpdate` of the main world (advance, blend, propagation, bounds, and what Bevy does
-//! there beside it) and Bevy's and our extraction of skins. No camera draws; every mesh counts as in view.
+//! and one mesh each. No camera draws; every mesh counts as in view.
+//!
+//! *Frame* is `PostUpdate` and the extraction of skins as they run in an app. *Work* is what of that is
+//! animation, measured stage by stage on both sides by the same rule: each side's own systems, transform
+//! propagation, `extract_skins` and our palettes, less what the same stages take in an app without characters.
+//!
+//! Options (after `--`): `--threads N` sets the compute threads of both sides (else 1, and all there are),
+//! `--counts 100,1000`, `--runs N`, `--frames N`, `--only ours|bevy`, `--fast` for a short look.
 
 use bevy::{
-    animation::{AnimatedBy, AnimationTargetId, animated_field, graph::AnimationNodeIndex},
-    app::PluginsState,
+    app::{PluginsState, TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
     camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
-    ecs::schedule::ScheduleLabel,
+    ecs::world::CommandQueue,
     log::LogPlugin,
-    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
-    pbr::{SkinUniforms, extract_skins},
+    mesh::skinning::SkinnedMeshInverseBindposes,
+    pbr::SkinUniforms,
     prelude::*,
-    render::{ExtractSchedule, RenderApp, pipelined_rendering::PipelinedRenderingPlugin},
+    render::{RenderApp, pipelined_rendering::PipelinedRenderingPlugin},
     time::TimeUpdateStrategy,
     window::ExitCondition,
     winit::WinitPlugin,
@@ -32,112 +36,180 @@ use bevy_marionette::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
     },
     prelude::*,
-    render::ExtractPalettes,
 };
+use clap::Parser;
 use glam::Affine3A;
+use joints::JointCharacter;
+use stages::{Frame, Stage, StageClock, StageClockPlugin};
 use std::{
+    alloc::{GlobalAlloc, Layout, System},
     f32::consts::TAU,
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    process::Command,
+    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    time::Duration,
 };
+
+#[path = "../examples/crowd/joints.rs"]
+mod joints;
+#[path = "../examples/crowd/stages.rs"]
+mod stages;
 
 const JOINTS: usize = 58;
 const FRAMES: usize = 31;
 
+#[derive(Parser, Clone)]
+struct Args {
+    /// Compute threads of both sides
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Characters
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 100, 1000, 10_000])]
+    counts: Vec<usize>,
+    /// How often to measure all
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+    /// Frames of which the median is taken
+    #[arg(long, default_value_t = 60)]
+    frames: usize,
+    /// One side only
+    #[arg(long, value_enum)]
+    only: Option<Side>,
+    /// One run and fewer frames
+    #[arg(long)]
+    fast: bool,
+    // What cargo adds.
+    #[arg(long, hide = true)]
+    bench: bool,
+    #[arg(long, hide = true)]
+    test: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Side {
+    Bevy,
+    Ours,
+}
+
 fn main() {
-    // `cargo test` runs benches too, to see that they run.
-    let quick = std::env::args().any(|argument| argument == "--test");
-    let (counts, frames): (&[usize], _) = if quick { (&[1, 10], 3) } else { (&[1, 100, 1000, 10_000], 60) };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("{JOINTS} joints, 2 clips blended, {threads} threads; milliseconds a frame, median of {frames} frames\n");
-    println!("characters | bevy_animation: frame, extract | ours: frame, extract | ratio | ours, us a character");
-    println!("---------: | -----------------------------: | -------------------: | ----: | --------------------:");
-    for &count in counts {
-        // Ten thousand joint hierarchies take minutes to spawn and tell nothing that a thousand do not.
-        let bevys = (count <= 1000).then(|| measure(count, frames, spawn_bevys));
-        let ours = measure(count, frames, spawn_ours);
-        let total = |(main, extract): (f64, f64)| main + extract;
-        let per_character = total(ours) * 1000.0 / count as f64;
-        let (theirs, ratio) = match bevys {
-            Some(both) => (format!("{:.3}, {:.3}", both.0, both.1), format!("{:.1}", total(both) / total(ours))),
-            None => ("not run".into(), "".into()),
-        };
-        println!("{count} | {theirs} | {:.3}, {:.3} | {ratio} | {per_character:.2}", ours.0, ours.1);
+    let mut args = Args::parse();
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    if args.test || !args.bench && args.threads.is_none() {
+        // `cargo test` runs benches too, to see that they run.
+        args = Args { threads: Some(all), counts: vec![1, 10], runs: 1, frames: 3, ..args };
+    } else if args.fast {
+        args = Args { runs: 1, frames: args.frames.min(20), ..args };
     }
-}
-
-/// Milliseconds of `PostUpdate` and of skin extraction: medians.
-fn measure(count: usize, frames: usize, spawn: fn(&mut World, usize)) -> (f64, f64) {
-    let probe = Probe::default();
-    let mut app = app(&probe);
-    spawn(app.world_mut(), count);
-    for _ in 0..8 {
-        app.update();
-    }
-    probe.0.lock().expect("no panic while it was held").clear();
-    for _ in 0..frames {
-        app.update();
-    }
-    let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
-    assert!(filled >= count * JOINTS, "{filled} matrices for {count} characters");
-    let times = probe.0.lock().expect("no panic while it was held");
-    let median = |stage: Stage| {
-        let mut list: Vec<f64> =
-            times.iter().filter(|(s, _)| *s == stage).map(|(_, t)| t.as_secs_f64() * 1e3).collect();
-        list.sort_by(f64::total_cmp);
-        list[list.len() / 2]
+    let Some(threads) = args.threads else {
+        // Bevy's pools are made once in a process.
+        let mut counts = vec![1, all];
+        counts.dedup();
+        for threads in counts {
+            let program = std::env::current_exe().expect("this program has a path");
+            let given = std::env::args().skip(1);
+            let status = Command::new(program).args(given).arg("--threads").arg(threads.to_string()).status();
+            assert!(status.is_ok_and(|status| status.success()), "a run with {threads} threads failed");
+        }
+        return;
     };
-    (median(Stage::Main), median(Stage::Extract))
+    for run in 1..=args.runs {
+        let Args { frames, .. } = args;
+        println!("\n## {JOINTS} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
+        println!("Milliseconds, medians of {frames} frames.\n");
+        let empty = measure(None, 0, threads, frames);
+        let titles = Stage::WORK.map(Stage::name).join(" | ");
+        println!("characters | side | frame | work | {titles} | us a character | bytes each");
+        println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
+        print_row(0, "empty app", &empty, &empty.stages);
+        let mut ratios = Vec::new();
+        for &count in &args.counts {
+            let [bevy, ours] = [Side::Bevy, Side::Ours].map(|side| {
+                let wanted = args.only.is_none_or(|only| only == side);
+                wanted.then(|| {
+                    let cost = measure(Some(side), count, threads, frames);
+                    let work = cost.stages.beyond(&empty.stages);
+                    let name = if side == Side::Bevy { "bevy_animation" } else { "bevy_marionette" };
+                    print_row(count, name, &cost, &work);
+                    (cost, work)
+                })
+            });
+            if let (Some((bevy, their_work)), Some((ours, our_work))) = (bevy, ours) {
+                let frame = bevy.frame / ours.frame;
+                let beyond = (bevy.frame - empty.frame) / (ours.frame - empty.frame);
+                ratios.push((count, their_work.work() / our_work.work(), frame, beyond));
+            }
+        }
+        if !ratios.is_empty() {
+            println!("\ncharacters | work: times faster | frame: times faster | frame less an empty app's");
+            println!("---------: | ---: | ---: | ---:");
+        }
+        for (count, work, frame, beyond) in ratios {
+            println!("{count} | {work:.1} | {frame:.1} | {beyond:.1}");
+        }
+    }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Stage {
-    Main,
-    Extract,
+/// What a side costs with a number of characters.
+struct Cost {
+    /// Milliseconds of a frame as it runs in an app.
+    frame: f64,
+    /// Milliseconds stage by stage.
+    stages: Frame,
+    /// Bytes an instance keeps.
+    bytes: isize,
 }
 
-/// Times taken between two systems.
-#[derive(Resource, Clone, Default)]
-struct Probe(Arc<Mutex<Vec<(Stage, Duration)>>>);
-
-#[derive(Resource)]
-struct Since(Instant);
-
-fn begin(mut since: ResMut<Since>) {
-    since.0 = Instant::now();
+fn print_row(count: usize, side: &str, cost: &Cost, work: &Frame) {
+    let stages = Stage::WORK.map(|stage| format!("{:.3}", work.of(stage))).join(" | ");
+    let each = if count > 0 { format!("{:.2}", work.work() * 1e3 / count as f64) } else { String::new() };
+    println!("{count} | {side} | {:.3} | {:.3} | {stages} | {each} | {}", cost.frame, work.work(), cost.bytes);
 }
 
-fn end(stage: Stage) -> impl FnMut(Res<Since>, Res<Probe>) {
-    move |since, probe| probe.0.lock().expect("no panic while it was held").push((stage, since.0.elapsed()))
+fn measure(side: Option<Side>, count: usize, threads: usize, frames: usize) -> Cost {
+    let run = |stages: bool| {
+        let mut app = app(threads, stages);
+        (0..4).for_each(|_| app.update());
+        let before = KEPT.load(Relaxed);
+        match side {
+            Some(Side::Bevy) => spawn_bevys(app.world_mut(), count),
+            Some(Side::Ours) => spawn_ours(app.world_mut(), count),
+            None => {}
+        }
+        (0..8).for_each(|_| app.update());
+        let bytes = (KEPT.load(Relaxed) - before) / count.max(1) as isize;
+        let clock = app.world().resource::<StageClock>().clone();
+        clock.take();
+        (0..frames).for_each(|_| app.update());
+        let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
+        assert!(filled >= count * JOINTS, "{filled} matrices for {count} characters");
+        (Frame::median(&clock.take()), bytes)
+    };
+    let (whole, bytes) = run(false);
+    let (stages, _) = run(true);
+    Cost { frame: whole.whole(), stages, bytes: if count >= 100 { bytes } else { 0 } }
 }
 
-/// Schedules around `PostUpdate`, so that nothing of it is left out.
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct BeforePostUpdate;
-#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
-struct AfterPostUpdate;
-
-fn app(probe: &Probe) -> App {
+fn app(threads: usize, stages: bool) -> App {
+    let one = TaskPoolThreadAssignmentPolicy {
+        min_threads: 1,
+        max_threads: 1,
+        percent: 0.0,
+        on_thread_spawn: None,
+        on_thread_destroy: None,
+    };
+    let compute = TaskPoolThreadAssignmentPolicy { min_threads: threads, max_threads: threads, ..one.clone() };
+    let task_pool_options = TaskPoolOptions { io: one.clone(), async_compute: one, compute, ..default() };
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
+            .set(TaskPoolPlugin { task_pool_options })
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
             .disable::<WinitPlugin>()
             .disable::<LogPlugin>()
             .disable::<PipelinedRenderingPlugin>(),
     );
-    app.add_plugins(MarionettePlugins);
+    app.add_plugins((MarionettePlugins, StageClockPlugin { stages }));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.insert_resource(Since(Instant::now())).insert_resource(probe.clone());
-    let mut order = app.world_mut().resource_mut::<bevy::app::MainScheduleOrder>();
-    order.insert_before(PostUpdate, BeforePostUpdate);
-    order.insert_after(PostUpdate, AfterPostUpdate);
-    app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Main));
     app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
-    app.sub_app_mut(RenderApp).insert_resource(Since(Instant::now())).insert_resource(probe.clone()).add_systems(
-        ExtractSchedule,
-        (begin.before(extract_skins), end(Stage::Extract).after(extract_skins).after(ExtractPalettes)),
-    );
     while app.plugins_state() == PluginsState::Adding {
         std::thread::yield_now();
     }
@@ -193,74 +265,70 @@ fn model() -> Model {
     Model { skeleton, parts: vec![part], materials: vec![Material::default()], clips: clips.into() }
 }
 
-fn spawn_ours(world: &mut World, count: usize) {
-    let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+fn character(world: &mut World) -> Character {
+    world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
         let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
         build_character(model(), &Manifest::of_model("crowd"), &mut meshes, &mut materials)
-    });
+    })
+}
+
+/// Everyone at a time of their own.
+fn start_of(character: usize) -> f64 {
+    character as f64 * 0.37 % 1.0
+}
+
+fn place_of(character: usize) -> Transform {
+    Transform::from_xyz(character as f32, 0.0, 0.0)
+}
+
+fn spawn_ours(world: &mut World, count: usize) {
+    let character = character(world);
     let handle = world.resource_mut::<Assets<Character>>().add(character);
     for i in 0..count {
         let mut controller = Controller::default();
         for (name, _) in SWINGS {
-            // Everyone at a time of their own.
-            controller.add_track(Track::new(name).weight(0.5).starting_at(i as f64 * 0.37 % 1.0));
+            controller.add_track(Track::new(name).weight(0.5).starting_at(start_of(i)));
         }
-        world.spawn((SkinnedCharacter(handle.clone()), controller, Transform::from_xyz(i as f32, 0.0, 0.0)));
+        world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
     }
 }
 
 fn spawn_bevys(world: &mut World, count: usize) {
-    let target = |joint: usize| AnimationTargetId::from_name(&Name::new(format!("joint{joint}")));
-    let clips = SWINGS.map(|(_, swing)| {
-        let mut clip = AnimationClip::default();
-        for joint in 0..JOINTS {
-            let times = (0..FRAMES).map(|frame| frame as f32 / (FRAMES - 1) as f32);
-            let rotations = (0..FRAMES).map(|frame| joint_at(joint, frame, swing).rotation);
-            let curve = UnevenSampleAutoCurve::new(times.clone().zip(rotations)).expect("two samples and more");
-            clip.add_curve_to_target(target(joint), AnimatableCurve::new(animated_field!(Transform::rotation), curve));
-            // Like our constant channels: only the root's translation is animated.
-            if joint == 0 {
-                let translations = (0..FRAMES).map(|frame| joint_at(joint, frame, swing).translation);
-                let curve = UnevenSampleAutoCurve::new(times.zip(translations)).expect("two samples and more");
-                clip.add_curve_to_target(
-                    target(joint),
-                    AnimatableCurve::new(animated_field!(Transform::translation), curve),
-                );
-            }
-        }
-        world.resource_mut::<Assets<AnimationClip>>().add(clip)
+    let character = character(world);
+    let shared = world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
+        world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
+            let mut inverse_bindposes = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
+            JointCharacter::new(&character, &mut clips, &mut graphs, &mut inverse_bindposes)
+        })
     });
-    let (graph, nodes): (AnimationGraph, Vec<AnimationNodeIndex>) = AnimationGraph::from_clips(clips);
-    let graph = world.resource_mut::<Assets<AnimationGraph>>().add(graph);
-    let mesh = bevy::mesh::Mesh::from(Triangle3d::default())
-        .with_inserted_attribute(
-            Mesh::ATTRIBUTE_JOINT_INDEX,
-            bevy::mesh::VertexAttributeValues::Uint16x4(vec![[0; 4]; 3]),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, vec![[1.0, 0.0, 0.0, 0.0]; 3]);
-    let mesh = world.resource_mut::<Assets<Mesh>>().add(mesh);
-    let material = world.resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial::default());
-    let inverse_bindposes =
-        world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>().add(vec![Mat4::IDENTITY; JOINTS]);
+    let mut queue = CommandQueue::default();
+    let mut commands = Commands::new(&mut queue, world);
     for i in 0..count {
-        let mut player = AnimationPlayer::default();
-        for &node in &nodes {
-            player.play(node).repeat().set_weight(0.5).seek_to(i as f32 * 0.37 % 1.0);
-        }
-        let place = Transform::from_xyz(i as f32, 0.0, 0.0);
-        let root = world.spawn((place, Visibility::default(), player, AnimationGraphHandle(graph.clone()))).id();
-        let mut joints: Vec<Entity> = Vec::with_capacity(JOINTS);
-        for joint in 0..JOINTS {
-            let parent = parent_of(joint).map_or(root, |parent| joints[parent]);
-            let JointTransform { translation, rotation, scale } = joint_at(joint, 0, 0.0);
-            let transform = Transform { translation, rotation, scale };
-            joints.push(world.spawn((transform, target(joint), AnimatedBy(root), ChildOf(parent))).id());
-        }
-        world.spawn((
-            Mesh3d(mesh.clone()),
-            MeshMaterial3d(material.clone()),
-            SkinnedMesh { inverse_bindposes: inverse_bindposes.clone(), joints },
-            ChildOf(root),
-        ));
+        let plays = SWINGS.map(|(name, _)| (name, 0.5, start_of(i), 1.0));
+        shared.spawn(&mut commands, place_of(i), &plays);
+    }
+    queue.apply(world);
+}
+
+/// Bytes that are in use.
+static KEPT: AtomicIsize = AtomicIsize::new(0);
+
+/// The system's allocator, counting what is kept.
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator as it came; the count is an atomic number, which
+// allocates nothing itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        KEPT.fetch_add(layout.size() as isize, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        KEPT.fetch_sub(layout.size() as isize, Relaxed);
+        unsafe { System.dealloc(memory, layout) }
     }
 }
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

@@ -73,7 +73,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 }
 
 fn turn_by_a_quarter(callback: On<AnimationCallback>, mut heard: ResMut<Heard>) {
-    if &*callback.name == "turn_camera" && heard.turning {
+    if callback.name == "turn_camera" && heard.turning {
         // The data may be any type of your own that serde can read.
         let degrees: f32 = callback.data_as().unwrap_or_default();
         heard.turns += 1;
@@ -91,7 +91,7 @@ fn leave_mark(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    if &*step.name != "footstep" {
+    if step.name != "footstep" {
         return;
     }
     let foot = usize::from(step.data_as::<String>().is_ok_and(|side| side == "right"));

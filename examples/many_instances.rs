@@ -33,7 +33,7 @@ fn main() {
     let args = Args::parse();
     let stage = args.stage.clone().showing(1.0, "");
     let mut app = stage::app("many_instances", &stage, HELP);
-    let pictured = app.world().resource::<Stage>().picture.is_some();
+    let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 30 } else { 300 });
     app.insert_resource(Wanted(count))
         .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.5, 1.2), distance: 11.0, yaw: -0.5, pitch: 0.32 }))
@@ -104,7 +104,7 @@ fn caption(
 ) {
     let mut text = format!("{} characters, {} asset", wanted.0, assets.len());
     let frame = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
-    if let (Some(milliseconds), None) = (frame, &stage.picture) {
+    if let (Some(milliseconds), false) = (frame, stage.headless) {
         text += &format!("   {milliseconds:.1} ms per frame");
     }
     caption.say(text);

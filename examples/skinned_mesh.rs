@@ -32,8 +32,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     if keys.just_pressed(KeyCode::Space) {
-        let paused = controller.is_paused();
-        controller.set_paused(!paused);
+        controller.toggle_pause();
     }
     let speed = controller.speed();
     if keys.just_pressed(KeyCode::Minus) {

@@ -16,16 +16,20 @@ pub mod charts;
 pub mod contour;
 pub mod field;
 pub mod gait;
+pub mod hound;
 pub mod maths;
 pub mod motion;
 pub mod regions;
 pub mod rig;
 pub mod scout;
+pub mod solids;
+pub mod strokes;
 pub mod weights;
 
 use std::path::PathBuf;
 
 /// Every file of `assets/` that is generated, with its path below `assets/`.
 pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
-    scout::character().files()
+    let characters = [scout::character(), hound::character()];
+    characters.iter().flat_map(|character| character.files()).collect()
 }

@@ -13,9 +13,9 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry, to_m3d, to_md5_anim, to_md5_mesh},
-    model::{Influences, Material, Model, SkinPart},
+    model::{Influences, Material, Model, Skeleton, SkinPart},
 };
-use glam::{DVec3, Vec2, Vec4};
+use glam::{DVec3, Vec2, Vec3, Vec4};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// A material to be made.
@@ -27,6 +27,33 @@ pub struct MaterialPlan {
     pub reflectance: f32,
 }
 
+/// All that makes a character.
+pub struct Plan<'a> {
+    pub name: &'static str,
+    pub rig: &'a Rig,
+    pub field: &'a Field,
+    pub lattice: &'a Lattice,
+    /// Wanted side of the mesh's cells near a point, metres.
+    pub size_at: &'a dyn Fn(DVec3) -> f64,
+    /// How a joint's skin blends with its parent's; see [`weights`].
+    pub bend: &'a dyn Fn(usize) -> Option<Bend>,
+    /// How often shares of joints are spread to neighbouring vertices.
+    pub spread: usize,
+    /// Joints to a vertex at most. The MD5 file holds them all, the model the four largest.
+    pub influences: usize,
+    pub materials: &'a [MaterialPlan],
+    /// Index of a part's material.
+    pub material: &'a dyn Fn(u8) -> usize,
+    /// Factor on a part's texels per metre.
+    pub detail: &'a dyn Fn(u8) -> f64,
+    pub paint: &'a dyn Paint,
+    pub motions: Vec<Motion>,
+    pub masks: Vec<(&'static str, MaskEntry)>,
+    pub sockets: Vec<(&'static str, SocketEntry)>,
+    /// Whether there is an `.m3d` beside the MD5 files.
+    pub m3d: bool,
+}
+
 /// A finished character.
 pub struct Character {
     pub name: &'static str,
@@ -34,50 +61,50 @@ pub struct Character {
     /// Maps in the order of the model's materials.
     pub maps: Vec<Maps>,
     pub motions: Vec<Motion>,
+    /// All shares of every vertex of the model, part by part.
+    shares: Vec<Vec<Shares>>,
     masks: BTreeMap<String, MaskEntry>,
     sockets: BTreeMap<String, SocketEntry>,
+    m3d: bool,
 }
 
 impl Character {
     /// Makes a character of its descriptions.
-    #[allow(clippy::too_many_arguments)]
-    pub fn build(
-        name: &'static str,
-        rig: &Rig,
-        field: &Field,
-        lattice: &Lattice,
-        size_at: &dyn Fn(DVec3) -> f64,
-        bend: &dyn Fn(usize) -> Option<Bend>,
-        materials: &[MaterialPlan],
-        material: &dyn Fn(u8) -> usize,
-        detail: &dyn Fn(u8) -> f64,
-        paint: &dyn Paint,
-        motions: Vec<Motion>,
-        masks: Vec<(&str, MaskEntry)>,
-        sockets: Vec<(&str, SocketEntry)>,
-    ) -> Self {
-        let mut mesh = Mesh::contour(field, lattice, size_at);
+    pub fn build(plan: Plan) -> Self {
+        let Plan { rig, field, materials, .. } = plan;
+        let mut mesh = Mesh::contour(field, plan.lattice, plan.size_at);
         mesh.relax(field, 6);
         let regions = Regions::cut(field, mesh);
         let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
         let sky = sky(field, &regions.mesh, &normals);
-        let shares = weights(field, &regions.mesh, rig, bend, 4);
-        let charts = unwrap(&regions, material, detail);
+        let shares = weights(field, &regions.mesh, rig, plan.bend, plan.spread, plan.influences);
+        let charts = unwrap(&regions, plan.material, plan.detail);
         let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
-        let maps = materials.iter().enumerate().map(|(m, plan)| bake(&surface, &charts, m, plan.size, paint));
-        let parts = materials.iter().enumerate().map(|(m, plan)| {
-            let own: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
-            part(plan.name, m, &regions.mesh, &normals, &shares, &own)
-        });
+        let maps = materials.iter().enumerate().map(|(m, own)| bake(&surface, &charts, m, own.size, plan.paint));
+        let (parts, part_shares) = materials
+            .iter()
+            .enumerate()
+            .map(|(m, own)| {
+                let charts: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
+                part(own.name, m, &regions.mesh, &normals, &shares, &charts)
+            })
+            .unzip();
         let model = Model {
             skeleton: rig.skeleton().expect("the rig's joints come parents first and are finite"),
-            parts: parts.collect(),
+            parts,
             materials: materials.iter().map(describe).collect(),
-            clips: motions.iter().map(|m| m.clip(rig).expect("poses are whole and finite")).collect(),
+            clips: plan.motions.iter().map(|m| m.clip(rig).expect("poses are whole and finite")).collect(),
         };
-        let owned = |(name, entry)| (String::from(name), entry);
-        let sockets = sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect();
-        Self { name, model, maps: maps.collect(), motions, masks: masks.into_iter().map(owned).collect(), sockets }
+        Self {
+            name: plan.name,
+            model,
+            maps: maps.collect(),
+            motions: plan.motions,
+            shares: part_shares,
+            masks: plan.masks.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            sockets: plan.sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            m3d: plan.m3d,
+        }
     }
 
     /// All files, with paths below `assets/`.
@@ -88,10 +115,15 @@ impl Character {
             out.push((format!("{}.png", material.name), png(&maps.diffuse, maps.size)));
             out.push((format!("{}_nmap.png", material.name), png(&maps.normal, maps.size)));
         }
-        let mut whole = to_m3d(&self.model);
-        tidy_m3d(&mut whole);
-        out.push((format!("{name}.m3d"), m3d::write(&whole).into_bytes()));
+        if self.m3d {
+            let mut whole = to_m3d(&self.model);
+            tidy_m3d(&mut whole);
+            out.push((format!("{name}.m3d"), m3d::write(&whole).into_bytes()));
+        }
         let mut mesh = to_md5_mesh(&self.model);
+        for (mesh, (part, shares)) in mesh.meshes.iter_mut().zip(self.model.parts.iter().zip(&self.shares)) {
+            all_weights(mesh, &self.model.skeleton, &part.positions, shares);
+        }
         tidy_md5_mesh(&mut mesh);
         out.push((format!("{name}.md5mesh"), md5::write_mesh(&mesh).into_bytes()));
         for clip in &self.model.clips {
@@ -100,10 +132,11 @@ impl Character {
             out.push((format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim).into_bytes()));
         }
         let names = self.model.skeleton.names().iter().map(|n| n.to_string()).collect();
-        for (file, model, names, own) in [
+        let manifests = [
             (format!("{name}.character.ron"), format!("{name}.md5mesh"), vec![], false),
             (format!("{name}_m3d.character.ron"), format!("{name}.m3d"), names, true),
-        ] {
+        ];
+        for (file, model, names, own) in manifests.into_iter().take(if self.m3d { 2 } else { 1 }) {
             let manifest = self.manifest(model, names, own);
             let text = manifest.to_ron().expect("strings and numbers are RON");
             out.push((file, (text + "\n").into_bytes()));
@@ -144,8 +177,17 @@ fn describe(plan: &MaterialPlan) -> Material {
     }
 }
 
-/// The skin of one material: a vertex of the mesh occurs once for each chart it lies in.
-fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[Shares], charts: &[&Chart]) -> SkinPart {
+/// The skin of one material, and all shares of its vertices: a vertex of the mesh occurs once for
+/// each chart it lies in.
+fn part(
+    name: &str,
+    material: usize,
+    mesh: &Mesh,
+    normals: &[DVec3],
+    shares: &[Shares],
+    charts: &[&Chart],
+) -> (SkinPart, Vec<Shares>) {
+    let mut all: Vec<Shares> = Vec::new();
     let mut out = SkinPart { name: name.into(), material, ..SkinPart::default() };
     let mut palette: Vec<u16> = Vec::new();
     for chart in charts {
@@ -158,13 +200,14 @@ fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[S
                     let up = up_in_texture(chart, n, t);
                     let sign = n.cross(t).dot(up).signum();
                     let mut influences = Influences::default();
-                    for (i, &(joint, share)) in shares[v as usize].iter().enumerate() {
+                    let kept: f64 = shares[v as usize].iter().take(4).map(|s| s.1).sum();
+                    for (i, &(joint, share)) in shares[v as usize].iter().take(4).enumerate() {
                         let slot = palette.iter().position(|&j| usize::from(j) == joint).unwrap_or_else(|| {
                             palette.push(joint as u16);
                             palette.len() - 1
                         });
                         influences.palette[i] = slot as u16;
-                        influences.weights[i] = share as f32;
+                        influences.weights[i] = (share / kept) as f32;
                     }
                     let uv = chart.tex_coord(p);
                     out.positions.push(round(p, 1e-4));
@@ -173,6 +216,7 @@ fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[S
                     out.tex_coords.push(Vec2::new(round(uv.extend(0.0), 1e-5).x, round(uv.extend(0.0), 1e-5).y));
                     out.influences.push(influences);
                     out.source_vertices.push(0);
+                    all.push(shares[v as usize].clone());
                     out.positions.len() as u32 - 1
                 })
             });
@@ -191,7 +235,36 @@ fn part(name: &str, material: usize, mesh: &Mesh, normals: &[DVec3], shares: &[S
         }
     }
     out.palette = sorted;
-    out
+    (out, all)
+}
+
+/// Gives the vertices that more than four joints move all their weights, as MD5 allows.
+fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec3], shares: &[Shares]) {
+    let four = std::mem::take(&mut mesh.weights);
+    for (vertex, (position, shares)) in mesh.vertices.iter_mut().zip(positions.iter().zip(shares)) {
+        let first = mesh.weights.len() as u32;
+        if shares.len() <= 4 {
+            let start = vertex.first_weight as usize;
+            mesh.weights.extend_from_slice(&four[start..start + vertex.weight_count as usize]);
+        } else {
+            mesh.weights.extend(shares.iter().map(|&(joint, share)| {
+                // The bind pose turns nothing but axes: MD5's are X forward, Z up.
+                let p = skeleton.inverse_bind()[joint].transform_point3(*position);
+                md5::Md5Weight { joint: joint as u32, bias: share as f32, position: [-p.z, -p.x, p.y] }
+            }));
+        }
+        (vertex.first_weight, vertex.weight_count) = (first, mesh.weights.len() as u32 - first);
+    }
+}
+
+/// A mask of what hangs on some joints.
+pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
+    MaskEntry { roots: roots.iter().map(|r| r.to_string()).collect(), falloff }
+}
+
+/// A socket that turns with its joint.
+pub fn socket(joint: &str, translation: Vec3) -> SocketEntry {
+    SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
 }
 
 /// Rounds to a multiple of 1/`steps`; −0 becomes 0.

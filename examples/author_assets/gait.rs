@@ -7,14 +7,14 @@
 use super::maths::{eased, hermite, turn};
 use glam::{DQuat, DVec3};
 
-/// A foot's measures at rest, flat on the floor at y = 0, facing −Z.
+/// A foot's measures at rest, on the floor at y = 0, facing −Z.
 #[derive(Clone, Copy, Debug)]
 pub struct FootShape {
     pub ankle: DVec3,
     /// Joint of the toes.
     pub ball: DVec3,
-    /// Last point of the heel on the floor.
-    pub heel: DVec3,
+    /// Last point of the heel on the floor; `None` for who walks on the toes.
+    pub heel: Option<DVec3>,
 }
 
 /// Where a foot is.
@@ -30,12 +30,14 @@ pub struct FootPlace {
 impl FootShape {
     /// The foot on the floor, moved by `shift` and turned by `yaw` degrees about the model's Y axis,
     /// then rolled by `pitch` degrees: over the heel with toes up if positive, over the ball if negative.
+    /// Without a heel, it leans over the ball either way and the toes stay flat.
     pub fn rolled(&self, shift: DVec3, yaw: f64, pitch: f64) -> FootPlace {
         let yawed = turn(DVec3::Y, yaw);
         let roll = turn(DVec3::X, pitch);
-        let pivot = if pitch > 0.0 { self.heel } else { self.ball };
+        let heel = self.heel.filter(|_| pitch > 0.0);
+        let pivot = heel.unwrap_or(self.ball);
         let ankle = yawed * (pivot + roll * (self.ankle - pivot)) + shift;
-        let toes = if pitch > 0.0 { yawed * roll } else { yawed };
+        let toes = if heel.is_some() { yawed * roll } else { yawed };
         FootPlace { ankle, turn: (yawed * roll).normalize(), toes }
     }
 }
@@ -57,6 +59,8 @@ pub struct Gait {
     pub stance_pitch: &'static [(f64, f64)],
     /// Pitch of the foot while swinging: (share of the swing, degrees); ends as the stance begins.
     pub swing_pitch: &'static [(f64, f64)],
+    /// Share of the floor's speed with which the swinging foot leaves and meets the floor.
+    pub follow: f64,
     /// How much the swinging ankle rises above the straight way, metres, and when: (share, metres).
     pub lift: &'static [(f64, f64)],
 }
@@ -75,9 +79,9 @@ impl Gait {
         }
         let t = (phase - self.duty) / (1.0 - self.duty);
         let (lifted, falling) = (self.standing(shape, 1.0), self.standing(shape, 0.0));
-        // The swing leaves and meets the floor with the speed the stance has there.
+        // The swing leaves and meets the floor as the stance goes there.
         let step = 1e-3;
-        let scale = (1.0 - self.duty) / (self.duty * step);
+        let scale = self.follow * (1.0 - self.duty) / (self.duty * step);
         let leaving = (lifted.ankle - self.standing(shape, 1.0 - step).ankle) * scale;
         let meeting = (self.standing(shape, step).ankle - falling.ankle) * scale;
         let mut ankle = hermite(lifted.ankle, leaving, falling.ankle, meeting, t);
@@ -116,4 +120,42 @@ pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
     }
     let excess = out.iter().zip(limits).map(|(o, l)| o - l).fold(0.0, f64::max);
     out.iter().map(|o| o - excess).collect()
+}
+
+/// How far the carrying point of a foot slides over the moving floor in all of one stance, metres:
+/// at the frames and, as a player mixes them, at `between` moments between each two.
+///
+/// `foot` and `toes` are joints, `footfall` the share of the cycle at which the foot falls.
+#[cfg(test)]
+pub fn slide(
+    gait: &Gait,
+    footfall: f64,
+    shape: &FootShape,
+    [foot, toes]: [usize; 2],
+    rig: &super::rig::Rig,
+    motion: &super::motion::Motion,
+    between: usize,
+) -> f64 {
+    let cuts = between + 1;
+    let steps = (motion.frames.len() - 1) * cuts;
+    let at = |i: usize| {
+        let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
+        let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
+        rig.model(&motion.frames[frame].mixed(next, share))
+    };
+    let mut slid = 0.0;
+    for i in 0..steps {
+        let phase = |i: usize| i as f64 / steps as f64 - footfall;
+        if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
+            continue;
+        }
+        let model = [i, i + 1].map(at);
+        let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
+        let slip = |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| (point(&model[1]) - point(&model[0]) - floor).length();
+        // Heel or ball, whichever carries.
+        let ball = slip(&|m| m[toes].0);
+        let heel = shape.heel.map(|heel| slip(&|m| m[foot].0 + m[foot].1 * (heel - shape.ankle)));
+        slid += heel.map_or(ball, |heel| heel.min(ball));
+    }
+    slid
 }

@@ -7,27 +7,32 @@
 use super::{contour::Mesh, field::Field, maths::smoothstep, rig::Rig};
 use glam::DVec3;
 
-/// Up to four (joint, share), largest first, summing to one.
+/// (joint, share), largest first, summing to one.
 pub type Shares = Vec<(usize, f64)>;
 
 /// What a character says about its joints' bends.
 pub struct Bend {
     /// Width of the blend across the joint's start, metres.
     pub width: f64,
-    /// Direction along which the blend runs; zero: along parent's and own bone.
+    /// Direction along which the blend runs; zero: along parent's and own bone, one way along its own.
     pub across: DVec3,
+    /// Whether only the joint's own skin is shared with the parent, not the parent's with it: where
+    /// a limb grows out of a trunk.
+    pub one_way: bool,
 }
 
 /// Weights of every vertex of `mesh`.
 ///
 /// `bend` gives, for a joint, how it blends with its parent; `None` for a hard border that only the
-/// spreading softens. `rounds` is how often shares are spread to neighbours.
+/// spreading softens. `rounds` is how often shares are spread to neighbours, `most`
+/// how many joints may move a vertex.
 pub fn weights(
     field: &Field,
     mesh: &Mesh,
     rig: &Rig,
     bend: &dyn Fn(usize) -> Option<Bend>,
     rounds: usize,
+    most: usize,
 ) -> Vec<Shares> {
     let joints = rig.joints.len();
     let children: Vec<Vec<usize>> =
@@ -49,7 +54,7 @@ pub fn weights(
             }
         }
     }
-    dense.into_iter().map(|row| four_largest(&row)).collect()
+    dense.into_iter().map(|row| largest(&row, most)).collect()
 }
 
 /// Gives `amount` to `bone`, less what belongs across its joints to parent and children.
@@ -70,7 +75,8 @@ fn share(
         let j = &rig.joints[joint];
         let own = j.rotation * DVec3::Y;
         let along = if bend.across == DVec3::ZERO {
-            j.parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
+            let parent = j.parent.filter(|_| !bend.one_way);
+            parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
         } else {
             bend.across
         };
@@ -87,7 +93,8 @@ fn share(
         }
     }
     for &child in children[bone].iter().filter(|c| Some(**c) != from) {
-        if let Some(theirs) = beyond(child) {
+        let shared = bends[child].as_ref().is_some_and(|b| !b.one_way);
+        if let Some(theirs) = beyond(child).filter(|_| shared) {
             let given = left * theirs;
             left -= given;
             if given > 1e-4 {
@@ -98,15 +105,21 @@ fn share(
     row[bone] += left;
 }
 
-/// The four largest shares, in thousandths that sum to one: few digits, and the same on every machine.
-fn four_largest(row: &[f64]) -> Shares {
+/// What shares beyond the fourth may sum to: a reader that keeps four loses little.
+const BEYOND_FOUR: f64 = 0.04;
+
+/// The largest shares, in thousandths that sum to one: few digits, and the same on every machine.
+fn largest(row: &[f64], most: usize) -> Shares {
     let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.012).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    shares.truncate(4);
+    shares.truncate(most);
     let sum: f64 = shares.iter().map(|s| s.1).sum();
+    let beyond: f64 = shares.iter().skip(4).map(|s| s.1 / sum).sum();
+    let scale = if beyond > BEYOND_FOUR { BEYOND_FOUR / beyond } else { 1.0 };
     let mut left = 1000.0;
-    for s in shares.iter_mut().skip(1) {
-        s.1 = (s.1 / sum * 1000.0).round();
+    for (i, s) in shares.iter_mut().enumerate().skip(1) {
+        let scale = if i < 4 { 1.0 } else { scale };
+        s.1 = (s.1 / sum * 1000.0 * scale).round();
         left -= s.1;
         s.1 /= 1000.0;
     }
@@ -121,9 +134,17 @@ mod tests {
 
     #[test]
     fn four_shares_sum_to_one_and_come_in_order() {
-        let shares = four_largest(&[0.3, 0.1, 0.05, 0.25, 0.2, 0.1]);
+        let shares = largest(&[0.3, 0.1, 0.05, 0.25, 0.2, 0.1], 4);
         assert_eq!(shares.iter().map(|s| s.0).collect::<Vec<_>>(), [0, 3, 4, 1]);
         assert!((shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(shares.windows(2).all(|w| w[0].1 >= w[1].1));
+    }
+
+    #[test]
+    fn what_lies_beyond_four_shares_is_small() {
+        let shares = largest(&[0.2, 0.15, 0.15, 0.2, 0.15, 0.15], 6);
+        assert_eq!(shares.len(), 6);
+        assert!((shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(shares[4..].iter().map(|s| s.1).sum::<f64>() < BEYOND_FOUR + 0.0011);
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn spawn(mut commands: Commands) {
         CaptionText,
         Text::default(),
         TextFont::from_font_size(18.0),
+        TextShadow { offset: Vec2::splat(1.0), color: Color::srgba(0.0, 0.0, 0.0, 0.7) },
         Node { position_type: PositionType::Absolute, left: px(14), top: px(12), right: px(14), ..default() },
     ));
 }

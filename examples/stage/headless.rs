@@ -1,6 +1,6 @@
-//! Pictures without a window.
+//! Pictures and films without a window.
 
-use super::{Caption, STEP, Stage};
+use super::{Caption, Orbit, STEP, Stage, film};
 use bevy::{
     asset::LoadState,
     input::InputSystems,
@@ -8,18 +8,25 @@ use bevy::{
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
     time::TimeUpdateStrategy,
 };
-use bevy_marionette::{character::CharacterParts, prelude::*};
-use std::{str::FromStr, time::Duration};
+use bevy_marionette::{
+    character::{CharacterParts, ModelPose},
+    prelude::*,
+};
+use image::RgbImage;
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
 /// How far a headless run has come. An example may hold it back while its assets load.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Default)]
 pub struct Capture {
     /// Whether the scene is still incomplete: the clock of the picture does not run yet.
     pub waiting: bool,
     /// Seconds since the scene was complete.
     pub clock: f32,
-    frames_after: u32,
+    /// Index of the picture that is being prepared.
+    pub index: usize,
+    settled: u32,
     asked: bool,
+    taken: Vec<(PathBuf, RgbImage)>,
 }
 
 /// A key pressed at a moment of the picture's clock.
@@ -59,6 +66,15 @@ fn press_keys(
     }
 }
 
+/// Turns the camera evenly over the pictures of a film.
+fn turn(capture: Res<Capture>, stage: Res<Stage>, mut orbits: Query<&mut Orbit>, mut turned: Local<f32>) {
+    let goal = stage.turn * capture.index as f32 / stage.pictures.len().max(1) as f32;
+    if goal != *turned {
+        orbits.iter_mut().for_each(|mut orbit| orbit.yaw += goal - *turned);
+        *turned = goal;
+    }
+}
+
 pub(super) struct HeadlessPlugin;
 
 impl Plugin for HeadlessPlugin {
@@ -66,16 +82,19 @@ impl Plugin for HeadlessPlugin {
         app.init_resource::<Capture>()
             .add_systems(Startup, |mut time: ResMut<Time<Virtual>>| time.pause())
             .add_systems(PreUpdate, press_keys.after(InputSystems))
-            .add_systems(Last, take_picture);
+            .add_systems(Update, turn)
+            .add_systems(Last, take_pictures);
     }
 }
 
-/// Frames rendered once the clock has stopped: meshes and textures upload meanwhile.
+/// Frames rendered once the first picture's moment has come: meshes and textures upload meanwhile.
 const SETTLE: u32 = 6;
+/// The same for the pictures after it: the camera must have been there for what is in view to be known.
+const SETTLE_NEXT: u32 = 2;
 
-/// Holds the clock until the scene is complete, lets it run to the asked-for time to the microsecond,
-/// and then takes the picture. Nothing is drawn before that: software rendering is slow.
-fn take_picture(
+/// Holds the clock until the scene is complete, lets it run to each picture's moment to the microsecond,
+/// and takes the picture. Nothing is drawn in between: software rendering is slow.
+fn take_pictures(
     mut commands: Commands,
     mut capture: ResMut<Capture>,
     mut time: ResMut<Time<Virtual>>,
@@ -84,6 +103,7 @@ fn take_picture(
     caption: Res<Caption>,
     server: Res<AssetServer>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
+    playing: Query<(&AnimationController, &ModelPose)>,
     mut cameras: Query<&mut Camera>,
 ) {
     // A character whose parts are not there yet is as good as a missing one; so is one that waits for textures.
@@ -94,7 +114,7 @@ fn take_picture(
         !parts.entities.is_empty() && !server.recursive_dependency_load_state(handle.id()).is_loading()
     };
     let complete = !capture.waiting && characters.iter().all(is_there);
-    let left = stage.time - capture.clock;
+    let left = stage.time + stage.every * capture.index as f32 - capture.clock;
     if complete && left > 1e-6 {
         let next = left.min(STEP);
         capture.clock += next;
@@ -103,40 +123,56 @@ fn take_picture(
     } else {
         time.pause();
     }
-    let draw = complete && left <= 1e-6;
+    let draw = complete && left <= 1e-6 && !capture.asked;
     cameras.iter_mut().filter(|camera| camera.is_active != draw).for_each(|mut camera| camera.is_active = draw);
-    if !draw {
+    let (true, Some(target)) = (draw, stage.target.clone()) else { return };
+    capture.settled += 1;
+    if capture.settled < if capture.index == 0 { SETTLE } else { SETTLE_NEXT } {
         return;
     }
-    capture.frames_after += 1;
-    if capture.frames_after < SETTLE || capture.asked {
-        return;
+    (capture.asked, capture.settled) = (true, 0);
+    if capture.index == 0 {
+        // For whoever cannot see the picture, and for tests.
+        caption.lines().for_each(|line| println!("| {line}"));
     }
-    capture.asked = true;
-    // For whoever cannot see the picture, and for tests.
-    caption.lines().for_each(|line| println!("| {line}"));
-    let (Some(target), Some(file)) = (stage.target.clone(), stage.picture.clone()) else { return };
-    commands.spawn(Screenshot::image(target)).observe(
-        move |captured: On<ScreenshotCaptured>, mut exit: MessageWriter<AppExit>| match save(&captured.image, &file) {
-            Ok(()) => {
-                println!("picture: {}", file.display());
-                exit.write(AppExit::Success);
-            }
-            Err(reason) => {
-                eprintln!("cannot write {}: {reason}", file.display());
-                exit.write(AppExit::error());
-            }
-        },
-    );
+    for (controller, pose) in playing.iter().filter(|_| stage.pictures.len() == 1) {
+        println!("pose {:016x}  {}", hash(pose), controller.current().unwrap_or("-"));
+    }
+    commands.spawn(Screenshot::image(target)).observe(keep);
 }
 
-fn save(image: &Image, file: &std::path::Path) -> Result<(), String> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    }
-    let picture = image.clone().try_into_dynamic().map_err(|e| e.to_string())?;
+/// One number for a pose: the same again is the same to the last bit.
+fn hash(pose: &ModelPose) -> u64 {
+    // FNV-1a.
+    let numbers = pose.joints.iter().flat_map(|joint| joint.to_cols_array());
+    numbers.fold(0xcbf2_9ce4_8422_2325, |hash, x| (hash ^ u64::from(x.to_bits())).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Keeps a picture; after the last one, writes the files and ends the program.
+fn keep(
+    captured: On<ScreenshotCaptured>,
+    mut capture: ResMut<Capture>,
+    stage: Res<Stage>,
+    mut exit: MessageWriter<AppExit>,
+) {
+    let picture = captured.image.clone().try_into_dynamic();
     // Whatever alpha the scene left, a picture on a page is opaque.
-    picture.to_rgb8().save(file).map_err(|e| e.to_string())
+    let picture = picture.unwrap_or_else(|error| fail(format!("no picture: {error}"))).to_rgb8();
+    let file = stage.pictures[capture.index].clone();
+    capture.taken.push((file, picture));
+    (capture.index, capture.asked) = (capture.index + 1, false);
+    if capture.index < stage.pictures.len() {
+        return;
+    }
+    // There is nothing left to draw while the files are written and the program ends.
+    capture.asked = true;
+    match film::write(std::mem::take(&mut capture.taken), stage.every) {
+        Ok(files) => {
+            files.iter().for_each(|file| println!("picture: {}", file.display()));
+            exit.write(AppExit::Success);
+        }
+        Err(reason) => fail(reason),
+    }
 }
 
 /// Ends the program with one sentence on standard error.

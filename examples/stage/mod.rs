@@ -1,4 +1,4 @@
-//! What the examples share: a lit stage, an orbiting camera, a line of help, and headless pictures.
+//! What the examples share: a lit stage, an orbiting camera, a line of help, and headless pictures and films.
 //!
 //! Not part of the plugin: copy from it what you like.
 
@@ -6,11 +6,15 @@
 #![allow(dead_code, unused_imports)]
 
 mod caption;
+mod film;
+mod gallery;
 mod ground;
 mod headless;
 mod orbit;
+mod sky;
 
 pub use caption::{Caption, bar};
+pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use orbit::{Orbit, View};
@@ -21,12 +25,13 @@ use bevy::{
     camera::RenderTarget,
     core_pipeline::tonemapping::Tonemapping,
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
-    light::CascadeShadowConfigBuilder,
+    light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::LogPlugin,
     prelude::*,
     render::{
         RenderPlugin,
         render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+        view::NoIndirectDrawing,
     },
     time::TimeUpdateStrategy,
     window::ExitCondition,
@@ -38,7 +43,7 @@ use std::{path::PathBuf, time::Duration};
 /// What every example understands on its command line.
 #[derive(clap::Parser, Clone, Debug)]
 pub struct StageArgs {
-    /// Render one picture off-screen and exit; without a FILE it goes to target/NAME.png
+    /// Render off-screen to a .png or .gif and exit; without a FILE to target/NAME.png
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub headless: Option<Option<PathBuf>>,
     /// Size of the window or picture
@@ -47,15 +52,32 @@ pub struct StageArgs {
     /// Seconds on the clock when the headless picture is taken
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f32>,
+    /// Pictures to take headless: frames of a GIF, else files with numbers
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub frames: u16,
+    /// Pictures a second of the clock
+    #[arg(long, default_value_t = 20.0, value_parser = parse_fps)]
+    pub fps: f32,
+    /// Degrees that the camera turns around in all of a headless film
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub turn: f32,
     /// Press a key during a headless run, such as N@0.5 or Space@1; may be given again
     #[arg(long, value_name = "KEY@SECONDS")]
     pub press: Vec<Press>,
     /// Leave out all text
     #[arg(long)]
     pub bare: bool,
+    /// Draw without multisampling and indirect commands, which some drivers (Wine's Direct3D) lack
+    #[arg(long)]
+    pub plain: bool,
 }
 
 impl StageArgs {
+    /// One picture without a window, to be named later in [`Stage::pictures`].
+    pub fn without_window(size: UVec2) -> Self {
+        Self { headless: Some(None), size, time: None, frames: 1, fps: 20.0, turn: 0.0, press: vec![], bare: false }
+    }
+
     /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
     /// that are pressed on the way, as in `"N@0.5 Space@0.8"`.
     pub fn showing(self, time: f32, keys: &str) -> Self {
@@ -73,18 +95,28 @@ fn parse_size(text: &str) -> Result<UVec2, String> {
     }
 }
 
+fn parse_fps(text: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|fps| (0.1..=240.0).contains(fps)).ok_or_else(|| "expected 0.1 to 240".into())
+}
+
 /// Steps of the clock in a headless run.
 pub const STEP: f32 = 1.0 / 60.0;
 
-/// The stage's state: where the picture goes, and how long to wait before it is taken.
+/// The stage's state: where the pictures go, and how long to wait before they are taken.
 #[derive(Resource, Clone)]
 pub struct Stage {
-    /// Where the headless picture goes; `None` with a window.
-    pub picture: Option<PathBuf>,
-    /// Seconds on the clock when the picture is taken.
+    /// Where each headless picture goes; see [`film::write`] for those that go to one file. Empty with a window.
+    pub pictures: Vec<PathBuf>,
+    /// Whether there is no window.
+    pub headless: bool,
+    /// Seconds on the clock when the first picture is taken, and between one and the next.
     pub time: f32,
+    every: f32,
+    /// Radians that the camera turns around over all pictures.
+    turn: f32,
     press: Vec<Press>,
     size: UVec2,
+    plain: bool,
     target: Option<Handle<Image>>,
 }
 
@@ -116,14 +148,19 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         app.add_plugins(headless::HeadlessPlugin);
     }
-    let (time, press) = (args.time.unwrap_or(1.0), args.press.clone());
-    app.insert_resource(Stage { picture, time, press, size: args.size, target: None })
+    let headless = picture.is_some();
+    let pictures = picture.iter().flat_map(|file| film::names(file, args.frames.into())).collect();
+    let (time, every, turn) = (args.time.unwrap_or(1.0), args.fps.recip(), args.turn.to_radians());
+    let press = args.press.clone();
+    let (size, plain) = (args.size, args.plain);
+    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, target: None })
         .init_resource::<View>()
         .init_resource::<Caption>()
         .insert_resource(Help(help))
         .insert_resource(Bare(args.bare))
-        .insert_resource(ClearColor(BACKGROUND))
-        .insert_resource(GlobalAmbientLight { color: Color::srgb(0.75, 0.85, 1.0), brightness: 220.0, ..default() })
+        .insert_resource(ClearColor(HORIZON))
+        // The sky's own light comes from its cube map.
+        .insert_resource(GlobalAmbientLight::NONE)
         .add_plugins(MarionettePlugins)
         .add_systems(Startup, (set_stage, show_help, caption::spawn).chain())
         .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
@@ -157,7 +194,8 @@ pub fn has_keys() -> bool {
 }
 
 /// The colour of everything far away.
-const BACKGROUND: Color = Color::srgb(0.115, 0.13, 0.155);
+/// Where the ground ends; the fog takes this colour, so that one sees no edge.
+const HORIZON: Color = Color::srgb(0.54, 0.60, 0.68);
 
 fn plugins(name: &str, size: UVec2, headless: bool) -> PluginGroupBuilder {
     let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
@@ -201,6 +239,7 @@ fn set_stage(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
+    mut clusters: ResMut<GlobalClusterSettings>,
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
@@ -208,11 +247,18 @@ fn set_stage(
         // With no window Bevy cannot tell by itself which camera counts.
         bevy::camera::ShadowLodOrigin,
         view.0,
+        Projection::from(PerspectiveProjection { fov: orbit::FIELD_OF_VIEW, ..default() }),
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
-        DistanceFog { color: BACKGROUND, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
+        DistanceFog { color: HORIZON, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
+        EnvironmentMapLight { intensity: 420.0, ..sky::light(&mut images) },
     ));
-    if stage.picture.is_some() {
+    if stage.plain {
+        camera.insert((Msaa::Off, NoIndirectDrawing));
+        // Clustering lights on the GPU draws indirectly too.
+        clusters.gpu_clustering = None;
+    }
+    if stage.headless {
         let Stage { size, .. } = *stage;
         let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
         image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
@@ -225,18 +271,20 @@ fn set_stage(
         Ground,
         Mesh3d(meshes.add(Plane3d::default().mesh().size(2.0, 2.0).build())),
         MeshMaterial3d(materials.add(StandardMaterial {
-            base_color: Color::srgb(0.42, 0.45, 0.50),
+            base_color: Color::srgb(0.43, 0.45, 0.475),
             base_color_texture: Some(checker),
             perceptual_roughness: 0.85,
             reflectance: 0.25,
-            uv_transform: bevy::math::Affine2::from_scale(Vec2::splat(40.0)),
             ..default()
         })),
         Transform::from_scale(Vec3::splat(20.0)),
     ));
+    commands.spawn(sky::dome(&mut meshes, &mut materials));
+    // From the front and above; a weak one from the other side; one from behind that draws the outline.
     for (color, illuminance, shadow, from) in [
-        (Color::srgb(1.0, 0.95, 0.86), 7600.0, true, Vec3::new(-2.0, 4.0, -3.0)),
-        (Color::srgb(0.62, 0.76, 1.0), 2600.0, false, Vec3::new(3.5, 2.0, 2.5)),
+        (Color::srgb(1.0, 0.94, 0.84), 7400.0, true, Vec3::new(-2.6, 4.2, -3.4)),
+        (Color::srgb(0.70, 0.82, 1.0), 900.0, false, Vec3::new(4.0, 1.5, -1.5)),
+        (Color::srgb(0.78, 0.88, 1.0), 5200.0, false, Vec3::new(2.4, 2.6, 3.6)),
     ] {
         commands.spawn((
             DirectionalLight { color, illuminance, shadow_maps_enabled: shadow, ..default() },
@@ -264,7 +312,8 @@ fn show_help(mut commands: Commands, help: Res<Help>) {
     commands.spawn((
         Text::new(help.0),
         TextFont::from_font_size(14.0),
-        TextColor(Color::srgba(1.0, 1.0, 1.0, 0.75)),
+        TextColor(Color::srgba(1.0, 1.0, 1.0, 0.85)),
+        TextShadow { offset: Vec2::splat(1.0), color: Color::srgba(0.0, 0.0, 0.0, 0.7) },
         Node { position_type: PositionType::Absolute, left: px(14), bottom: px(12), ..default() },
     ));
 }

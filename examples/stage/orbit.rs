@@ -1,9 +1,10 @@
 //! A camera that circles what it looks at: drag, wheel and arrow keys.
 
-use super::Ground;
+use super::{Ground, sky::Sky};
 use bevy::{
     input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
     light::CascadeShadowConfigBuilder,
+    math::Affine2,
     prelude::*,
 };
 use std::f32::consts::FRAC_PI_2;
@@ -20,6 +21,9 @@ pub struct Orbit {
     /// Angle above the horizon in radians.
     pub pitch: f32,
 }
+
+/// Vertical field of view in radians: a long lens, which flatters figures.
+pub const FIELD_OF_VIEW: f32 = 0.62;
 
 /// Where the camera begins; insert another one to begin elsewhere.
 #[derive(Resource, Clone, Copy, Debug, Default)]
@@ -72,7 +76,9 @@ pub(super) fn steer(
 /// Puts the camera, and lets fog, shadows and ground keep up with the distance.
 pub(super) fn place(
     mut cameras: Query<(&Orbit, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
-    mut ground: Query<&mut Transform, (With<Ground>, Without<Orbit>)>,
+    mut ground: Query<(&mut Transform, &MeshMaterial3d<StandardMaterial>), (With<Ground>, Without<Orbit>)>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut sky: Query<&mut Transform, (With<Sky>, Without<Orbit>, Without<Ground>)>,
     lights: Query<Entity, With<DirectionalLight>>,
     mut commands: Commands,
 ) {
@@ -83,12 +89,20 @@ pub(super) fn place(
         let distance = orbit.distance;
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
-            perspective.fov = 0.62;
+            // Some six squares to the picture's height, in metres times a power of two.
+            let height = 2.0 * distance * (perspective.fov / 2.0).tan();
+            let square = (height / 6.0).log2().round().exp2();
+            for (mut ground, material) in &mut ground {
+                ground.scale = Vec3::splat(distance * 6.0);
+                if let Some(mut material) = materials.get_mut(material) {
+                    material.uv_transform = Affine2::from_scale(Vec2::splat(ground.scale.x / square));
+                }
+            }
+        }
+        for mut sky in &mut sky {
+            *sky = Transform::from_translation(transform.translation).with_scale(Vec3::splat(distance * 20.0));
         }
         fog.falloff = FogFalloff::Linear { start: distance * 1.6, end: distance * 5.0 };
-        for mut ground in &mut ground {
-            ground.scale = Vec3::splat(distance * 6.0);
-        }
         let shadows = CascadeShadowConfigBuilder {
             num_cascades: 2,
             minimum_distance: distance * 0.05,

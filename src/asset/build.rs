@@ -2,11 +2,10 @@
 
 use super::{
     Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, material::standard_material,
-    mesh::mesh_of,
+    mesh::mesh_of, textures::Textures,
 };
 use crate::{
-    format::Diagnostic,
-    import::{Imported, Manifest, MaterialTextures, TextureFiles},
+    import::{Imported, Manifest},
     model::{Model, SkeletalClip},
     pose::{Mask, PartBounds, Reach},
 };
@@ -69,33 +68,13 @@ impl Sink for AssetsSink<'_> {
     }
 }
 
-/// The texture files that were found, per material.
-#[derive(Default)]
-pub(super) struct Textures(Vec<MaterialTextures>);
-
-impl Textures {
-    /// Finds the materials' maps among the files beside the model; one warning names those not found.
-    pub(super) fn resolve(imported: &mut Imported, model: &str, files: Vec<String>) -> Self {
-        let files = TextureFiles::new(files);
-        let materials = &imported.model.materials;
-        let found: Vec<_> = materials.iter().map(|material| files.resolve_material(material)).collect();
-        let mut missing: Vec<&str> = Vec::new();
-        for (material, found) in materials.iter().zip(&found) {
-            let maps = [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)];
-            missing.extend(maps.iter().filter(|(_, file)| file.is_none()).filter_map(|(name, _)| name.as_deref()));
-        }
-        missing.sort_unstable();
-        missing.dedup();
-        if !missing.is_empty() {
-            let message = format!("no texture file beside the model for {}; drawn plain", missing.join(", "));
-            imported.warnings.push(Diagnostic::warning(model, message));
-        }
-        Self(found)
-    }
-}
-
 /// Every character loaded or built gets the next number.
 static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
+
+/// A version that no character has had.
+pub(crate) fn next_version() -> u64 {
+    NEXT_VERSION.fetch_add(1, Ordering::Relaxed)
+}
 
 pub(super) fn assemble_character(
     imported: Imported,
@@ -110,7 +89,7 @@ pub(super) fn assemble_character(
         .iter()
         .enumerate()
         .map(|(index, material)| {
-            let found = textures.0.get(index).cloned().unwrap_or_default();
+            let found = textures.of(index);
             let color = found.base_color.and_then(|file| sink.texture(&file, true));
             let normal = found.normal.and_then(|file| sink.texture(&file, false));
             sink.material(CharacterAssetLabel::Material(index), standard_material(material, color, normal))
@@ -167,7 +146,7 @@ pub(super) fn assemble_character(
         parts,
         clips,
         sub_assets,
-        version: NEXT_VERSION.fetch_add(1, Ordering::Relaxed),
+        version: next_version(),
     }
 }
 

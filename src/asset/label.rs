@@ -21,6 +21,8 @@ pub enum CharacterAssetLabel {
     Skeleton,
     /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
     Clip(String),
+    /// `Texture/skin.png`: an [`Image`](bevy::image::Image) that was given mip levels, by its file.
+    Texture(String),
     /// `Part/head`: a [`CharacterPart`](super::CharacterPart), with the handles of its mesh and material, by name.
     Part(String),
 }
@@ -39,6 +41,7 @@ impl fmt::Display for CharacterAssetLabel {
             Self::Material(index) => write!(f, "Material{index}"),
             Self::Skeleton => f.write_str("Skeleton"),
             Self::Clip(name) => write!(f, "Clip/{name}"),
+            Self::Texture(file) => write!(f, "Texture/{file}"),
             Self::Part(name) => write!(f, "Part/{name}"),
         }
     }

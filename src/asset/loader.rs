@@ -2,12 +2,13 @@
 
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
-    build::{Sink, Textures, assemble_character},
+    build::{Sink, assemble_character},
     siblings::files_beside,
+    textures::{TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Limits, Manifest, assemble, clip_from_md5, skeleton_of_anim},
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, AssetServer, LoadContext, RenderAssetUsages, io::Reader},
@@ -52,9 +53,13 @@ pub struct CharacterLoaderSettings {
 /// Whether a character's textures are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Looked for beside the model, and loaded.
+    /// Looked for beside the model, and loaded. Those of formats without mip levels (`.tga`, `.png`, `.jpg`,
+    /// `.bmp`) are given them, so that they do not shimmer at a distance; such a texture is the character's own,
+    /// with the label [`CharacterAssetLabel::Texture`].
     #[default]
     Load,
+    /// Looked for and loaded as they are: an image file that several characters use is one asset for all.
+    LoadAsTheyAre,
     /// Left out: plain materials.
     Ignore,
 }
@@ -82,12 +87,13 @@ impl AssetLoader for CharacterLoader {
         settings: &CharacterLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<Character, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let name = context.path().path().to_string_lossy().replace('\\', "/");
         let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
         let mut files = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
+            limits.check_size(&name, source.len() as u64)?;
             Manifest::parse(&name, &source)?
         } else {
             files.insert(own.clone(), Ok(source));
@@ -105,20 +111,33 @@ impl AssetLoader for CharacterLoader {
             Some(Err(error)) => Err(error.clone()),
             None => Err("it was not read".to_owned()),
         };
-        let mut imported = assemble(&name, &manifest, read)?;
+        let mut imported = assemble(&name, &manifest, limits, read)?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
         let found = match settings.textures {
-            TextureMode::Load => files_beside(&self.server, &model_path).await,
+            TextureMode::Load | TextureMode::LoadAsTheyAre => files_beside(&self.server, &model_path).await,
             TextureMode::Ignore => Vec::new(),
         };
         let textures = match settings.textures {
-            TextureMode::Load => Textures::resolve(&mut imported, &manifest.model, found),
+            TextureMode::Load | TextureMode::LoadAsTheyAre => Textures::resolve(&mut imported, &manifest.model, found),
             TextureMode::Ignore => Textures::default(),
         };
         report(&imported.warnings);
-        let mut sink = ContextSink { context, beside: model_path, used: HashSet::new() };
+        let mipped = match settings.textures {
+            TextureMode::Load => {
+                let path_of = |file: &str| beside(&model_path, file);
+                textures.load_with_mips(&imported.model.materials, context, path_of).await
+            }
+            TextureMode::LoadAsTheyAre | TextureMode::Ignore => HashMap::new(),
+        };
+        let mut sink = ContextSink {
+            context,
+            server: &self.server,
+            beside: model_path,
+            mipped: mipped.into_iter().map(|(key, image)| (key, Mipped::Waiting(Box::new(image)))).collect(),
+            used: HashSet::new(),
+        };
         Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
     }
 
@@ -127,8 +146,16 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
+/// The file, or a little more of it than the limit allows: what is beyond is never in memory.
+async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
+    use futures_lite::AsyncReadExt;
+    let mut source = Vec::new();
+    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
+    Ok(source)
+}
+
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up } = settings.import;
+    let ImportSettings { scale, hand, up, .. } = settings.import;
     let mut manifest = Manifest { scale, hand, up, clip_error: settings.clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -159,10 +186,19 @@ fn report(warnings: &[Diagnostic]) {
 /// Sub-assets become labelled assets of the character being loaded.
 struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
+    server: &'c AssetServer,
     beside: AssetPath<'static>,
+    /// Textures with levels made here.
+    mipped: HashMap<TextureKey, Mipped>,
     /// Labels given in this load. The context cannot tell: it also knows those of the load before, and
     /// those that somebody asked for in advance.
     used: HashSet<String>,
+}
+
+/// A texture that was given mip levels, until the first material asks for it and after that.
+enum Mipped {
+    Waiting(Box<Image>),
+    Added(Handle<Image>),
 }
 
 impl Sink for ContextSink<'_, '_> {
@@ -179,20 +215,33 @@ impl Sink for ContextSink<'_, '_> {
     }
 
     fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>> {
-        use bevy::image::{ImageAddressMode, ImageLoaderSettings, ImageSampler, ImageSamplerDescriptor};
-        let settings = move |settings: &mut ImageLoaderSettings| {
-            settings.is_srgb = is_srgb;
-            settings.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
-                address_mode_u: ImageAddressMode::Repeat,
-                address_mode_v: ImageAddressMode::Repeat,
-                ..ImageSamplerDescriptor::linear()
-            });
+        let key = TextureKey { file: file.to_owned(), is_srgb };
+        let handle = match self.mipped.remove(&key) {
+            Some(Mipped::Waiting(image)) => self.add(CharacterAssetLabel::Texture(key.file.clone()), *image),
+            Some(Mipped::Added(handle)) => handle,
+            None => {
+                // A bad save keeps the last good picture.
+                if let Some(last) = self.last_good(&key.file) {
+                    warn!("{}: cannot be read; the texture that was loaded before stays", key.file);
+                    return Some(last);
+                }
+                let load = self.context.load_builder().with_settings(image_settings(is_srgb));
+                return Some(load.load(beside(&self.beside, file)));
+            }
         };
-        Some(self.context.load_builder().with_settings(settings).load(beside(&self.beside, file)))
+        self.mipped.insert(key, Mipped::Added(handle.clone()));
+        Some(handle)
     }
 }
 
 impl ContextSink<'_, '_> {
+    /// The texture of that file with levels made by the load before this one, if that is still there.
+    fn last_good(&mut self, file: &str) -> Option<Handle<Image>> {
+        let label = CharacterAssetLabel::Texture(file.to_owned());
+        let last: Handle<Image> = self.server.get_handle(label.from_asset(self.context.path().clone()))?;
+        self.server.is_loaded(&last).then(|| self.context.get_label_handle(label.to_string()))
+    }
+
     fn add<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Handle<A> {
         let label = label.to_string();
         // Labels come from names in the file, and two may be alike.
@@ -232,13 +281,15 @@ impl AssetLoader for ClipLoader {
         settings: &ClipLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<ClipAsset, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let file = context.path().path().to_string_lossy().replace('\\', "/");
+        limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
         let stem = context.path().path().file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
+        limits.check_clip(&file, &clip.value)?;
         report(&anim.warnings);
         report(&clip.warnings);
         Ok(ClipAsset(Arc::new(clip.value)))

@@ -5,10 +5,9 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, Clips, ControllerEvent},
+    controller::{AnimationController, Clips, ControllerEvent, Label},
 };
 use bevy::{prelude::*, utils::Parallel};
-use std::sync::Arc;
 
 /// What came up in this frame's advance, until it is handed out.
 #[derive(Resource, Default)]
@@ -82,8 +81,7 @@ fn translate(
     character: &Character,
     controller: &AnimationController,
 ) -> Option<What> {
-    let name =
-        |clip: usize| -> Arc<str> { character.timing(clip).map(|timing| timing.name.clone()).unwrap_or_default() };
+    let name = |clip: usize| character.timing(clip).map(|timing| Label::new(timing.name.clone())).unwrap_or_default();
     Some(match event {
         ControllerEvent::Callback(callback) => {
             let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);
@@ -91,7 +89,7 @@ fn translate(
                 entity,
                 track: callback.track,
                 clip: name(callback.clip),
-                name: callback.name,
+                name: callback.name.into(),
                 time: callback.key_time,
                 weight: callback.weight,
                 data,

@@ -1,12 +1,11 @@
 //! What a character tells its listeners.
 //!
 //! Each event is triggered on the character's entity, for observers, and written as a [`Message`].
-//! Within a frame they come in the order of time.
+//! Within a frame they come in the order of time. Names compare with text: `step.name == "footstep"`.
 
-use crate::controller::TrackId;
+use crate::controller::{Label, TrackId};
 use bevy::prelude::*;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
 
 /// A callback key of a clip was passed.
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq)]
@@ -16,9 +15,9 @@ pub struct AnimationCallback {
     /// The track that played the clip.
     pub track: TrackId,
     /// The clip's name.
-    pub clip: Arc<str>,
+    pub clip: Label,
     /// The key's name.
-    pub name: Arc<str>,
+    pub name: Label,
     /// The key's time in the clip, in seconds.
     pub time: f64,
     /// The track's weight at that moment: a listener may ignore what hardly shows.
@@ -47,7 +46,7 @@ macro_rules! track_event {
             /// The track.
             pub track: TrackId,
             /// The clip's name.
-            pub clip: Arc<str>,
+            pub clip: Label,
         }
     };
 }

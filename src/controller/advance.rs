@@ -67,11 +67,21 @@ impl AnimationController {
             return Ok(());
         }
         let end = if self.paused { self.time } else { self.time + Exact::new(dt) };
-        let nothing_plays = self.tracks.iter().all(|track| !track.enabled);
-        if nothing_plays && self.events.is_empty() && !self.stage_has_plans() {
+        if self.plays_nothing() {
             self.time = end;
-            return Ok(());
+        } else if !self.advance_quickly(end, clips) {
+            self.advance_in_full(end, clips, out);
         }
+        Ok(())
+    }
+
+    /// Whether there is nothing that time could change.
+    pub(super) fn plays_nothing(&self) -> bool {
+        self.tracks.iter().all(|track| !track.enabled) && self.events.is_empty() && !self.stage_has_plans()
+    }
+
+    /// The step with all that may happen in it.
+    pub(super) fn advance_in_full<C: Clips + ?Sized>(&mut self, end: Exact, clips: &C, out: &mut Vec<ControllerEvent>) {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
@@ -81,7 +91,6 @@ impl AnimationController {
         self.write_running_values();
         self.hand_over(&mut log, out);
         self.log.0 = log;
-        Ok(())
     }
 
     /// Looks up the clips, and reports unknown names once.
@@ -131,7 +140,7 @@ impl AnimationController {
                 self.settle_fades(log);
             }
             let arrived = !self.time.is_before(end);
-            if arrived && !(moving && self.stage_may_switch()) {
+            if arrived && !(moving && self.stage.may_switch()) {
                 return;
             }
             // A cut at the end's own rounded value must not lead beyond the end.
@@ -264,11 +273,10 @@ pub(crate) fn report_unknown(known: &mut Vec<Label>, track: Option<TrackId>, cli
 
 /// Brings a track's list of added keys up to date.
 pub(crate) fn collect_added(track: &mut Track, callbacks: &[AddedCallback]) {
-    let length = track.known.map_or(0.0, |known| known.length);
-    let made_for = Some((track.clip.clone(), length.to_bits()));
-    if track.run.0.added_for != made_for {
+    if !track.added_fit() {
+        let length = track.known.map_or(0.0, |known| known.length);
         callback::collect_added(callbacks, &track.clip, length, &mut track.run.0.added);
-        track.run.0.added_for = made_for;
+        track.run.0.added_for = Some((track.clip.clone(), length.to_bits()));
     }
 }
 

@@ -162,6 +162,7 @@ impl CallbackTime {
     }
 }
 
+#[inline]
 fn clamped(time: f64, length: f64) -> f64 {
     if time.is_finite() { time.clamp(0.0, length) } else { 0.0 }
 }
@@ -290,6 +291,12 @@ pub(crate) struct Keys<'a> {
 /// Keys from both lists.
 pub(crate) fn keys<'a>(clip: &'a [CallbackKey], added: &'a [AddedKey], length: f64) -> Keys<'a> {
     Keys { clip: clip.iter().enumerate(), added: added.iter(), length }
+}
+
+/// The times of both lists, in no order.
+#[inline]
+pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey], length: f64) -> impl Iterator<Item = f64> {
+    clip.iter().map(move |key| clamped(key.time, length)).chain(added.iter().map(|key| key.time))
 }
 
 impl Keys<'_> {

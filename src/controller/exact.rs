@@ -15,6 +15,7 @@ use std::ops::{Add, Sub};
 /// a key that lies right on it), they are compared on this grid, so that it does not matter which of
 /// them was rounded up. Comparing grid steps is a comparison of whole numbers: unlike a tolerance it
 /// cannot hold twice, or not at all.
+#[inline]
 pub(crate) fn tick(seconds: f64) -> f64 {
     // Adding 1.5·2⁵² leaves no bits for a fraction: rounding to whole numbers, without a call.
     const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
@@ -34,17 +35,23 @@ impl Exact {
     pub(crate) const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
 
     /// The number itself; 0 if it is not finite.
+    #[inline]
     pub(crate) fn new(value: f64) -> Self {
         Self { hi: if value.is_finite() { value } else { 0.0 }, lo: 0.0 }
     }
 
     /// Rounded to the nearest `f64`.
+    #[inline]
     pub(crate) fn value(self) -> f64 {
         self.hi
     }
 
     /// Times a plain number.
+    #[inline]
     pub(crate) fn scale(self, factor: f64) -> Self {
+        if factor == 1.0 {
+            return self;
+        }
         let hi = self.hi * factor;
         // The product's rounding error, exactly.
         let error = self.hi.mul_add(factor, -hi);
@@ -52,6 +59,7 @@ impl Exact {
     }
 
     /// Whether the number is less than another, both unrounded.
+    #[inline]
     pub(crate) fn is_before(self, other: Self) -> bool {
         self.hi < other.hi || (self.hi == other.hi && self.lo < other.lo)
     }
@@ -62,6 +70,7 @@ impl Exact {
     }
 
     /// Brings the parts into order: `hi` the sum rounded, `lo` what that loses. Overflow saturates.
+    #[inline]
     fn renormalised(hi: f64, lo: f64) -> Self {
         let sum = hi + lo;
         if sum.is_finite() {
@@ -76,6 +85,7 @@ impl Exact {
 }
 
 /// A sum and its rounding error (D. E. Knuth, TAOCP 2, theorem 4.2.2B).
+#[inline]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;
@@ -85,6 +95,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 impl Add for Exact {
     type Output = Self;
 
+    #[inline]
     fn add(self, other: Self) -> Self {
         let (hi, error) = two_sum(self.hi, other.hi);
         let (lo, rest) = two_sum(self.lo, other.lo);
@@ -96,6 +107,7 @@ impl Add for Exact {
 impl Sub for Exact {
     type Output = Self;
 
+    #[inline]
     fn sub(self, other: Self) -> Self {
         self + Self { hi: -other.hi, lo: -other.lo }
     }

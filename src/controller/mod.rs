@@ -10,6 +10,7 @@ mod layer;
 mod motion;
 mod playhead;
 mod queue;
+mod quick;
 mod stage;
 mod track;
 
@@ -183,6 +184,11 @@ impl AnimationController {
     /// Stops or resumes time for everything: tracks, fades, timed events.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
+    }
+
+    /// Stops time if it goes on, and lets it go on if it stands still.
+    pub fn toggle_pause(&mut self) {
+        self.paused = !self.paused;
     }
 
     /// Stops time.

@@ -116,6 +116,12 @@ impl Speed {
         }
     }
 
+    /// The distance covered at a steady speed in some time.
+    #[inline]
+    pub(crate) fn steady_distance(speed: f64, time: Exact) -> Exact {
+        if time.value() <= 0.0 { Exact::ZERO } else { time.scale(speed) }
+    }
+
     /// The distance covered in a segment without turning point; never against its direction.
     pub(crate) fn distance(self, begin: Exact, end: Exact) -> Exact {
         let time = end - begin;
@@ -123,7 +129,7 @@ impl Speed {
             return Exact::ZERO;
         }
         match self {
-            Self::Steady(speed) => time.scale(speed),
+            Self::Steady(speed) => Self::steady_distance(speed, time),
             Self::Ramp(ramp) => {
                 let way = ramp.integral(ramp.progress(begin), ramp.progress(end));
                 let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };

@@ -14,11 +14,13 @@ use crate::model::Playback;
 
 /// A position for comparison, in a clip of a given length: on the grid, unless the clip is so short
 /// that the grid is too coarse for it.
+#[inline]
 pub(crate) fn place(length: f64, position: f64) -> f64 {
     if length < 1e-3 && length > 0.0 { position } else { tick(position) }
 }
 
 /// A position of a clip that plays once, kept within it.
+#[inline]
 pub(crate) fn held(length: f64, position: f64) -> f64 {
     if place(length, position) <= 0.0 {
         0.0
@@ -31,19 +33,40 @@ pub(crate) fn held(length: f64, position: f64) -> f64 {
 
 /// The place in a clip, in `0..=length`, of an unwrapped position. See
 /// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), which this follows for any playback.
+#[inline]
 pub(crate) fn periodic(playback: Playback, length: f64, position: f64) -> f64 {
     let has_length = length > 0.0 && length.is_finite();
     if !has_length || !position.is_finite() {
         return 0.0;
     }
     match playback {
-        Playback::Loop => position.rem_euclid(length),
+        Playback::Loop => remainder(position, length),
         Playback::Once => position.clamp(0.0, length),
         Playback::PingPong => {
-            let turn = position.rem_euclid(2.0 * length);
+            let turn = remainder(position, 2.0 * length);
             if turn <= length { turn } else { 2.0 * length - turn }
         }
     }
+}
+
+/// `position.rem_euclid(period)`, without a division bit by bit where the rounds are not many.
+#[inline]
+fn remainder(position: f64, period: f64) -> f64 {
+    if 0.0 <= position && position < period {
+        return position;
+    }
+    let rounds = position / period;
+    // Small enough that the products below are exact, and large enough that nothing underflows.
+    if !(1.0..1e6).contains(&rounds) || period < 1e-100 {
+        return position.rem_euclid(period);
+    }
+    let n = rounds as u32 as f64;
+    // The period's upper 26 bits and the rest: a product of n and either has no rounding error, nor have the
+    // differences, which are multiples of the period's last bit and hardly larger than the period.
+    let high = f64::from_bits(period.to_bits() & !((1 << 27) - 1));
+    let rest = (position - n * high) - n * (period - high);
+    // The quotient may have been rounded up to the next whole number.
+    if rest < 0.0 { rest + period } else { rest }
 }
 
 /// The round in which a position lies: the last that starts at or before it.
@@ -130,6 +153,41 @@ impl Way {
         } else {
             self.rounds(keys, &mut sink, 2.0 * self.length, Self::there_and_back);
         }
+    }
+
+    /// Whether the way is seen at a glance to pass nothing: it lies within one round of a loop, and no key
+    /// on it. `times` are those of the keys.
+    #[inline]
+    pub(crate) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
+        let Self { length, from, .. } = *self;
+        if self.playback != Playback::Loop || self.first || length < 1e-3 || !(0.0..1e9).contains(&(from / length)) {
+            return false;
+        }
+        let n = (from / length) as u32 as f64;
+        let (base, end) = (n * length, (n + 1.0) * length);
+        let (from, to) = (tick(from), tick(self.to));
+        // A way does not pass the place it starts from.
+        let within =
+            if self.forward { tick(base) <= from && to < tick(end) } else { tick(base) < to && from <= tick(end) };
+        within
+            && times.all(|time| {
+                let key = tick(if time >= length { end } else { (base + time).min(end) });
+                if self.forward { key <= from || key > to } else { key >= from || key < to }
+            })
+    }
+
+    /// Whether nothing at all is passed.
+    #[inline]
+    pub(crate) fn passes_nothing<K, I>(self, keys: I) -> bool
+    where
+        I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
+    {
+        let mut nothing = true;
+        self.pass(keys, |_, _| {
+            nothing = false;
+            false
+        });
+        nothing
     }
 
     fn place(&self, position: f64) -> f64 {
@@ -234,6 +292,25 @@ impl Way {
             keys.clone().all(|(time, key)| !(begins && time <= 0.0) || pass(end, key))
                 && keys.clone().all(|(time, key)| !inner(time) || pass(back(time), key))
                 && keys.rev().all(|(time, key)| pass(there(time), key))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remainder_is_that_of_a_euclidean_division_to_the_bit() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for i in 0..200_000 {
+            let period = (random.f64() + 0.01) * 10.0_f64.powi(random.i32(-4..4));
+            let rounds = [random.f64() * 3.0, random.f64() * 2e6, f64::from(random.u32(..2000)), -random.f64() * 9.0];
+            let near = [0, 1, -1][random.usize(..3)];
+            let position = rounds[random.usize(..4)] * period;
+            let position = f64::from_bits((position.to_bits() as i64 + near) as u64);
+            let expected = position.rem_euclid(period);
+            assert_eq!(remainder(position, period).to_bits(), expected.to_bits(), "{i}: {position} in {period}");
         }
     }
 }

@@ -80,14 +80,9 @@ impl AnimationController {
         !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == Playback::Once))
     }
 
-    /// Whether anything is to follow the clip in front.
-    pub(crate) fn stage_may_switch(&self) -> bool {
-        !self.stage.queue.is_empty() || (self.stage.fallback != Fallback::Stay && !self.stage.settled)
-    }
-
     /// The moment until `end` at which the clip in front makes way for the next.
     pub(crate) fn next_switch(&self, end: Exact) -> Option<Switch> {
-        if !self.stage_may_switch() {
+        if !self.stage.may_switch() {
             return None;
         }
         let at = self.tracks.iter().position(|track| Some(track.id) == self.stage.current)?;

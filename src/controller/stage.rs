@@ -37,6 +37,18 @@ pub(crate) struct Stage {
     pub(crate) settled: bool,
 }
 
+impl Stage {
+    /// Whether a cross-fade is to be announced.
+    pub(crate) fn fades(&self) -> bool {
+        self.fade_end.is_some()
+    }
+
+    /// Whether anything is to follow the clip in front.
+    pub(crate) fn may_switch(&self) -> bool {
+        !self.queue.is_empty() || (self.fallback != Fallback::Stay && !self.settled)
+    }
+}
+
 /// A clip about to come to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pending {

@@ -120,6 +120,14 @@ pub(crate) struct Known {
     pub(crate) playback: Playback,
 }
 
+impl Known {
+    /// What a clip says, and the track's own playback instead of the clip's if it has one.
+    pub(crate) fn new(timing: &ClipTiming, playback: Option<Playback>) -> Self {
+        let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
+        Self { length, playback: playback.unwrap_or(timing.playback) }
+    }
+}
+
 /// What is found out anew in each advance: no part of the state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
@@ -304,6 +312,7 @@ impl Track {
     }
 
     /// The position in a clip of a given length.
+    #[inline]
     pub(crate) fn placed_in(&self, length: f64) -> f64 {
         if self.start == Start::AtEnd { length } else { self.position.value() }
     }
@@ -314,6 +323,7 @@ impl Track {
     }
 
     /// A position, within the clip if it plays once.
+    #[inline]
     pub(crate) fn hold(&self, position: Exact) -> Exact {
         let value = position.value();
         match self.known {
@@ -333,11 +343,13 @@ impl Track {
     }
 
     /// The weight, or 0 if it is none.
+    #[inline]
     pub(crate) fn share(&self) -> f32 {
         if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }
     }
 
     /// The clip's index: the one found before while it fits, else looked up.
+    #[inline]
     pub(crate) fn find<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c ClipTiming)> {
         if self.clip.is_empty() {
             return None;
@@ -345,6 +357,13 @@ impl Track {
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
         let cached = self.run.0.index.and_then(found).filter(|(_, timing)| self.clip.is(&timing.name));
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
+    }
+
+    /// Whether the list of added keys is that of the clip at its length.
+    pub(crate) fn added_fit(&self) -> bool {
+        let length = self.known.map_or(0.0, |known| known.length);
+        let fits = |(clip, bits): &(Label, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
+        self.run.0.added_for.as_ref().is_some_and(fits)
     }
 
     /// Looks the clip up and puts the position in order. Whether there is a clip to play.
@@ -355,10 +374,10 @@ impl Track {
         };
         self.run.0.index = Some(index);
         self.clip.share(&timing.name);
-        let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
-        self.known = Some(Known { length, playback: self.playback.unwrap_or(timing.playback) });
+        let known = Known::new(timing, self.playback);
+        self.known = Some(known);
         if self.start == Start::AtEnd {
-            self.position = Exact::new(length);
+            self.position = Exact::new(known.length);
             self.start = Start::AtPosition;
         }
         true

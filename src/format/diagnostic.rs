@@ -1,6 +1,9 @@
 //! Errors and warnings that point into a file, in the manner of a compiler.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,7 +112,7 @@ fn quote_around(line: &[u8], at: usize) -> (String, u32) {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
+        write!(f, "{}", Printable(&self.file))?;
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
             if self.column > 0 {
@@ -120,20 +123,39 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        write!(f, ": {word}: {}", self.message)?;
+        write!(f, ": {word}: {}", Printable(&self.message))?;
         if !self.context.is_empty() {
-            write!(f, " ({})", self.context)?;
+            write!(f, " ({})", Printable(&self.context))?;
         }
         if !self.source_line.is_empty() {
             let number = self.line.to_string();
             let pad = " ".repeat(number.len());
-            write!(f, "\n{number} | {}", self.source_line)?;
+            write!(f, "\n{number} | {}", Printable(&self.source_line))?;
             write!(f, "\n{pad} | {}^", " ".repeat(self.caret as usize))?;
         }
         if !self.hint.is_empty() {
-            write!(f, "\n  hint: {}", self.hint)?;
+            write!(f, "\n  hint: {}", Printable(&self.hint))?;
         }
         Ok(())
+    }
+}
+
+/// A text that may quote a file: what a terminal would obey is shown as `�`, and of a name as long as
+/// its file only the ends are.
+struct Printable<'a>(&'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 800;
+        let write = |text: &str, f: &mut fmt::Formatter<'_>| {
+            text.chars().try_for_each(|c| f.write_char(if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }))
+        };
+        if self.0.len() <= MOST {
+            return write(self.0, f);
+        }
+        write(&self.0[..self.0.floor_char_boundary(MOST / 2)], f)?;
+        f.write_str(" … ")?;
+        write(&self.0[self.0.ceil_char_boundary(self.0.len() - MOST / 2)..], f)
     }
 }
 
@@ -186,7 +208,7 @@ pub struct Reporter<'a> {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    /// What a warning beyond the bound is written into: its caller may still add to it.
+    /// What a finding beyond the bound is written into: its caller may still add to it.
     overflow: Diagnostic,
 }
 
@@ -203,8 +225,13 @@ impl<'a> Reporter<'a> {
     }
 
     /// Notes an error at `offset` bytes into the source. Returns it for context and hint.
+    ///
+    /// Those beyond [`Self::MAX_ERRORS`], which a parser may meet before it stops, are not kept.
     pub fn error(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
         self.errors += 1;
+        if self.errors > Self::MAX_ERRORS {
+            return &mut self.overflow;
+        }
         self.push(Severity::Error, offset, message.into())
     }
 
@@ -322,6 +349,23 @@ mod tests {
         assert_eq!(warnings.len(), Reporter::MAX_WARNINGS);
         assert_eq!(warnings[48].message, "48");
         assert_eq!(warnings[49].to_string(), "f: warning: 999951 more warnings are not listed");
+    }
+
+    #[test]
+    fn errors_beyond_the_bound_are_not_kept() {
+        let mut reporter = Reporter::new("f", b"x");
+        (0..30).for_each(|i| reporter.error(0, format!("{i}")).context = "spent".into());
+        assert!(reporter.is_full() && reporter.errors() == 30);
+        assert_eq!(reporter.fail().diagnostics.len(), Reporter::MAX_ERRORS);
+    }
+
+    #[test]
+    fn what_a_file_calls_things_cannot_drive_the_terminal_or_flood_it() {
+        let name = format!("\u{1b}[31m{}\u{7}é", "x".repeat(5000));
+        let text = Diagnostic::error("a\nb", format!("no joint `{name}`")).with_context(name).to_string();
+        assert!(!text.contains(char::is_control), "{text}");
+        assert!(text.starts_with("a\u{fffd}b: error: no joint `\u{fffd}[31mxxx") && text.ends_with("x\u{fffd}é)"));
+        assert!(text.len() < 2000, "{}", text.len());
     }
 
     #[test]

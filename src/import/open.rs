@@ -1,15 +1,15 @@
 //! From the bytes of files to one finished model: what loaders and the command line share.
 
-use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5};
+use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
-    format::{Diagnostic, FormatError, m3d, md5},
+    format::{Diagnostic, FormatError, m3d, md5, nearest},
     model::{JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
 };
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 use std::{
     borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::Arc,
 };
 
@@ -43,6 +43,7 @@ impl FileKind {
 
 /// Reads and imports a model of either format, by the extension of `file`.
 pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+    settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
             let parsed = m3d::parse(file, source)?;
@@ -61,6 +62,7 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
             return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
         }
     };
+    settings.limits.check(file, &imported)?;
     Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
 }
 
@@ -74,14 +76,17 @@ pub fn open_clips(
     settings: &ImportSettings,
 ) -> Result<(Vec<SkeletalClip>, Vec<Diagnostic>), FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
+        settings.limits.check_size(file, source.len() as u64)?;
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
+        settings.limits.check_clip(file, &clip.value)?;
         return Ok((vec![clip.value], [anim.warnings, clip.warnings].concat()));
     }
     let donor = open_model(file, source, settings)?;
     let mut warnings = donor.warnings;
-    let shared = donor.model.skeleton.names().iter().filter(|name| skeleton.find(name).is_some()).count();
-    if shared == 0 && !donor.model.clips.is_empty() {
+    let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();
+    let shares = donor.model.skeleton.names().iter().any(|name| ours.contains(&**name));
+    if !shares && !donor.model.clips.is_empty() {
         let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         let message = format!(
             "no joint of this file is in the model's skeleton: it has {}, the model {}",
@@ -104,14 +109,24 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
         let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
         JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
     };
-    let mut joints = Vec::with_capacity(anim.joints.len());
-    for (index, joint) in anim.joints.iter().enumerate() {
-        // Up to the root; a chain longer than the list would be a circle, which the parser refuses.
-        let mut placed = local(index).to_affine();
-        let above = std::iter::successors(joint.parent, |&at| anim.joints[at as usize].parent);
-        for parent in above.take(anim.joints.len()) {
-            placed = local(parent as usize).to_affine() * placed;
+    // Joints may stand before their parents; each chain is placed from the first one above it that is.
+    let mut places: Vec<Option<Affine3A>> = vec![None; anim.joints.len()];
+    let mut chain = Vec::new();
+    for start in 0..anim.joints.len() {
+        let mut at = Some(start);
+        // A chain longer than the list would be a circle, which the parser refuses.
+        while let Some(joint) = at.filter(|&joint| places[joint].is_none() && chain.len() < anim.joints.len()) {
+            chain.push(joint);
+            at = anim.joints[joint].parent.map(|parent| parent as usize);
         }
+        for joint in chain.drain(..).rev() {
+            let parent = anim.joints[joint].parent.and_then(|parent| places[parent as usize]);
+            let own = local(joint).to_affine();
+            places[joint] = Some(parent.map_or(own, |parent| parent * own));
+        }
+    }
+    let mut joints = Vec::with_capacity(anim.joints.len());
+    for (joint, placed) in anim.joints.iter().zip(places.into_iter().flatten()) {
         let placed = JointTransform::from_affine(placed);
         let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
         joints.push(md5::Md5Joint {
@@ -125,6 +140,8 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
     Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 
+const BESIDE: &str = "files are named relative to the manifest";
+
 /// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
 ///
 /// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
@@ -132,12 +149,17 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
 pub fn assemble<'s>(
     file: &str,
     manifest: &Manifest,
+    limits: &Limits,
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    let settings = manifest.settings();
+    let settings = ImportSettings { limits: *limits, ..manifest.settings() };
+    if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
+        let error = Diagnostic::error(file, format!("the model `{}` is no file that can be read", manifest.model));
+        return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh; export it as one of them")));
+    }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
-        FormatError::one(Diagnostic::error(file, message))
+        FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
     let mut imported = open_model(&manifest.model, &source, &settings)?;
     drop(source);
@@ -161,7 +183,9 @@ pub fn assemble<'s>(
             })),
         }
     }
+    leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
+    limits.check(file, &imported)?;
     if let Some(error) = manifest.clip_error {
         let Model { skeleton, parts, clips, .. } = &mut imported.model;
         let compress = Compress::new(skeleton, parts, error);
@@ -210,7 +234,8 @@ fn find_clip<'s>(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     let source = read(path).map_err(|reason| {
-                        FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}")))
+                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        FormatError::one(error.with_hint(BESIDE))
                     })?;
                     let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
                     imported.warnings.extend(warnings);
@@ -228,7 +253,15 @@ fn find_clip<'s>(
     found.cloned().ok_or_else(|| {
         let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        FormatError::one(Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}")))
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let known = clips.iter().map(|clip| &*clip.timing.name);
+        FormatError::one(match nearest(wanted, known) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None if entry.file.is_none() => {
+                error.with_hint("a clip of another file needs that file: `file: \"walk.md5anim\"`")
+            }
+            None => error,
+        })
     })
 }
 
@@ -245,7 +278,9 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
     if late > 0 {
         let message = format!(
-            "{late} callback keys of clip `{name}` lie after its end ({:.3} s) and were moved there",
+            "{late} callback key{} of clip `{name}` lie{} after its end ({:.3} s): moved there",
+            if late == 1 { "" } else { "s" },
+            if late == 1 { "s" } else { "" },
             clip.timing.duration
         );
         warnings.push(Diagnostic::warning(file, message));
@@ -253,6 +288,20 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     for key in &entry.callbacks {
         clip.timing.add_callback(key.time, key.name.as_str(), key.data.clone());
     }
+}
+
+/// Clips from several files may be too much together, and one from elsewhere for this skeleton.
+fn leave_out_what_reaches_too_far(file: &str, imported: &mut Imported) {
+    let Ok(mut reach) = Reach::new(&imported.model.skeleton) else { return };
+    let warnings = &mut imported.warnings;
+    imported.model.clips.retain(|clip| match reach.admit(clip) {
+        Ok(()) => true,
+        Err(message) => {
+            let message = format!("clip `{}` is left out: {message}", clip.timing.name);
+            warnings.push(Diagnostic::warning(file, message));
+            false
+        }
+    });
 }
 
 /// Warns about joints that masks and sockets name and the skeleton lacks.

@@ -1,11 +1,11 @@
 //! Which track gave what to a joint.
 
-use super::{InspectedItem, numbers::ACCENT};
+use super::{InspectedItem, joints::local_of, numbers::accent};
 use crate::{
     asset::Character,
     controller::{AnimationController, BlendMode, Priority, TrackId},
-    model::JointIndex,
-    pose::{Add, JointSpace},
+    model::{JointIndex, JointTransform, SkeletalClip},
+    pose::{Add, FrameSpan, JointSpace},
 };
 use bevy_egui::egui::{self, RichText, Ui};
 
@@ -22,6 +22,8 @@ struct Contribution {
     moves: bool,
     mode: BlendMode,
     priority: Priority,
+    /// How far the clip alone turns the joint from its rest, degrees; of an additive track, its difference.
+    turn: f32,
     /// Share in the pose, 0..=1; of an additive track how much of its difference is added.
     share: f32,
 }
@@ -38,6 +40,7 @@ fn contributions(character: &Character, controller: &AnimationController, joint:
         let moves = clip.rows().get(joint / 4).is_some_and(|row| row.animated[joint % 4] > 0.0);
         let share = if moves { layer.weight * mask } else { 0.0 };
         let (mode, priority) = (layer.blend, layer.priority);
+        let turn = if moves { turn_of(character, clip, layer.time, joint) } else { 0.0 };
         Some(Contribution {
             track: layer.track,
             clip: layer.clip,
@@ -46,12 +49,22 @@ fn contributions(character: &Character, controller: &AnimationController, joint:
             moves,
             mode,
             priority,
+            turn,
             share,
         })
     });
     let mut all: Vec<_> = layers.collect();
     settle(&mut all, controller.priority_blend());
     all
+}
+
+/// Degrees by which a clip turns a joint at a time: from its rest, or all in all if it holds differences.
+fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) -> f32 {
+    let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
+    let (first, second) = (clip.transform_at(joint, first), clip.transform_at(joint, second));
+    let turned = first.rotation.lerp(second.rotation, fraction);
+    let from = if clip.additive { JointTransform::IDENTITY } else { character.skeleton.rest_of(joint) };
+    from.rotation.angle_between(turned).to_degrees()
 }
 
 /// From weight · mask to the share in the pose.
@@ -117,7 +130,8 @@ pub(super) fn show(
                         (BlendMode::Blend, Priority::Low) => "low",
                         (BlendMode::Blend, Priority::High) => "high",
                     };
-                    format!("{mode}, weight {:.2} · mask {:.2}", c.weight, c.mask)
+                    let from = if c.mode == BlendMode::Additive { "added" } else { "from rest" };
+                    format!("{mode}, weight {:.2} · mask {:.2}; turned {:.1}° {from}", c.weight, c.mask, c.turn)
                 }
             };
             let text = if c.mode == BlendMode::Additive { format!("+{:.2}", c.share) } else { percent(c.share) };
@@ -135,6 +149,11 @@ pub(super) fn show(
             };
             line(ui, "by hand", how, change.weight, percent(change.weight));
         }
+        let at = usize::from(joint);
+        let shown = local_of(character, &item.pose.joints, at).rotation;
+        let turn = character.skeleton.rest_of(at).rotation.angle_between(shown).to_degrees();
+        ui.add_space(6.0);
+        ui.label(RichText::new(format!("The pose shown is turned {turn:.1}° from rest.")).weak());
     });
     Some(joint)
 }
@@ -153,7 +172,7 @@ fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
     let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 6.0), egui::Sense::hover());
     ui.painter().rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
     let filled = egui::Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()));
-    ui.painter().rect_filled(filled, 3.0, ACCENT);
+    ui.painter().rect_filled(filled, 3.0, accent(ui.visuals()));
     ui.label(RichText::new(how).weak());
 }
 
@@ -170,6 +189,7 @@ mod tests {
             moves: true,
             mode,
             priority,
+            turn: 0.0,
             share,
         };
         let mut all: Vec<_> = layers.iter().map(layer).collect();

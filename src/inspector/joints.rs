@@ -2,13 +2,13 @@
 
 use super::{
     InspectedItem, hand, mirror,
-    numbers::{self, ACCENT, EulerEdit},
+    numbers::{self, EulerEdit, accent},
     tree::{self, Row},
 };
 use crate::{
     asset::Character,
     character::PoseOverrides,
-    model::{JointIndex, JointTransform},
+    model::{JointIndex, JointTransform, Skeleton},
 };
 use bevy::{
     mesh::{Mesh, VertexAttributeValues},
@@ -24,6 +24,8 @@ pub(super) struct JointsState {
     folded: BTreeSet<JointIndex>,
     euler: EulerEdit,
     influences: Option<Influences>,
+    /// The joint last scrolled to, or chosen in the tree.
+    seen: Option<JointIndex>,
 }
 
 /// How many vertices of each part each joint moves, for one version of one character.
@@ -86,25 +88,29 @@ pub(super) fn show(
         }
         ui.weak(format!("{} joints", skeleton.len()));
     });
+    let reveal = state.selected.filter(|_| state.seen != state.selected);
+    state.seen = state.selected;
+    if let Some(joint) = reveal {
+        show_way_to(state, skeleton, joint);
+    }
     let rows = tree::rows(skeleton, &state.folded, &state.search);
     let height = ui.text_style_height(&egui::TextStyle::Body) + 4.0;
     let room = (ui.available_height() * 0.36).max(4.0 * height);
     let mut hovered = None;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().id_salt("joints").max_height(room).auto_shrink([false, false]).show_rows(
-            ui,
-            height,
-            rows.len(),
-            |ui, range| {
-                for row in &rows[range] {
-                    let posed = overrides.iter().any(|change| change.joint == row.joint);
-                    if tree_row(ui, state, character, row, height, posed) {
-                        hovered = Some(row.joint);
-                    }
+        let mut area = egui::ScrollArea::vertical().id_salt("joints").max_height(room).auto_shrink([false, false]);
+        if let Some(row) = rows.iter().position(|row| Some(row.joint) == reveal) {
+            area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
+        }
+        area.show_rows(ui, height, rows.len(), |ui, range| {
+            for row in &rows[range] {
+                let posed = overrides.iter().any(|change| change.joint == row.joint);
+                if tree_row(ui, state, character, row, height, posed) {
+                    hovered = Some(row.joint);
                 }
-            },
-        );
+            }
+        });
         if rows.is_empty() {
             ui.weak("No joint has such a name.");
         }
@@ -130,8 +136,16 @@ pub(super) fn show(
             section(ui, "Model", false, |ui| numbers::transform(ui, "model", &JointTransform::from_affine(*model)));
         }
         section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(at)));
+        let inverse = skeleton.inverse_bind()[at];
+        section(ui, "Bind, in the model", false, |ui| {
+            let bind = JointTransform::from_affine(inverse.inverse());
+            if bind.is_finite() {
+                numbers::transform(ui, "bind", &bind);
+            } else {
+                ui.weak("The inverse bind matrix has no inverse.");
+            }
+        });
         section(ui, "Inverse bind", false, |ui| {
-            let inverse = skeleton.inverse_bind()[at];
             numbers::grid("inverse", 2).show(ui, |ui| {
                 for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
                     let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
@@ -151,8 +165,20 @@ pub(super) fn show(
     hovered
 }
 
+/// Unfolds all above a joint, and drops a search that hides it.
+fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) {
+    let mut above = skeleton.parents()[usize::from(joint)];
+    while let Some(joint) = above {
+        state.folded.remove(&joint);
+        above = skeleton.parents()[usize::from(joint)];
+    }
+    if !tree::rows(skeleton, &state.folded, &state.search).iter().any(|row| row.joint == joint) {
+        state.search.clear();
+    }
+}
+
 /// A joint's transform relative to its parent, as posed now.
-fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
+pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
     let skeleton = &character.skeleton;
     let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
         return skeleton.rest_of(joint);
@@ -203,10 +229,11 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
     let from = egui::pos2(left + 16.0, rect.center().y);
     ui.painter().with_clip_rect(rect).text(from, egui::Align2::LEFT_CENTER, name, font, color);
     if posed {
-        ui.painter().circle_filled(egui::pos2(rect.right() - 14.0, rect.center().y), 3.5, ACCENT);
+        ui.painter().circle_filled(egui::pos2(rect.right() - 14.0, rect.center().y), 3.5, accent(ui.visuals()));
     }
     if response.clicked() {
         state.selected = if selected { None } else { Some(row.joint) };
+        state.seen = state.selected;
     }
     response.hovered()
 }
@@ -248,7 +275,7 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
         "control joint: moves no vertex".to_owned()
     } else {
         let parts: Vec<_> = moved.iter().map(|(part, count)| format!("{} {count}", part.name)).collect();
-        format!("moves {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
+        format!("deform joint, {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
     };
-    ui.label(RichText::new(&text).weak()).on_hover_text(text);
+    ui.add(egui::Label::new(RichText::new(text).weak()).wrap());
 }

@@ -17,20 +17,22 @@
 //! | --- | --- |
 //! | Joints | the tree; a joint's transforms and bind; posing by hand, mirrored, copied as RON |
 //! | Tracks | every track, live and editable; the queue; timed events; pause, step, slow motion |
-//! | Timeline | each track's clip with its callback keys; what fired |
+//! | Timeline | each track's clip with its callback keys, added and dragged, copied as RON; what fired |
 //! | Explain | which track gave what to a joint |
 //! | Drawing | bones, axes, names, sockets and boxes in the view |
-//! | Cost | joints, parts, palettes, the time of an evaluation |
+//! | Cost | joints, parts, palettes, the time of evaluations; what is culled and shared |
 //!
 //! Hide the panel's input from your own systems by [`inspector_wants_pointer`] and
 //! [`inspector_wants_keys`]. [`DrawSkeleton`] works without the panel.
 
+mod clipboard;
 mod cost;
 mod draw;
 mod drawing;
 mod explain;
 mod hand;
 mod joints;
+mod keys;
 mod list;
 mod log;
 mod mirror;
@@ -41,6 +43,7 @@ mod tree;
 
 pub use draw::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
 pub use hand::overrides_ron;
+pub use keys::callbacks_ron;
 pub use mirror::{mirror_joint, mirror_override};
 
 use crate::{
@@ -126,6 +129,8 @@ impl Inspector {
 }
 
 /// The character that the panel shows; the first there is while it is `None`.
+///
+/// Set it, and [`Inspector::joint`], to show another one: the list and the tree scroll there.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Deref, DerefMut)]
 pub struct InspectedCharacter(pub Option<Entity>);
 
@@ -163,6 +168,7 @@ impl Plugin for MarionetteInspectorPlugin {
                 )
                     .before(EguiPostUpdateSet::EndPass),
             )
+            .add_systems(PostUpdate, clipboard::hand_over.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(EguiPrimaryContextPass, panel.run_if(is_open));
     }
 }
@@ -193,6 +199,7 @@ struct State {
     tracks: tracks::TracksState,
     timeline: timeline::TimelineState,
     cost: cost::CostState,
+    copied: clipboard::CopyNote,
     names: bool,
 }
 
@@ -204,7 +211,7 @@ struct Inspected {
     name: Option<&'static Name>,
     handle: &'static SkinnedCharacter,
     parts: &'static CharacterParts,
-    pose: &'static ModelPose,
+    pose: Ref<'static, ModelPose>,
     world: &'static GlobalTransform,
     controller: &'static mut AnimationController,
     overrides: Option<&'static mut PoseOverrides>,
@@ -238,7 +245,7 @@ fn panel(
     let ctx = ctx.clone();
     let state = &mut *state;
     if inspected.0.is_none_or(|entity| !characters.contains(entity)) {
-        let first = characters.iter().map(|item| item.entity).min();
+        let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());
         inspected.set_if_neq(InspectedCharacter(first));
     }
     let mut now_hovered = None;
@@ -252,9 +259,9 @@ fn panel(
         && let Some(character) = around.assets.get(item.handle.id())
         && let Ok(camera) = around.cameras.single()
     {
-        drawing::joint_names(&viewport, camera, character, item.pose, item.world);
+        drawing::joint_names(&viewport, camera, character, &item.pose, item.world);
     }
-    egui::Panel::right("marionette_inspector_panel").default_size(400.0).size_range(330.0..=640.0).show(
+    let panel = egui::Panel::right("marionette_inspector_panel").default_size(400.0).size_range(330.0..=640.0).show(
         &mut viewport,
         |ui| {
             numbers::calm(ui);
@@ -287,7 +294,8 @@ fn panel(
                 }
                 InspectorTab::Timeline => {
                     let now = around.real_time.elapsed_secs_f64();
-                    timeline::show(ui, &mut state.timeline, character, &mut item, &around.log, now);
+                    let (log, commands) = ((&*around.log, now), &mut around.commands);
+                    timeline::show(ui, &mut state.timeline, character, &mut item, log, commands);
                 }
                 InspectorTab::Explain => {
                     let mut joint = inspector.joint;
@@ -302,11 +310,12 @@ fn panel(
                     let sights = cost::Sights { assets, meshes: around.meshes.as_deref(), visible: &around.visible };
                     cost::show_one(ui, &mut state.cost, character, &item, &sights);
                     ui.separator();
-                    cost::show_all(ui, &sights, characters.iter());
+                    cost::show_all(ui, &mut state.cost, &sights, characters.iter());
                 }
             }
         },
     );
+    state.copied.show(&ctx, panel.response.rect);
     hovered.set_if_neq(HoveredJoint(now_hovered));
 }
 

@@ -2,8 +2,9 @@
 
 use super::{
     InspectedItem,
+    keys::{self, KeyEdit, callbacks_ron},
     log::{EventLog, Kind},
-    numbers::ACCENT,
+    numbers::{self, accent},
     tracks,
 };
 use crate::{
@@ -11,117 +12,242 @@ use crate::{
     controller::{Clips, Track},
     model::ClipTiming,
 };
-use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, RichText, Stroke, Ui, pos2, vec2};
+use bevy::prelude::Commands;
+use bevy_egui::egui::{self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, RichText, Shape, Stroke, Ui, pos2, vec2};
 
 #[derive(Default)]
 pub(super) struct TimelineState {
     /// Whether dragging the playhead fires the keys on the way.
     fire: bool,
+    /// The key chosen.
+    edit: Option<KeyEdit>,
 }
 
 /// Seconds for which a mark glows after it fired.
 const FLASH: f64 = 0.45;
 /// Lines of names under a bar.
 const LINES: usize = 3;
-const LINE: f32 = 13.0;
+const LINE: f32 = 14.0;
 const BAR: f32 = 22.0;
+/// The upper part of the bar, where marks are taken hold of; below it the playhead is moved.
+const HANDLES: f32 = 10.0;
 
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut TimelineState,
     character: &Character,
     item: &mut InspectedItem,
-    log: &EventLog,
-    now: f64,
+    (log, now): (&EventLog, f64),
+    commands: &mut Commands,
 ) {
-    let controller = &mut *item.controller;
     ui.horizontal(|ui| {
-        let paused = controller.is_paused();
-        if ui.button(if paused { "Play" } else { "Pause" }).clicked() {
-            controller.set_paused(!paused);
-        }
-        ui.monospace(format!("{:>9.3} s", controller.time()));
+        tracks::transport(ui, item, commands);
         ui.checkbox(&mut state.fire, "scrubbing fires keys");
     });
+    let controller = &mut *item.controller;
     if controller.tracks().next().is_none() {
         ui.weak("Nothing plays. Choose a clip under Tracks.");
     }
+    let mut edited = None;
     egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).show(ui, |ui| {
         for track in controller.tracks_mut() {
             let Some(timing) = character.index_of(track.clip()).and_then(|clip| character.timing(clip)) else {
                 ui.weak(format!("track {}: no clip `{}`", track.id().0, track.clip()));
                 continue;
             };
-            ui.horizontal(|ui| {
-                let name = RichText::new(&*timing.name).strong();
-                ui.label(if track.enabled { name } else { name.weak() });
-                ui.weak(format!("track {}", track.id().0));
-                ui.weak(format!("{:.3} of {:.3} s", track.time(), timing.duration));
+            ui.push_id(track.id(), |ui| {
+                edited = one_track(ui, state, track, timing, log, now).or(edited.take());
             });
-            if let Some(to) = bar(ui, track, timing, log, now) {
-                tracks::move_to(track, to, state.fire);
-            }
             ui.add_space(2.0);
         }
     });
+    if let Some(timing) = edited {
+        keys::put(commands, item.handle.id(), timing);
+    }
     ui.separator();
     show_log(ui, log, now);
 }
 
-/// The bar of one track; where it was dragged to.
-fn bar(ui: &mut Ui, track: &Track, timing: &ClipTiming, log: &EventLog, now: f64) -> Option<f64> {
-    let font = FontId::proportional(11.0);
-    let width = ui.available_width() - 8.0;
-    let mut names = NameRows::default();
-    let fraction = |time: f64| if timing.duration > 0.0 { (time / timing.duration) as f32 } else { 0.0 };
-    // Names are laid out before there is a place for them: the bar is as high as they need.
-    let placed: Vec<_> = timing
-        .callbacks
-        .iter()
-        .map(|key| {
-            let size = ui.painter().layout_no_wrap(key.name.to_string(), font.clone(), Color32::WHITE).size();
-            let x = fraction(key.time) * width;
-            let left = x.min(width - size.x).max(0.0);
-            (key, x, left, names.place(left, size.x))
-        })
-        .collect();
-    let height = BAR + LINE * names.used() as f32 + 4.0;
-    let (area, response) = ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
-    let painter = ui.painter().with_clip_rect(area);
-    let left = area.left() + 4.0;
-    let bar = Rect::from_min_size(pos2(left, area.top()), vec2(width, BAR));
-    let visuals = ui.visuals();
-    painter.rect_filled(bar, 3.0, visuals.extreme_bg_color);
-    let at = left + fraction(track.time()) * width;
-    let played = Rect::from_min_max(bar.min, pos2(at, bar.bottom()));
-    painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
-    for (key, x, name_left, row) in placed {
-        let fired = log.last_fired(track.id(), &timing.name, &key.name, key.time);
-        let glow = fired.map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
-        if glow > 0.0 {
-            ui.ctx().request_repaint();
-        }
-        let color = visuals.text_color().lerp_to_gamma(ACCENT, glow);
-        let x = left + x;
-        painter.vline(x, bar.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
-        painter.circle_filled(pos2(x, bar.top() + 4.0), 3.0 + 2.5 * glow, color);
-        if let Some(row) = row {
-            let y = bar.bottom() + 2.0 + LINE * row as f32;
-            let color = visuals.weak_text_color().lerp_to_gamma(ACCENT, glow);
-            painter.text(pos2(left + name_left, y), Align2::LEFT_TOP, &*key.name, font.clone(), color);
-        }
+/// A track's line, its bar, and the key that is edited; the clip's timing if a key was changed.
+fn one_track(
+    ui: &mut Ui,
+    state: &mut TimelineState,
+    track: &mut Track,
+    timing: &ClipTiming,
+    log: &EventLog,
+    now: f64,
+) -> Option<ClipTiming> {
+    let mut changed = timing.clone();
+    ui.horizontal(|ui| {
+        let name = RichText::new(numbers::shortened(&timing.name, 18)).strong();
+        let name = if track.enabled { name } else { name.weak() };
+        let name = ui.add(egui::Label::new(name).extend());
+        name.on_hover_text(format!("{}, track {}", timing.name, track.id().0));
+        ui.weak(format!("{:.3} of {:.3} s", track.time(), timing.duration));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let copy = ui.add_enabled(!timing.callbacks.is_empty(), egui::Button::new("Copy keys"));
+            if copy.on_hover_text("as lines for this clip in the .character.ron").clicked() {
+                ui.copy_text(callbacks_ron(timing));
+            }
+            if ui.button("Add key").on_hover_text("a callback key at the playhead").clicked() {
+                state.edit = KeyEdit::add(track.id(), &mut changed, track.time());
+            }
+        });
+    });
+    let bar = Bar::place(ui, timing);
+    bar.paint(ui, state, track, timing, log, now);
+    if let Some(to) = bar.respond(ui, state, track, timing, &mut changed) {
+        tracks::move_to(track, to, state.fire);
     }
-    painter.vline(at, bar.y_range(), Stroke::new(2.0, visuals.strong_text_color()));
-    let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked());
-    let to = pointer.map(|pointer| f64::from(((pointer.x - left) / width).clamp(0.0, 1.0)) * timing.duration);
-    if let Some(hover) = response.hover_pos() {
-        let near = timing.callbacks.iter().filter(|key| (left + fraction(key.time) * width - hover.x).abs() < 5.0);
-        let lines: Vec<_> = near.map(|key| format!("{}  at {:.3} s", key.name, key.time)).collect();
-        if !lines.is_empty() {
-            response.on_hover_text(lines.join("\n"));
-        }
+    if let Some(edit) = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), &changed))
+        && !edit.show(ui, &mut changed)
+    {
+        state.edit = None;
     }
-    to
+    (changed != *timing).then_some(changed)
+}
+
+/// A track's bar on screen, with its keys' marks and names.
+struct Bar {
+    response: egui::Response,
+    /// The bar itself, without the names under it.
+    rect: Rect,
+    duration: f64,
+    /// Per key the mark's x and where its name is written, if there is room for it.
+    marks: Vec<(f32, Option<Rect>)>,
+}
+
+impl Bar {
+    /// Finds a place for the bar: as high as the names of its keys need.
+    fn place(ui: &mut Ui, timing: &ClipTiming) -> Self {
+        let width = ui.available_width() - 8.0;
+        let fraction = |time: f64| if timing.duration > 0.0 { (time / timing.duration) as f32 } else { 0.0 };
+        let mut rows = NameRows::default();
+        let placed: Vec<_> = timing
+            .callbacks
+            .iter()
+            .map(|key| {
+                let size = ui.painter().layout_no_wrap(key.name.to_string(), font(), Color32::WHITE).size();
+                let x = fraction(key.time) * width;
+                let left = x.min(width - size.x).max(0.0);
+                let row = rows.place(left, size.x);
+                (x, row.map(|row| Rect::from_min_size(pos2(left, BAR + 2.0 + LINE * row as f32), size)))
+            })
+            .collect();
+        let height = BAR + LINE * rows.used() as f32 + 4.0;
+        let (area, response) = ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
+        let from = area.min.to_vec2() + vec2(4.0, 0.0);
+        let marks = placed.into_iter().map(|(x, name)| (x + from.x, name.map(|name| name.translate(from)))).collect();
+        let rect = Rect::from_min_size(area.min + vec2(4.0, 0.0), vec2(width, BAR));
+        Self { response, rect, duration: timing.duration, marks }
+    }
+
+    fn x_of(&self, time: f64) -> f32 {
+        let fraction = if self.duration > 0.0 { (time / self.duration) as f32 } else { 0.0 };
+        self.rect.left() + fraction * self.rect.width()
+    }
+
+    fn time_at(&self, x: f32) -> f64 {
+        f64::from(((x - self.rect.left()) / self.rect.width()).clamp(0.0, 1.0)) * self.duration
+    }
+
+    /// The key whose mark or name is at a point; of several the nearest.
+    fn key_at(&self, at: Pos2) -> Option<usize> {
+        let on_name = self.marks.iter().position(|(_, name)| name.is_some_and(|name| name.contains(at)));
+        let near = self.marks.iter().map(|(x, _)| (x - at.x).abs()).enumerate();
+        let near = near.filter(|&(_, off)| off < 6.0 && at.y < self.rect.top() + HANDLES);
+        near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key).or(on_name)
+    }
+
+    fn paint(&self, ui: &Ui, state: &TimelineState, track: &Track, timing: &ClipTiming, log: &EventLog, now: f64) {
+        let painter = ui.painter().with_clip_rect(self.response.rect);
+        let visuals = ui.visuals();
+        painter.rect_filled(self.rect, 3.0, visuals.extreme_bg_color);
+        let at = self.x_of(track.time());
+        let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
+        painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
+        let chosen = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
+        for (index, (key, &(x, name))) in timing.callbacks.iter().zip(&self.marks).enumerate() {
+            let fired = log.last_fired(track.id(), &timing.name, &key.name, key.time);
+            let glow = fired.map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
+            if glow > 0.0 {
+                ui.ctx().request_repaint();
+            }
+            let plain = if chosen == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
+            let color = plain.lerp_to_gamma(accent(visuals), glow);
+            painter.vline(x, self.rect.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
+            let (side, top) = (4.5 + 2.0 * glow, self.rect.top());
+            let handle = [pos2(x - side, top), pos2(x + side, top), pos2(x + side, top + 4.0), pos2(x, top + HANDLES)];
+            let handle = [&handle[..], &[pos2(x - side, top + 4.0)]].concat();
+            painter.add(Shape::convex_polygon(handle, color, Stroke::NONE));
+            if let Some(name) = name {
+                if chosen == Some(index) {
+                    painter.rect_filled(name.expand2(vec2(3.0, 0.0)), 3.0, visuals.selection.bg_fill);
+                }
+                let plain =
+                    if chosen == Some(index) { visuals.selection.stroke.color } else { visuals.weak_text_color() };
+                let color = plain.lerp_to_gamma(accent(visuals), glow);
+                painter.text(name.min, Align2::LEFT_TOP, &*key.name, font(), color);
+            }
+        }
+        painter.vline(at, self.rect.y_range(), Stroke::new(2.0, visuals.strong_text_color()));
+    }
+
+    /// What the pointer does: chooses and drags keys; where it moves the playhead to.
+    fn respond(
+        &self,
+        ui: &Ui,
+        state: &mut TimelineState,
+        track: &Track,
+        timing: &ClipTiming,
+        changed: &mut ClipTiming,
+    ) -> Option<f64> {
+        let response = &self.response;
+        let hovered = response.hover_pos().and_then(|at| self.key_at(at));
+        if hovered.is_some() {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
+        }
+        if let Some(key) = hovered.and_then(|key| timing.callbacks.get(key))
+            && !response.dragged()
+        {
+            response.clone().on_hover_text(format!("{}  at {:.3} s", key.name, key.time));
+        }
+        let pressed = if response.drag_started() || response.clicked() {
+            ui.input(|input| input.pointer.press_origin()).or(response.interact_pointer_pos())
+        } else {
+            None
+        };
+        if let Some(at) = pressed {
+            let chosen = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+            match (self.key_at(at), chosen) {
+                // A click on the chosen key is the way out.
+                (Some(key), Some(edit)) if edit.index == key && response.clicked() => state.edit = None,
+                (Some(key), Some(edit)) if edit.index == key => edit.dragged = true,
+                (Some(key), _) => {
+                    state.edit = KeyEdit::new(track.id(), timing, key);
+                    if let Some(edit) = &mut state.edit {
+                        edit.dragged = response.drag_started();
+                    }
+                }
+                (None, Some(edit)) => edit.dragged = false,
+                (None, None) => {}
+            }
+            if self.key_at(at).is_some() {
+                return None;
+            }
+        }
+        let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
+        let to = self.time_at(pointer.x);
+        let Some(edit) = state.edit.as_mut().filter(|edit| edit.dragged && edit.is_of(track.id(), timing)) else {
+            return Some(to);
+        };
+        edit.move_to(changed, to);
+        None
+    }
+}
+
+fn font() -> FontId {
+    FontId::proportional(12.0)
 }
 
 /// Rows of names that do not run into each other.
@@ -171,7 +297,7 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
                     ui.label(RichText::new(format!("{}:", entry.clip)).weak());
                     let what = RichText::new(what);
                     let is_callback = matches!(entry.kind, Kind::Callback { .. });
-                    ui.label(if fresh && is_callback { what.color(ACCENT) } else { what });
+                    ui.label(if fresh && is_callback { what.color(accent(ui.visuals())) } else { what });
                     ui.label(RichText::new(data).weak().monospace());
                 });
             }

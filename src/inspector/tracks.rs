@@ -7,6 +7,7 @@ use super::{
 use crate::{
     asset::Character,
     controller::{AnimationController, BlendMode, EventKind, Label, Priority, Track, TrackId},
+    model::Playback,
 };
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -95,17 +96,23 @@ pub(super) fn show(
     }
 }
 
+/// Pause, step, and the controller's time.
+pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Commands) {
+    let title = if item.controller.is_paused() { "Play" } else { "Pause" };
+    // Of one width, so that what follows stays in its place.
+    if ui.add_sized([52.0, 20.0], egui::Button::new(title)).clicked() {
+        item.controller.toggle_pause();
+    }
+    if ui.button("Step").on_hover_text("let one frame pass").clicked() {
+        item.controller.resume();
+        commands.insert_resource(Stepping(item.entity));
+    }
+    ui.monospace(format!("{:>9.3} s", item.controller.time()));
+}
+
 fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>, commands: &mut Commands) {
-    let paused = item.controller.is_paused();
     ui.horizontal(|ui| {
-        if ui.button(if paused { "Play" } else { "Pause" }).clicked() {
-            item.controller.set_paused(!paused);
-        }
-        if ui.button("Step").on_hover_text("Let one frame pass").clicked() {
-            item.controller.resume();
-            commands.insert_resource(Stepping(item.entity));
-        }
-        ui.monospace(format!("{:>9.3} s", item.controller.time()));
+        transport(ui, item, commands);
         let mut blend = item.controller.priority_blend();
         ui.weak("priority blend").on_hover_text("Share of the high-priority tracks: 0 is all low, 1 all high");
         if ui.add(egui::DragValue::new(&mut blend).range(0.0..=1.0).speed(0.005).fixed_decimals(2)).changed() {
@@ -246,6 +253,9 @@ fn one_track(
             mask(ui, character, track);
         });
         ui.end_row();
+        ui.weak("at the end");
+        playback(ui, track);
+        ui.end_row();
     });
     action
 }
@@ -253,6 +263,22 @@ fn one_track(
 /// Goes to a place in the clip, within the round the track is in.
 pub(super) fn move_to(track: &mut Track, time: f64, fire: bool) {
     if fire { track.scrub(time) } else { track.seek(time) }
+}
+
+/// What happens at the clip's end: its own way, or another for this track.
+fn playback(ui: &mut Ui, track: &mut Track) {
+    let choices = [
+        (None, "as the clip says"),
+        (Some(Playback::Loop), "loop"),
+        (Some(Playback::Once), "stop"),
+        (Some(Playback::PingPong), "go back and forth"),
+    ];
+    let title = choices.iter().find(|(playback, _)| *playback == track.playback).map_or("", |&(_, title)| title);
+    egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).show_ui(ui, |ui| {
+        for (playback, title) in choices {
+            ui.selectable_value(&mut track.playback, playback, title);
+        }
+    });
 }
 
 fn mask(ui: &mut Ui, character: &Character, track: &mut Track) {

@@ -158,11 +158,16 @@ impl Skeleton {
 
     /// The joint name that a misspelt one most likely meant, if any comes close.
     pub fn nearest_name(&self, name: &str) -> Option<&Arc<str>> {
+        // Names of files gone wrong can be as long as the file.
+        const LONGEST: usize = 64;
+        if name.len() > LONGEST {
+            return None;
+        }
         let wanted = name.to_lowercase();
         let near = |candidate: &&Arc<str>| edit_distance(&wanted, &candidate.to_lowercase());
         // A third of the letters may be wrong before a guess helps nobody.
         let limit = (name.chars().count() / 3).max(1);
-        self.names.iter().min_by_key(near).filter(|best| near(best) <= limit)
+        self.names.iter().filter(|name| name.len() <= LONGEST).min_by_key(near).filter(|best| near(best) <= limit)
     }
 }
 

@@ -48,11 +48,26 @@ impl ClipTiming {
 
     /// Adds a callback key, keeping the keys in order of time (and of addition where times are equal).
     ///
-    /// Times outside the clip are clamped into it; a time that is not finite becomes 0.
-    pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: ron::Value) {
-        let time = if time.is_finite() { time.clamp(0.0, self.duration) } else { 0.0 };
-        let at = self.callbacks.partition_point(|key| key.time <= time);
-        self.callbacks.insert(at, CallbackKey { time, name: name.into(), data });
+    /// Times outside the clip are clamped into it; a time that is not finite becomes 0. Gives the key's index.
+    pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: ron::Value) -> usize {
+        self.insert(CallbackKey { time, name: name.into(), data })
+    }
+
+    /// Moves the callback key at `index` to another time, as [`Self::add_callback`] places it; gives its new
+    /// index. `None` if there is no such key.
+    pub fn move_callback(&mut self, index: usize, time: f64) -> Option<usize> {
+        if index >= self.callbacks.len() {
+            return None;
+        }
+        let key = self.callbacks.remove(index);
+        Some(self.insert(CallbackKey { time, ..key }))
+    }
+
+    fn insert(&mut self, key: CallbackKey) -> usize {
+        let time = if key.time.is_finite() { key.time.clamp(0.0, self.duration) } else { 0.0 };
+        let at = self.callbacks.partition_point(|other| other.time <= time);
+        self.callbacks.insert(at, CallbackKey { time, ..key });
+        at
     }
 
     /// The place in the clip, in `0..=duration`, of an unwrapped position in seconds.
@@ -72,5 +87,25 @@ impl ClipTiming {
                 if turn <= length { turn } else { 2.0 * length - turn }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_moved_keeps_its_name_and_stays_in_the_clip_and_in_order() {
+        let mut timing = ClipTiming::new("walk", 1.0);
+        for (time, name) in [(0.1, "a"), (0.5, "b"), (0.9, "c")] {
+            timing.add_callback(time, name, ron::Value::Unit);
+        }
+        let names = |timing: &ClipTiming| timing.callbacks.iter().map(|key| key.name.to_string()).collect::<String>();
+        assert_eq!(timing.move_callback(0, 0.6), Some(1));
+        assert_eq!(names(&timing), "bac");
+        assert_eq!(timing.move_callback(2, f64::NAN), Some(0));
+        assert_eq!(timing.move_callback(1, 7.0), Some(2));
+        assert_eq!((names(&timing).as_str(), timing.callbacks[2].time), ("cab", 1.0));
+        assert_eq!(timing.move_callback(3, 0.0), None);
     }
 }

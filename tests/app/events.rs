@@ -128,7 +128,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
     app.update(1.0);
     let seen = std::mem::take(&mut app.world().resource_mut::<Seen>().0);
     assert_eq!(seen.len(), 5);
-    assert!(seen.iter().all(|c| c.entity == entity && c.track == track && &*c.clip == "idle" && c.weight == 0.25));
+    assert!(seen.iter().all(|c| c.entity == entity && c.track == track && c.clip == "idle" && c.weight == 0.25));
     assert_eq!(seen[0].data_as::<String>().unwrap(), "left");
     assert_eq!(seen[1].data_as::<u8>().unwrap(), 3);
     assert_eq!(seen[2].data_as::<Step>().unwrap(), Step { side: "left".into(), loudness: 0.5 });

@@ -62,10 +62,10 @@ pub const MANIFEST: &str = r#"(
     sockets: { "grip": (joint: "hand", translation: (0, 0.5, 0)) },
 )"#;
 
-/// An image of one pixel that any loader of TGA reads.
-fn tga() -> Vec<u8> {
-    let mut file = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 32, 8];
-    file.extend([10, 20, 30, 255]);
+/// An image of one colour that any loader of TGA reads.
+fn tga(width: u8, height: u8) -> Vec<u8> {
+    let mut file = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, width, 0, height, 0, 32, 8];
+    file.extend([10, 20, 30, 255].repeat(usize::from(width) * usize::from(height)));
     file
 }
 
@@ -275,7 +275,7 @@ fn a_texture_that_cannot_be_read_costs_only_itself() {
 fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "good.m3d", m3d::write(&to_m3d(&textured("Hide.TGA", ""))));
-    write(folder.path(), "hide.tga", tga());
+    write(folder.path(), "hide.tga", tga(1, 1));
     let mut app = TestApp::with_files(folder.path());
     app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
     let handle: Handle<Character> = app.server().load("good.m3d");
@@ -288,10 +288,52 @@ fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
     assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
     // A bad save keeps the last good picture.
     write(folder.path(), "hide.tga", b"half a picture");
-    app.server().reload("hide.tga");
-    app.wait("the failure", |app| app.server().load_state(&map).is_failed());
+    let version = app.asset(&handle).unwrap().version;
+    app.server().reload("good.m3d");
+    app.wait("another version", |app| app.asset(&handle).unwrap().version != version);
     (0..3).for_each(|_| app.update(0.1));
     assert_eq!(app.asset(&material).unwrap().base_color_texture.as_ref(), Some(&map));
+    assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
+    assert_eq!(logged("hide.tga: cannot be read; the texture that was loaded before stays").len(), 1);
+    // A good one replaces it, under the same handle.
+    write(folder.path(), "hide.tga", tga(2, 2));
+    app.server().reload("good.m3d");
+    app.wait("the new picture", |app| app.asset(&map).unwrap().size() == UVec2::splat(2));
+}
+
+#[test]
+fn textures_get_mip_levels_once_for_all_materials_that_share_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = textured("hide.tga", "bumps.tga");
+    model.materials[1].base_color_map = Some("HIDE.tga".into());
+    write(folder.path(), "mipped.m3d", m3d::write(&to_m3d(&model)));
+    write(folder.path(), "hide.tga", tga(16, 4));
+    write(folder.path(), "bumps.tga", tga(8, 8));
+    let mut app = TestApp::with_files(folder.path());
+    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    let handle: Handle<Character> = app.server().load("mipped.m3d");
+    app.wait_for(&handle);
+    let parts = app.asset(&handle).unwrap().parts.clone();
+    let [skin, cloth] = [0, 1].map(|part| app.asset(&parts[part].material).unwrap().clone());
+    let (hide, bumps) = (skin.base_color_texture.unwrap(), skin.normal_map_texture.unwrap());
+    assert_eq!(cloth.base_color_texture.as_ref(), Some(&hide));
+    assert_eq!(app.asset(&hide).unwrap().texture_descriptor.mip_level_count, 5);
+    assert!(app.asset(&hide).unwrap().texture_descriptor.format.is_srgb());
+    assert_eq!(app.asset(&bumps).unwrap().texture_descriptor.mip_level_count, 4);
+    assert!(!app.asset(&bumps).unwrap().texture_descriptor.format.is_srgb());
+    let path = hide.path().unwrap().to_string();
+    assert_eq!(path, "mipped.m3d#Texture/hide.tga");
+
+    let settings = |settings: &mut CharacterLoaderSettings| settings.textures = TextureMode::LoadAsTheyAre;
+    let mut app = TestApp::with_files(folder.path());
+    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("mipped.m3d");
+    app.wait_for(&handle);
+    let material = app.asset(&handle).unwrap().parts[0].material.clone();
+    let hide = app.asset(&material).unwrap().base_color_texture.clone().unwrap();
+    app.wait("the texture", |app| app.asset(&hide).is_some());
+    assert_eq!(app.asset(&hide).unwrap().texture_descriptor.mip_level_count, 1);
+    assert_eq!(hide.path().unwrap().to_string(), "hide.tga");
 }
 
 #[test]

@@ -44,9 +44,9 @@ pub const EASY_ARM: Arm = Arm {
     twist: 8.0,
     wrist: 4.0,
     shrug: 0.0,
-    curl: 16.0,
+    curl: 26.0,
     point: 0.3,
-    spread: -2.0,
+    spread: -3.0,
 };
 
 impl Arm {
@@ -83,7 +83,7 @@ impl Body {
         let feet = SIDES.map(|(side, s)| FootShape {
             ankle: rig.at(&format!("foot.{side}")),
             ball: rig.at(&format!("toes.{side}")),
-            heel: DVec3::new(0.115 * s, 0.0, 0.088),
+            heel: Some(DVec3::new(0.115 * s, 0.0, 0.088)),
         });
         let legs = SIDES.map(|(side, _)| ["thigh", "shin", "foot", "toes"].map(|n| rig.find(&format!("{n}.{side}"))));
         let spine = ["spine", "chest", "upper_chest"].map(|n| rig.find(n));

@@ -7,13 +7,11 @@ pub mod shape;
 pub mod skeleton;
 
 use super::{
-    bake::Paint,
-    character::{Character, MaterialPlan},
+    character::{Character, MaterialPlan, Plan, mask, socket},
     contour::Lattice,
     rig::Rig,
     weights::Bend,
 };
-use bevy_marionette::import::{MaskEntry, SocketEntry};
 use glam::{DVec3, Vec3};
 use shape::part;
 
@@ -34,40 +32,35 @@ pub fn character() -> Character {
     let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0088, levels: 9 };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
-    Character::build(
-        "scout",
-        &rig,
-        &field,
-        &lattice,
-        &size_at,
-        &bend,
-        &MATERIALS,
-        &material,
-        &|p| if p == part::FACE { 1.5 } else { 1.0 },
-        &paint::ScoutPaint as &dyn Paint,
-        moves::all(&body),
-        vec![
+    Character::build(Plan {
+        name: "scout",
+        rig: &rig,
+        field: &field,
+        lattice: &lattice,
+        size_at: &size_at,
+        bend: &bend,
+        spread: 4,
+        influences: 4,
+        materials: &MATERIALS,
+        material: &material,
+        detail: &|p| if p == part::FACE { 1.5 } else { 1.0 },
+        paint: &paint::ScoutPaint,
+        motions: moves::all(&body),
+        masks: vec![
             ("upper_body", mask(&["spine"], 2)),
             ("legs", mask(&["thigh.L", "thigh.R"], 0)),
             ("arm.R", mask(&["clavicle.R"], 2)),
             ("arm.L", mask(&["clavicle.L"], 2)),
             ("head", mask(&["neck"], 1)),
         ],
-        vec![
+        sockets: vec![
             ("right_hand", socket("grip.R", Vec3::ZERO)),
             ("left_hand", socket("grip.L", Vec3::ZERO)),
             ("head", socket("head", Vec3::new(0.0, 0.27, 0.0))),
             ("back", socket("pack", Vec3::new(0.0, 0.0, 0.13))),
         ],
-    )
-}
-
-fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
-    MaskEntry { roots: roots.iter().map(|r| r.to_string()).collect(), falloff }
-}
-
-fn socket(joint: &str, translation: Vec3) -> SocketEntry {
-    SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
+        m3d: true,
+    })
 }
 
 fn material(p: u8) -> usize {
@@ -103,7 +96,7 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
 fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
     let name = rig.joints[joint].name.as_str();
     let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
-    let bend = |width: f64, across: DVec3| Some(Bend { width, across });
+    let bend = |width: f64, across: DVec3| Some(Bend { width, across, one_way: false });
     match stem {
         "spine" | "chest" | "upper_chest" => bend(0.055, DVec3::Y),
         "neck" => bend(0.035, DVec3::Y),

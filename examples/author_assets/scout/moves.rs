@@ -17,6 +17,7 @@ pub const WALK: Gait = Gait {
     duty: 0.62,
     ahead: 0.335,
     inwards: 0.045,
+    follow: 1.0,
     stance_pitch: &[(0.0, 22.0), (0.16, 0.0), (0.58, 0.0), (1.0, -42.0)],
     swing_pitch: &[(0.0, -42.0), (0.18, -52.0), (0.60, 4.0), (0.88, 24.0), (1.0, 22.0)],
     lift: &[(0.0, 0.0), (0.42, 0.055), (0.70, 0.035), (1.0, 0.0)],
@@ -29,6 +30,7 @@ pub const JOG: Gait = Gait {
     duty: 0.36,
     ahead: 0.21,
     inwards: 0.065,
+    follow: 1.0,
     stance_pitch: &[(0.0, 10.0), (0.18, 0.0), (0.45, 0.0), (1.0, -52.0)],
     swing_pitch: &[(0.0, -52.0), (0.25, -92.0), (0.55, -45.0), (0.85, 12.0), (1.0, 10.0)],
     lift: &[(0.0, 0.0), (0.26, 0.30), (0.58, 0.24), (1.0, 0.0)],
@@ -91,9 +93,7 @@ impl Stand {
 
 fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    // Slow enough for half the rate.
-    let rate = RATE / 2.0;
-    Motion::at_rate("idle", rate, (seconds * rate) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(wave(2.0 * t));
         // The weight goes from one leg to the other and the shoulders answer.
@@ -204,7 +204,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
 }
 
 fn walk(body: &Body) -> Motion {
-    let arm = Arm { swing: 2.0, out: 11.0, elbow: 24.0, ..EASY_ARM };
+    let arm = Arm { swing: -1.0, out: 11.0, elbow: 20.0, twist: 16.0, curl: 34.0, ..EASY_ARM };
     let style = Style {
         lean: -5.0,
         yaw: 7.0,
@@ -215,8 +215,8 @@ fn walk(body: &Body) -> Motion {
         bob: 0.014,
         crest: 0.06,
         arm,
-        swing: 25.0,
-        pump: 12.0,
+        swing: 24.0,
+        pump: 9.0,
         hair: [4.0, 6.0],
         scarf: [6.0, 6.0],
     };
@@ -378,10 +378,19 @@ fn point(body: &Body) -> Motion {
         arm.swing += 4.0 * push;
         arm.elbow += 26.0 * up * (1.0 - up) * 4.0 * 0.6 - 4.0 * push;
         stand.arms[1] = arm;
-        // The other hand goes to the pack's strap.
-        let strap =
-            Arm { swing: 16.0, out: 16.0, roll: -38.0, elbow: 112.0, twist: 20.0, curl: 38.0, point: 0.0, ..EASY_ARM };
-        stand.arms[0] = stand.arms[0].mixed(strap, eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time));
+        // The other hand goes to the hip.
+        let akimbo = Arm {
+            swing: 3.0,
+            out: 46.0,
+            roll: -78.0,
+            elbow: 88.0,
+            twist: 10.0,
+            wrist: -14.0,
+            curl: 46.0,
+            point: 0.0,
+            ..EASY_ARM
+        };
+        stand.arms[0] = stand.arms[0].mixed(akimbo, eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time));
         stand.shift += DVec3::new(0.018 * up, -0.014 * up, -0.035 * up - 0.008 * push);
         stand.hips = DVec3::new(-1.5 * up, 5.0 * up, 1.5 * up);
         stand.back += DVec3::new(-2.5 * up - 1.5 * push, 11.0 * up + 2.0 * push, -up);
@@ -441,40 +450,16 @@ fn turn_left(body: &Body) -> Motion {
 
 #[cfg(test)]
 mod tests {
-    use super::super::skeleton::rig;
+    use super::super::{super::gait, skeleton::rig};
     use super::*;
 
-    /// How far the carrying point of a foot slides over the moving floor in all of one stance, metres:
-    /// at the frames and, as a player mixes them, at `between` moments between each two.
+    /// How far the feet slide in all of one stance at worst, metres; see [`gait::slide`].
     fn slide(gait: &Gait, motion: &Motion, body: &Body, between: usize) -> f64 {
-        let cuts = between + 1;
-        let steps = (motion.frames.len() - 1) * cuts;
-        let at = |i: usize| {
-            let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
-            let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
-            body.rig.model(&motion.frames[frame].mixed(next, share))
+        let side = |side: usize| {
+            let joints = ["foot", "toes"].map(|n| body.rig.find(&format!("{n}.{}", ["L", "R"][side])));
+            gait::slide(gait, FOOTFALLS[side], &body.feet[side], joints, &body.rig, motion, between)
         };
-        let mut slides = [0.0; 2];
-        for (side, name) in ["L", "R"].into_iter().enumerate() {
-            let foot = body.rig.find(&format!("foot.{name}"));
-            let toes = body.rig.find(&format!("toes.{name}"));
-            let shape = body.feet[side];
-            for i in 0..steps {
-                let phase = |i: usize| i as f64 / steps as f64 - FOOTFALLS[side];
-                if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
-                    continue;
-                }
-                let model = [i, i + 1].map(at);
-                let moved = |m: &[(DVec3, glam::DQuat)], heel: bool| {
-                    if heel { m[foot].0 + m[foot].1 * (shape.heel - shape.ankle) } else { m[toes].0 }
-                };
-                let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
-                let slip = |heel: bool| (moved(&model[1], heel) - moved(&model[0], heel) - floor).length();
-                // Heel or ball, whichever carries.
-                slides[side] += slip(true).min(slip(false));
-            }
-        }
-        slides[0].max(slides[1])
+        side(0).max(side(1))
     }
 
     #[test]

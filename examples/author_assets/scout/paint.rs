@@ -3,6 +3,7 @@
 use super::super::{
     bake::{Paint, Texel},
     maths::{mix, noise, smoothstep, wave},
+    strokes::{dash, leather, line, spot},
 };
 use super::shape::part::*;
 use super::skeleton::{HEAD_GROWTH, HEAD_PIVOT};
@@ -46,16 +47,6 @@ impl Paint for ScoutPaint {
 /// A point of the grown head as it was drawn.
 fn drawn(p: DVec3) -> DVec3 {
     HEAD_PIVOT + (p - HEAD_PIVOT) / HEAD_GROWTH
-}
-
-/// 1 within `radius` of 0, 0 a millimetre (or `soft`) outside.
-fn spot(distance: f64, radius: f64, soft: f64) -> f64 {
-    1.0 - smoothstep(radius - soft * 0.5, radius + soft * 0.5, distance)
-}
-
-/// A line: 1 where |x| is under half the width.
-fn line(x: f64, width: f64) -> f64 {
-    spot(x.abs(), width * 0.5, width * 0.5)
 }
 
 fn face(p: DVec3, n: DVec3) -> Texel {
@@ -139,7 +130,8 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 16.0, p.y * 30.0, p.z * 16.0)) + 0.5 * noise(p * 42.0);
     let mut color = JACKET_COLOR * (1.0 + 0.07 * folds + 0.03 * noise(p * 150.0));
     let mut height = 0.0022 * folds;
-    let torso = p.x.abs() < 0.19 && p.y < 1.40;
+    // Below the sleeves' ends all is skirt, however wide it flares.
+    let torso = (p.x.abs() < 0.19 && p.y < 1.40) || p.y < 0.99;
     let mut trim = 0.0f64;
     let mut stitch = 0.0f64;
     if torso {
@@ -179,11 +171,6 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
     Texel { color, height: height + 0.0006 * trim }
 }
 
-/// A dashed stitch along a coordinate, 6 mm a stitch.
-fn dash(x: f64) -> f64 {
-    smoothstep(-0.3, 0.3, wave(x / 0.009) + 0.4)
-}
-
 fn scarf(p: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 9.0, p.y * 60.0, p.z * 9.0)) + 0.5 * noise(p * 50.0);
     let tail = smoothstep(0.165, 0.17, -p.x) * smoothstep(1.30, 1.20, p.y);
@@ -209,12 +196,6 @@ fn roll(p: DVec3) -> Texel {
         color: color.lerp(LEATHER_DARK, buckle),
         height: 0.0012 * noise(p * 40.0) + 0.0008 * spiral + 0.0014 * buckle,
     }
-}
-
-fn leather(p: DVec3, base: DVec3) -> Texel {
-    let grain = noise(p * 190.0);
-    let wear = noise(p * 18.0) + 0.5 * noise(p * 50.0);
-    Texel { color: base * (1.0 + 0.10 * wear + 0.06 * grain), height: 0.0003 * grain + 0.0006 * wear }
 }
 
 fn boot(p: DVec3) -> Texel {

@@ -1,12 +1,12 @@
 //! Scout's body and clothes as layers of an implicit surface.
 
 use super::super::{
-    field::{Clip, Field, Layer, Shape, Solid, Source},
-    maths::turn,
+    field::{Clip, Field, Layer, Solid},
     rig::Rig,
+    solids::{ROUND, between, block, carved, cone, egg, shell, solids, tilted},
 };
 use super::skeleton::{FINGERS, HEAD_GROWTH, HEAD_PIVOT, HandAxes, SIDES, finger_tip, hand_axes};
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 /// Regions of Scout's surface.
 pub mod part {
@@ -29,44 +29,6 @@ pub mod part {
 /// The box that holds Scout with room to spare.
 pub const LOW: DVec3 = DVec3::new(-0.85, -0.1, -0.45);
 pub const HIGH: DVec3 = DVec3::new(0.85, 1.95, 0.45);
-
-const ROUND: DVec3 = DVec3::ONE;
-
-fn cone(bone: usize, a: DVec3, ra: f64, b: DVec3, rb: f64, squash: DVec3) -> Solid {
-    Solid { shape: Shape::Cone { a, ra, b, rb, squash }, bone, carve: false }
-}
-
-fn egg(bone: usize, center: DVec3, radii: DVec3) -> Solid {
-    Solid { shape: Shape::Ellipsoid { center, radii, axes: DMat3::IDENTITY }, bone, carve: false }
-}
-
-fn block(bone: usize, center: DVec3, half: DVec3, round: f64) -> Solid {
-    Solid { shape: Shape::Block { center, half, round, axes: DMat3::IDENTITY }, bone, carve: false }
-}
-
-fn tilted(mut solid: Solid, axis: DVec3, degrees: f64) -> Solid {
-    if let Shape::Ellipsoid { axes, .. } | Shape::Block { axes, .. } = &mut solid.shape {
-        *axes = DMat3::from_quat(turn(axis, degrees));
-    }
-    solid
-}
-
-fn carved(solid: Solid) -> Solid {
-    Solid { carve: true, ..solid }
-}
-
-/// Keeps what lies between two heights along `axis`.
-fn between(axis: DVec3, low: f64, high: f64) -> Vec<Clip> {
-    vec![Clip { normal: axis, offset: high }, Clip { normal: -axis, offset: -low }]
-}
-
-fn solids(part: u8, blend: f64, seam: f64, solids: Vec<Solid>) -> Layer {
-    Layer { part, source: Source::Solids(solids), blend, seam, clips: vec![] }
-}
-
-fn shell(part: u8, of: usize, thickness: f64, clips: Vec<Clip>) -> Layer {
-    Layer { part, source: Source::Shell { of, thickness }, blend: 0.01, seam: 0.004, clips }
-}
 
 /// All layers. Each shell names an earlier layer by index.
 pub fn field(rig: &Rig) -> Field {

@@ -6,7 +6,7 @@ use crate::{
         Diagnostic,
         m3d::{M3d, M3dKey},
     },
-    import::{axes::Basis, names::make_unique},
+    import::{axes::Basis, names::make_unique, reach::Reach},
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Model, SkeletalClip},
 };
 use glam::{Quat, Vec3};
@@ -45,6 +45,8 @@ pub(super) fn import(
     let levers = Levers::new(model);
     let mut unusable = 0;
     let mut clips = Vec::with_capacity(m3d.clips.len());
+    // The skeleton has been measured.
+    let mut reach = Reach::new(&model.skeleton).ok();
     for (clip, name) in m3d.clips.iter().zip(names) {
         let mut curves = vec![Curve::default(); joint_of_bone.len()];
         for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
@@ -63,7 +65,13 @@ pub(super) fn import(
             transforms: sampled.transforms,
         };
         match SkeletalClip::new(ClipTiming::new(name, sampled.duration), &frames) {
-            Ok(clip) => clips.push(clip),
+            Ok(clip) => match reach.as_mut().map_or(Ok(()), |reach| reach.admit(&clip)) {
+                Ok(()) => clips.push(clip),
+                Err(message) => {
+                    let message = format!("clip `{}` is left out: {message}", clip.timing.name);
+                    warnings.push(Diagnostic::warning(file, message));
+                }
+            },
             Err(error) => warnings.push(Diagnostic::warning(file, format!("{error}; the clip is left out"))),
         }
     }

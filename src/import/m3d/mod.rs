@@ -16,6 +16,7 @@ pub use export::to_m3d;
 use super::{
     Hand, ImportSettings, Imported, UpAxis,
     axes::Basis,
+    reach::Reach,
     winding::{self, Facing},
 };
 use crate::{
@@ -52,6 +53,7 @@ pub fn from_m3d(file: &str, m3d: &M3d, settings: &ImportSettings) -> Result<Impo
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
 
     let (skeleton, joint_of_bone) = skeleton::import(file, m3d, &basis, &mut warnings)?;
+    Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
     let materials = materials::import(m3d);
     let mut imported = Imported { model: Model { skeleton, materials, ..Model::default() }, ..Imported::default() };
     imported.report.right_handed = right_handed;

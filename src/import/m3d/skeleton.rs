@@ -5,7 +5,7 @@ use crate::{
         Diagnostic, FormatError,
         m3d::{M3d, M3dBone},
     },
-    import::axes::Basis,
+    import::{axes::Basis, reach::is_near},
     model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix},
 };
 use glam::{Affine3A, DAffine3, DMat3, Vec3};
@@ -74,7 +74,8 @@ fn offset(bone: &M3dBone) -> Option<Affine3A> {
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     let volume = x_axis.cross(y_axis).dot(z_axis).abs();
     let inverse = narrow(wide(&offset).inverse());
-    (affine && offset.is_finite() && volume > 1e-6 * sides && inverse.is_finite()).then_some(offset)
+    let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
+    (affine && near(&offset) && volume > 1e-6 * sides && near(&inverse)).then_some(offset)
 }
 
 fn wide(m: &Affine3A) -> DAffine3 {

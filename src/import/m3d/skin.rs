@@ -12,6 +12,7 @@ use crate::{
         influences::{InfluenceReducer, JointInfluences},
         names::make_unique,
         normals::repair_normals,
+        reach::is_near,
         split, tangents,
         winding::{self, Facing},
     },
@@ -152,7 +153,7 @@ impl Importer<'_> {
         for &vertex in vertices {
             let v = &self.m3d.vertices[vertex as usize];
             let position = self.basis.point(v.position.into());
-            let position = if position.is_finite() {
+            let position = if is_near(position) {
                 position
             } else {
                 repairs.positions += 1;

@@ -5,8 +5,9 @@ use crate::{
     format::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
+        nearest,
     },
-    import::{Hand, ImportSettings, UpAxis, axes::Basis, subframes::subdivide},
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{DAffine3, Vec3};
@@ -14,6 +15,11 @@ use std::collections::{HashMap, HashSet};
 
 /// Most transforms a clip is made of: about twice four hundred joints for twenty thousand frames.
 const MOST_TRANSFORMS: usize = 1 << 24;
+
+/// Most of them in a file of few numbers, and how many more each number is good for: frames and joints
+/// without numbers cost a file next to nothing, and must not cost memory.
+const FEW_TRANSFORMS: usize = 1 << 18;
+const TRANSFORMS_PER_NUMBER: usize = 64;
 
 /// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
 ///
@@ -42,8 +48,13 @@ pub fn clip_from_md5(
     let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let frame_count = check(anim).map_err(error)?;
-    if frame_count.saturating_mul(skeleton.len().max(anim.joints.len())) > MOST_TRANSFORMS {
-        let message = format!("{frame_count} frames of {} joints are too many", skeleton.len());
+    let joints = skeleton.len().max(anim.joints.len());
+    let most =
+        MOST_TRANSFORMS.min(FEW_TRANSFORMS.saturating_add(TRANSFORMS_PER_NUMBER.saturating_mul(anim.frames.len())));
+    if frame_count.saturating_mul(joints) > most {
+        let message = format!(
+            "{frame_count} frames of {joints} joints are too many: a clip of so few numbers holds at most {most} transforms"
+        );
         return Err(error(message));
     }
     let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
@@ -72,6 +83,9 @@ pub fn clip_from_md5(
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let mut clip = SkeletalClip::new(ClipTiming::new(name, duration), &frames).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;
+    Reach::new(skeleton)
+        .and_then(|mut reach| reach.admit(&clip))
+        .map_err(|message| error(format!("clip `{name}`: {message}")))?;
     Ok(Parsed { value: clip, warnings })
 }
 
@@ -159,16 +173,21 @@ impl Matching {
         let (order, parents) = if moved.contains(&true) { parents_first(anim) } else { Default::default() };
 
         let mut warnings = Vec::new();
-        let mut warn = |what: &str, names: Vec<&str>| {
+        let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
             if !names.is_empty() {
-                warnings.push(Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names))));
+                let warning = Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
+                warnings.push(warning.with_hint(hint.unwrap_or_default()));
             }
         };
-        warn("joints of the model that the clip lacks keep their rest pose", missing);
-        warn("joints of the clip that the model lacks are left out", extra);
-        warn("joints that the clip has twice, of which the first is used", twice);
+        let guess = missing.iter().find_map(|ours| {
+            let theirs = nearest(ours, extra.iter().copied())?;
+            Some(format!("is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"))
+        });
+        warn("joints of the model that the clip lacks keep their rest pose", missing, None);
+        warn("joints of the clip that the model lacks are left out", extra, guess);
+        warn("joints that the clip has twice, of which the first is used", twice, None);
         let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
-        warn("joints with another parent than in the model, which keep their place", moved_names);
+        warn("joints with another parent than in the model, which keep their place", moved_names, None);
         Ok((Self { source, moved, order, parents }, warnings))
     }
 

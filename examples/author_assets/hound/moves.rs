@@ -1,0 +1,191 @@
+//! The Hound's clips on the move: walk and gallop. Those on the spot are in [`super::rest`].
+
+use super::super::{
+    gait::Gait,
+    maths::wave,
+    motion::{Motion, RATE},
+    rig::Pose,
+};
+use super::{
+    body::{Body, Carriage, Trunk},
+    rest,
+    skeleton::LEGS,
+};
+use bevy_marionette::model::Playback;
+use glam::DVec3;
+
+/// Gaits of the fore and the hind legs, and when each leg falls, in turns, in the order of [`LEGS`].
+pub struct Gaits {
+    pub fore: Gait,
+    pub hind: Gait,
+    pub falls: [f64; 4],
+    /// Frames a second.
+    pub rate: f64,
+}
+
+impl Gaits {
+    /// The gait of a leg.
+    pub fn of(&self, leg: usize) -> &Gait {
+        if LEGS[leg].fore { &self.fore } else { &self.hind }
+    }
+}
+
+const WALKING: Gait = Gait {
+    cycle: 26.0 / RATE,
+    speed: 0.95,
+    duty: 0.64,
+    ahead: 0.26,
+    inwards: 0.022,
+    follow: 1.0,
+    stance_pitch: &[],
+    swing_pitch: &[],
+    lift: &[],
+};
+
+/// Walking: 0.95 m/s, left hind, left fore, right hind, right fore, each a quarter after the last.
+pub const WALK: Gaits = Gaits {
+    fore: Gait {
+        ahead: 0.255,
+        stance_pitch: &[(0.0, 10.0), (0.12, 2.0), (0.60, -8.0), (1.0, -50.0)],
+        swing_pitch: &[(0.0, -50.0), (0.28, -96.0), (0.62, -52.0), (0.90, 12.0), (1.0, 10.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.068), (0.62, 0.048), (1.0, 0.0)],
+        ..WALKING
+    },
+    hind: Gait {
+        ahead: 0.285,
+        stance_pitch: &[(0.0, 14.0), (0.25, 4.0), (0.60, -6.0), (1.0, -46.0)],
+        swing_pitch: &[(0.0, -46.0), (0.25, -66.0), (0.60, -34.0), (0.92, 14.0), (1.0, 14.0)],
+        lift: &[(0.0, 0.0), (0.28, 0.055), (0.66, 0.036), (1.0, 0.0)],
+        ..WALKING
+    },
+    falls: [0.25, 0.75, 0.0, 0.5],
+    rate: RATE,
+};
+
+const GALLOPING: Gait = Gait {
+    cycle: 26.0 / 60.0,
+    speed: 6.4,
+    duty: 0.19,
+    ahead: 0.30,
+    inwards: 0.05,
+    follow: 0.35,
+    stance_pitch: &[],
+    swing_pitch: &[],
+    lift: &[],
+};
+
+/// Galloping, rotary: 6.4 m/s, left hind, right hind, a flight stretched out, right fore, left fore,
+/// a flight gathered up.
+pub const GALLOP: Gaits = Gaits {
+    fore: Gait {
+        ahead: 0.37,
+        stance_pitch: &[(0.0, 20.0), (0.25, 8.0), (0.60, -8.0), (1.0, -60.0)],
+        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 18.0), (1.0, 20.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.17), (0.70, 0.22), (1.0, 0.0)],
+        ..GALLOPING
+    },
+    hind: Gait {
+        ahead: 0.36,
+        stance_pitch: &[(0.0, 22.0), (0.3, 8.0), (0.6, -10.0), (1.0, -58.0)],
+        swing_pitch: &[(0.0, -58.0), (0.20, -96.0), (0.45, -84.0), (0.75, -10.0), (0.94, 24.0), (1.0, 22.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.15), (0.65, 0.13), (1.0, 0.0)],
+        ..GALLOPING
+    },
+    falls: [0.56, 0.45, 0.0, 0.10],
+    rate: 60.0,
+};
+
+/// All clips.
+pub fn all(body: &Body) -> Vec<Motion> {
+    vec![rest::idle(body), walk(body), gallop(body), rest::sit(body)]
+}
+
+/// A loop of a gait; `hold` poses trunk and carriage at a share of the cycle.
+fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -> (Trunk, Carriage)) -> Motion {
+    let cycle = gaits.fore.cycle;
+    let steps = (cycle * gaits.rate).round() as usize;
+    let mut motion = Motion::at_rate(name, gaits.rate, steps, Playback::Loop, |time| {
+        let t = time / cycle;
+        let mut pose: Pose = body.rig.rest();
+        let (trunk, carriage) = hold(t);
+        body.trunk(&mut pose, &trunk);
+        body.carry(&mut pose, &carriage);
+        for leg in 0..4 {
+            body.paw(&mut pose, leg, &gaits.of(leg).foot(&body.paws[leg], t - gaits.falls[leg]));
+        }
+        pose
+    });
+    let mut order = [0, 1, 2, 3];
+    order.sort_by(|a, b| gaits.falls[*a].total_cmp(&gaits.falls[*b]));
+    for leg in order {
+        motion = motion.calling(gaits.falls[leg] * cycle, "footstep", Some(rest::PAW_NAMES[leg]));
+    }
+    motion
+}
+
+pub fn walk(body: &Body) -> Motion {
+    stepping(body, "walk", &WALK, &|t| {
+        // The hips follow the hind legs, the shoulders the fore legs a quarter later.
+        let hind = wave(t + 0.25 - 0.32); // the left hind leg carries
+        let fore = wave(t - 0.32);
+        let trunk = Trunk {
+            shift: DVec3::new(-0.007 * (hind + fore), -0.014 + 0.006 * wave(2.0 * t - 0.30), 0.004 * wave(2.0 * t)),
+            pitch: -0.6 + 0.9 * wave(2.0 * t + 0.05),
+            yaw: 0.8 * wave(t + 0.12),
+            roll: -1.1 * (hind + fore),
+            arch: 1.5 + 1.8 * wave(2.0 * t + 0.20),
+            bend: 5.0 * wave(t - 0.02),
+            twist: -2.4 * (fore - hind),
+            breath: 0.6 * wave(t + 0.4),
+        };
+        let carriage = Carriage {
+            neck: -7.0 + 2.6 * wave(2.0 * t - 0.12),
+            nod: -3.0 - 1.6 * wave(2.0 * t - 0.22),
+            turn: 2.2 * wave(t - 0.05),
+            tilt: 1.2 * wave(t + 0.2),
+            jaw: 2.0,
+            ears: [0.0, 0.03].map(|lag| 9.0 + 5.0 * wave(2.0 * t - 0.30 - lag)),
+            flare: 3.0,
+            tail: 10.0 + 2.5 * wave(2.0 * t - 0.2),
+            curl: 8.0 + 6.0 * wave(2.0 * t - 0.42),
+            wag: 9.0 * wave(t - 0.05),
+            whip: 16.0 * wave(t - 0.22),
+            level: 0.0,
+            swing: [7.0 * wave(2.0 * t - 0.35), 6.0 * wave(t - 0.2)],
+        };
+        (trunk, carriage)
+    })
+}
+
+pub fn gallop(body: &Body) -> Motion {
+    stepping(body, "gallop", &GALLOP, &|t| {
+        // Stretched out at 0.37, gathered up at 0.87.
+        let gathered = wave(t - 0.87 + 0.25);
+        let trunk = Trunk {
+            shift: DVec3::new(0.0, -0.030 + 0.022 * wave(2.0 * (t - 0.37) + 0.25), 0.0),
+            pitch: 5.0 * wave(t - 0.02) - 0.5,
+            yaw: 0.0,
+            roll: 2.0 * wave(t + 0.1),
+            arch: 4.0 + 25.0 * gathered,
+            bend: 3.0 * wave(t + 0.2),
+            twist: 3.0 * wave(t - 0.1),
+            breath: gathered,
+        };
+        let carriage = Carriage {
+            neck: -36.0 + 7.0 * wave(t - 0.02),
+            nod: -5.0 + 3.0 * wave(t - 0.20),
+            turn: 0.0,
+            tilt: 1.5 * wave(t + 0.1),
+            jaw: 2.0 + 1.0 * gathered,
+            ears: [0.0, 0.04].map(|lag| 74.0 + 14.0 * wave(t - 0.25 - lag)),
+            flare: 8.0,
+            tail: 26.0 + 14.0 * wave(t - 0.42),
+            curl: -22.0 + 26.0 * wave(t - 0.62),
+            wag: 3.0 * wave(t),
+            whip: 8.0 * wave(t - 0.2),
+            level: 0.0,
+            swing: [-34.0 + 22.0 * wave(t - 0.30), 5.0 * wave(t)],
+        };
+        (trunk, carriage)
+    })
+}

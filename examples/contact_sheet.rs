@@ -1,0 +1,244 @@
+//! Every clip of a character at eight times, from the front and from the side, on one labelled picture.
+//!
+//! What animators hang on the wall: silhouettes that read, feet that stand, joints that do not pinch show at
+//! a glance. Without a display, and in one run for all characters named; with none named, for each manifest
+//! in `assets/`.
+//!
+//! ```text
+//! cargo run --example contact_sheet
+//! cargo run --example contact_sheet -- knight.character.ron --clip walk --to target/knight
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Capture, Ground, Orbit, Stage, StageArgs, View};
+use std::path::PathBuf;
+
+/// Draws contact sheets of characters.
+#[derive(Parser, Resource, Clone)]
+struct Args {
+    /// Models or manifests
+    files: Vec<PathBuf>,
+    /// Only these clips; may be given again
+    #[arg(long, value_name = "NAME")]
+    clip: Vec<String>,
+    /// Pictures of each clip
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=32))]
+    times: u8,
+    /// Width of a sheet in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(160..=8192))]
+    width: u32,
+    /// Folder that the sheets go to, one PNG for each character
+    #[arg(long, value_name = "FOLDER", default_value = "target/contact_sheets")]
+    to: PathBuf,
+}
+
+/// Height of a row, as a share of its width.
+const ASPECT: f32 = 0.24;
+/// A long lens: the figures at the ends are seen from nearly the same side as those in the middle.
+const FIELD_OF_VIEW: f32 = 0.12;
+
+fn main() {
+    let mut args = Args::parse();
+    if args.files.is_empty() {
+        args.files = stage::gallery().into_iter().map(|found| found.file).collect();
+    }
+    if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
+        stage::fail(format!("{}: there is no such file", missing.display()));
+    }
+    let row = UVec2::new(args.width, (args.width as f32 * ASPECT) as u32);
+    // The pictures are named when the characters are there and their clips are known.
+    let stage_args = StageArgs::without_window(row).showing(0.0, "");
+    stage::app("contact_sheet", &stage_args, "")
+        .insert_resource(args)
+        .insert_resource(View(Orbit { pitch: 0.07, yaw: 0.0, ..default() }))
+        .init_resource::<Plan>()
+        .add_systems(Startup, begin)
+        .add_systems(PostStartup, (lengthen_lens, plain_floor))
+        .add_systems(Update, (plan, set_row).chain())
+        .run();
+}
+
+/// What is to be drawn, once that is known: a row for each picture.
+#[derive(Resource, Default)]
+struct Plan {
+    characters: Vec<Handle<Character>>,
+    rows: Vec<Row>,
+    drawn: Option<usize>,
+}
+
+/// A clip seen from one side.
+#[derive(Clone)]
+struct Row {
+    character: usize,
+    clip: Option<String>,
+    seconds: f64,
+    /// Turn of the figures about their up axis.
+    yaw: f32,
+    side: &'static str,
+}
+
+/// Stands in a row, in this place.
+#[derive(Component)]
+struct Figure(usize);
+
+/// Says the moment under a figure.
+#[derive(Component)]
+struct Moment(usize);
+
+fn begin(
+    mut commands: Commands,
+    args: Res<Args>,
+    assets: Res<AssetServer>,
+    mut plan: ResMut<Plan>,
+    mut capture: ResMut<Capture>,
+) {
+    capture.waiting = true;
+    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    plan.characters = args.files.iter().map(|file| assets.load(absolute(file))).collect();
+    for place in 0..usize::from(args.times) {
+        let share = (place as f32 + 0.5) / f32::from(args.times);
+        commands.spawn((
+            Moment(place),
+            Text::default(),
+            TextFont::from_font_size(13.0),
+            Node {
+                position_type: PositionType::Absolute,
+                left: percent(share * 100.0 - 1.5),
+                bottom: px(6),
+                ..default()
+            },
+        ));
+    }
+}
+
+fn lengthen_lens(mut projection: Single<&mut Projection>) {
+    if let Projection::Perspective(perspective) = &mut **projection {
+        perspective.fov = FIELD_OF_VIEW;
+    }
+}
+
+/// Squares would flicker this small.
+fn plain_floor(
+    floor: Single<&MeshMaterial3d<StandardMaterial>, With<Ground>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    if let Some(mut material) = materials.get_mut(floor.id()) {
+        material.base_color_texture = None;
+    }
+}
+
+/// When all characters are there: the rows, and the files that their pictures go to.
+fn plan(
+    args: Res<Args>,
+    assets: Res<Assets<Character>>,
+    server: Res<AssetServer>,
+    mut plan: ResMut<Plan>,
+    mut stage: ResMut<Stage>,
+) {
+    if !plan.rows.is_empty() {
+        return;
+    }
+    for handle in &plan.characters {
+        if let bevy::asset::LoadState::Failed(error) = server.load_state(handle) {
+            stage::fail(error);
+        }
+    }
+    let Some(characters) = plan.characters.iter().map(|handle| assets.get(handle)).collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let mut rows = Vec::new();
+    for (index, character) in characters.into_iter().enumerate() {
+        let wanted = |name: &str| args.clip.is_empty() || args.clip.iter().any(|clip| clip == name);
+        let clips = character.clips.iter().map(|clip| &clip.timing).filter(|timing| wanted(&timing.name));
+        let mut clips: Vec<_> = clips.map(|timing| (Some(timing.name.to_string()), timing.duration)).collect();
+        if clips.is_empty() {
+            clips.push((None, 0.0));
+        }
+        for (clip, seconds) in clips {
+            for (side, yaw) in [("front", 0.0), ("side", std::f32::consts::FRAC_PI_2)] {
+                rows.push(Row { character: index, clip: clip.clone(), seconds, yaw, side });
+            }
+        }
+    }
+    stage.pictures = rows.iter().map(|row| sheet(&args, row.character)).collect();
+    plan.rows = rows;
+}
+
+/// The file that a character's rows go to.
+fn sheet(args: &Args, character: usize) -> PathBuf {
+    let name = args.files[character].file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".character.ron").unwrap_or(&name);
+    args.to.join(format!("{name}.png"))
+}
+
+/// Puts the figures of the row that is due where they belong, each at its moment.
+fn set_row(
+    mut commands: Commands,
+    args: Res<Args>,
+    assets: Res<Assets<Character>>,
+    mut plan: ResMut<Plan>,
+    mut capture: ResMut<Capture>,
+    mut caption: ResMut<Caption>,
+    mut orbit: Single<&mut Orbit>,
+    mut moments: Query<(&Moment, &mut Text)>,
+    mut figures: Query<(Entity, &Figure, &SkinnedCharacter, &mut AnimationController, &mut Transform)>,
+) {
+    let Some(row) = plan.rows.get(capture.index).cloned() else { return };
+    if plan.drawn == Some(capture.index) {
+        return;
+    }
+    plan.drawn = Some(capture.index);
+    let handle = plan.characters[row.character].clone();
+    let Some(character) = assets.get(&handle) else { return };
+    let times = usize::from(args.times);
+    // Room for the widest clip from any side, the same for all rows of a character.
+    let boxes = character.parts.iter().flat_map(|part| part.clip_bounds.iter().chain([&part.rest_bounds]));
+    let (mut high, mut wide) = (0.0f32, 0.0f32);
+    for bounds in boxes {
+        let (min, max) = (bounds.min(), bounds.max());
+        high = high.max(max.y);
+        wide = wide.max(min.x.abs()).max(max.x).max(min.z.abs()).max(max.z);
+    }
+    let pitch = (1.5 * wide).max(0.05);
+    let frame = (pitch * times as f32).max(high * 1.22 / ASPECT);
+    orbit.target = Vec3::Y * (high * 0.46);
+    orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
+
+    let at = |place: usize| row.seconds * place as f64 / times as f64;
+    let present: Vec<Entity> = figures.iter().filter(|figure| figure.2.0 == handle).map(|figure| figure.0).collect();
+    for (entity, figure, _, mut controller, mut transform) in &mut figures {
+        if present.contains(&entity) {
+            pose(&row, at(figure.0), &mut controller);
+            transform.rotation = Quat::from_rotation_y(row.yaw);
+        } else {
+            commands.entity(entity).despawn();
+        }
+    }
+    if present.is_empty() {
+        for place in 0..times {
+            // Seen from −Z, the first figure stands at the left.
+            let x = ((times - 1) as f32 / 2.0 - place as f32) * frame / times as f32;
+            let mut controller = AnimationController::default();
+            pose(&row, at(place), &mut controller);
+            let transform = Transform::from_xyz(x, 0.0, 0.0).with_rotation(Quat::from_rotation_y(row.yaw));
+            commands.spawn((Figure(place), SkinnedCharacter(handle.clone()), controller, transform));
+        }
+    }
+    capture.waiting = false;
+    let name = row.clip.as_deref().unwrap_or("at rest");
+    caption.say(format!("{name}, {}", row.side));
+    for (moment, mut text) in &mut moments {
+        text.0 = if row.clip.is_some() { format!("{:.2} s", at(moment.0)) } else { String::new() };
+    }
+}
+
+fn pose(row: &Row, seconds: f64, controller: &mut AnimationController) {
+    if let Some(clip) = &row.clip {
+        controller.restart(clip.as_str());
+        controller.seek(seconds);
+    }
+}

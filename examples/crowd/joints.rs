@@ -1,0 +1,115 @@
+//! A character the way Bevy itself plays one: an entity for each joint, moved by `bevy_animation`.
+//!
+//! Made of the same skeleton, clips and skin, so that both can be compared.
+
+use bevy::{
+    animation::{AnimatedBy, AnimationTargetId, animated_field, graph::AnimationNodeIndex},
+    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    prelude::*,
+};
+use bevy_marionette::{
+    asset::{Character, CharacterPart},
+    model::{JointTransform, SkeletalClip},
+};
+
+/// What instances share.
+#[derive(Clone)]
+pub struct JointCharacter {
+    joints: Vec<(Name, Transform, Option<usize>)>,
+    parts: Vec<(CharacterPart, Handle<SkinnedMeshInverseBindposes>)>,
+    graph: Handle<AnimationGraph>,
+    clips: Vec<(String, AnimationNodeIndex)>,
+}
+
+impl JointCharacter {
+    /// The clips as curves, and a graph that can play any of them.
+    pub fn new(
+        character: &Character,
+        clips: &mut Assets<AnimationClip>,
+        graphs: &mut Assets<AnimationGraph>,
+        inverse_bindposes: &mut Assets<SkinnedMeshInverseBindposes>,
+    ) -> Self {
+        let skeleton = &character.skeleton;
+        let joints = (0..skeleton.len()).map(|joint| {
+            // Two joints may share a name, and a target is found by its name.
+            let name = Name::new(format!("{joint} {}", skeleton.names()[joint]));
+            (name, transform(skeleton.rest_of(joint)), skeleton.parents()[joint].map(usize::from))
+        });
+        let joints: Vec<_> = joints.collect();
+        let handles = character.clips.iter().map(|clip| clips.add(curves(clip, &joints)));
+        let (graph, nodes) = AnimationGraph::from_clips(handles.collect::<Vec<_>>());
+        let names = character.clip_names().map(|name| name.to_string());
+        let parts = character.parts.iter().map(|part| {
+            let inverse_bind = |&joint: &u16| Mat4::from(skeleton.inverse_bind()[usize::from(joint)]);
+            let matrices: Vec<Mat4> = part.palette.iter().map(inverse_bind).collect();
+            (part.clone(), inverse_bindposes.add(SkinnedMeshInverseBindposes::from(matrices)))
+        });
+        let parts = parts.collect();
+        Self { joints, parts, graph: graphs.add(graph), clips: names.zip(nodes).collect() }
+    }
+
+    /// A character that plays clips by name, each with its weight, start and speed.
+    pub fn spawn(&self, commands: &mut Commands, place: Transform, plays: &[(&str, f32, f64, f64)]) -> Entity {
+        let mut player = AnimationPlayer::default();
+        for &(clip, weight, start, speed) in plays {
+            if let Some((_, node)) = self.clips.iter().find(|(name, _)| name == clip) {
+                player.play(*node).repeat().set_weight(weight).seek_to(start as f32).set_speed(speed as f32);
+            }
+        }
+        let root = commands.spawn((place, Visibility::default(), player, AnimationGraphHandle(self.graph.clone()))).id();
+        let mut joints: Vec<Entity> = Vec::with_capacity(self.joints.len());
+        for (name, rest, parent) in &self.joints {
+            let parent = parent.map_or(root, |parent| joints[parent]);
+            joints.push(commands.spawn((*rest, AnimationTargetId::from_name(name), AnimatedBy(root), ChildOf(parent))).id());
+        }
+        for (part, inverse_bindposes) in &self.parts {
+            let joints = part.palette.iter().map(|&joint| joints[usize::from(joint)]).collect();
+            commands.spawn((
+                Mesh3d(part.mesh.clone()),
+                MeshMaterial3d(part.material.clone()),
+                // As our parts are culled: by a box given in advance.
+                part.blend_bounds,
+                bevy::camera::visibility::NoAutoAabb,
+                SkinnedMesh { inverse_bindposes: inverse_bindposes.clone(), joints },
+                ChildOf(root),
+            ));
+        }
+        root
+    }
+}
+
+fn transform(JointTransform { translation, rotation, scale }: JointTransform) -> Transform {
+    Transform { translation, rotation, scale }
+}
+
+/// A clip as curves. As with our constant channels, what does not change has none.
+fn curves(clip: &SkeletalClip, joints: &[(Name, Transform, Option<usize>)]) -> AnimationClip {
+    let mut out = AnimationClip::default();
+    out.set_duration(clip.timing.duration as f32);
+    let last = clip.frame_count().saturating_sub(1);
+    if last == 0 {
+        return out;
+    }
+    let times = || (0..=last).map(|frame| (clip.timing.duration * frame as f64 / last as f64) as f32);
+    for (joint, (name, ..)) in joints.iter().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
+        let target = AnimationTargetId::from_name(name);
+        let at = |frame| clip.transform_at(joint, frame);
+        let changes = |differs: &dyn Fn(JointTransform) -> bool| (1..=last).any(|frame| differs(at(frame)));
+        macro_rules! channel {
+            ($field:ident) => {
+                let first = at(0).$field;
+                if changes(&|transform| transform.$field != first) || first != joints[joint].1.$field {
+                    let keys = times().zip((0..=last).map(|frame| at(frame).$field));
+                    if let Ok(curve) = UnevenSampleAutoCurve::new(keys) {
+                        let curve = AnimatableCurve::new(animated_field!(Transform::$field), curve);
+                        out.add_curve_to_target(target, curve);
+                    }
+                }
+            };
+        }
+        channel!(translation);
+        channel!(rotation);
+        channel!(scale);
+    }
+    out
+}

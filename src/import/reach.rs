@@ -1,0 +1,131 @@
+//! How far joints can carry the skin: lengths and scales multiply along a chain of joints, and what
+//! single precision cannot hold would be infinite at last. Here it is told while a file is loaded,
+//! so that a pose need not look.
+
+use crate::model::{JointTransform, SkeletalClip, Skeleton};
+use glam::{Affine3A, Vec3};
+
+/// Farthest, in model units after scaling, that a joint may carry a point a unit away from its bind
+/// pose, and that a vertex may lie from the origin. Far beyond any model; their product, and a world
+/// matrix on top of it, still are numbers.
+pub(super) const FARTHEST: f64 = 1e18;
+
+/// The longest translation and the largest scale of each joint in all that plays.
+pub(super) struct Reach<'a> {
+    skeleton: &'a Skeleton,
+    /// Per joint: length of the translation, largest scale.
+    most: Vec<(f64, f64)>,
+}
+
+impl<'a> Reach<'a> {
+    /// Of the rest pose; or why it cannot be reckoned with.
+    pub(super) fn new(skeleton: &'a Skeleton) -> Result<Self, String> {
+        let rest = (0..skeleton.len()).map(|joint| measure(skeleton.rest_of(joint)));
+        let reach = Self { skeleton, most: rest.collect() };
+        let sum = reach.sum(&reach.most);
+        sum.map_or_else(|message| Err(format!("at rest {message}")), |()| Ok(reach))
+    }
+
+    /// Adds a clip bound to the skeleton, as it may be blended with those before; or says why it cannot
+    /// be, and leaves it out.
+    pub(super) fn admit(&mut self, clip: &SkeletalClip) -> Result<(), String> {
+        let mut most = self.most.clone();
+        for (joint, (translation, scale)) in most.iter_mut().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
+            let frames = (0..clip.frame_count()).map(|frame| measure(clip.transform_at(joint, frame)));
+            let (far, large) = frames.fold((0.0, 0.0), |(a, b): (f64, f64), (t, s)| (a.max(t), b.max(s)));
+            if clip.additive {
+                // Comes on top of whatever else plays, at full weight.
+                (*translation, *scale) = (*translation + far, *scale * large.max(1.0));
+            } else {
+                (*translation, *scale) = (translation.max(far), scale.max(large));
+            }
+        }
+        self.sum(&most)?;
+        self.most = most;
+        Ok(())
+    }
+
+    /// Goes down the chains.
+    fn sum(&self, most: &[(f64, f64)]) -> Result<(), String> {
+        // Per joint, how far from the origin it can be, and how large what hangs on it.
+        let mut placed: Vec<(f64, f64)> = Vec::with_capacity(most.len());
+        for (joint, &(translation, scale)) in most.iter().enumerate() {
+            let parent = self.skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
+            let (far, large) = (parent.0 + parent.1 * translation, parent.1 * scale);
+            placed.push((far, large));
+            let Affine3A { matrix3, translation } = self.skeleton.inverse_bind()[joint];
+            let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
+            let carried = far + large * (1.0 + columns.iter().sum::<f64>());
+            if carried.is_nan() || carried > FARTHEST {
+                let name = &self.skeleton.names()[joint];
+                return Err(format!(
+                    "joint `{name}` and those above it carry the skin {carried:.0e} units far: a length or a scale is out of hand"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn measure(transform: JointTransform) -> (f64, f64) {
+    (length(transform.translation), f64::from(transform.scale.abs().max_element()))
+}
+
+/// In f64: squares of what f32 can hold are beyond it.
+fn length(v: Vec3) -> f64 {
+    v.as_dvec3().length()
+}
+
+/// Whether a vertex lies where it can be reckoned with.
+pub(super) fn is_near(position: Vec3) -> bool {
+    length(position) <= FARTHEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, Joint};
+    use glam::Quat;
+
+    fn chain(joints: u16, scale: f32) -> Skeleton {
+        let joint = |i: u16| Joint {
+            name: format!("{i}").into(),
+            parent: i.checked_sub(1),
+            rest: JointTransform { scale: Vec3::splat(scale), ..JointTransform::new(Vec3::Y, Quat::IDENTITY) },
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new((0..joints).map(joint).collect()).unwrap()
+    }
+
+    fn stretch(skeleton: &Skeleton, only: usize, scale: f32) -> SkeletalClip {
+        let mut transforms: Vec<JointTransform> = (0..skeleton.len()).map(|j| skeleton.rest_of(j)).collect();
+        transforms[only].scale.x = scale;
+        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        SkeletalClip::new(ClipTiming::new("stretch", 1.0), &frames).unwrap()
+    }
+
+    #[test]
+    fn scales_that_multiply_beyond_all_measure_are_refused_by_the_joint_that_is_too_much() {
+        assert!(Reach::new(&chain(400, 1.0)).is_ok());
+        let message = Reach::new(&chain(30, 10.0)).err().unwrap();
+        assert!(message.starts_with("at rest joint `17` and those above it carry the skin"), "{message}");
+    }
+
+    #[test]
+    fn clips_are_measured_together_for_they_may_be_blended() {
+        let skeleton = chain(3, 1.0);
+        let mut reach = Reach::new(&skeleton).unwrap();
+        reach.admit(&stretch(&skeleton, 0, -1e12)).unwrap();
+        assert!(reach.admit(&stretch(&skeleton, 2, 1e12)).is_err());
+        // What was refused is not counted.
+        reach.admit(&stretch(&skeleton, 2, 1e3)).unwrap();
+        let mut additive = stretch(&skeleton, 1, 1e12);
+        additive.additive = true;
+        assert!(reach.admit(&additive).is_err());
+    }
+
+    #[test]
+    fn numbers_whose_squares_no_f32_holds_are_measured_all_the_same() {
+        assert!(is_near(Vec3::splat(1e17)) && !is_near(Vec3::X * 1e30) && !is_near(Vec3::NAN));
+    }
+}

@@ -1,0 +1,314 @@
+//! What must hold for any bytes whatever: shared by the fuzz targets (`fuzz/`) and the test that
+//! replays what they found worth keeping.
+//!
+//! Each check panics where a promise is broken: a parser that panics, a report that points past the
+//! file, a model with an index out of range, a number that is not finite.
+
+use super::choices::Choices;
+use bevy_marionette::{
+    controller::{BlendMode, Priority},
+    format::{Diagnostic, FormatError, Reporter, Severity, m3d, md5},
+    import::{
+        ImportSettings, Imported, Limits, Manifest, assemble, clip_from_md5, from_m3d, from_md5, skeleton_of_anim,
+    },
+    model::{JointTransform, Model, SkeletalClip},
+    pose::{
+        ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices,
+        TwoBoneIk,
+    },
+};
+use glam::{Affine3A, Mat4, Quat, Vec3};
+
+/// Any bytes as an `.m3d`: read, written, read again, imported and posed.
+pub fn m3d(source: &[u8]) {
+    let parsed = match m3d::parse("f.m3d", source) {
+        Ok(parsed) => parsed,
+        Err(error) => return is_sound_error(&error, source),
+    };
+    are_sound_reports(&parsed.warnings, source);
+    let text = m3d::write(&parsed.value);
+    let again = m3d::parse("again.m3d", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    // The writer speaks one dialect; what it wrote once, it writes again.
+    assert_eq!(m3d::write(&again.value), text);
+    if let Ok(imported) = from_m3d("f.m3d", &parsed.value, &ImportSettings::default()) {
+        is_sound(&imported);
+        poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+    }
+}
+
+/// Any bytes as an `.md5mesh`: read, written, read again, imported and posed at rest.
+pub fn md5mesh(source: &[u8]) {
+    let parsed = match md5::parse_mesh("f.md5mesh", source) {
+        Ok(parsed) => parsed,
+        Err(error) => return is_sound_error(&error, source),
+    };
+    are_sound_reports(&parsed.warnings, source);
+    let text = md5::write_mesh(&parsed.value);
+    let again = md5::parse_mesh("again.md5mesh", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(md5::write_mesh(&again.value), text);
+    if let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &ImportSettings::default()) {
+        is_sound(&imported);
+        poses(&imported.model, &[], &mut Choices::new(&[]));
+    }
+}
+
+/// Any bytes as an `.md5anim`: read, written, read again, and posed on a skeleton of its own joints.
+pub fn md5anim(source: &[u8]) {
+    let parsed = match md5::parse_anim("f.md5anim", source) {
+        Ok(parsed) => parsed,
+        Err(error) => return is_sound_error(&error, source),
+    };
+    are_sound_reports(&parsed.warnings, source);
+    let text = md5::write_anim(&parsed.value);
+    let again = md5::parse_anim("again.md5anim", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(md5::write_anim(&again.value), text);
+    let settings = ImportSettings::default();
+    let Ok(skeleton) = skeleton_of_anim("f.md5anim", &parsed.value, &settings) else { return };
+    if let Ok(clip) = clip_from_md5("f.md5anim", "f", &parsed.value, &skeleton, &settings) {
+        let model = Model { skeleton, ..Model::default() };
+        poses(&model, &[clip.value], &mut Choices::new(&[]));
+    }
+}
+
+/// Any bytes as a manifest: read, written, read again, and joined with a sound model and clip.
+pub fn manifest(source: &[u8]) {
+    let manifest = match Manifest::parse("f.character.ron", source) {
+        Ok(manifest) => manifest,
+        Err(error) => return is_sound_error(&error, source),
+    };
+    let text = manifest.to_ron().expect("a manifest that was read can be written");
+    let again = Manifest::parse("again", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(again.settings(), manifest.settings());
+    assert_eq!(again.clips.keys().collect::<Vec<_>>(), manifest.clips.keys().collect::<Vec<_>>());
+    // A callback's data in a written manifest has lost its `Some`s, once.
+    assert_eq!(again.to_ron().expect("as above"), text);
+    let read = |file: &str| match file {
+        name if name.ends_with(".md5mesh") => Ok(MESH.into()),
+        name if name.ends_with(".md5anim") => Ok(ANIM.into()),
+        _ => Err("no such file".to_owned()),
+    };
+    match assemble("f.character.ron", &manifest, &Limits::default(), read) {
+        Ok(imported) => {
+            is_sound(&imported);
+            poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+        }
+        Err(error) => assert!(error.errors().count() > 0),
+    }
+}
+
+/// A character made by choice, written, damaged and loaded; then posed by layers, hand and IK.
+pub fn character(choices: &[u8]) {
+    let choices = &mut Choices::new(choices);
+    let settings = ImportSettings { scale: choices.pick(&[1.0, 0.0254, 100.0]), ..ImportSettings::default() };
+    if choices.chance() {
+        let mut text = m3d::write(&choices.m3d()).into_bytes();
+        choices.damage(&mut text);
+        let Ok(parsed) = m3d::parse("f.m3d", &text) else { return };
+        let Ok(imported) = from_m3d("f.m3d", &parsed.value, &settings) else { return };
+        is_sound(&imported);
+        poses(&imported.model, &imported.model.clips, choices);
+    } else {
+        let (mesh, anim) = choices.md5();
+        let [mut mesh, mut anim] = [md5::write_mesh(&mesh), md5::write_anim(&anim)].map(String::into_bytes);
+        choices.damage(&mut mesh);
+        choices.damage(&mut anim);
+        let Ok(parsed) = md5::parse_mesh("f.md5mesh", &mesh) else { return };
+        let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &settings) else { return };
+        is_sound(&imported);
+        let mut clips = Vec::new();
+        if let Ok(anim) = md5::parse_anim("f.md5anim", &anim)
+            && let Ok(clip) = clip_from_md5("f.md5anim", "f", &anim.value, &imported.model.skeleton, &settings)
+        {
+            clips.push(clip.value.to_additive());
+            clips.push(clip.value);
+        }
+        poses(&imported.model, &clips, choices);
+    }
+}
+
+fn is_sound_error(error: &FormatError, source: &[u8]) {
+    let errors = error.errors().count();
+    assert!((1..=Reporter::MAX_ERRORS).contains(&errors), "{errors} errors");
+    are_sound_reports(&error.diagnostics, source);
+}
+
+/// Every place lies in the file, and the text is fit to be printed.
+fn are_sound_reports(diagnostics: &[Diagnostic], source: &[u8]) {
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    assert!(diagnostics.len() - errors <= Reporter::MAX_WARNINGS);
+    let lines = 1 + source.iter().filter(|&&b| b == b'\n').count();
+    for diagnostic in diagnostics {
+        assert!(!diagnostic.message.is_empty() && !diagnostic.file.is_empty());
+        assert!(diagnostic.line as usize <= lines, "line {} of {lines}", diagnostic.line);
+        assert!(diagnostic.caret as usize <= diagnostic.source_line.chars().count().max(100));
+        let text = diagnostic.to_string();
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(text.len() < 5000, "{} bytes: {text}", text.len());
+    }
+}
+
+/// What the model's documentation promises.
+fn is_sound(imported: &Imported) {
+    let Model { skeleton, parts, materials, clips } = &imported.model;
+    let joints = skeleton.len();
+    for part in parts {
+        let vertices = part.positions.len();
+        assert_eq!([part.normals.len(), part.tex_coords.len()], [vertices; 2]);
+        assert!(part.material < materials.len() && part.palette.len() <= 256);
+        assert!(part.positions.iter().all(|p| p.is_finite()));
+        assert!(part.normals.iter().all(|n| n.is_normalized()), "{:?}", part.normals);
+        assert!(part.tangents.iter().all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0));
+        assert!(part.tex_coords.iter().all(|t| t.is_finite()));
+        assert!(part.triangles.as_flattened().iter().all(|&v| (v as usize) < vertices));
+        assert!(part.palette.iter().all(|&joint| usize::from(joint) < joints));
+        assert!(part.influences.is_empty() || part.influences.len() == vertices);
+        for influences in &part.influences {
+            assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{influences:?}");
+            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette.len()));
+        }
+    }
+    for clip in clips {
+        assert_eq!(clip.joints().len(), joints);
+        assert!(clip.timing.duration.is_finite() && clip.timing.duration >= 0.0);
+    }
+}
+
+/// Poses a model alone and by layers, and looks at every number that comes out.
+fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
+    let skeleton = &model.skeleton;
+    let mut scratch = Scratch::default();
+    let mut pose = |evaluate: Evaluate<'_>| {
+        evaluate.run(&mut scratch);
+        assert!(scratch.model().iter().all(|joint| joint.is_finite()), "{:?}", scratch.model());
+        skins(model, scratch.model());
+    };
+    pose(Evaluate::new(skeleton, &[]));
+    for clip in clips.iter().take(4) {
+        let length = clip.timing.duration;
+        for time in [0.0, 0.37 * length, length, -1.0, 1e9] {
+            pose(Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]));
+        }
+        for part in &model.parts {
+            if let Some((low, high)) = PartBounds::new(skeleton, part).over_clip(skeleton, clip) {
+                assert!(low.is_finite() && high.is_finite() && low.cmple(high).all());
+            }
+        }
+    }
+    // Layers over layers multiply; what is asked of them is asked of characters of moderate size.
+    let moderate = |t: JointTransform| t.scale.abs().max_element() <= 4.0 && t.translation.length() < 1e6;
+    let mut transforms = clips.iter().flat_map(|clip| clip.to_frames().transforms);
+    let rest_is_moderate = (0..skeleton.len()).all(|joint| moderate(skeleton.rest_of(joint)));
+    if choices.is_empty() || skeleton.is_empty() || !rest_is_moderate || !transforms.all(moderate) {
+        return;
+    }
+    let scaled = !skeleton.unit_scale() || clips.iter().any(|clip| !clip.unit_scale());
+    let joint = |choices: &mut Choices<'_>| choices.below(skeleton.len() + 1) as u16;
+    let mask = Mask::from_roots(skeleton, &[joint(choices) % skeleton.len() as u16], choices.below(4) as u32);
+    let layers: Vec<ClipLayer<'_>> = (0..choices.below(5))
+        .filter_map(|_| {
+            let mut layer = ClipLayer::new(clips.get(choices.below(clips.len().max(1)))?, f64::from(choices.number()));
+            layer.weight = if scaled { choices.number().min(1.0) } else { choices.number() };
+            layer.mask = choices.chance().then_some(&mask);
+            layer.priority = choices.pick(&[Priority::Low, Priority::High]);
+            layer.mode = choices.pick(&[BlendMode::Blend, BlendMode::Additive, BlendMode::Override]);
+            Some(layer)
+        })
+        .collect();
+    let overrides: Vec<JointOverride> = (0..choices.below(3))
+        .map(|_| JointOverride {
+            space: choices.pick(&[JointSpace::Parent, JointSpace::Model, JointSpace::Joint]),
+            weight: choices.number(),
+            ..JointOverride::local(joint(choices), transform(choices))
+        })
+        .collect();
+    let ik: Vec<Ik> = (0..choices.below(3))
+        .map(|_| {
+            let (target, weight) = (Vec3::from(choices.numbers()), choices.number());
+            let pole = choices.chance().then(|| choices.numbers().into());
+            if choices.chance() {
+                let [root, mid, tip] = [joint(choices), joint(choices), joint(choices)];
+                Ik::TwoBone(TwoBoneIk { root, mid, tip, target, pole, weight })
+            } else {
+                let (tip, bones) = (joint(choices), choices.below(9) as u16);
+                Ik::Chain(ChainIk { tip, bones: bones.into(), target, pole, weight, iterations: 4, tolerance: 1e-3 })
+            }
+        })
+        .collect();
+    let priority_blend = choices.number();
+    pose(Evaluate { priority_blend, overrides: &overrides, ik: &ik, ..Evaluate::new(skeleton, &layers) });
+}
+
+fn transform(choices: &mut Choices<'_>) -> JointTransform {
+    let mut moderate = || Vec3::from(choices.numbers::<3>().map(|x| x.clamp(-8.0, 8.0)));
+    let (translation, scale) = (moderate(), moderate());
+    JointTransform { translation, rotation: Quat::from_array(choices.numbers()), scale }
+}
+
+/// The palettes and vertices of a pose.
+fn skins(model: &Model, joints: &[Affine3A]) {
+    for part in &model.parts {
+        let mut palette = vec![Mat4::NAN; part.palette.len()];
+        let inverse_bind = model.skeleton.inverse_bind();
+        Palette { world: Affine3A::IDENTITY, model: joints, inverse_bind, remap: &part.palette }.run(&mut palette);
+        assert!(palette.iter().all(|matrix| matrix.is_finite()), "{palette:?}");
+        let skin = SkinVertices { part, palette: &palette };
+        let mut out = vec![Vec3::NAN; part.positions.len()];
+        skin.positions(&mut out);
+        assert!(out.iter().all(|p| p.is_finite()));
+        skin.normals(&mut out);
+        assert!(out.iter().all(|n| n.is_normalized()), "{out:?}");
+        if let Some((low, high)) = PartBounds::new(&model.skeleton, part).posed(joints) {
+            assert!(low.is_finite() && high.is_finite() && low.cmple(high).all());
+        }
+    }
+}
+
+/// A sound mesh and clip for manifests to name.
+const MESH: &[u8] = br#"MD5Version 10
+commandline ""
+numJoints 2
+numMeshes 1
+joints {
+	"root" -1 ( 0 0 0 ) ( 0 0 0 )
+	"hand.R" 0 ( 0 0 2 ) ( 0 0 0.5 )
+}
+mesh {
+	shader "skin"
+	numverts 3
+	vert 0 ( 0 0 ) 0 1
+	vert 1 ( 1 0 ) 1 1
+	vert 2 ( 0 1 ) 2 2
+	numtris 1
+	tri 0 0 2 1
+	numweights 4
+	weight 0 0 1 ( 1 0 0 )
+	weight 1 0 1 ( 0 1 0 )
+	weight 2 0 0.5 ( 0 0 2 )
+	weight 3 1 0.5 ( 0 0 0 )
+}
+"#;
+const ANIM: &[u8] = br#"MD5Version 10
+commandline ""
+numFrames 2
+numJoints 2
+frameRate 24
+numAnimatedComponents 1
+hierarchy {
+	"root" -1 4 0
+	"hand.R" 0 0 0
+}
+bounds {
+	( 0 0 0 ) ( 1 1 2 )
+	( 0 0 0 ) ( 1 1 3 )
+}
+baseframe {
+	( 0 0 0 ) ( 0 0 0 )
+	( 0 0 2 ) ( 0 0 0.5 )
+}
+frame 0 {
+	0
+}
+frame 1 {
+	1
+}
+"#;
