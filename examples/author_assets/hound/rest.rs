@@ -47,9 +47,7 @@ impl Stand {
 
 pub fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    // Slow enough for half the rate.
-    let rate = RATE / 2.0;
-    Motion::at_rate("idle", rate, (seconds * rate) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body);
         let breath = wave(2.0 * t);
