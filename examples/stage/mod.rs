@@ -10,6 +10,7 @@ mod film;
 mod gallery;
 mod ground;
 mod headless;
+mod lantern;
 mod orbit;
 mod sky;
 
@@ -17,6 +18,7 @@ pub use caption::{Caption, bar};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
+pub use lantern::lantern;
 pub use orbit::{Orbit, View};
 
 use bevy::{
@@ -75,7 +77,7 @@ pub struct StageArgs {
 impl StageArgs {
     /// One picture without a window, to be named later in [`Stage::pictures`].
     pub fn without_window(size: UVec2) -> Self {
-        Self { headless: Some(None), size, time: None, frames: 1, fps: 20.0, turn: 0.0, press: vec![], bare: false }
+        Self { headless: Some(None), size, time: None, frames: 1, fps: 20.0, turn: 0.0, press: vec![], bare: false, plain: false }
     }
 
     /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
