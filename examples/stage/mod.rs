@@ -18,12 +18,13 @@ pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use orbit::{Orbit, View};
+pub use sky::nightfall;
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
     asset::UnapprovedPathMode,
     camera::RenderTarget,
-    core_pipeline::tonemapping::Tonemapping,
+    core_pipeline::tonemapping::{DebandDither, Tonemapping},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
     light::CascadeShadowConfigBuilder,
     log::LogPlugin,
@@ -253,6 +254,10 @@ fn set_stage(
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
         stage.target = Some(target);
+        if stage.pictures.iter().any(|file| film::is_gif(file)) {
+            // Its noise would be most of a GIF, which has no colours to show it.
+            camera.insert(DebandDither::Disabled);
+        }
     }
     let checker = images.add(checker());
     commands.spawn((
