@@ -74,7 +74,8 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CharacterSystems,
-            CrossFadeFinished, JointTransforms, SkinnedCharacter, SocketOf,
+            CrossFadeFinished, JointTransforms, PartOverrides, PickCharacters, SkinnedCharacter, SocketOf, WeightView,
+            WornBy,
         },
         controller::{AnimationController, BlendMode, CallbackTime, Priority, Track, TrackId, Transition},
         model::Playback,

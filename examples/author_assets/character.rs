@@ -37,6 +37,8 @@ pub struct Plan<'a> {
     pub size_at: &'a dyn Fn(DVec3) -> f64,
     /// How a joint's skin blends with its parent's; see [`weights`].
     pub bend: &'a dyn Fn(usize) -> Option<Bend>,
+    /// How often shares of joints are spread to neighbouring vertices.
+    pub spread: usize,
     /// Joints to a vertex at most. The MD5 file holds them all, the model the four largest.
     pub influences: usize,
     pub materials: &'a [MaterialPlan],
@@ -75,7 +77,7 @@ impl Character {
         let regions = Regions::cut(field, mesh);
         let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
         let sky = sky(field, &regions.mesh, &normals);
-        let shares = weights(field, &regions.mesh, rig, plan.bend, 4, plan.influences);
+        let shares = weights(field, &regions.mesh, rig, plan.bend, plan.spread, plan.influences);
         let charts = unwrap(&regions, plan.material, plan.detail);
         let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
         let maps = materials.iter().enumerate().map(|(m, own)| bake(&surface, &charts, m, own.size, plan.paint));

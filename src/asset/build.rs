@@ -71,6 +71,11 @@ impl Sink for AssetsSink<'_> {
 /// Every character loaded or built gets the next number.
 static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
 
+/// A version that no character has had.
+pub(crate) fn next_version() -> u64 {
+    NEXT_VERSION.fetch_add(1, Ordering::Relaxed)
+}
+
 pub(super) fn assemble_character(
     imported: Imported,
     manifest: &Manifest,
@@ -142,7 +147,7 @@ pub(super) fn assemble_character(
         parts,
         clips,
         sub_assets,
-        version: NEXT_VERSION.fetch_add(1, Ordering::Relaxed),
+        version: next_version(),
     }
 }
 

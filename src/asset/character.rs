@@ -30,7 +30,8 @@ pub struct Character {
     pub sockets: BTreeMap<String, Socket>,
     /// Sub-asset handles, kept so that the sub-assets live as long as the character.
     pub sub_assets: Vec<UntypedHandle>,
-    /// Stands for this state of the character: another one after every reload.
+    /// Stands for this state of the character: another one after every reload. One that is changed in
+    /// place, through `Assets::get_mut`, is given another by itself.
     pub version: u64,
 }
 

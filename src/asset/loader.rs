@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Limits, Manifest, assemble, clip_from_md5, skeleton_of_anim},
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, AssetServer, LoadContext, RenderAssetUsages, io::Reader},
@@ -83,12 +83,13 @@ impl AssetLoader for CharacterLoader {
         settings: &CharacterLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<Character, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let name = context.path().path().to_string_lossy().replace('\\', "/");
         let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
         let mut files = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
+            limits.check_size(&name, source.len() as u64)?;
             Manifest::parse(&name, &source)?
         } else {
             files.insert(own.clone(), Ok(source));
@@ -103,7 +104,8 @@ impl AssetLoader for CharacterLoader {
         }
         let missing = || Err("it was not read".to_owned());
         // Two clips may come from one file.
-        let mut imported = assemble(&name, &manifest, |file| files.get(file).cloned().unwrap_or_else(missing))?;
+        let read = |file: &str| files.get(file).cloned().unwrap_or_else(missing);
+        let mut imported = assemble(&name, &manifest, limits, read)?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
@@ -138,8 +140,16 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
+/// The file, or a little more of it than the limit allows: what is beyond is never in memory.
+async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
+    use futures_lite::AsyncReadExt;
+    let mut source = Vec::new();
+    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
+    Ok(source)
+}
+
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up } = settings.import;
+    let ImportSettings { scale, hand, up, .. } = settings.import;
     let mut manifest = Manifest { scale, hand, up, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -265,13 +275,15 @@ impl AssetLoader for ClipLoader {
         settings: &ClipLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<ClipAsset, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let file = context.path().path().to_string_lossy().replace('\\', "/");
+        limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
         let stem = context.path().path().file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
+        limits.check_clip(&file, &clip.value)?;
         report(&anim.warnings);
         report(&clip.warnings);
         Ok(ClipAsset(Arc::new(clip.value)))

@@ -11,13 +11,17 @@ mod siblings;
 mod textures;
 
 pub use build::build_character;
+pub(crate) use build::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use label::CharacterAssetLabel;
 pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
 };
 
-use bevy::{asset::AssetApp, prelude::*};
+use bevy::{
+    asset::{AssetApp, ReflectHandle},
+    prelude::*,
+};
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
@@ -34,6 +38,8 @@ impl Plugin for CharacterAssetPlugin {
             .init_asset::<CharacterPart>()
             .init_asset::<ClipAsset>()
             .init_asset::<SkeletonAsset>()
+            // So that scenes can be saved: a handle is written as its path.
+            .register_type_data::<Handle<Character>, ReflectHandle>()
             .init_asset_loader::<CharacterLoader>()
             .init_asset_loader::<ClipLoader>();
     }

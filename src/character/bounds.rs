@@ -1,6 +1,6 @@
 //! Culling boxes: each part's `Aabb`, from the clips now playing or from the pose.
 
-use super::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter};
+use super::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, WornBy};
 use crate::{
     asset::{Character, CharacterPart},
     controller::AnimationController,
@@ -10,7 +10,10 @@ use bevy::{camera::primitives::Aabb, prelude::*};
 /// Boxes of the clips that play, enclosed; rewritten only when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
-    mut characters: Query<(&SkinnedCharacter, &AnimationController, &mut CharacterParts), Without<PoseOverrides>>,
+    mut characters: Query<
+        (&SkinnedCharacter, &AnimationController, &mut CharacterParts),
+        (Without<PoseOverrides>, Without<WornBy>),
+    >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (handle, controller, mut parts) in &mut characters {
@@ -47,7 +50,7 @@ pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
         (&SkinnedCharacter, &ModelPose, &mut CharacterParts),
-        (With<PoseOverrides>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
+        (With<PoseOverrides>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
@@ -67,6 +70,6 @@ pub(super) fn follow_pose(
 }
 
 /// A part's box in a pose.
-fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
+pub(super) fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
     part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low, high))
 }

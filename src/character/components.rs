@@ -1,5 +1,6 @@
 //! Components of a character and its parts.
 
+use super::weight_view::MeshVariant;
 use crate::{
     asset::Character,
     controller::AnimationController,
@@ -45,12 +46,19 @@ pub struct CharacterParts {
     pub(crate) jumped: bool,
     /// Stands for the clips that the parts' boxes enclose.
     pub(super) enclosed: u64,
+    /// Which meshes the parts have.
+    pub(super) variant: MeshVariant,
 }
 
 /// On each part: the character it belongs to, and which part of it it is.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Parts are spawned, never loaded: one that comes out of a scene goes again, and its character spawns
+/// its own.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[reflect(Component, Clone, PartialEq)]
 pub struct PartOf {
     /// The character's entity.
+    #[entities]
     pub character: Entity,
     /// Index into [`Character::parts`].
     pub part: usize,

@@ -1,6 +1,6 @@
 //! Poses: from what a controller plays to joint matrices.
 
-use super::{Carries, CharacterParts, ModelPose, PoseOverrides, SkinnedCharacter, Teleported};
+use super::{Carries, CharacterParts, ModelPose, PoseOverrides, SkinnedCharacter, Teleported, Wears, WornBy};
 use crate::{
     asset::Character,
     controller::{AnimationController, Layer},
@@ -21,9 +21,12 @@ pub(super) struct Posing {
 }
 
 /// Characters whose pose is wanted before transforms are propagated, seen or not.
-type IsEarly = Or<(With<Carries>, With<PoseOverrides>)>;
+type IsEarly = (Or<(With<Carries>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
 
-/// Poses characters that carry something, or whose box comes from their pose.
+/// Whether something else poses a character: it carries, it wears, it is worn.
+type IsPosedAlready = (Has<Carries>, Has<Wears>, Has<WornBy>);
+
+/// Poses characters that carry or wear something, or whose box comes from their pose.
 pub(super) fn early(
     assets: Res<Assets<Character>>,
     mut scratch: Local<Parallel<Scratch>>,
@@ -39,19 +42,19 @@ pub(super) fn early(
 pub(super) fn late(
     assets: Res<Assets<Character>>,
     mut scratch: Local<Parallel<Scratch>>,
-    mut characters: Query<(Posing, &mut CharacterParts, &GlobalTransform, Has<Teleported>, Has<Carries>)>,
+    mut characters: Query<(Posing, &mut CharacterParts, &GlobalTransform, Has<Teleported>, IsPosedAlready)>,
     visible: Query<&ViewVisibility>,
 ) {
     let scratch = &mut *scratch;
     characters.par_iter_mut().for_each_init(
         || scratch.borrow_local_mut(),
-        |scratch, (item, mut parts, transform, teleported, carries)| {
+        |scratch, (item, mut parts, transform, teleported, posed)| {
             let in_view = |&part: &Entity| visible.get(part).is_ok_and(|visibility| visibility.get());
             if !parts.entities.iter().any(in_view) {
                 return;
             }
             notice_jump(parts.bypass_change_detection(), transform, teleported);
-            if !carries && item.overrides.is_none() {
+            if posed == (false, false, false) && item.overrides.is_none() {
                 evaluate(&assets, item, scratch);
             }
         },

@@ -6,7 +6,7 @@
 //! | [`CharacterSystems::Advance`] | | every controller's clock, seen or not |
 //! | [`CharacterSystems::Callbacks`] | | [`AnimationCallback`] and the other events, to observers and as messages |
 //! | [`CharacterSystems::Bounds`] | before culling | each part's `Aabb` from the clips now playing |
-//! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry something |
+//! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry or wear something |
 //! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
 //! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the other characters in view |
 
@@ -15,14 +15,23 @@ mod bounds;
 mod components;
 mod evaluate;
 mod events;
+mod masks;
+mod part_overrides;
+mod pick;
 mod socket;
 mod spawn;
+mod weight_view;
+mod worn;
 
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
 };
+pub use part_overrides::{PartId, PartOverrides};
+pub use pick::{PickCharacters, PickedCharacter};
 pub use socket::{Carries, JointTransforms, SocketOf};
+pub use weight_view::{WeightView, influence_count_color, weight_color};
+pub use worn::{Wears, WornBy};
 
 use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
 use bevy::{asset::AssetEventSystems, camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
@@ -38,11 +47,11 @@ pub enum CharacterSystems {
     Callbacks,
     /// Sets each part's `Aabb`.
     Bounds,
-    /// Poses characters that carry something.
+    /// Poses characters that carry or wear something, and what they wear.
     EvaluateEarly,
     /// Writes the `Transform`s of what is carried.
     Attach,
-    /// Poses the other characters in view.
+    /// Poses the other characters in view, and gives parts the meshes they are to have.
     EvaluateLate,
 }
 
@@ -58,12 +67,16 @@ impl Plugin for CharacterPlugin {
         app.register_type::<SkinnedCharacter>()
             .register_type::<AnimationController>()
             .register_type::<Teleported>()
+            .register_type::<PartOf>()
+            .register_type::<WeightView>()
             .add_message::<AnimationCallback>()
             .add_message::<AnimationStarted>()
             .add_message::<AnimationLooped>()
             .add_message::<AnimationFinished>()
             .add_message::<CrossFadeFinished>()
             .init_resource::<advance::Collected>()
+            .init_resource::<weight_view::MeshVariants>()
+            .init_resource::<weight_view::WeightMaterial>()
             .configure_sets(
                 PostUpdate,
                 (
@@ -83,17 +96,21 @@ impl Plugin for CharacterPlugin {
                     (
                         spawn::follow_lists,
                         spawn::follow_handles,
+                        spawn::renew_versions,
                         spawn::follow_assets,
+                        part_overrides::apply,
                         spawn::plain_where_texture_failed,
+                        worn::put_on,
                     )
                         .chain()
                         .in_set(Spawn),
+                    masks::warn_of_unknown.after(Spawn).before(Advance),
                     advance::advance.in_set(Advance),
                     advance::hand_out.in_set(Callbacks),
                     bounds::follow_clips.in_set(Bounds),
-                    (evaluate::early, bounds::follow_pose).chain().in_set(EvaluateEarly),
+                    (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    (evaluate::late, spawn::forget_teleports).chain().in_set(EvaluateLate),
+                    (evaluate::late, weight_view::swap_meshes, spawn::forget_teleports).chain().in_set(EvaluateLate),
                 ),
             );
     }

@@ -1,8 +1,14 @@
 //! Parts: spawned when the asset is there, again when it changes, gone when it goes.
 
 use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
-use crate::asset::Character;
-use bevy::{asset::AssetLoadFailedEvent, camera::visibility::NoAutoAabb, mesh::skinning::SkinnedMesh, prelude::*};
+use crate::asset::{Character, next_version};
+use bevy::{
+    asset::AssetLoadFailedEvent,
+    camera::visibility::NoAutoAabb,
+    ecs::{entity_disabling::Disabled, query::Allow},
+    mesh::skinning::SkinnedMesh,
+    prelude::*,
+};
 use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
@@ -22,15 +28,17 @@ pub(super) fn follow_handles(
     }
 }
 
-/// Despawns the parts of characters whose list of parts was taken away, with all that
-/// [`SkinnedCharacter`] had brought along.
+/// Despawns parts that are on no list: those of characters whose list was taken away, with all that
+/// [`SkinnedCharacter`] had brought along, and those that came out of a scene.
 pub(super) fn follow_lists(
     mut commands: Commands,
     mut removed: RemovedComponents<CharacterParts>,
-    lists: Query<&CharacterParts>,
+    // A disabled character keeps what it has.
+    lists: Query<&CharacterParts, Allow<Disabled>>,
+    added: Query<(), Added<PartOf>>,
     spawned: Query<(Entity, &PartOf)>,
 ) {
-    if removed.read().count() == 0 {
+    if removed.read().count() == 0 && added.is_empty() {
         return;
     }
     for (part, PartOf { character, .. }) in &spawned {
@@ -46,6 +54,19 @@ fn clear(commands: &mut Commands, parts: &mut CharacterParts) {
         // The part may be gone with a parent that was despawned by hand.
         if let Ok(mut entity) = commands.get_entity(part) {
             entity.try_despawn();
+        }
+    }
+}
+
+/// Gives characters that were changed in place, through `Assets::get_mut`, a version of their own, by which
+/// all that is derived from them is made anew.
+pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, mut assets: ResMut<Assets<Character>>) {
+    for event in events.read() {
+        // One that was loaded or built has a new version already; another does no harm.
+        if let AssetEvent::Modified { id } = event
+            && let Some(character) = assets.get_mut_untracked(*id)
+        {
+            character.version = next_version();
         }
     }
 }
@@ -97,6 +118,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         Mesh3d(part.mesh.clone()),
         MeshMaterial3d(part.material.clone()),
         Transform::IDENTITY,
+        Visibility::Inherited,
         part.rest_bounds,
         NoAutoAabb,
         ChildOf(entity),

@@ -1,8 +1,8 @@
 //! From the bytes of files to one finished model: what loaders and the command line share.
 
-use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
+use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
-    format::{Diagnostic, FormatError, m3d, md5},
+    format::{Diagnostic, FormatError, m3d, md5, nearest},
     model::{JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{Affine3A, Quat, Vec3};
@@ -38,6 +38,7 @@ impl FileKind {
 
 /// Reads and imports a model of either format, by the extension of `file`.
 pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+    settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
             let parsed = m3d::parse(file, source)?;
@@ -56,6 +57,7 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
             return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
         }
     };
+    settings.limits.check(file, &imported)?;
     Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
 }
 
@@ -69,8 +71,10 @@ pub fn open_clips(
     settings: &ImportSettings,
 ) -> Result<(Vec<SkeletalClip>, Vec<Diagnostic>), FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
+        settings.limits.check_size(file, source.len() as u64)?;
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
+        settings.limits.check_clip(file, &clip.value)?;
         return Ok((vec![clip.value], [anim.warnings, clip.warnings].concat()));
     }
     let donor = open_model(file, source, settings)?;
@@ -131,6 +135,8 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
     Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 
+const BESIDE: &str = "files are named relative to the manifest";
+
 /// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
 ///
 /// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
@@ -138,12 +144,17 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
 pub fn assemble(
     file: &str,
     manifest: &Manifest,
+    limits: &Limits,
     mut read: impl FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Imported, FormatError> {
-    let settings = manifest.settings();
+    let settings = ImportSettings { limits: *limits, ..manifest.settings() };
+    if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
+        let error = Diagnostic::error(file, format!("the model `{}` is no file that can be read", manifest.model));
+        return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh; export it as one of them")));
+    }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
-        FormatError::one(Diagnostic::error(file, message))
+        FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
     let mut imported = open_model(&manifest.model, &source, &settings)?;
     rename_joints(file, manifest, &mut imported);
@@ -168,6 +179,7 @@ pub fn assemble(
     }
     leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
+    limits.check(file, &imported)?;
     Ok(imported)
 }
 
@@ -202,7 +214,8 @@ fn find_clip(
     let (clips, warnings, whose) = match &entry.file {
         Some(path) => {
             let source = read(path).map_err(|reason| {
-                FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}")))
+                let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                FormatError::one(error.with_hint(BESIDE))
             })?;
             let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
             (clips, warnings, path.as_str())
@@ -216,9 +229,18 @@ fn find_clip(
     let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
     let missing = || {
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        FormatError::one(Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}")))
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let known = clips.iter().map(|clip| &*clip.timing.name);
+        FormatError::one(match nearest(wanted, known) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None if entry.file.is_none() => {
+                error.with_hint("a clip of another file needs that file: `file: \"walk.md5anim\"`")
+            }
+            None => error,
+        })
     };
-    index.and_then(|i| clips.into_iter().nth(i)).map(|clip| (clip, warnings)).ok_or_else(missing)
+    let found = index.map(|i| clips[i].clone());
+    found.map(|clip| (clip, warnings)).ok_or_else(missing)
 }
 
 fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {
@@ -234,7 +256,9 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
     if late > 0 {
         let message = format!(
-            "{late} callback keys of clip `{name}` lie after its end ({:.3} s) and were moved there",
+            "{late} callback key{} of clip `{name}` lie{} after its end ({:.3} s): moved there",
+            if late == 1 { "" } else { "s" },
+            if late == 1 { "s" } else { "" },
             clip.timing.duration
         );
         warnings.push(Diagnostic::warning(file, message));

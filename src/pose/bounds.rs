@@ -152,9 +152,10 @@ impl Bounds {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// What lies in both, of two that overlap.
+    /// What lies in both, of two that overlap; of two that by rounding do not, the first.
     fn intersection(self, other: Self) -> Self {
-        Self { min: self.min.max(other.min), max: self.max.min(other.max) }
+        let both = Self { min: self.min.max(other.min), max: self.max.min(other.max) };
+        if both.min.cmple(both.max).all() { both } else { self }
     }
 
     fn grown(self, margin: f32) -> Self {

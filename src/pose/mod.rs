@@ -13,6 +13,7 @@
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
+//! | [`PickSkin`] | skinning matrices, a ray | the triangle it hits, and whose |
 //! | [`PartBounds`] | joint matrices, clips | boxes for culling |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
@@ -31,6 +32,7 @@ mod mix;
 mod model_space;
 mod overlay;
 mod palette;
+mod pick;
 // The one place with `unsafe`: 256-bit vectors where the processor has them.
 #[allow(unsafe_code)]
 mod product;
@@ -48,5 +50,6 @@ pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use overlay::{Add, Override, difference_clip};
 pub use palette::{Palette, Skinning, copy_palette};
+pub use pick::{PickSkin, SkinHit, TriangleIndices, influence_count, influence_of, ray_meets_box};
 pub use sample::{FrameSpan, Sample};
 pub use skin::SkinVertices;

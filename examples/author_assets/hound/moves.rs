@@ -2,7 +2,7 @@
 
 use super::super::{
     gait::Gait,
-    maths::{eased, wave},
+    maths::wave,
     motion::{Motion, RATE},
     rig::Pose,
 };
@@ -48,14 +48,14 @@ pub const WALK: Gaits = Gaits {
         ahead: 0.255,
         stance_pitch: &[(0.0, 10.0), (0.12, 2.0), (0.60, -8.0), (1.0, -50.0)],
         swing_pitch: &[(0.0, -50.0), (0.28, -96.0), (0.62, -52.0), (0.90, 12.0), (1.0, 10.0)],
-        lift: &[(0.0, 0.0), (0.36, 0.055), (0.66, 0.040), (1.0, 0.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.068), (0.62, 0.048), (1.0, 0.0)],
         ..WALKING
     },
     hind: Gait {
         ahead: 0.285,
         stance_pitch: &[(0.0, 14.0), (0.25, 4.0), (0.60, -6.0), (1.0, -46.0)],
         swing_pitch: &[(0.0, -46.0), (0.25, -66.0), (0.60, -34.0), (0.92, 14.0), (1.0, 14.0)],
-        lift: &[(0.0, 0.0), (0.40, 0.045), (0.70, 0.030), (1.0, 0.0)],
+        lift: &[(0.0, 0.0), (0.28, 0.055), (0.66, 0.036), (1.0, 0.0)],
         ..WALKING
     },
     falls: [0.25, 0.75, 0.0, 0.5],
@@ -78,10 +78,10 @@ const GALLOPING: Gait = Gait {
 /// a flight gathered up.
 pub const GALLOP: Gaits = Gaits {
     fore: Gait {
-        ahead: 0.27,
-        stance_pitch: &[(0.0, 12.0), (0.2, 4.0), (0.55, -10.0), (1.0, -66.0)],
-        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.72, -40.0), (0.92, 14.0), (1.0, 12.0)],
-        lift: &[(0.0, 0.0), (0.30, 0.17), (0.62, 0.19), (1.0, 0.0)],
+        ahead: 0.37,
+        stance_pitch: &[(0.0, 20.0), (0.25, 8.0), (0.60, -8.0), (1.0, -60.0)],
+        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 18.0), (1.0, 20.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.17), (0.70, 0.22), (1.0, 0.0)],
         ..GALLOPING
     },
     hind: Gait {
@@ -150,6 +150,7 @@ pub fn walk(body: &Body) -> Motion {
             curl: 8.0 + 6.0 * wave(2.0 * t - 0.42),
             wag: 9.0 * wave(t - 0.05),
             whip: 16.0 * wave(t - 0.22),
+            level: 0.0,
             swing: [7.0 * wave(2.0 * t - 0.35), 6.0 * wave(t - 0.2)],
         };
         (trunk, carriage)
@@ -162,7 +163,7 @@ pub fn gallop(body: &Body) -> Motion {
         let gathered = wave(t - 0.87 + 0.25);
         let trunk = Trunk {
             shift: DVec3::new(0.0, -0.030 + 0.022 * wave(2.0 * (t - 0.37) + 0.25), 0.0),
-            pitch: 5.5 * wave(t - 0.17) + 1.0,
+            pitch: 5.0 * wave(t - 0.02) - 0.5,
             yaw: 0.0,
             roll: 2.0 * wave(t + 0.1),
             arch: 4.0 + 25.0 * gathered,
@@ -171,20 +172,20 @@ pub fn gallop(body: &Body) -> Motion {
             breath: gathered,
         };
         let carriage = Carriage {
-            neck: -33.0 + 7.0 * wave(t - 0.02),
+            neck: -36.0 + 7.0 * wave(t - 0.02),
             nod: -5.0 + 3.0 * wave(t - 0.20),
             turn: 0.0,
             tilt: 1.5 * wave(t + 0.1),
-            jaw: 9.0 + 4.0 * gathered,
+            jaw: 2.0 + 1.0 * gathered,
             ears: [0.0, 0.04].map(|lag| 74.0 + 14.0 * wave(t - 0.25 - lag)),
             flare: 8.0,
             tail: 26.0 + 14.0 * wave(t - 0.42),
             curl: -22.0 + 26.0 * wave(t - 0.62),
             wag: 3.0 * wave(t),
             whip: 8.0 * wave(t - 0.2),
+            level: 0.0,
             swing: [-34.0 + 22.0 * wave(t - 0.30), 5.0 * wave(t)],
         };
-        let _ = eased;
         (trunk, carriage)
     })
 }

@@ -5,6 +5,7 @@ use crate::{
     format::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
+        nearest,
     },
     import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
@@ -169,16 +170,21 @@ impl Matching {
         let (order, parents) = if moved.contains(&true) { parents_first(anim) } else { Default::default() };
 
         let mut warnings = Vec::new();
-        let mut warn = |what: &str, names: Vec<&str>| {
+        let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
             if !names.is_empty() {
-                warnings.push(Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names))));
+                let warning = Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
+                warnings.push(warning.with_hint(hint.unwrap_or_default()));
             }
         };
-        warn("joints of the model that the clip lacks keep their rest pose", missing);
-        warn("joints of the clip that the model lacks are left out", extra);
-        warn("joints that the clip has twice, of which the first is used", twice);
+        let guess = missing.iter().find_map(|ours| {
+            let theirs = nearest(ours, extra.iter().copied())?;
+            Some(format!("is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"))
+        });
+        warn("joints of the model that the clip lacks keep their rest pose", missing, None);
+        warn("joints of the clip that the model lacks are left out", extra, guess);
+        warn("joints that the clip has twice, of which the first is used", twice, None);
         let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
-        warn("joints with another parent than in the model, which keep their place", moved_names);
+        warn("joints with another parent than in the model, which keep their place", moved_names, None);
         Ok((Self { source, moved, order, parents }, warnings))
     }
 

@@ -34,7 +34,9 @@ fn rule_9_loops_are_not_counted_twice() {
 fn rule_9_keys_close_together_are_neither_dropped_nor_doubled() {
     let gaps = [0.0, 1e-15, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 0.5, 0.999_999_999_999];
     let mut dense = ClipTiming::new("dense", 1.0);
-    gaps.iter().for_each(|time| dense.add_callback(*time, format!("{time:e}"), ron::Value::Unit));
+    for time in gaps {
+        dense.add_callback(time, format!("{time:e}"), ron::Value::Unit);
+    }
     let clips = [dense];
     let whole = {
         let mut controller = AnimationController::playing("dense");

@@ -1,0 +1,164 @@
+//! Picking: which character a ray meets, at the place where it is posed.
+
+use super::{CharacterParts, ModelPose, SkinnedCharacter};
+use crate::{
+    asset::{Character, CharacterPart},
+    model::JointIndex,
+    pose::{Palette, PickSkin, SkinHit, TriangleIndices, ray_meets_box},
+};
+use bevy::{
+    ecs::system::SystemParam,
+    mesh::{Indices, VertexAttributeValues},
+    prelude::*,
+};
+
+/// System parameter that casts rays on characters as they are posed.
+///
+/// The answer is exact, to the triangle, for the pose that was last evaluated: in `PostUpdate`, for
+/// characters in view. Out of view that is the last pose seen (see [`ModelPose`]). Hidden parts and
+/// characters let rays through, and so do parts whose mesh is only on the GPU
+/// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::PickCharacters;
+/// fn shoot(pick: PickCharacters, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
+///     let (camera, from) = *camera;
+///     let Some(at) = window.cursor_position() else { return };
+///     let Ok(ray) = camera.viewport_to_world(from, at) else { return };
+///     if let Some(hit) = pick.pick(ray) {
+///         info!("{} at joint {:?}, {} m away", hit.character, hit.joint, hit.distance);
+///     }
+/// }
+/// ```
+#[derive(SystemParam)]
+pub struct PickCharacters<'w, 's> {
+    assets: Res<'w, Assets<Character>>,
+    meshes: Res<'w, Assets<Mesh>>,
+    characters: Query<
+        'w,
+        's,
+        (Entity, &'static SkinnedCharacter, &'static CharacterParts, &'static ModelPose, &'static GlobalTransform),
+    >,
+    shown: Query<'w, 's, (Option<&'static Visibility>, Option<&'static ChildOf>)>,
+}
+
+/// What a ray met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PickedCharacter {
+    /// The character.
+    pub character: Entity,
+    /// The entity of the part that was hit.
+    pub entity: Entity,
+    /// Which part that is: index into [`Character::parts`].
+    pub part: usize,
+    /// The joint that moves the skin there the most; `None` on a part that no joint moves.
+    pub joint: Option<JointIndex>,
+    /// How far along the ray, in the world's units.
+    pub distance: f32,
+    /// Where, in the world.
+    pub point: Vec3,
+    /// The triangle of the part's mesh.
+    pub triangle: usize,
+    /// Shares of its three vertices in the point.
+    pub barycentrics: [f32; 3],
+}
+
+impl PickCharacters<'_, '_> {
+    /// The nearest skin that the ray meets.
+    pub fn pick(&self, ray: Ray3d) -> Option<PickedCharacter> {
+        self.pick_where(ray, |_| true)
+    }
+
+    /// As [`Self::pick`], among the characters that pass a test.
+    pub fn pick_where(&self, ray: Ray3d, mut test: impl FnMut(Entity) -> bool) -> Option<PickedCharacter> {
+        let mut nearest: Option<PickedCharacter> = None;
+        let (mut posed, mut palette) = (Vec::new(), Vec::new());
+        for (character, handle, parts, pose, world) in &self.characters {
+            let Some(asset) = self.assets.get(handle.id()) else { continue };
+            let from_world = world.affine().inverse();
+            // Pressed flat by a scale of zero: there is nothing to be hit.
+            if pose.joints.len() != asset.skeleton.len() || !from_world.is_finite() || !test(character) {
+                continue;
+            }
+            let origin = from_world.transform_point3(ray.origin);
+            let direction = from_world.transform_vector3(*ray.direction);
+            for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate() {
+                if !ray_meets_box(origin, direction, box_of(part, pose)) || !self.is_shown(entity) {
+                    continue;
+                }
+                let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
+                palette.clear();
+                palette.resize(part.palette.len(), Mat4::IDENTITY);
+                let inverse_bind = asset.skeleton.inverse_bind();
+                let world = world.affine();
+                Palette { world, model: &pose.joints, inverse_bind, remap: &part.palette }.run(&mut palette);
+                let hit = cast(ray, part, mesh, &palette, world.into(), &mut posed);
+                let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
+                if nearest.is_none_or(|nearest| distance < nearest.distance) {
+                    let point = ray.get_point(distance);
+                    let part = index;
+                    nearest = Some(PickedCharacter {
+                        character,
+                        entity,
+                        part,
+                        joint,
+                        distance,
+                        point,
+                        triangle,
+                        barycentrics,
+                    });
+                }
+            }
+        }
+        nearest
+    }
+
+    /// By the `Visibility` of the part and what is above it: known also where nothing is drawn.
+    fn is_shown(&self, part: Entity) -> bool {
+        let mut entity = part;
+        loop {
+            let Ok((visibility, parent)) = self.shown.get(entity) else { return true };
+            match visibility {
+                Some(Visibility::Hidden) => return false,
+                Some(Visibility::Visible) => return true,
+                Some(Visibility::Inherited) | None => {}
+            }
+            let Some(parent) = parent else { return true };
+            entity = parent.parent();
+        }
+    }
+}
+
+fn box_of(part: &CharacterPart, pose: &ModelPose) -> (Vec3, Vec3) {
+    let rest = || (part.rest_bounds.min().into(), part.rest_bounds.max().into());
+    part.bounds.posed(&pose.joints).unwrap_or_else(rest)
+}
+
+fn cast(
+    ray: Ray3d,
+    part: &CharacterPart,
+    mesh: &Mesh,
+    palette: &[Mat4],
+    place: Mat4,
+    posed: &mut Vec<Vec3>,
+) -> Option<SkinHit> {
+    let Ok(VertexAttributeValues::Float32x3(positions)) = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) else {
+        return None;
+    };
+    let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
+        Ok(VertexAttributeValues::Uint16x4(joints)) if !part.palette.is_empty() => &joints[..],
+        _ => &[],
+    };
+    let weights = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) {
+        Ok(VertexAttributeValues::Float32x4(weights)) => &weights[..],
+        _ => &[],
+    };
+    let indices = match mesh.try_indices().ok()? {
+        Indices::U16(list) => TriangleIndices::U16(list),
+        Indices::U32(list) => TriangleIndices::U32(list),
+    };
+    let (origin, direction) = (ray.origin, *ray.direction);
+    let remap = &part.palette;
+    PickSkin { origin, direction, positions, joints, weights, indices, palette, remap, place }.run(posed)
+}

@@ -1,0 +1,260 @@
+//! Skins coloured by their weights, and skins of mirrored characters: other meshes in a part's place.
+//!
+//! Both are the part's own mesh with something changed, made when first asked for, shared by all
+//! characters that ask for the same, and dropped when none does any more.
+
+use super::{CharacterParts, SkinnedCharacter};
+use crate::{
+    asset::{Character, CharacterPart},
+    model::JointIndex,
+    pose::{influence_count, influence_of},
+};
+use bevy::{mesh::VertexAttributeValues, platform::collections::HashMap, prelude::*};
+
+/// Put on a character: its skin shows how it is weighted, as it moves, in place of its materials.
+/// Removing it gives the materials back.
+///
+/// Needs the meshes in the main world, where they are kept unless
+/// [`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes) says otherwise.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
+#[reflect(Component, Clone, PartialEq)]
+pub enum WeightView {
+    /// The share of one joint, in the colours of [`weight_color`]: blue for none, red for all.
+    Joint(JointIndex),
+    /// How many joints pull at each vertex, in the colours of [`influence_count_color`].
+    InfluenceCount,
+}
+
+/// The colour that stands for a weight in 0..=1: dark blue, cyan, green, yellow, red, as in Blender's
+/// weight paint mode.
+pub fn weight_color(weight: f32) -> Color {
+    let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
+    // It also gets brighter, so that it reads without colours.
+    let bright = 0.5 + 0.5 * weight;
+    let quarter = weight * 4.0;
+    let (red, green, blue) = match quarter {
+        q if q <= 1.0 => (0.0, q, 1.0),
+        q if q <= 2.0 => (0.0, 1.0, 2.0 - q),
+        q if q <= 3.0 => (q - 2.0, 1.0, 0.0),
+        q => (1.0, 4.0 - q, 0.0),
+    };
+    Color::srgb(red * bright, green * bright, blue * bright)
+}
+
+/// The colour that stands for a number of influences: grey for none, then blue, green, yellow, and red
+/// for four.
+pub fn influence_count_color(count: usize) -> Color {
+    match count {
+        0 => Color::srgb(0.4, 0.4, 0.4),
+        1 => Color::srgb(0.2, 0.35, 0.9),
+        2 => Color::srgb(0.25, 0.75, 0.3),
+        3 => Color::srgb(0.95, 0.85, 0.2),
+        _ => Color::srgb(0.9, 0.2, 0.15),
+    }
+}
+
+/// The material under the colours: no light, so that they are the same everywhere.
+#[derive(Resource)]
+pub(super) struct WeightMaterial(pub(super) Handle<StandardMaterial>);
+
+impl FromWorld for WeightMaterial {
+    fn from_world(world: &mut World) -> Self {
+        let material = StandardMaterial { unlit: true, ..default() };
+        Self(world.resource_mut::<Assets<StandardMaterial>>().add(material))
+    }
+}
+
+/// How a part's mesh differs from that of the asset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct MeshVariant {
+    /// Triangles turned round. Bevy culls by the winding on screen, which a mirroring transform reverses.
+    mirrored: bool,
+    view: Option<WeightView>,
+}
+
+/// The meshes made so far; `None` where the original cannot be read.
+#[derive(Resource, Default)]
+pub(super) struct MeshVariants(HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>);
+
+type Viewed<'w> = (&'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
+type MaybeChanged =
+    Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
+
+/// Gives parts the mesh they are to have, where that may have changed.
+pub(super) fn swap_meshes(
+    assets: Res<Assets<Character>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut variants: ResMut<MeshVariants>,
+    mut mesh_events: MessageReader<AssetEvent<Mesh>>,
+    mut gone: (RemovedComponents<WeightView>, RemovedComponents<CharacterParts>),
+    mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
+    mut parts: Query<&mut Mesh3d>,
+) {
+    // Meshes whose original was changed are made anew.
+    let mut stale = false;
+    for event in mesh_events.read() {
+        if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {
+            stale |= variants.0.extract_if(|(source, _), _| source == id).count() > 0;
+        }
+    }
+    let mut swapped = gone.1.read().count() > 0;
+    let mut swap = |list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
+        list.variant = variant;
+        swapped = true;
+        for (part, &entity) in character.parts.iter().zip(&list.entities) {
+            let Ok(mut mesh) = parts.get_mut(entity) else { continue };
+            let wanted = variants.get(part, variant, &mut meshes).unwrap_or_else(|| part.mesh.clone());
+            mesh.set_if_neq(Mesh3d(wanted));
+        }
+    };
+    let ready = |handle: &SkinnedCharacter, list: &CharacterParts| {
+        assets.get(handle.id()).filter(|character| list.version == Some(character.version))
+    };
+    for (handle, world, view, mut list) in &mut characters.p0() {
+        let variant = MeshVariant { mirrored: world.affine().matrix3.determinant() < 0.0, view: view.copied() };
+        if list.variant != variant
+            && let Some(character) = ready(handle, &list)
+        {
+            swap(list.bypass_change_detection(), variant, character);
+        }
+    }
+    let mut everyone = characters.p1();
+    for entity in gone.0.read() {
+        if let Ok((handle, _, None, mut list)) = everyone.get_mut(entity)
+            && let Some(character) = ready(handle, &list)
+        {
+            let variant = MeshVariant { view: None, ..list.variant };
+            swap(list.bypass_change_detection(), variant, character);
+        }
+    }
+    if stale {
+        for (handle, _, _, mut list) in &mut everyone {
+            if list.variant != MeshVariant::default()
+                && let Some(character) = ready(handle, &list)
+            {
+                let variant = list.variant;
+                swap(list.bypass_change_detection(), variant, character);
+            }
+        }
+    }
+    if swapped {
+        variants.forget_unused();
+    }
+}
+
+impl MeshVariants {
+    fn get(&mut self, part: &CharacterPart, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> Option<Handle<Mesh>> {
+        if variant == MeshVariant::default() {
+            return None;
+        }
+        let key = (part.mesh.id(), variant);
+        if let Some(made) = self.0.get(&key) {
+            return made.clone();
+        }
+        let mesh = make(part, variant, meshes.get(&part.mesh)?).map(|mesh| meshes.add(mesh));
+        if mesh.is_none() {
+            let name = &part.name;
+            warn!(
+                "part `{name}` is drawn as it is, without weights and perhaps inside out: its mesh is on the GPU only"
+            );
+        }
+        self.0.insert(key, mesh.clone());
+        mesh
+    }
+
+    /// Drops the meshes that no part has any more.
+    fn forget_unused(&mut self) {
+        let is_ours_alone = |handle: &Handle<Mesh>| match handle {
+            Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
+            Handle::Uuid(..) => false,
+        };
+        self.0.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
+    }
+}
+
+fn make(part: &CharacterPart, variant: MeshVariant, original: &Mesh) -> Option<Mesh> {
+    // What only the GPU has cannot be copied.
+    original.try_attribute(Mesh::ATTRIBUTE_POSITION).ok()?;
+    let mut mesh = original.clone();
+    if let Some(view) = variant.view {
+        let colors = colors(part, view, original);
+        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, VertexAttributeValues::Float32x4(colors));
+    }
+    if variant.mirrored {
+        mesh.invert_winding().ok()?;
+    }
+    Some(mesh)
+}
+
+/// A linear colour for each vertex.
+fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> {
+    let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
+        Ok(VertexAttributeValues::Uint16x4(joints)) => &joints[..],
+        _ => &[],
+    };
+    let weights = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) {
+        Ok(VertexAttributeValues::Float32x4(weights)) => &weights[..],
+        _ => &[],
+    };
+    let normals = match mesh.try_attribute(Mesh::ATTRIBUTE_NORMAL) {
+        Ok(VertexAttributeValues::Float32x3(normals)) => &normals[..],
+        _ => &[],
+    };
+    let slot = match view {
+        WeightView::Joint(joint) => part.palette.iter().position(|&j| j == joint).map(|slot| slot as u16),
+        WeightView::InfluenceCount => None,
+    };
+    (0..mesh.count_vertices())
+        .map(|vertex| {
+            let joints = joints.get(vertex).copied().unwrap_or_default();
+            let weights = weights.get(vertex).copied().unwrap_or_default();
+            let color = match view {
+                WeightView::Joint(_) => weight_color(slot.map_or(0.0, |slot| influence_of(slot, joints, weights))),
+                WeightView::InfluenceCount => influence_count_color(influence_count(joints, weights)),
+            };
+            let shade = normals.get(vertex).map_or(1.0, |normal| shade(Vec3::from(*normal)));
+            let color = color.to_linear();
+            [color.red * shade, color.green * shade, color.blue * shade, 1.0]
+        })
+        .collect()
+}
+
+/// A little shadow painted on, from above and in front in the bind pose, so that the form still reads.
+fn shade(normal: Vec3) -> f32 {
+    const LIGHT: Vec3 = Vec3::new(0.36, 0.72, 0.594);
+    0.8 + 0.2 * normal.dot(LIGHT).clamp(-1.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_go_from_dark_blue_over_cyan_green_and_yellow_to_red() {
+        let steps = [
+            (0.0, [0.0, 0.0, 0.5]),
+            (0.25, [0.0, 0.625, 0.625]),
+            (0.5, [0.0, 0.75, 0.0]),
+            (0.75, [0.875, 0.875, 0.0]),
+            (1.0, [1.0, 0.0, 0.0]),
+            (7.0, [1.0, 0.0, 0.0]),
+            (f32::NAN, [0.0, 0.0, 0.5]),
+        ];
+        for (weight, color) in steps {
+            assert_eq!(weight_color(weight).to_srgba().to_f32_array_no_alpha(), color, "{weight}");
+        }
+        // No step: neighbouring weights have neighbouring colours.
+        for i in 0..1000 {
+            let [a, b] = [i, i + 1].map(|i| weight_color(i as f32 / 1000.0).to_srgba().to_vec3());
+            assert!(a.distance(b) < 0.01, "{i}");
+        }
+    }
+
+    #[test]
+    fn each_number_of_influences_has_a_color_of_its_own() {
+        let colors = [0, 1, 2, 3, 4].map(|count| influence_count_color(count).to_srgba().to_vec3());
+        for (i, a) in colors.iter().enumerate() {
+            assert!(colors[..i].iter().all(|b| a.distance(*b) > 0.3));
+        }
+    }
+}

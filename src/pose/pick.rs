@@ -1,0 +1,276 @@
+//! What a ray hits: posed skin, triangle by triangle.
+//!
+//! Vertices are skinned as the GPU does it, in single precision; the ray is tested in double precision
+//! (Möller and Trumbore, *Fast, Minimum Storage Ray/Triangle Intersection*, 1997), so that it does not
+//! slip through between two triangles.
+
+use crate::model::JointIndex;
+use glam::{DVec3, Mat4, Vec3, Vec4};
+
+/// Casts a ray on the skin of one part as it is posed. Both sides of a triangle count.
+///
+/// The slices are laid out as in a mesh. Ray and hit are in the space the palette leads to: with palettes
+/// in world space, in the world.
+#[derive(Clone, Copy, Debug)]
+pub struct PickSkin<'a> {
+    /// Where the ray starts.
+    pub origin: Vec3,
+    /// Where it goes. Distances are counted in its length.
+    pub direction: Vec3,
+    /// The vertices as stored.
+    pub positions: &'a [[f32; 3]],
+    /// Per vertex four indices into the palette; empty for a part that no joint moves.
+    pub joints: &'a [[u16; 4]],
+    /// Per vertex their four shares; as many as `joints`.
+    pub weights: &'a [[f32; 4]],
+    /// Three vertices per triangle. A triangle with a vertex that is not there is passed over.
+    pub indices: TriangleIndices<'a>,
+    /// A matrix per palette entry, from [`Palette`](super::Palette). An influence past its end counts as
+    /// the identity, and so does the matrix of a vertex without influences: then use [`Self::place`].
+    pub palette: &'a [Mat4],
+    /// The joints of the palette, to name the one at the hit; may be empty.
+    pub remap: &'a [JointIndex],
+    /// Takes vertices without influences to the ray's space.
+    pub place: Mat4,
+}
+
+/// Vertex indices as a mesh stores them.
+#[derive(Clone, Copy, Debug)]
+pub enum TriangleIndices<'a> {
+    /// Up to 65,536 vertices.
+    U16(&'a [u16]),
+    /// Any number.
+    U32(&'a [u32]),
+}
+
+/// Where a ray hit a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinHit {
+    /// How far along the ray, in lengths of its direction; ≥ 0.
+    pub distance: f32,
+    /// The triangle: its first index is at three times this.
+    pub triangle: usize,
+    /// Shares of the triangle's three vertices in the hit, summing to one.
+    pub barycentrics: [f32; 3],
+    /// The joint that moves the skin there the most; `None` where none does.
+    pub joint: Option<JointIndex>,
+}
+
+impl TriangleIndices<'_> {
+    /// The vertices of a triangle.
+    fn triangle(&self, triangle: usize) -> Option<[usize; 3]> {
+        let range = triangle * 3..triangle * 3 + 3;
+        match self {
+            Self::U16(list) => list.get(range).map(|t| [t[0].into(), t[1].into(), t[2].into()]),
+            Self::U32(list) => list.get(range).map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]),
+        }
+    }
+}
+
+impl PickSkin<'_> {
+    /// The nearest hit. `posed` is working memory; afterwards it holds the posed vertices.
+    pub fn run(&self, posed: &mut Vec<Vec3>) -> Option<SkinHit> {
+        posed.clear();
+        posed.extend((0..self.positions.len()).map(|vertex| self.skinned(vertex)));
+        let (origin, direction) = (self.origin.as_dvec3(), self.direction.as_dvec3());
+        let corner = |vertex: usize| posed.get(vertex).map(|p| p.as_dvec3());
+        let mut nearest: Option<(f64, usize, [f64; 2])> = None;
+        let mut triangle = 0;
+        while let Some([a, b, c]) = self.indices.triangle(triangle) {
+            if let (Some(a), Some(b), Some(c)) = (corner(a), corner(b), corner(c))
+                && let Some((distance, shares)) = ray_triangle(origin, direction, [a, b, c])
+                && nearest.is_none_or(|(best, ..)| distance < best)
+            {
+                nearest = Some((distance, triangle, shares));
+            }
+            triangle += 1;
+        }
+        let (distance, triangle, [u, v]) = nearest?;
+        let barycentrics = [1.0 - u - v, u, v].map(|share| share as f32);
+        let joint = self.joint_at(triangle, barycentrics);
+        Some(SkinHit { distance: distance as f32, triangle, barycentrics, joint })
+    }
+
+    fn skinned(&self, vertex: usize) -> Vec3 {
+        let position = Vec3::from(self.positions[vertex]);
+        let (Some(slots), Some(weights)) = (self.joints.get(vertex), self.weights.get(vertex)) else {
+            return self.place.transform_point3(position);
+        };
+        let joint = |slot: &u16| self.palette.get(usize::from(*slot)).copied().unwrap_or(Mat4::IDENTITY);
+        let matrix = slots.iter().zip(weights).fold(Mat4::ZERO, |sum, (slot, weight)| sum + joint(slot) * *weight);
+        matrix.transform_point3(position)
+    }
+
+    /// The joint with the largest share of a point in a triangle; of equal ones the first.
+    fn joint_at(&self, triangle: usize, barycentrics: [f32; 3]) -> Option<JointIndex> {
+        let vertices = self.indices.triangle(triangle)?;
+        let mut shares: [(Option<u16>, f32); 12] = [(None, 0.0); 12];
+        for (vertex, share) in vertices.into_iter().zip(barycentrics) {
+            let (Some(slots), Some(weights)) = (self.joints.get(vertex), self.weights.get(vertex)) else { continue };
+            for (&slot, weight) in slots.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+                // Twelve places are as many as three vertices can name.
+                if let Some(entry) = shares.iter_mut().find(|(taken, _)| taken.is_none_or(|taken| taken == slot)) {
+                    entry.0 = Some(slot);
+                    entry.1 += share * weight;
+                }
+            }
+        }
+        let mut largest: (Option<u16>, f32) = (None, 0.0);
+        for entry in shares {
+            if entry.1 > largest.1 {
+                largest = entry;
+            }
+        }
+        self.remap.get(usize::from(largest.0?)).copied()
+    }
+}
+
+/// Distance and the shares of the second and third corner, if the ray hits.
+fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, [f64; 2])> {
+    let (along, across) = (b - a, c - a);
+    let p = direction.cross(across);
+    let determinant = along.dot(p);
+    // A triangle seen edge on or pressed flat, and anything that is not a number.
+    if !(determinant.abs() > f64::MIN_POSITIVE) {
+        return None;
+    }
+    let from = origin - a;
+    let u = from.dot(p) / determinant;
+    let q = from.cross(along);
+    let v = direction.dot(q) / determinant;
+    let distance = across.dot(q) / determinant;
+    // Neighbours round their common edge alike, and this covers what remains.
+    const EDGE: f64 = 1e-9;
+    let inside = u >= -EDGE && v >= -EDGE && u + v <= 1.0 + EDGE;
+    (inside && distance >= 0.0 && distance.is_finite()).then_some((distance, [u, v]))
+}
+
+/// Whether a ray meets a box, given as (minimum, maximum); from within it does.
+///
+/// Generous at the faces by a rounding, so that it never turns away what is on the surface.
+pub fn ray_meets_box(origin: Vec3, direction: Vec3, (low, high): (Vec3, Vec3)) -> bool {
+    let (mut near, mut far) = (0.0_f32, f32::INFINITY);
+    let slack = (low.abs().max(high.abs()).max_element() + origin.abs().max_element()) * 1e-5 + f32::MIN_POSITIVE;
+    for axis in 0..3 {
+        let (start, along) = (origin[axis], direction[axis]);
+        let (low, high) = (low[axis] - slack, high[axis] + slack);
+        if along == 0.0 {
+            // Beside the slab for good.
+            if !(start >= low && start <= high) {
+                return false;
+            }
+            continue;
+        }
+        let (a, b) = ((low - start) / along, (high - start) / along);
+        near = near.max(a.min(b));
+        far = far.min(a.max(b) * (1.0 + 1e-5));
+    }
+    near <= far
+}
+
+/// How many joints pull at a vertex: weights above zero, a joint named twice counted once.
+pub fn influence_count(joints: [u16; 4], weights: [f32; 4]) -> usize {
+    let pulls = |lane: usize| weights[lane] > 0.0;
+    (0..4).filter(|&lane| pulls(lane) && !(0..lane).any(|other| pulls(other) && joints[other] == joints[lane])).count()
+}
+
+/// A joint's share of a vertex, 0..=1, by its index in the palette.
+pub fn influence_of(slot: u16, joints: [u16; 4], weights: [f32; 4]) -> f32 {
+    Vec4::from(weights).dot(Vec4::from(joints.map(|joint| if joint == slot { 1.0 } else { 0.0 }))).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two triangles at right angles: one goes with the first joint, the other with the second.
+    const POSITIONS: [[f32; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    const INDICES: [u16; 6] = [0, 1, 2, 0, 2, 3];
+
+    fn pick<'a>(joints: &'a [[u16; 4]], weights: &'a [[f32; 4]], palette: &'a [Mat4]) -> PickSkin<'a> {
+        PickSkin {
+            origin: Vec3::new(0.2, 0.2, 5.0),
+            direction: Vec3::NEG_Z,
+            positions: &POSITIONS,
+            joints,
+            weights,
+            indices: TriangleIndices::U16(&INDICES),
+            palette,
+            remap: &[7, 9],
+            place: Mat4::IDENTITY,
+        }
+    }
+
+    const FULL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
+
+    #[test]
+    fn the_hit_says_how_far_where_and_whose() {
+        let joints = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]];
+        let palette = [Mat4::from_translation(Vec3::Z); 2];
+        let hit = pick(&joints, &[FULL; 4], &palette).run(&mut Vec::new()).unwrap();
+        assert_eq!((hit.distance, hit.triangle, hit.joint), (4.0, 0, Some(7)));
+        let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
+        assert!(hit.barycentrics.into_iter().zip([0.6, 0.2, 0.2]).all(|(a, b)| near(a, b)), "{hit:?}");
+        // Close to the corner that the other joint moves, that one has more.
+        let near_corner = PickSkin { origin: Vec3::new(0.7, 0.1, 5.0), ..pick(&joints, &[FULL; 4], &palette) };
+        assert_eq!(near_corner.run(&mut Vec::new()).unwrap().joint, Some(9));
+        let behind = PickSkin { direction: Vec3::Z, ..near_corner };
+        assert_eq!(behind.run(&mut Vec::new()), None);
+    }
+
+    #[test]
+    fn a_static_part_is_moved_by_its_place_and_names_no_joint() {
+        let part = PickSkin { place: Mat4::from_translation(Vec3::NEG_Z), ..pick(&[], &[], &[]) };
+        let hit = part.run(&mut Vec::new()).unwrap();
+        assert_eq!((hit.distance, hit.joint), (6.0, None));
+    }
+
+    #[test]
+    fn nonsense_is_no_hit_and_no_panic() {
+        let joints = [[300, 0, 0, 0]; 4];
+        for palette in [vec![], vec![Mat4::NAN; 301], vec![Mat4::ZERO; 301]] {
+            let flat = pick(&joints, &[FULL; 4], &palette);
+            let hit = flat.run(&mut Vec::new());
+            assert!(hit.is_none() == !palette.is_empty() && hit.is_none_or(|hit| hit.joint.is_none()));
+            for direction in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
+                assert_eq!(PickSkin { direction, ..flat }.run(&mut Vec::new()), None);
+            }
+            let far = [0_u32, 1, 9, 2, 3, u32::MAX, 1];
+            assert_eq!(PickSkin { indices: TriangleIndices::U32(&far), ..flat }.run(&mut Vec::new()), None);
+        }
+    }
+
+    #[test]
+    fn a_ray_meets_a_box_when_a_point_of_it_lies_within() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut place = |reach: f32| Vec3::from(std::array::from_fn(|_| (random.f32() * 2.0 - 1.0) * reach));
+        let (mut met, mut missed) = (0, 0);
+        for _ in 0..20_000 {
+            let (origin, direction, a, b) = (place(4.0), place(1.0), place(2.0), place(2.0));
+            let (low, high) = (a.min(b), a.max(b));
+            let says = ray_meets_box(origin, direction, (low, high));
+            let inside = |step: i32| {
+                let point = origin + direction * (step as f32 * 0.02);
+                point.cmpge(low).all() && point.cmple(high).all()
+            };
+            let is_met = (0..2000).any(inside);
+            assert!(says || !is_met, "a box that is met is never passed over");
+            met += usize::from(is_met);
+            missed += usize::from(!says);
+        }
+        assert!(met > 300 && missed > 1000, "{met} {missed}");
+        let unit = (Vec3::ZERO, Vec3::ONE);
+        assert!(ray_meets_box(Vec3::splat(0.5), Vec3::X, unit), "from within");
+        assert!(ray_meets_box(Vec3::new(-1.0, 0.0, 0.0), Vec3::X, unit), "along an edge");
+        assert!(!ray_meets_box(Vec3::new(-1.0, 2.0, 0.0), Vec3::X, unit));
+        assert!(!ray_meets_box(Vec3::new(-1.0, 0.5, 0.5), Vec3::NEG_X, unit), "behind");
+    }
+
+    #[test]
+    fn a_joint_named_twice_counts_once_with_both_its_shares() {
+        assert_eq!(influence_count([3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]), 2);
+        assert_eq!(influence_count([0; 4], [0.0; 4]), 0);
+        assert!((influence_of(3, [3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]) - 0.7).abs() < 1e-6);
+        assert_eq!(influence_of(4, [3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]), 0.0);
+    }
+}

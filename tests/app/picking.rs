@@ -1,0 +1,266 @@
+//! Rays on posed characters: against brute force in double precision, wherever the character stands.
+
+use super::support::*;
+use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy_marionette::{
+    character::{CharacterParts, ModelPose, PartOverrides, PickCharacters, PickedCharacter, PoseOverrides},
+    import::{ImportSettings, open_model},
+    model::{Influences, Model, SkinPart},
+    prelude::*,
+};
+use glam::{DAffine3, DVec3};
+
+/// The nearest hit on any part, in double precision from the vertices on; (distance, part, joint shares).
+struct BruteForce {
+    /// Per part: posed vertices and triangles.
+    parts: Vec<(Vec<DVec3>, Vec<[u32; 3]>)>,
+}
+
+impl BruteForce {
+    fn new(model: &Model, pose: &[Affine], world: DAffine3) -> Self {
+        let inverse_bind = model.skeleton.inverse_bind();
+        let parts = model.parts.iter().map(|part| {
+            let vertex = |i: usize| {
+                let Influences { palette, weights } = part.influences[i];
+                let position = part.positions[i].as_dvec3();
+                (0..4).fold(DVec3::ZERO, |sum, k| {
+                    let joint = usize::from(part.palette[usize::from(palette[k])]);
+                    let skinning = world * double(pose[joint]) * double(inverse_bind[joint]);
+                    sum + skinning.transform_point3(position) * f64::from(weights[k])
+                })
+            };
+            ((0..part.positions.len()).map(vertex).collect(), part.triangles.clone())
+        });
+        Self { parts: parts.collect() }
+    }
+
+    fn nearest(&self, origin: DVec3, direction: DVec3) -> Option<(f64, usize)> {
+        let mut nearest: Option<(f64, usize)> = None;
+        for (part, (vertices, triangles)) in self.parts.iter().enumerate() {
+            for corners in triangles {
+                let [a, b, c] = corners.map(|i| vertices[i as usize]);
+                // The plane, and then the side of each edge.
+                let normal = (b - a).cross(c - a);
+                let distance = (a - origin).dot(normal) / direction.dot(normal);
+                let point = origin + direction * distance;
+                let inside = [(a, b), (b, c), (c, a)]
+                    .iter()
+                    .all(|(from, to)| (*to - *from).cross(point - *from).dot(normal) >= 0.0);
+                if inside && distance >= 0.0 && nearest.is_none_or(|(best, _)| distance < best) {
+                    nearest = Some((distance, part));
+                }
+            }
+        }
+        nearest
+    }
+}
+
+type Affine = glam::Affine3A;
+
+fn double(a: Affine) -> DAffine3 {
+    let column = |c: glam::Vec3A| c.as_dvec3();
+    DAffine3::from_cols(
+        column(a.matrix3.x_axis),
+        column(a.matrix3.y_axis),
+        column(a.matrix3.z_axis),
+        column(a.translation),
+    )
+}
+
+fn pick(app: &mut TestApp, ray: Ray3d) -> Option<PickedCharacter> {
+    app.world().run_system_once(move |pick: PickCharacters| pick.pick(ray)).unwrap()
+}
+
+fn random_direction(random: &mut fastrand::Rng) -> Vec3 {
+    loop {
+        let v = Vec3::from(std::array::from_fn(|_| random.f32() * 2.0 - 1.0));
+        if (0.1..1.0).contains(&v.length()) {
+            return v.normalize();
+        }
+    }
+}
+
+/// The `.m3d`, which has the clips, with the joints' names from the `.md5mesh`.
+fn scout() -> Model {
+    let [mut model, named] = ["scout.m3d", "scout.md5mesh"].map(|file| {
+        let source = std::fs::read(format!("{}/assets/scout/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        open_model(file, &source, &ImportSettings::default()).unwrap().model
+    });
+    model.skeleton = model.skeleton.with_names(named.skeleton.names().iter().cloned());
+    model
+}
+
+/// A box around each joint of the chain, ends open.
+fn boxes() -> Model {
+    let mut model = chain(&clips());
+    model.parts.clear();
+    for (joint, name) in ["root box", "elbow box", "hand box"].into_iter().enumerate() {
+        let mut part = SkinPart { name: name.into(), palette: vec![joint as u16], ..SkinPart::default() };
+        for ring in 0..2_u32 {
+            for corner in 0..4_u32 {
+                let angle = std::f32::consts::FRAC_PI_2 * (corner as f32 + 0.5);
+                let (y, out) = (joint as f32 + ring as f32 * 0.8, Vec3::new(angle.cos(), 0.0, angle.sin()));
+                part.positions.push(out * 0.3 + Vec3::Y * y);
+                part.normals.push(out);
+                part.tangents.push(Vec4::new(0.0, 1.0, 0.0, 1.0));
+                part.tex_coords.push(Vec2::ZERO);
+                part.influences.push(Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+                let (low, next) = (corner, (corner + 1) % 4);
+                if ring > 0 {
+                    part.triangles.extend([[low, low + 4, next + 4], [low, next + 4, next]]);
+                }
+            }
+        }
+        part.source_vertices = (0..8).collect();
+        model.parts.push(part);
+    }
+    model
+}
+
+/// Casts rays at a posed character in many places, and compares; gives the hits and misses seen.
+fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: u64) -> (usize, usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut hits, mut misses) = (0, 0);
+    let scales = [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::new(0.4, 2.0, 1.3), Vec3::splat(-3.0), Vec3::splat(0.01)];
+    for scale in scales {
+        let turn = Quat::from_axis_angle(random_direction(&mut random), random.f32() * 6.0);
+        let place = Transform::from_translation(random_direction(&mut random) * 20.0).with_rotation(turn);
+        app.world().entity_mut(entity).insert(place.with_scale(scale));
+        app.update(0.05 + random.f64());
+        let world = app.world().get::<GlobalTransform>(entity).unwrap().affine();
+        let pose = app.world().get::<ModelPose>(entity).unwrap().joints.clone();
+        let brute = BruteForce::new(model, &pose, double(world));
+        let vertices: Vec<DVec3> = brute.parts.iter().flat_map(|(vertices, _)| vertices.iter().copied()).collect();
+        let size = f64::from(scale.abs().max_element());
+        for _ in 0..rays {
+            // Past a vertex, so that about half of the rays hit.
+            let near = vertices[random.usize(..vertices.len())].as_vec3();
+            let past = near + random_direction(&mut random) * 0.1 * random.f32() * size as f32;
+            let direction = random_direction(&mut random);
+            let ray = Ray3d::new(past - direction * 4.0 * size as f32, Dir3::new(direction).unwrap());
+            let expected = brute.nearest(ray.origin.as_dvec3(), ray.direction.as_dvec3());
+            let found = pick(app, ray);
+            // At 20 units from the origin, single precision resolves 2e-6.
+            let near = |a: f64, b: f64| (a - b).abs() < 2e-5 * (20.0 + 4.0 * size);
+            match (expected, found) {
+                (Some((distance, part)), Some(hit)) => {
+                    hits += 1;
+                    // A ray along a seam or through an edge may take either; a grazing one amplifies rounding.
+                    if near(distance, f64::from(hit.distance)) {
+                        assert_eq!(hit.character, entity);
+                        assert!(hit.part == part || brute.parts.len() > 1);
+                        assert!(hit.point.distance(ray.get_point(hit.distance)) == 0.0);
+                        assert!((hit.barycentrics.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                        let (vertices, triangles) = &brute.parts[hit.part];
+                        let corners = triangles[hit.triangle].map(|i| vertices[i as usize]);
+                        let point = (0..3).map(|k| corners[k] * f64::from(hit.barycentrics[k])).sum::<DVec3>();
+                        assert!(point.distance(hit.point.as_dvec3()) < 1e-4 * (20.0 + 4.0 * size), "{hit:?}");
+                        continue;
+                    }
+                }
+                (None, None) => {
+                    misses += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            // What differs must lie within a rounding of an edge: moved aside a little, both agree.
+            let aside = (0..8).any(|_| {
+                let origin = ray.origin + random_direction(&mut random) * (1e-4 * (1.0 + size as f32));
+                let expected = brute.nearest(origin.as_dvec3(), ray.direction.as_dvec3());
+                let again = found.map(|hit| f64::from(hit.distance));
+                match (expected, again) {
+                    (None, None) => true,
+                    (Some((a, _)), Some(b)) => (a - b).abs() < 1e-2 * (1.0 + size),
+                    _ => false,
+                }
+            });
+            assert!(aside, "{ray:?}: expected {expected:?}, found {found:?}");
+        }
+    }
+    (hits, misses)
+}
+
+#[test]
+fn rays_hit_what_brute_force_in_double_precision_hits() {
+    for (model, clip, rays) in [(boxes(), "walk", 200), (scout(), "jog", 24)] {
+        let mut app = TestApp::new();
+        let handle = app.add(model.clone(), &manifest());
+        let entity = app.spawn(&handle, clip);
+        // Nothing is ever in view here.
+        app.world().entity_mut(entity).insert(PoseOverrides::default());
+        let (hits, misses) = compare(&mut app, &model, entity, rays, 11);
+        assert!(hits > rays && misses > rays / 4, "{hits} hits, {misses} misses");
+    }
+}
+
+#[test]
+fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
+    let mut app = TestApp::new();
+    let model = scout();
+    let skeleton = model.skeleton.clone();
+    let handle = app.add(model, &manifest());
+    let entity = app.spawn(&handle, "wave");
+    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    app.update(0.8);
+    for (from, to) in
+        [("upper_arm.L", "forearm.L"), ("forearm.R", "hand.R"), ("shin.L", "foot.L"), ("thigh.R", "shin.R")]
+    {
+        let [a, b] = [from, to].map(|name| {
+            let joint = skeleton.find(name).unwrap_or_else(|| panic!("no `{name}` among {:?}", skeleton.names()));
+            Vec3::from(app.world().get::<ModelPose>(entity).unwrap().joints[usize::from(joint)].translation)
+        });
+        let middle = a.midpoint(b);
+        // From all around the bone.
+        let along = (b - a).normalize();
+        for side in 0..8 {
+            let out = Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();
+            let hit = pick(&mut app, Ray3d::new(middle + out * 0.12, Dir3::new(-out).unwrap())).expect("skin");
+            let joint = &skeleton.names()[usize::from(hit.joint.unwrap())];
+            assert!(joint.starts_with(from) || **joint == *to, "{from}: {joint}");
+        }
+    }
+}
+
+#[test]
+fn the_nearest_of_several_is_picked_and_what_is_hidden_lets_the_ray_through() {
+    let mut app = TestApp::new();
+    let handle = app.add(boxes(), &manifest());
+    let [near, far, nowhere] = [2.0, -2.0, 4.0].map(|z| {
+        let entity = app.spawn(&handle, "pose");
+        app.world().entity_mut(entity).insert(Transform::from_xyz(0.0, 0.0, z));
+        entity
+    });
+    app.world().get_mut::<Transform>(nowhere).unwrap().scale = Vec3::ZERO;
+    app.update(0.0);
+    let ray = Ray3d::new(Vec3::new(0.05, 1.4, 10.0), Dir3::NEG_Z);
+    let hit = pick(&mut app, ray).unwrap();
+    assert_eq!((hit.character, hit.part, hit.joint), (near, 1, Some(1)));
+    assert_eq!(hit.entity, app.world().get::<CharacterParts>(near).unwrap().entities[1]);
+    let but_near = move |pick: PickCharacters| pick.pick_where(ray, |entity| entity != near);
+    assert_eq!(app.world().run_system_once(but_near).unwrap().unwrap().character, far);
+    app.world().entity_mut(near).insert(PartOverrides::default().hide("elbow box"));
+    app.update(0.0);
+    assert_eq!(pick(&mut app, ray).unwrap().character, far);
+    app.world().entity_mut(far).insert(Visibility::Hidden);
+    app.update(0.0);
+    assert_eq!(pick(&mut app, ray), None);
+}
+
+#[test]
+fn a_static_part_is_picked_where_its_character_stands() {
+    let mut app = TestApp::new();
+    let mut model = boxes();
+    for part in &mut model.parts {
+        part.palette.clear();
+        part.influences.clear();
+    }
+    let character = build(app.world(), model, &manifest());
+    let handle = app.world().resource_mut::<Assets<Character>>().add(character);
+    let entity = app.spawn(&handle, "pose");
+    app.world().entity_mut(entity).insert(Transform::from_xyz(7.0, 0.0, 0.0));
+    app.update(0.0);
+    let hit = pick(&mut app, Ray3d::new(Vec3::new(7.05, 2.4, 5.0), Dir3::NEG_Z)).unwrap();
+    assert_eq!((hit.part, hit.joint), (2, None));
+    assert!((hit.distance - 4.78787).abs() < 1e-3, "{hit:?}");
+}
