@@ -25,7 +25,8 @@ fn main() {
     stage::app("attachments", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.8, pitch: 0.1 }))
         .add_systems(Startup, spawn)
-        .add_systems(PostStartup, dim)
+        // So that the lantern counts.
+        .add_systems(PostStartup, stage::nightfall)
         .add_systems(Update, (draw_or_sheathe, light, next_clip, hang, caption))
         .run();
 }
@@ -110,12 +111,6 @@ fn blade() -> ConvexPolygon {
     let right = half.iter().map(|&(x, y)| Vec2::new(x, y));
     let left = half[..2].iter().rev().map(|&(x, y)| Vec2::new(-x, y));
     ConvexPolygon::new(right.chain(left)).expect("the outline bulges everywhere")
-}
-
-/// Evening, so that the lantern counts.
-fn dim(mut lights: Query<&mut DirectionalLight>, mut ambient: ResMut<GlobalAmbientLight>) {
-    lights.iter_mut().for_each(|mut light| light.illuminance *= 0.16);
-    ambient.brightness *= 0.4;
 }
 
 /// Undoes the turn of the hand.

@@ -20,12 +20,13 @@ pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use lantern::lantern;
 pub use orbit::{Orbit, View};
+pub use sky::nightfall;
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
     asset::UnapprovedPathMode,
     camera::RenderTarget,
-    core_pipeline::tonemapping::Tonemapping,
+    core_pipeline::tonemapping::{DebandDither, Tonemapping},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
     light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::LogPlugin,
@@ -77,7 +78,17 @@ pub struct StageArgs {
 impl StageArgs {
     /// One picture without a window, to be named later in [`Stage::pictures`].
     pub fn without_window(size: UVec2) -> Self {
-        Self { headless: Some(None), size, time: None, frames: 1, fps: 20.0, turn: 0.0, press: vec![], bare: false, plain: false }
+        Self {
+            headless: Some(None),
+            size,
+            time: None,
+            frames: 1,
+            fps: 20.0,
+            turn: 0.0,
+            press: vec![],
+            bare: false,
+            plain: false,
+        }
     }
 
     /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
@@ -267,6 +278,10 @@ fn set_stage(
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
         stage.target = Some(target);
+        if stage.pictures.iter().any(|file| film::is_gif(file)) {
+            // Its noise would be most of a GIF, which has no colours to show it.
+            camera.insert(DebandDither::Disabled);
+        }
     }
     let checker = images.add(checker());
     commands.spawn((
