@@ -1,9 +1,10 @@
-//! Opens a character and plays it: one of ours, or any `.m3d`, `.md5mesh` or `.character.ron` on disk.
+//! Opens a character and plays it: those in `assets/`, or any `.m3d`, `.md5mesh` or `.character.ron` on disk.
 //!
 //! ```text
 //! cargo run --example viewer
 //! cargo run --example viewer -- model.md5mesh walk.md5anim run.md5anim
 //! cargo run --example viewer -- model.m3d --headless out.png --clip Take1 --time 0.5
+//! cargo run --example viewer -- --headless turntable.gif --frames 32 --fps 15 --turn 360
 //! ```
 //!
 //! Files dropped on the window open too: a model replaces what is shown, an `.md5anim` joins it.
@@ -17,8 +18,11 @@ use bevy_marionette::{
     prelude::*,
 };
 use clap::Parser;
-use stage::{Capture, Ground, Orbit, Stage, StageArgs};
-use std::path::{Path, PathBuf};
+use stage::{Caption, Capture, Chosen, Exhibit, GalleryPlugin, Ground, OnShow, Orbit, Stage, StageArgs};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Plays a skinned character.
 #[derive(Parser, Resource, Clone)]
@@ -62,11 +66,11 @@ enum UpArg {
     Z,
 }
 
-/// Shown when no file is named.
+/// Shown first when no file is named.
 const OURS: &str = "scout/scout.character.ron";
 
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
-                    minus, plus: speed   R: reverse   F1: inspector   drop a model or .md5anim to open it";
+                    minus, plus: speed   R: reverse   digits, G: gallery   F1: inspector   drop a model or .md5anim to open it";
 
 fn main() {
     let args = Args::parse();
@@ -82,8 +86,9 @@ fn main() {
     }
     app.insert_resource(args)
         .init_resource::<Shown>()
-        .add_systems(Startup, (open_first, spawn_caption))
-        .add_systems(Update, (open_dropped, watch_loading, keys.run_if(stage::has_keys), caption).chain())
+        .add_plugins(GalleryPlugin)
+        .add_systems(Startup, open_first)
+        .add_systems(Update, (open_dropped, open_chosen, watch_loading, keys.run_if(stage::has_keys), caption).chain())
         .add_observer(frame)
         .run();
 }
@@ -98,8 +103,10 @@ fn tab(text: &str) -> Result<bevy_marionette::inspector::InspectorTab, String> {
 /// What is being shown.
 #[derive(Resource, Default)]
 struct Shown {
-    /// The model or manifest; `None` for one of our own.
+    /// The model or manifest; `None` for one of the gallery.
     model: Option<PathBuf>,
+    /// The one of the gallery.
+    exhibit: Option<Exhibit>,
     /// Clip files that join it.
     clips: Vec<PathBuf>,
     /// The character's entity.
@@ -108,9 +115,19 @@ struct Shown {
     trouble: Option<String>,
     /// Index of the clip that plays; `None` for the bind pose.
     clip: Option<usize>,
+    /// Whether a first character has been there, on which the command line's clip was played.
+    met: bool,
+    /// The clip that played before another character was opened: it goes on if that has one of the same name.
+    last_clip: Option<Arc<str>>,
 }
 
-fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
+fn open_first(
+    mut commands: Commands,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    assets: Res<AssetServer>,
+    mut on_show: ResMut<OnShow>,
+) {
     let (clips, models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
     if models.len() > 1 {
         stage::fail(format!("one model at a time, please: {} were named", models.len()));
@@ -123,20 +140,24 @@ fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>,
     }
     shown.model = models.into_iter().next();
     shown.clips = clips;
-    open(&mut commands, &args, &mut shown, &assets);
+    if shown.model.is_none() {
+        shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == OURS);
+    }
+    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
 }
 
-/// The file's name, or our own character's.
+/// The file's name, or the exhibit's.
 fn title(shown: &Shown) -> String {
     let name = shown.model.as_ref().and_then(|model| model.file_name());
-    name.map_or_else(|| "Scout".into(), |name| name.to_string_lossy().into_owned())
+    let exhibit = || shown.exhibit.as_ref().map_or_else(|| OURS.into(), |exhibit| exhibit.title.clone());
+    name.map_or_else(exhibit, |name| name.to_string_lossy().into_owned())
 }
 
 fn is_clip(file: &Path) -> bool {
     FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
 }
 
-fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetServer) {
+fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetServer, on_show: &mut OnShow) {
     if let Some(old) = shown.entity.take() {
         commands.entity(old).despawn();
     }
@@ -159,8 +180,9 @@ fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetS
     };
     let handle: Handle<Character> = match &shown.model {
         Some(model) => assets.load_builder().with_settings(settings).load(absolute(model)),
-        None => assets.load(OURS),
+        None => assets.load(shown.exhibit.as_ref().map_or(OURS, |exhibit| &exhibit.asset).to_owned()),
     };
+    on_show.0 = shown.exhibit.clone().filter(|_| shown.model.is_none());
     shown.trouble = None;
     shown.clip = None;
     // A headless picture waits from the first frame on.
@@ -173,6 +195,7 @@ fn open_dropped(
     args: Res<Args>,
     mut shown: ResMut<Shown>,
     assets: Res<AssetServer>,
+    mut on_show: ResMut<OnShow>,
 ) {
     let files = dropped.read().filter_map(|message| match message {
         FileDragAndDrop::DroppedFile { path_buf, .. } => Some(path_buf.clone()),
@@ -187,7 +210,20 @@ fn open_dropped(
     } else {
         return;
     }
-    open(&mut commands, &args, &mut shown, &assets);
+    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
+}
+
+fn open_chosen(
+    mut commands: Commands,
+    mut chosen: MessageReader<Chosen>,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    assets: Res<AssetServer>,
+    mut on_show: ResMut<OnShow>,
+) {
+    let Some(Chosen(exhibit)) = chosen.read().last() else { return };
+    (shown.model, shown.clips, shown.exhibit) = (None, vec![], Some(exhibit.clone()));
+    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
 }
 
 /// Holds a headless picture back while the model loads, and says what went wrong when it does not.
@@ -229,7 +265,9 @@ fn frame(
     let Ok((handle, mut controller)) = characters.get_mut(ready.entity) else { return };
     let Some(character) = assets.get(handle.id()) else { return };
     let names: Vec<_> = character.clip_names().cloned().collect();
-    shown.clip = match args.clip.as_deref() {
+    let last = shown.last_clip.take().and_then(|last| names.iter().position(|name| *name == last));
+    shown.clip = match args.clip.as_deref().filter(|_| !shown.met) {
+        _ if last.is_some() => last,
         Some("bind") => None,
         Some(wanted) => {
             let found = names.iter().position(|name| &**name == wanted);
@@ -243,8 +281,10 @@ fn frame(
         // A character is best met walking; else whatever comes first.
         None => names.iter().position(|name| &**name == "walk").or(Some(0)),
     };
+    shown.met = true;
     if let Some(clip) = shown.clip {
         controller.play(names[clip].clone());
+        shown.last_clip = Some(names[clip].clone());
     }
     let boxes = character.parts.iter().map(|part| match shown.clip {
         Some(clip) => part.clip_bounds.get(clip).copied().unwrap_or(part.rest_bounds),
@@ -280,7 +320,9 @@ fn keys(
         shown.clip =
             step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
         if let Some(clip) = shown.clip {
-            controller.cross_fade(character.clips[clip].timing.name.clone(), std::time::Duration::from_millis(250));
+            let name = character.clips[clip].timing.name.clone();
+            shown.last_clip = Some(name.clone());
+            controller.cross_fade(name, std::time::Duration::from_millis(250));
         }
     }
     if keys.just_pressed(KeyCode::Space) {
@@ -302,24 +344,12 @@ fn keys(
     }
 }
 
-#[derive(Component)]
-struct Caption;
-
-fn spawn_caption(mut commands: Commands) {
-    commands.spawn((
-        Caption,
-        Text::default(),
-        TextFont::from_font_size(18.0),
-        Node { position_type: PositionType::Absolute, left: px(14), top: px(12), right: px(14), ..default() },
-    ));
-}
-
 fn caption(
     shown: Res<Shown>,
     stage: Res<Stage>,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &AnimationController)>,
-    mut text: Single<&mut Text, With<Caption>>,
+    mut caption: ResMut<Caption>,
 ) {
     let name = title(&shown);
     let playing = shown.entity.and_then(|entity| characters.get(entity).ok()).and_then(|(handle, controller)| {
@@ -343,8 +373,5 @@ fn caption(
         })
     });
     let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading…".into());
-    let line = format!("{name}\n{line}");
-    if text.0 != line {
-        text.0 = line;
-    }
+    caption.say(format!("{name}\n{line}"));
 }

@@ -784,3 +784,24 @@ fn validate_json_counts_what_it_lists() {
     assert_eq!([&json["errors"], &json["warnings"]], [1, 1]);
     assert_eq!([&json["files"][0]["ok"], &json["files"][1]["ok"]], [true, false]);
 }
+
+#[test]
+fn the_sample_characters_have_nothing_to_complain_about() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let (here, mut looked_at) = (folder(&[]), 0);
+    for who in ["scout", "hound"] {
+        for file in fs::read_dir(assets.join(who)).unwrap().map(|file| file.unwrap().path()) {
+            let name = file.to_str().unwrap();
+            if ![".m3d", ".md5mesh", ".md5anim", ".character.ron"].iter().any(|end| name.ends_with(end)) {
+                continue;
+            }
+            for verb in [&["inspect"][..], &["validate", "--deny-warnings"]] {
+                let run = marionette(&here, &[verb, &[name]].concat());
+                assert_eq!(run.code, Some(0), "{name}: {}{}", run.stdout, run.stderr);
+                assert!(!run.stdout.contains("warning") && run.stderr.is_empty(), "{name}: {}{}", run.stdout, run.stderr);
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at >= 17, "{looked_at}");
+}

@@ -14,8 +14,11 @@ pub type Shares = Vec<(usize, f64)>;
 pub struct Bend {
     /// Width of the blend across the joint's start, metres.
     pub width: f64,
-    /// Direction along which the blend runs; zero: along parent's and own bone.
+    /// Direction along which the blend runs; zero: along parent's and own bone, one way along its own.
     pub across: DVec3,
+    /// Whether only the joint's own skin is shared with the parent, not the parent's with it: where
+    /// a limb grows out of a trunk.
+    pub one_way: bool,
 }
 
 /// Weights of every vertex of `mesh`.
@@ -72,7 +75,8 @@ fn share(
         let j = &rig.joints[joint];
         let own = j.rotation * DVec3::Y;
         let along = if bend.across == DVec3::ZERO {
-            j.parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
+            let parent = j.parent.filter(|_| !bend.one_way);
+            parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
         } else {
             bend.across
         };
@@ -89,7 +93,8 @@ fn share(
         }
     }
     for &child in children[bone].iter().filter(|c| Some(**c) != from) {
-        if let Some(theirs) = beyond(child) {
+        let shared = bends[child].as_ref().is_some_and(|b| !b.one_way);
+        if let Some(theirs) = beyond(child).filter(|_| shared) {
             let given = left * theirs;
             left -= given;
             if given > 1e-4 {

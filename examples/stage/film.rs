@@ -1,7 +1,7 @@
 //! Pictures into files: one by one, below each other, or as a GIF.
 
 use image::{
-    Delay, Frame, RgbImage, RgbaImage,
+    Delay, DynamicImage, Frame, RgbImage,
     codecs::gif::{GifEncoder, Repeat},
 };
 use std::{
@@ -45,7 +45,8 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
     Ok(files.into_iter().map(|(file, _)| file).collect())
 }
 
-fn is_gif(file: &Path) -> bool {
+/// Whether a file is a film: frames of one size, in few colours.
+pub fn is_gif(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
@@ -60,30 +61,15 @@ fn stack(file: &Path, pictures: &[RgbImage]) -> Result<(), String> {
     sheet.save(file).map_err(|e| e.to_string())
 }
 
-/// A GIF that goes round for ever. Each frame holds only the box that changed, and in it only the pixels
-/// that did: what stands still costs nothing.
+/// A GIF that goes round for ever.
 fn gif(file: &Path, pictures: &[RgbImage], every: f32) -> Result<(), String> {
     let out = BufWriter::new(File::create(file).map_err(|e| e.to_string())?);
-    let mut encoder = GifEncoder::new_with_speed(out, 1);
+    let mut encoder = GifEncoder::new_with_speed(out, 4);
     encoder.set_repeat(Repeat::Infinite).map_err(|e| e.to_string())?;
     let delay = Delay::from_saturating_duration(Duration::from_secs_f32(every));
-    let mut before: Option<&RgbImage> = None;
     for picture in pictures {
-        let changed = |x, y| before.is_none_or(|before| before.get_pixel(x, y) != picture.get_pixel(x, y));
-        let points = (0..picture.height()).flat_map(|y| (0..picture.width()).map(move |x| (x, y)));
-        let none = (u32::MAX, u32::MAX, 0, 0);
-        let (left, top, right, bottom) = points
-            .filter(|&(x, y)| changed(x, y))
-            .fold(none, |b, (x, y)| (b.0.min(x), b.1.min(y), b.2.max(x), b.3.max(y)));
-        // A frame without any change still takes its time.
-        let (left, top, right, bottom) = if left > right { (0, 0, 0, 0) } else { (left, top, right, bottom) };
-        let part = RgbaImage::from_fn(right - left + 1, bottom - top + 1, |x, y| {
-            let (x, y) = (left + x, top + y);
-            let [r, g, b] = picture.get_pixel(x, y).0;
-            image::Rgba(if changed(x, y) { [r, g, b, 255] } else { [0; 4] })
-        });
-        encoder.encode_frame(Frame::from_parts(part, left, top, delay)).map_err(|e| e.to_string())?;
-        before = Some(picture);
+        let picture = DynamicImage::from(picture.clone()).into_rgba8();
+        encoder.encode_frame(Frame::from_parts(picture, 0, 0, delay)).map_err(|e| e.to_string())?;
     }
     Ok(())
 }

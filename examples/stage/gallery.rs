@@ -1,10 +1,11 @@
-//! The characters in `assets/`.
+//! The characters in `assets/`, and a row of buttons to choose among them.
 
-use bevy::asset::io::file::FileAssetReader;
+use super::Bare;
+use bevy::{asset::io::file::FileAssetReader, prelude::*};
 use std::{fs, path::PathBuf};
 
 /// A character that comes with this repository, or that was put into its folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhibit {
     /// Its name for people.
     pub title: String,
@@ -14,7 +15,7 @@ pub struct Exhibit {
     pub file: PathBuf,
 }
 
-/// Every manifest in the folders of `assets/`, the shortest names first.
+/// Every manifest in the folders of `assets/`, in order of their names.
 pub fn gallery() -> Vec<Exhibit> {
     let root = FileAssetReader::get_base_path().join("assets");
     let mut found = Vec::new();
@@ -26,7 +27,7 @@ pub fn gallery() -> Vec<Exhibit> {
             found.push(Exhibit { title: title(stem), asset, file: file.path() });
         }
     }
-    found.sort_by(|a, b| (a.title.len(), &a.title).cmp(&(b.title.len(), &b.title)));
+    found.sort_by(|a, b| a.title.cmp(&b.title));
     found
 }
 
@@ -36,4 +37,93 @@ fn title(stem: &str) -> String {
     let mut letters = name.chars();
     let name = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>();
     kind.map_or(name.clone(), |kind| format!("{name} ({})", kind.replace('_', " ")))
+}
+
+/// Buttons for what is in the [`gallery`], with its keys: the digits, and G for the next one.
+///
+/// Whoever listens for [`Chosen`] shows it, and writes it to [`OnShow`].
+pub struct GalleryPlugin;
+
+/// Somebody wants to see this one.
+#[derive(Message, Clone, Debug)]
+pub struct Chosen(pub Exhibit);
+
+/// Which of the exhibits is shown, if any.
+#[derive(Resource, Default, PartialEq, Eq)]
+pub struct OnShow(pub Option<Exhibit>);
+
+#[derive(Resource)]
+struct Exhibits(Vec<Exhibit>);
+
+/// A button, for the exhibit of that index.
+#[derive(Component)]
+struct Plaque(usize);
+
+impl Plugin for GalleryPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(Exhibits(gallery()))
+            .init_resource::<OnShow>()
+            .add_message::<Chosen>()
+            .add_systems(Startup, hang.run_if(not(resource_equals(Bare(true)))))
+            .add_systems(Update, (choose_by_key.run_if(super::has_keys), choose_by_click, light_up));
+    }
+}
+
+fn hang(mut commands: Commands, exhibits: Res<Exhibits>) {
+    let row =
+        Node { position_type: PositionType::Absolute, left: px(14), bottom: px(56), column_gap: px(8), ..default() };
+    commands.spawn(row).with_children(|row| {
+        for (index, exhibit) in exhibits.0.iter().enumerate() {
+            let padding = UiRect::axes(px(12), px(5));
+            let node = Node { padding, border_radius: BorderRadius::all(px(6)), ..default() };
+            let label = if index < 9 { format!("{}  {}", index + 1, exhibit.title) } else { exhibit.title.clone() };
+            row.spawn((Plaque(index), Button, node, BackgroundColor::default()))
+                .with_child((Text::new(label), TextFont::from_font_size(15.0)));
+        }
+    });
+}
+
+fn choose_by_key(
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    exhibits: Res<Exhibits>,
+    on_show: Res<OnShow>,
+    mut chosen: MessageWriter<Chosen>,
+) {
+    use KeyCode::{Digit1, Digit2, Digit3, Digit4, Digit5, Digit6, Digit7, Digit8, Digit9};
+    let Some(keys) = keys else { return };
+    let digits = [Digit1, Digit2, Digit3, Digit4, Digit5, Digit6, Digit7, Digit8, Digit9];
+    let digit = digits.iter().position(|&digit| keys.just_pressed(digit));
+    let next = keys.just_pressed(KeyCode::KeyG).then(|| {
+        let now = exhibits.0.iter().position(|exhibit| Some(exhibit) == on_show.0.as_ref());
+        now.map_or(0, |now| now + 1) % exhibits.0.len().max(1)
+    });
+    let choice = digit.or(next).and_then(|index| exhibits.0.get(index));
+    choice.into_iter().for_each(|exhibit| _ = chosen.write(Chosen(exhibit.clone())));
+}
+
+fn choose_by_click(
+    plaques: Query<(&Plaque, &Interaction), Changed<Interaction>>,
+    exhibits: Res<Exhibits>,
+    mut chosen: MessageWriter<Chosen>,
+) {
+    for (&Plaque(index), interaction) in &plaques {
+        if *interaction == Interaction::Pressed {
+            chosen.write(Chosen(exhibits.0[index].clone()));
+        }
+    }
+}
+
+fn light_up(
+    mut plaques: Query<(&Plaque, &Interaction, &mut BackgroundColor)>,
+    exhibits: Res<Exhibits>,
+    on_show: Res<OnShow>,
+) {
+    for (&Plaque(index), interaction, mut color) in &mut plaques {
+        let wanted = match (on_show.0.as_ref() == Some(&exhibits.0[index]), interaction) {
+            (true, _) => Color::srgba(0.16, 0.45, 0.40, 0.95),
+            (false, Interaction::None) => Color::srgba(0.05, 0.07, 0.10, 0.55),
+            (false, _) => Color::srgba(0.20, 0.25, 0.30, 0.90),
+        };
+        color.set_if_neq(BackgroundColor(wanted));
+    }
 }

@@ -10,27 +10,31 @@ mod film;
 mod gallery;
 mod ground;
 mod headless;
+mod lantern;
 mod orbit;
 mod sky;
 
 pub use caption::{Caption, bar};
-pub use gallery::{Exhibit, gallery};
+pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
+pub use lantern::lantern;
 pub use orbit::{Orbit, View};
+pub use sky::nightfall;
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
     asset::UnapprovedPathMode,
     camera::RenderTarget,
-    core_pipeline::tonemapping::Tonemapping,
+    core_pipeline::tonemapping::{DebandDither, Tonemapping},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
-    light::CascadeShadowConfigBuilder,
+    light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::LogPlugin,
     prelude::*,
     render::{
         RenderPlugin,
         render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages},
+        view::NoIndirectDrawing,
     },
     time::TimeUpdateStrategy,
     window::ExitCondition,
@@ -66,12 +70,25 @@ pub struct StageArgs {
     /// Leave out all text
     #[arg(long)]
     pub bare: bool,
+    /// Draw without multisampling and indirect commands, which some drivers (Wine's Direct3D) lack
+    #[arg(long)]
+    pub plain: bool,
 }
 
 impl StageArgs {
     /// One picture without a window, to be named later in [`Stage::pictures`].
     pub fn without_window(size: UVec2) -> Self {
-        Self { headless: Some(None), size, time: None, frames: 1, fps: 20.0, turn: 0.0, press: vec![], bare: false }
+        Self {
+            headless: Some(None),
+            size,
+            time: None,
+            frames: 1,
+            fps: 20.0,
+            turn: 0.0,
+            press: vec![],
+            bare: false,
+            plain: false,
+        }
     }
 
     /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
@@ -112,6 +129,7 @@ pub struct Stage {
     turn: f32,
     press: Vec<Press>,
     size: UVec2,
+    plain: bool,
     target: Option<Handle<Image>>,
 }
 
@@ -147,7 +165,8 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
     let pictures = picture.iter().flat_map(|file| film::names(file, args.frames.into())).collect();
     let (time, every, turn) = (args.time.unwrap_or(1.0), args.fps.recip(), args.turn.to_radians());
     let press = args.press.clone();
-    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size: args.size, target: None })
+    let (size, plain) = (args.size, args.plain);
+    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, target: None })
         .init_resource::<View>()
         .init_resource::<Caption>()
         .insert_resource(Help(help))
@@ -233,6 +252,7 @@ fn set_stage(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
+    mut clusters: ResMut<GlobalClusterSettings>,
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
@@ -246,6 +266,11 @@ fn set_stage(
         DistanceFog { color: HORIZON, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
         EnvironmentMapLight { intensity: 420.0, ..sky::light(&mut images) },
     ));
+    if stage.plain {
+        camera.insert((Msaa::Off, NoIndirectDrawing));
+        // Clustering lights on the GPU draws indirectly too.
+        clusters.gpu_clustering = None;
+    }
     if stage.headless {
         let Stage { size, .. } = *stage;
         let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
@@ -253,6 +278,10 @@ fn set_stage(
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
         stage.target = Some(target);
+        if stage.pictures.iter().any(|file| film::is_gif(file)) {
+            // Its noise would be most of a GIF, which has no colours to show it.
+            camera.insert(DebandDither::Disabled);
+        }
     }
     let checker = images.add(checker());
     commands.spawn((

@@ -39,3 +39,21 @@ pub(super) fn light(images: &mut Assets<Image>) -> EnvironmentMapLight {
         Color::srgb(0.42, 0.36, 0.32),
     )
 }
+
+/// A system that turns day into evening, for those who carry a lantern.
+pub fn nightfall(
+    mut lights: Query<&mut DirectionalLight>,
+    mut camera: Single<(&mut EnvironmentMapLight, &mut DistanceFog)>,
+    dome: Single<&MeshMaterial3d<StandardMaterial>, With<Sky>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    const LEFT: f32 = 0.16;
+    let darken = |color: Color| Color::from(color.to_linear() * LEFT).with_alpha(1.0);
+    lights.iter_mut().for_each(|mut light| light.illuminance *= LEFT);
+    let (around, fog) = &mut *camera;
+    around.intensity *= LEFT;
+    fog.color = darken(fog.color);
+    if let Some(mut material) = materials.get_mut(dome.id()) {
+        material.base_color = darken(material.base_color);
+    }
+}

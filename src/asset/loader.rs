@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Limits, Manifest, assemble, clip_from_md5, skeleton_of_anim},
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, AssetServer, LoadContext, RenderAssetUsages, io::Reader},
@@ -16,6 +16,7 @@ use bevy::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::Arc,
 };
@@ -38,6 +39,9 @@ impl FromWorld for CharacterLoader {
 pub struct CharacterLoaderSettings {
     /// Scale, hand and up axis of a bare model.
     pub import: ImportSettings,
+    /// Largest distance, in model units after scaling, by which a bare model's clips may put the skin
+    /// elsewhere for the sake of their size; `None` keeps them lossless. See [`Manifest::clip_error`].
+    pub clip_error: Option<f32>,
     /// Clip files for a bare model, relative to it (or absolute); each clip is called by its file's stem.
     pub clips: Vec<String>,
     /// Whether textures are looked for and loaded.
@@ -83,12 +87,13 @@ impl AssetLoader for CharacterLoader {
         settings: &CharacterLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<Character, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let name = context.path().path().to_string_lossy().replace('\\', "/");
         let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
         let mut files = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
+            limits.check_size(&name, source.len() as u64)?;
             Manifest::parse(&name, &source)?
         } else {
             files.insert(own.clone(), Ok(source));
@@ -101,9 +106,12 @@ impl AssetLoader for CharacterLoader {
                 files.insert(file.to_owned(), bytes);
             }
         }
-        let missing = || Err("it was not read".to_owned());
-        // Two clips may come from one file.
-        let mut imported = assemble(&name, &manifest, |file| files.get(file).cloned().unwrap_or_else(missing))?;
+        let read = |file: &str| match files.get(file) {
+            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err("it was not read".to_owned()),
+        };
+        let mut imported = assemble(&name, &manifest, limits, read)?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
@@ -138,9 +146,17 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
+/// The file, or a little more of it than the limit allows: what is beyond is never in memory.
+async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
+    use futures_lite::AsyncReadExt;
+    let mut source = Vec::new();
+    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
+    Ok(source)
+}
+
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up } = settings.import;
-    let mut manifest = Manifest { scale, hand, up, ..Manifest::of_model(model) };
+    let ImportSettings { scale, hand, up, .. } = settings.import;
+    let mut manifest = Manifest { scale, hand, up, clip_error: settings.clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
@@ -265,13 +281,15 @@ impl AssetLoader for ClipLoader {
         settings: &ClipLoaderSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<ClipAsset, CharacterLoaderError> {
-        let mut source = Vec::new();
-        reader.read_to_end(&mut source).await?;
+        let limits = &settings.import.limits;
+        let source = read_within(reader, limits).await?;
         let file = context.path().path().to_string_lossy().replace('\\', "/");
+        limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
         let stem = context.path().path().file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
+        limits.check_clip(&file, &clip.value)?;
         report(&anim.warnings);
         report(&clip.warnings);
         Ok(ClipAsset(Arc::new(clip.value)))

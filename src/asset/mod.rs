@@ -18,7 +18,10 @@ pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
 };
 
-use bevy::{asset::AssetApp, prelude::*};
+use bevy::{
+    asset::{AssetApp, ReflectHandle},
+    prelude::*,
+};
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
@@ -35,6 +38,8 @@ impl Plugin for CharacterAssetPlugin {
             .init_asset::<CharacterPart>()
             .init_asset::<ClipAsset>()
             .init_asset::<SkeletonAsset>()
+            // So that scenes can be saved: a handle is written as its path.
+            .register_type_data::<Handle<Character>, ReflectHandle>()
             .init_asset_loader::<CharacterLoader>()
             .init_asset_loader::<ClipLoader>();
     }

@@ -2,7 +2,13 @@
 
 use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
 use crate::asset::{Character, next_version};
-use bevy::{asset::AssetLoadFailedEvent, camera::visibility::NoAutoAabb, mesh::skinning::SkinnedMesh, prelude::*};
+use bevy::{
+    asset::AssetLoadFailedEvent,
+    camera::visibility::NoAutoAabb,
+    ecs::{entity_disabling::Disabled, query::Allow},
+    mesh::skinning::SkinnedMesh,
+    prelude::*,
+};
 use glam::Vec3A;
 
 /// Despawns the parts of characters that were given another handle or lost theirs.
@@ -22,15 +28,17 @@ pub(super) fn follow_handles(
     }
 }
 
-/// Despawns the parts of characters whose list of parts was taken away, with all that
-/// [`SkinnedCharacter`] had brought along.
+/// Despawns parts that are on no list: those of characters whose list was taken away, with all that
+/// [`SkinnedCharacter`] had brought along, and those that came out of a scene.
 pub(super) fn follow_lists(
     mut commands: Commands,
     mut removed: RemovedComponents<CharacterParts>,
-    lists: Query<&CharacterParts>,
+    // A disabled character keeps what it has.
+    lists: Query<&CharacterParts, Allow<Disabled>>,
+    added: Query<(), Added<PartOf>>,
     spawned: Query<(Entity, &PartOf)>,
 ) {
-    if removed.read().count() == 0 {
+    if removed.read().count() == 0 && added.is_empty() {
         return;
     }
     for (part, PartOf { character, .. }) in &spawned {

@@ -81,12 +81,7 @@ impl AnimationController {
     }
 
     /// The step with all that may happen in it.
-    pub(super) fn advance_in_full<C: Clips + ?Sized>(
-        &mut self,
-        end: Exact,
-        clips: &C,
-        out: &mut Vec<ControllerEvent>,
-    ) {
+    pub(super) fn advance_in_full<C: Clips + ?Sized>(&mut self, end: Exact, clips: &C, out: &mut Vec<ControllerEvent>) {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);

@@ -167,7 +167,8 @@ impl Way {
         let (base, end) = (n * length, (n + 1.0) * length);
         let (from, to) = (tick(from), tick(self.to));
         // A way does not pass the place it starts from.
-        let within = if self.forward { tick(base) <= from && to < tick(end) } else { tick(base) < to && from <= tick(end) };
+        let within =
+            if self.forward { tick(base) <= from && to < tick(end) } else { tick(base) < to && from <= tick(end) };
         within
             && times.all(|time| {
                 let key = tick(if time >= length { end } else { (base + time).min(end) });

@@ -2,11 +2,11 @@
 
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
-    format::{Diagnostic, FormatError},
+    format::{Diagnostic, FormatError, line_and_column, nearest},
     model::Playback,
 };
 use glam::{EulerRot, Quat, Vec3};
-use ron::extensions::Extensions;
+use ron::{error::SpannedError, extensions::Extensions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,10 @@ pub struct Manifest {
     /// The model's up axis.
     #[serde(default)]
     pub up: UpAxis,
+    /// Largest distance, in model units after scaling, by which a clip may put the skin elsewhere for the
+    /// sake of its size: clips are then quantised ([`Compress`](crate::pose::Compress)). `None` keeps them lossless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_error: Option<f32>,
     /// Names for the model's joints in file order, for formats that have none. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
@@ -132,6 +136,7 @@ impl Manifest {
             scale: 1.0,
             hand: Hand::default(),
             up: UpAxis::default(),
+            clip_error: None,
             joint_names: Vec::new(),
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
@@ -145,25 +150,28 @@ impl Manifest {
             let hint = "a manifest holds at least (model: \"character.md5mesh\")";
             return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
         }
-        let manifest: Self = options().from_bytes(source).map_err(|error| {
-            let at = error.span.start;
-            let diagnostic = Diagnostic::error(file, error.code.to_string());
-            FormatError::one(diagnostic.at(source, at.line as u32, at.col as u32))
-        })?;
+        let manifest: Self =
+            options().from_bytes(source).map_err(|error| FormatError::one(misread(file, source, &error)))?;
         let mut diagnostics = Vec::new();
         if !(manifest.scale.is_finite() && manifest.scale > 0.0) {
-            diagnostics.push(Diagnostic::error(file, format!("scale is {}, expected more than 0", manifest.scale)));
+            let error = Diagnostic::error(file, format!("scale is {}, expected more than 0", manifest.scale));
+            diagnostics.push(place_of(source, "scale", error));
+        }
+        if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
+            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected more than 0")));
         }
         for (name, clip) in &manifest.clips {
             for key in clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0) {
                 let message = format!("callback `{}` is at {} s, expected 0 or more", key.name, key.time);
-                diagnostics.push(Diagnostic::error(file, message).with_context(format!("clip `{name}`")));
+                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
         for (name, socket) in &manifest.sockets {
             let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
             if !finite {
-                diagnostics.push(Diagnostic::error(file, format!("socket `{name}` holds a number that is not finite")));
+                let error = Diagnostic::error(file, format!("socket `{name}` holds a number that is not finite"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
@@ -174,9 +182,9 @@ impl Manifest {
         options().to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// The settings for importing the model and its clips.
+    /// The settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
-        ImportSettings { scale: self.scale, hand: self.hand, up: self.up }
+        ImportSettings { scale: self.scale, hand: self.hand, up: self.up, ..ImportSettings::default() }
     }
 
     /// Every file the manifest names besides the model, each once, in order of name.
@@ -188,8 +196,82 @@ impl Manifest {
     }
 }
 
+/// How deep lists and structs may lie in one another.
+const NESTING: usize = 64;
+
 fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).with_recursion_limit(NESTING)
+}
+
+/// The error at the first line on which `word` stands by itself; where it stands twice it may be another.
+fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
+    let at = source.windows(word.len()).position(|piece| piece == word.as_bytes());
+    match at {
+        Some(at) => {
+            let (line, column) = line_and_column(source, at);
+            error.at(source, line, column)
+        }
+        None => error,
+    }
+}
+
+/// What RON's parser found, in the words of this crate's other reports.
+fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
+    let (message, mut hint) = explain(&error.code, source);
+    let at = error.span.start;
+    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, at.col as u32);
+    // RON says what it misses, not that there is nothing more.
+    let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
+    let at_end = (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);
+    if at_end && !matches!(error.code, ron::Error::MissingStructField { .. } | ron::Error::TrailingCharacters) {
+        hint = "the file seems to be cut short, or a bracket is not closed".into();
+    }
+    if hint.is_empty() { diagnostic } else { diagnostic.with_hint(hint) }
+}
+
+fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
+    use ron::Error;
+    let did_you_mean = |found: &str, known: &'static [&'static str]| match nearest(found, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    };
+    match error {
+        Error::NoSuchStructField { expected, found, .. } => {
+            (format!("unknown field `{found}`"), did_you_mean(found, expected))
+        }
+        Error::NoSuchEnumVariant { expected, found, .. } => {
+            (format!("unknown value `{found}`"), did_you_mean(found, expected))
+        }
+        Error::MissingStructField { field, .. } => {
+            let hint = match *field {
+                "model" => "a manifest names its model: `model: \"character.md5mesh\"`".to_owned(),
+                field => format!("add `{field}: …`"),
+            };
+            (format!("the field `{field}` is missing"), hint)
+        }
+        Error::DuplicateStructField { field, .. } => (format!("the field `{field}` is given twice"), String::new()),
+        Error::ExpectedNamedStructLike(_) | Error::ExpectedStructLike
+            if source.trim_ascii_start().starts_with(b"{") =>
+        {
+            let hint = "a manifest is RON, not JSON: `(model: \"character.md5mesh\")`, names without quotes";
+            ("expected `(`, found `{`".to_owned(), hint.to_owned())
+        }
+        Error::ExpectedNamedStructLike(_) | Error::ExpectedStructLike => ("expected `(`".to_owned(), String::new()),
+        Error::ExpectedComma => {
+            ("expected `,` or a closing bracket".to_owned(), "a comma may be missing before this".to_owned())
+        }
+        Error::ExpectedFloat | Error::ExpectedInteger => ("expected a number".to_owned(), String::new()),
+        Error::ExpectedString => ("expected a text in double quotes".to_owned(), String::new()),
+        Error::ExceededRecursionLimit => {
+            (format!("brackets lie more than {NESTING} deep in one another"), String::new())
+        }
+        other => {
+            let text = other.to_string();
+            let mut letters = text.chars();
+            let first = letters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+            (first + letters.as_str(), String::new())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -216,7 +298,29 @@ mod tests {
         let error = Manifest::parse("a.character.ron", b"(\n  model: \"a.m3d\",\n  scael: 2.0,\n)").unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("a.character.ron:3:"), "{text}");
-        assert!(text.contains("scael"), "{text}");
+        assert!(text.contains("unknown field `scael`") && text.contains("did you mean `scale`?"), "{text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_words_for_the_artist() {
+        let cases = [
+            ("{ \"model\": \"a.m3d\" }", "expected `(`, found `{`", "RON, not JSON"),
+            ("(model: \"a.m3d\", clips: {\"w\": (playback: Lop)})", "unknown value `Lop`", "did you mean `Loop`?"),
+            ("(model: \"a.m3d\"\n scale: 2)", "expected `,`", "a comma may be missing"),
+            ("(scale: 2)", "the field `model` is missing", "a manifest names its model"),
+            ("(model: \"a.m3d\", clips: {\"w\": (fi", "unknown field `fi`", "cut short"),
+            ("(model: \"a.m3d\",\n scale: 0)", "a:2:2: error: scale is 0", ""),
+        ];
+        for (text, message, hint) in cases {
+            let error = Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(message) && error.contains(hint), "{error}");
+        }
+        let deep = format!(
+            "(model: \"a\", clips: {{\"w\": (callbacks: [(time: 0, name: \"n\", data: {}1{})])}})",
+            "[".repeat(99),
+            "]".repeat(99)
+        );
+        assert!(Manifest::parse("a", deep.as_bytes()).unwrap_err().to_string().contains("more than 64 deep"));
     }
 
     #[test]
@@ -224,6 +328,7 @@ mod tests {
         for text in [
             "(model: \"a\", scale: 0)",
             "(model: \"a\", scale: NaN)",
+            "(model: \"a\", clip_error: 0)",
             "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
             "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
         ] {

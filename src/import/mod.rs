@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod influences;
+mod limits;
 mod names;
 mod normals;
 mod reach;
@@ -18,6 +19,7 @@ mod md5;
 mod open;
 mod textures;
 
+pub use limits::Limits;
 pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
@@ -65,11 +67,13 @@ pub struct ImportSettings {
     pub hand: Hand,
     /// The file's up axis.
     pub up: UpAxis,
+    /// The most that the file may hold.
+    pub limits: Limits,
 }
 
 impl Default for ImportSettings {
     fn default() -> Self {
-        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto }
+        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto, limits: Limits::default() }
     }
 }
 

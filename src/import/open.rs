@@ -1,12 +1,17 @@
 //! From the bytes of files to one finished model: what loaders and the command line share.
 
-use super::{ClipEntry, ImportSettings, Imported, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
+use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
-    format::{Diagnostic, FormatError, m3d, md5},
-    model::{JointTransform, SkeletalClip, Skeleton},
+    format::{Diagnostic, FormatError, m3d, md5, nearest},
+    model::{JointTransform, Model, SkeletalClip, Skeleton},
+    pose::Compress,
 };
 use glam::{Affine3A, Quat, Vec3};
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
 /// What a file is, by its name and, where the name says nothing, by its first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +43,7 @@ impl FileKind {
 
 /// Reads and imports a model of either format, by the extension of `file`.
 pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+    settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
             let parsed = m3d::parse(file, source)?;
@@ -56,6 +62,7 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
             return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
         }
     };
+    settings.limits.check(file, &imported)?;
     Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
 }
 
@@ -69,8 +76,10 @@ pub fn open_clips(
     settings: &ImportSettings,
 ) -> Result<(Vec<SkeletalClip>, Vec<Diagnostic>), FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
+        settings.limits.check_size(file, source.len() as u64)?;
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
+        settings.limits.check_clip(file, &clip.value)?;
         return Ok((vec![clip.value], [anim.warnings, clip.warnings].concat()));
     }
     let donor = open_model(file, source, settings)?;
@@ -131,26 +140,34 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
     Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 
+const BESIDE: &str = "files are named relative to the manifest";
+
 /// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
 ///
 /// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
-/// model that cannot be read is an error.
-pub fn assemble(
+/// model that cannot be read is an error. A file that several entries name is read and parsed once.
+pub fn assemble<'s>(
     file: &str,
     manifest: &Manifest,
-    mut read: impl FnMut(&str) -> Result<Vec<u8>, String>,
+    limits: &Limits,
+    mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    let settings = manifest.settings();
+    let settings = ImportSettings { limits: *limits, ..manifest.settings() };
+    if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
+        let error = Diagnostic::error(file, format!("the model `{}` is no file that can be read", manifest.model));
+        return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh; export it as one of them")));
+    }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
-        FormatError::one(Diagnostic::error(file, message))
+        FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
     let mut imported = open_model(&manifest.model, &source, &settings)?;
+    drop(source);
     rename_joints(file, manifest, &mut imported);
+    let mut opened = Opened::new();
     for (name, entry) in &manifest.clips {
-        match find_clip(file, name, entry, &imported, &settings, &mut read) {
-            Ok((mut clip, warnings)) => {
-                imported.warnings.extend(warnings);
+        match find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read) {
+            Ok(mut clip) => {
                 refine(file, name, entry, &mut clip, &mut imported.warnings);
                 // A clip of the model that an entry refers to gives way to what the entry makes of it.
                 let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
@@ -168,8 +185,18 @@ pub fn assemble(
     }
     leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
+    limits.check(file, &imported)?;
+    if let Some(error) = manifest.clip_error {
+        let Model { skeleton, parts, clips, .. } = &mut imported.model;
+        let compress = Compress::new(skeleton, parts, error);
+        clips.iter_mut().for_each(|clip| *clip = compress.run(clip));
+    }
     Ok(imported)
 }
+
+/// Clips of files opened so far: several entries may name one file. A name that marks differences makes
+/// another clip of an `.md5anim`.
+type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
 
 fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
@@ -191,34 +218,51 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     imported.model.skeleton = renamed;
 }
 
-fn find_clip(
+fn find_clip<'s>(
     file: &str,
     name: &str,
     entry: &ClipEntry,
-    imported: &Imported,
+    imported: &mut Imported,
     settings: &ImportSettings,
-    read: &mut impl FnMut(&str) -> Result<Vec<u8>, String>,
-) -> Result<(SkeletalClip, Vec<Diagnostic>), FormatError> {
-    let (clips, warnings, whose) = match &entry.file {
+    opened: &mut Opened,
+    read: &mut impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<SkeletalClip, FormatError> {
+    let (clips, whose) = match &entry.file {
         Some(path) => {
-            let source = read(path).map_err(|reason| {
-                FormatError::one(Diagnostic::error(file, format!("cannot read `{path}`: {reason}")))
-            })?;
-            let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
-            (clips, warnings, path.as_str())
+            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
+            let clips = match opened.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let source = read(path).map_err(|reason| {
+                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        FormatError::one(error.with_hint(BESIDE))
+                    })?;
+                    let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
+                    imported.warnings.extend(warnings);
+                    new.insert(clips)
+                }
+            };
+            (&*clips, path.as_str())
         }
-        None => (imported.model.clips.clone(), Vec::new(), "the model"),
+        None => (&imported.model.clips, "the model"),
     };
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
-    let index = if alone { Some(0) } else { clips.iter().position(|clip| &*clip.timing.name == wanted) };
-    let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
-    let missing = || {
+    let found = if alone { clips.first() } else { clips.iter().find(|clip| &*clip.timing.name == wanted) };
+    found.cloned().ok_or_else(|| {
+        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        FormatError::one(Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}")))
-    };
-    index.and_then(|i| clips.into_iter().nth(i)).map(|clip| (clip, warnings)).ok_or_else(missing)
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let known = clips.iter().map(|clip| &*clip.timing.name);
+        FormatError::one(match nearest(wanted, known) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None if entry.file.is_none() => {
+                error.with_hint("a clip of another file needs that file: `file: \"walk.md5anim\"`")
+            }
+            None => error,
+        })
+    })
 }
 
 fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {
@@ -234,7 +278,9 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
     if late > 0 {
         let message = format!(
-            "{late} callback keys of clip `{name}` lie after its end ({:.3} s) and were moved there",
+            "{late} callback key{} of clip `{name}` lie{} after its end ({:.3} s): moved there",
+            if late == 1 { "" } else { "s" },
+            if late == 1 { "s" } else { "" },
             clip.timing.duration
         );
         warnings.push(Diagnostic::warning(file, message));

@@ -59,7 +59,7 @@ impl<'a> Reach<'a> {
             if carried.is_nan() || carried > FARTHEST {
                 let name = &self.skeleton.names()[joint];
                 return Err(format!(
-                    "joint `{name}` and those above it carry the skin {carried:.0e} units far; more than {FARTHEST:.0e} cannot be reckoned with"
+                    "joint `{name}` and those above it carry the skin {carried:.0e} units far: a length or a scale is out of hand"
                 ));
             }
         }

@@ -178,7 +178,7 @@ fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) 
 }
 
 /// A joint's transform relative to its parent, as posed now.
-fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
+pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
     let skeleton = &character.skeleton;
     let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
         return skeleton.rest_of(joint);
@@ -277,5 +277,5 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
         let parts: Vec<_> = moved.iter().map(|(part, count)| format!("{} {count}", part.name)).collect();
         format!("deform joint, {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
     };
-    ui.label(RichText::new(&text).weak()).on_hover_text(text);
+    ui.add(egui::Label::new(RichText::new(text).weak()).wrap());
 }

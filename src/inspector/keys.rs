@@ -82,6 +82,7 @@ impl KeyEdit {
             let field = ui.add(egui::TextEdit::singleline(&mut name).hint_text("name").desired_width(92.0));
             if std::mem::take(&mut self.fresh) {
                 field.request_focus();
+                select_all(ui, field.id, key.name.chars().count());
             }
             if field.changed() {
                 key.name = name.into();
@@ -109,6 +110,14 @@ impl KeyEdit {
         });
         keep
     }
+}
+
+/// Selects a field's text, so that typing replaces it.
+fn select_all(ui: &Ui, field: egui::Id, letters: usize) {
+    let mut state = egui::TextEdit::load_state(ui.ctx(), field).unwrap_or_default();
+    let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(letters));
+    state.cursor.set_char_range(Some(all));
+    state.store(ui.ctx(), field);
 }
 
 /// Data as typed; nothing is the unit.

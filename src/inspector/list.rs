@@ -31,7 +31,8 @@ pub(super) fn show<'w, 's>(
 ) {
     let mut all: Vec<(Entity, Option<&Name>, bool)> =
         characters.map(|item| (item.entity, item.name, assets.contains(item.handle.id()))).collect();
-    all.sort_unstable_by_key(|&(entity, ..)| entity);
+    // As they came: entities themselves are in no such order.
+    all.sort_unstable_by_key(|&(entity, ..)| entity.index_u32());
     let count = all.len();
     ui.horizontal(|ui| {
         ui.strong("Characters");

@@ -140,6 +140,8 @@ impl Inspector {
 }
 
 /// The character that the panel shows; the first there is while it is `None`.
+///
+/// Set it, and [`Inspector::joint`], to show another one: the list and the tree scroll there.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Deref, DerefMut)]
 pub struct InspectedCharacter(pub Option<Entity>);
 
@@ -256,7 +258,7 @@ fn panel(
     let ctx = ctx.clone();
     let state = &mut *state;
     if inspected.0.is_none_or(|entity| !characters.contains(entity)) {
-        let first = characters.iter().map(|item| item.entity).min();
+        let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());
         inspected.set_if_neq(InspectedCharacter(first));
     }
     let mut now_hovered = None;

@@ -3,6 +3,7 @@
 use crate::model::JointTransform;
 use bevy_egui::egui::{self, RichText, Ui};
 use glam::{EulerRot, Quat, Vec3};
+use std::borrow::Cow;
 
 /// The accent for what is chosen by hand or fires just now.
 pub(super) const ACCENT: egui::Color32 = egui::Color32::from_rgb(240, 150, 50);
@@ -35,11 +36,21 @@ pub(super) fn cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
 
 /// A name that may be of any length, cut after `letters` and whole under the pointer.
 pub(super) fn name_cell(ui: &mut Ui, name: &str, letters: usize) {
-    if name.chars().count() <= letters {
-        return cell(ui, name);
+    match shortened(name, letters) {
+        Cow::Borrowed(name) => cell(ui, name),
+        Cow::Owned(start) => {
+            ui.add(egui::Label::new(start).extend()).on_hover_text(name);
+        }
     }
-    let start: String = name.chars().take(letters - 1).collect();
-    ui.add(egui::Label::new(format!("{start}…")).extend()).on_hover_text(name);
+}
+
+/// A name, or its start if it is longer than so many letters.
+pub(super) fn shortened(name: &str, letters: usize) -> Cow<'_, str> {
+    if name.chars().count() <= letters {
+        return name.into();
+    }
+    let start: String = name.chars().take(letters.saturating_sub(1)).collect();
+    format!("{start}…").into()
 }
 
 /// Rotation about x, y and z in degrees: `R = Rx · Ry · Rz`.

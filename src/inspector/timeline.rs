@@ -79,9 +79,10 @@ fn one_track(
 ) -> Option<ClipTiming> {
     let mut changed = timing.clone();
     ui.horizontal(|ui| {
-        let name = RichText::new(&*timing.name).strong();
+        let name = RichText::new(numbers::shortened(&timing.name, 18)).strong();
         let name = if track.enabled { name } else { name.weak() };
-        numbers::cell(ui, name);
+        let name = ui.add(egui::Label::new(name).extend());
+        name.on_hover_text(format!("{}, track {}", timing.name, track.id().0));
         ui.weak(format!("{:.3} of {:.3} s", track.time(), timing.duration));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let copy = ui.add_enabled(!timing.callbacks.is_empty(), egui::Button::new("Copy keys"));

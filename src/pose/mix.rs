@@ -167,7 +167,12 @@ impl<'a> Mix<'a> {
 
     /// `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
     #[inline(always)]
-    fn pose<P: Product, const SCALE: bool, const PARTIAL: bool>(&self, p: P, groups: &Groups, out: &mut [SoaTransform]) {
+    fn pose<P: Product, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        p: P,
+        groups: &Groups,
+        out: &mut [SoaTransform],
+    ) {
         // A group without layers is left out as a whole: the other's means are the result.
         match groups.split() {
             ([], [], []) => out.copy_from_slice(self.rest),

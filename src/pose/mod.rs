@@ -15,6 +15,7 @@
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
 //! | [`PickSkin`] | skinning matrices, a ray | the triangle it hits, and whose |
 //! | [`PartBounds`] | joint matrices, clips | boxes for culling |
+//! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
@@ -25,6 +26,7 @@
 mod adjust;
 mod blend;
 mod bounds;
+mod compress;
 mod evaluate;
 mod ik;
 mod mask;
@@ -42,7 +44,8 @@ mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
-pub use bounds::PartBounds;
+pub use bounds::{PartBounds, Reach};
+pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;

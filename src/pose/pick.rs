@@ -131,7 +131,7 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
     let p = direction.cross(across);
     let determinant = along.dot(p);
     // A triangle seen edge on or pressed flat, and anything that is not a number.
-    if !(determinant.abs() > f64::MIN_POSITIVE) {
+    if determinant.is_nan() || determinant.abs() <= f64::MIN_POSITIVE {
         return None;
     }
     let from = origin - a;

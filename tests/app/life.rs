@@ -4,7 +4,7 @@ use super::support::*;
 use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
 use bevy_marionette::{
     asset::CharacterPart,
-    character::{CharacterParts, ModelPose, PartOf},
+    character::{CharacterParts, ModelPose, PartOf, PoseOverrides},
     controller::Track,
     model::{Model, Skeleton, SkinPart},
     prelude::*,
@@ -371,4 +371,155 @@ fn beside_all_of_bevys_plugins_the_systems_find_an_order() {
     let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
     (0..3).for_each(|_| app.update());
     assert_eq!(app.world().get::<CharacterParts>(entity).unwrap().entities.len(), 1);
+}
+
+#[test]
+fn disabled_it_stands_still_keeps_its_parts_and_goes_on_when_enabled() {
+    use bevy::ecs::entity_disabling::Disabled;
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.3);
+    let parts = app.parts(entity);
+    app.world().entity_mut(entity).insert(Disabled);
+    // Others come and go meanwhile.
+    let other = app.spawn(&handle, "walk");
+    app.update(0.3);
+    app.world().entity_mut(other).remove_with_requires::<SkinnedCharacter>();
+    app.update(0.3);
+    assert!(parts.iter().all(|&part| app.is_alive(part)));
+    app.world().entity_mut(entity).remove::<Disabled>();
+    app.update(0.1);
+    assert_eq!(app.parts(entity), parts);
+    assert!((app.clip_time(entity) - 0.4).abs() < 1e-9);
+}
+
+#[test]
+fn the_last_character_gone_and_the_handle_dropped_nothing_of_the_asset_is_left() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    drop(handle);
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(app.parts(entity).len(), 1, "in use it stays");
+    app.world().entity_mut(entity).despawn();
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(app.world().resource::<Assets<Character>>().len(), 0);
+    assert_eq!(app.world().resource::<Assets<Mesh>>().len(), 0);
+    assert_eq!(app.world().resource::<Assets<StandardMaterial>>().len(), 0);
+}
+
+#[test]
+fn under_a_parent_of_no_size_everything_stays_a_number() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    for scale in [Vec3::ZERO, Vec3::new(1.0, 0.0, 1.0), Vec3::splat(1e-30)] {
+        let parent = app.world().spawn(Transform::from_scale(scale)).id();
+        let entity = app.spawn(&handle, "walk");
+        app.world().entity_mut(entity).insert((ChildOf(parent), PoseOverrides::default()));
+        let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+        (0..3).for_each(|_| app.update(0.1));
+        assert!(app.world().get::<ModelPose>(entity).unwrap().joints.iter().all(|joint| joint.is_finite()));
+        assert!(app.world().get::<Transform>(carried).unwrap().is_finite());
+        assert!(app.world().get::<GlobalTransform>(carried).unwrap().affine().is_finite());
+        assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_mask_that_is_not_there_is_said_once_with_the_one_that_was_meant() {
+    let mut app = TestApp::new();
+    let mut manifest = manifest();
+    manifest.masks.insert("upper_body".into(), bevy_marionette::import::MaskEntry::default());
+    let handle = app.add(chain(&clips()), &manifest);
+    let mut controller = AnimationController::playing("walk");
+    controller.add_track(Track::new("swing").mask("upper_bdoy"));
+    for _ in 0..2 {
+        let entity = app.spawn_with(&handle, controller.clone());
+        (0..3).for_each(|_| app.update(0.1));
+        app.controller(entity).set_speed(2.0);
+        app.update(0.1);
+    }
+    let said = logged("upper_bdoy");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("did you mean `upper_body`?"), "{said:?}");
+}
+
+/// Many characters posed by as many threads as there are, against one thread.
+#[test]
+fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
+    use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
+    let mut app = TestApp::new();
+    let model = chain(&clips());
+    let handle = app.add(model.clone(), &manifest());
+    let entities: Vec<Entity> = (0..400)
+        .map(|i| {
+            let mut controller = AnimationController::playing(["walk", "swing", "idle"][i % 3]);
+            controller.seek(0.0137 * i as f64);
+            let entity = app.spawn_with(&handle, controller);
+            app.world().entity_mut(entity).insert(PoseOverrides::default());
+            entity
+        })
+        .collect();
+    app.update(0.0);
+    app.update(0.0171);
+    let mut scratch = Scratch::default();
+    for entity in entities {
+        let controller = app.controller(entity).clone();
+        let character = app.asset(&handle).unwrap();
+        let layers: Vec<ClipLayer> = controller
+            .layers(character)
+            .map(|layer| ClipLayer { weight: layer.weight, ..ClipLayer::new(&character.clips[layer.clip], layer.time) })
+            .collect();
+        assert_eq!(layers.len(), 1);
+        let priority_blend = controller.priority_blend();
+        Evaluate { priority_blend, ..Evaluate::new(&model.skeleton, &layers) }.run(&mut scratch);
+        let bits = |joints: &[glam::Affine3A]| -> Vec<u32> {
+            joints.iter().flat_map(|joint| joint.to_cols_array()).map(f32::to_bits).collect()
+        };
+        assert_eq!(bits(&app.app.world().get::<ModelPose>(entity).unwrap().joints), bits(scratch.model()));
+    }
+}
+
+#[test]
+fn seen_by_any_camera_in_any_window_it_is_posed() {
+    use bevy::{
+        camera::RenderTarget,
+        log::LogPlugin,
+        render::{RenderPlugin, settings::WgpuSettings},
+        window::WindowRef,
+        winit::WinitPlugin,
+    };
+    let mut app = App::new();
+    let no_gpu = WgpuSettings { backends: None, ..default() };
+    app.add_plugins(
+        DefaultPlugins
+            .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>(),
+    );
+    app.add_plugins(MarionettePlugins);
+    app.finish();
+    app.cleanup();
+    let second = app.world_mut().spawn(Window::default()).id();
+    let handle = {
+        let character = build(app.world_mut(), chain(&clips()), &manifest());
+        app.world_mut().resource_mut::<Assets<Character>>().add(character)
+    };
+    let at = |x: f32| Transform::from_xyz(x, 1.0, 5.0);
+    // One camera sees the first, one the second, and nobody the third.
+    app.world_mut().spawn((Camera3d::default(), at(0.0)));
+    let window = RenderTarget::Window(WindowRef::Entity(second));
+    app.world_mut().spawn((Camera3d::default(), window, at(1000.0)));
+    let characters = [0.0, 1000.0, 2000.0].map(|x| {
+        let controller = AnimationController::playing("walk");
+        app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller, Transform::from_xyz(x, 0.0, 0.0))).id()
+    });
+    (0..5).for_each(|_| {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    });
+    let rest = chain(&clips()).skeleton.rest_model();
+    let moved = characters.map(|entity| app.world().get::<ModelPose>(entity).unwrap().joints != rest);
+    assert_eq!(moved, [true, true, false]);
 }

@@ -3,6 +3,7 @@
 mod support;
 
 mod bevy_animation_defects;
+mod crowd;
 mod events;
 mod life;
 mod loading;
@@ -10,5 +11,6 @@ mod parts;
 mod picking;
 mod reload;
 mod save;
+mod scenes;
 mod soak;
 mod sockets;

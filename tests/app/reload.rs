@@ -94,6 +94,9 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     assert_eq!(version(&app, &handle), before);
     assert_eq!(app.parts(entity), parts);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
+    let said = logged("one.character.ron:3:").len();
+    (0..5).for_each(|_| app.update(0.1));
+    assert_eq!(logged("one.character.ron:3:").len(), said, "said once");
     // A second character of it still gets its parts, and a good file is taken again.
     let other = app.spawn(&handle, "walk");
     app.update(0.1);

@@ -295,6 +295,12 @@ fn listen_to_the_log() {
     });
 }
 
+/// Gives the log's memory back.
+#[allow(dead_code)]
+pub fn forget_log() {
+    *LOG.lock().unwrap() = Vec::new();
+}
+
 /// The lines of the log that hold `text`. All tests write to one log, so `text` must be one test's own.
 pub fn logged(text: &str) -> Vec<String> {
     let log = LOG.lock().unwrap();

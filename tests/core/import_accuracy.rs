@@ -366,7 +366,7 @@ fn keys_at_odd_times_stay_within_the_bound() {
 #[test]
 fn up_axis_scale_and_a_forced_hand_are_followed() {
     let m3d = Maker { bones: 8, right_handed: true, turn: 0.1, key_times: even_keys }.make(3);
-    let settings = ImportSettings { scale: 0.25, up: UpAxis::Z, hand: Hand::Auto };
+    let settings = ImportSettings { scale: 0.25, up: UpAxis::Z, hand: Hand::Auto, ..ImportSettings::default() };
     let imported = import(&m3d, &settings);
     let error = worst_error(&m3d, &imported, |[x, y, z]| [-y, z, -x].map(|c| c * 0.25));
     assert!(error < f64::from(CLIP_ERROR), "{error}");

@@ -14,16 +14,16 @@ use bevy::{
         settings::{RenderCreation, WgpuSettings},
     },
     time::TimeUpdateStrategy,
-    window::{PrimaryWindow, WindowEvent},
+    window::{PrimaryWindow, WindowEvent, WindowResolution},
     winit::WinitPlugin,
 };
 use bevy_egui::{
-    EguiFullOutput, EguiPostUpdateSet,
+    EguiContext, EguiFullOutput, EguiPostUpdateSet,
     egui::{self, Rect, Shape},
 };
 use bevy_marionette::{
     asset::build_character,
-    import::Manifest,
+    import::{Manifest, MaskEntry},
     inspector::MarionetteInspectorPlugin,
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
@@ -39,14 +39,22 @@ pub const FRAME: f64 = 1.0 / 60.0;
 #[derive(Resource, Default)]
 struct Painted {
     texts: Vec<(String, Rect)>,
+    /// Texts that stick out of where they may be seen, to the left or right.
+    cut: Vec<String>,
     copied: Option<String>,
 }
 
+/// Callbacks that were fired: name and time in the clip.
+#[derive(Resource, Default)]
+struct Heard(Vec<(String, f64)>);
+
 fn read_output(mut painted: ResMut<Painted>, outputs: Query<&EguiFullOutput>) {
+    let painted = &mut *painted;
     painted.texts.clear();
+    painted.cut.clear();
     for output in outputs.iter().filter_map(|output| output.0.as_ref()) {
         for clipped in &output.shapes {
-            collect(&clipped.shape, clipped.clip_rect, &mut painted.texts);
+            collect(&clipped.shape, clipped.clip_rect, painted);
         }
         for command in &output.platform_output.commands {
             if let egui::OutputCommand::CopyText(text) = command {
@@ -56,13 +64,22 @@ fn read_output(mut painted: ResMut<Painted>, outputs: Query<&EguiFullOutput>) {
     }
 }
 
-fn collect(shape: &Shape, clip: Rect, texts: &mut Vec<(String, Rect)>) {
+fn collect(shape: &Shape, clip: Rect, painted: &mut Painted) {
     match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, texts)),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, painted)),
         Shape::Text(text) => {
             let rect = text.galley.rect.translate(text.pos.to_vec2());
+            let shown = text.galley.text();
+            if clip.y_range().contains(rect.center().y) {
+                let is_inside = clip.x_range().expand(0.5).intersects(rect.x_range())
+                    && rect.left() >= clip.left() - 0.5
+                    && rect.right() <= clip.right() + 0.5;
+                if text.galley.elided || !is_inside {
+                    painted.cut.push(shown.to_owned());
+                }
+            }
             if clip.contains(rect.center()) {
-                texts.push((text.galley.text().to_owned(), rect));
+                painted.texts.push((shown.to_owned(), rect));
             }
         }
         _ => {}
@@ -78,17 +95,27 @@ pub struct Harness {
 impl Harness {
     /// A character with two arms that wave, in an app whose inspector is closed.
     pub fn new() -> Self {
+        Self::in_window(1280, 800, 1.0)
+    }
+
+    /// The same in a window of so many physical pixels, and so many of them to a logical one.
+    pub fn in_window(width: u32, height: u32, scale: f32) -> Self {
         let mut app = App::new();
+        let resolution = WindowResolution::new(width, height).with_scale_factor_override(scale);
         let wgpu = WgpuSettings { backends: None, ..default() };
         app.add_plugins(
             DefaultPlugins
                 .set(RenderPlugin { render_creation: RenderCreation::Automatic(Box::new(wgpu)), ..default() })
+                .set(WindowPlugin { primary_window: Some(Window { resolution, ..default() }), ..default() })
                 .disable::<WinitPlugin>()
                 .disable::<LogPlugin>(),
         );
         app.add_plugins((MarionettePlugins, MarionetteInspectorPlugin));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
-        app.init_resource::<Painted>();
+        app.init_resource::<Painted>().init_resource::<Heard>();
+        app.add_systems(Last, |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
+            heard.0.extend(events.read().map(|event| (event.name.to_string(), event.time)));
+        });
         app.add_systems(
             PostUpdate,
             read_output.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput),
@@ -100,9 +127,11 @@ impl Harness {
         app.cleanup();
         let world = app.world_mut();
         world.spawn((Camera3d::default(), Transform::from_xyz(0.0, 1.0, 6.0).looking_at(Vec3::Y, Vec3::Y)));
+        let mut manifest = Manifest::of_model("code");
+        manifest.masks.insert("left arm".into(), MaskEntry { roots: vec!["arm.L".into()], falloff: 0 });
         let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
             let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-            build_character(waver(), &Manifest::of_model("code"), &mut meshes, &mut materials)
+            build_character(waver(), &manifest, &mut meshes, &mut materials)
         });
         let handle = world.resource_mut::<Assets<Character>>().add(character);
         let character =
@@ -121,6 +150,35 @@ impl Harness {
 
     pub fn get<C: Component>(&self) -> Option<&C> {
         self.app.world().get::<C>(self.character)
+    }
+
+    pub fn controller(&mut self) -> Mut<'_, AnimationController> {
+        self.app.world_mut().get_mut(self.character).expect("every character has one")
+    }
+
+    /// The callback keys of the character's clip: name and time.
+    pub fn keys(&self) -> Vec<(String, f64)> {
+        let handle = self.get::<SkinnedCharacter>().expect("it is one");
+        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is there");
+        character.clips[0].timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect()
+    }
+
+    /// The callbacks fired in so many frames from now on.
+    pub fn heard_in(&mut self, frames: usize) -> Vec<(String, f64)> {
+        self.app.world_mut().resource_mut::<Heard>().0.clear();
+        self.frames(frames);
+        std::mem::take(&mut self.app.world_mut().resource_mut::<Heard>().0)
+    }
+
+    /// Texts that do not fit where they stand.
+    pub fn cut(&self) -> &[String] {
+        &self.app.world().resource::<Painted>().cut
+    }
+
+    /// The theme of egui, which everything of egui follows.
+    pub fn theme(&mut self) -> egui::Theme {
+        let world = self.app.world_mut();
+        world.query::<&mut EguiContext>().single_mut(world).expect("one camera").get_mut().theme()
     }
 
     /// Texts of the panel as last painted.
@@ -172,6 +230,15 @@ impl Harness {
         }
     }
 
+    /// Types a text, letter by letter.
+    pub fn type_text(&mut self, text: &str) {
+        for letter in text.chars() {
+            // Which key it comes from does not matter to a text.
+            self.key(KeyCode::F24, if letter == ' ' { Key::Space } else { Key::Character(letter.to_string().into()) });
+        }
+        self.frames(1);
+    }
+
     pub fn click(&mut self, text: &str) {
         let at = self.find(text).center();
         self.drag(at, egui::Vec2::ZERO);
@@ -208,7 +275,7 @@ impl Harness {
     }
 }
 
-/// A body with an arm on each side; `wave` lifts the left one and says `up` half way.
+/// A body with an arm on each side; `wave` lifts the left one and says `up` half way, `still` is still.
 fn waver() -> Model {
     let joint = |name: &str, parent, translation| Joint {
         name: name.into(),
@@ -252,7 +319,11 @@ fn waver() -> Model {
         source_vertices: vec![0, 1, 2],
         ..SkinPart::default()
     };
-    let clips = vec![SkeletalClip::new(timing, &frames).unwrap()];
+    let still = ClipFrames { transforms: (0..5).map(rest).collect(), ..frames.clone() };
+    let clips = vec![
+        SkeletalClip::new(timing, &frames).unwrap(),
+        SkeletalClip::new(ClipTiming::new("still", 1.0), &still).unwrap(),
+    ];
     Model {
         skeleton,
         parts: vec![part],

@@ -4,10 +4,13 @@
 mod harness;
 
 use bevy::{input::keyboard::Key, prelude::*};
-use bevy_egui::egui::vec2;
+use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, PoseOverrides, WeightView},
+    controller::{BlendMode, Priority, Transition},
+    import::Manifest,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
+    model::Playback,
     pose::JointOverride,
     prelude::*,
 };
@@ -54,8 +57,7 @@ fn a_click_chooses_a_joint_and_says_what_it_moves() {
 #[test]
 fn a_dragged_angle_poses_the_joint_and_is_mirrored_copied_and_reset() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.get::<AnimationController>().expect("it has one");
-    harness.app.world_mut().get_mut::<AnimationController>(harness.character).unwrap().stop();
+    harness.controller().stop();
     harness.frames(2);
     harness.click("arm.L");
     let rest = harness.get::<ModelPose>().unwrap().joints.clone();
@@ -219,4 +221,234 @@ fn explain_and_cost_tell_the_truth_about_a_simple_character() {
     harness.frames(2);
     // Two joints in the palette of the one part, 64 bytes each.
     assert!(harness.shows("128 bytes"), "{:?}", harness.texts());
+}
+
+/// A place of a control without a text: left of one text, in line with another.
+fn left_of(harness: &Harness, column: &str, line: &str) -> Pos2 {
+    pos2(harness.find(column).left() + 7.0, harness.find(line).center().y)
+}
+
+#[test]
+fn a_joint_is_searched_folded_away_and_shown_again_when_code_chooses_it() {
+    let mut harness = opened(InspectorTab::Joints);
+    harness.click("search joints");
+    harness.type_text("hand");
+    assert!(harness.shows("hand.R") && harness.shows("body"), "the way to a match is shown: {:?}", harness.texts());
+    harness.key(KeyCode::Backspace, Key::Backspace);
+    harness.type_text("d.l");
+    assert!(harness.shows("hand.L") && !harness.shows("hand.R"), "{:?}", harness.texts());
+    // A joint that the search hides is chosen elsewhere, as by a click in the view.
+    harness.app.world_mut().resource_mut::<Inspector>().joint = Some(2);
+    harness.frames(2);
+    assert!(harness.shows("arm.R") && harness.shows("search joints"), "{:?}", harness.texts());
+    harness.click("fold");
+    assert!(!harness.shows("hand.L"));
+    harness.app.world_mut().resource_mut::<Inspector>().joint = Some(3);
+    harness.frames(2);
+    assert!(harness.texts().iter().filter(|text| **text == "hand.L").count() >= 2, "in the tree and as heading");
+    for section in ["Model", "Rest", "Bind, in the model", "Inverse bind"] {
+        let before = harness.texts().len();
+        harness.click(section);
+        harness.frames(20);
+        assert!(harness.texts().len() > before, "{section} opens");
+        harness.click(section);
+        harness.frames(20);
+    }
+}
+
+#[test]
+fn a_weight_is_typed_and_what_is_posed_by_hand_is_typed_too() {
+    let mut harness = opened(InspectorTab::Joints);
+    harness.controller().stop();
+    harness.click("arm.R");
+    harness.drag(harness.find_beside("translation", "0.000").center(), Vec2::ZERO);
+    harness.type_text("2.5");
+    harness.key(KeyCode::Enter, Key::Enter);
+    let given = harness.get::<PoseOverrides>().expect("typing poses by hand").0.clone();
+    assert_eq!(given[0].transform.translation.y, 2.5, "{given:?}");
+    harness.drag(harness.find_beside("weight", "1.00").center(), Vec2::ZERO);
+    harness.type_text("0.5");
+    harness.key(KeyCode::Enter, Key::Enter);
+    assert_eq!(harness.get::<PoseOverrides>().unwrap().0[0].weight, 0.5);
+    let posed = harness.get::<ModelPose>().unwrap().joints[2].translation;
+    assert!((posed.y - (1.0 + 1.25)).abs() < 1e-5, "half of 2.5 above the body: {posed}");
+}
+
+#[test]
+fn every_number_and_switch_of_a_track_acts_on_the_controller() {
+    let mut harness = opened(InspectorTab::Tracks);
+    harness.click("Pause");
+    harness.drag(left_of(&harness, "weight", "remove"), Vec2::ZERO);
+    assert!(!harness.controller().tracks().next().unwrap().enabled);
+    harness.drag(left_of(&harness, "weight", "remove"), Vec2::ZERO);
+    assert!(harness.controller().tracks().next().unwrap().enabled);
+
+    harness.drag(harness.find_beside("weight", "1.00").center(), vec2(-30.0, 0.0));
+    let weight = harness.controller().tracks().next().unwrap().weight;
+    assert!((0.05..0.95).contains(&weight), "{weight}");
+    harness.drag(harness.find_beside("position", ".").center(), vec2(40.0, 0.0));
+    let time = harness.controller().tracks().next().unwrap().time();
+    assert!(time > 0.2, "{time}");
+    harness.drag(harness.find_beside("speed", "1.00").center(), vec2(-60.0, 0.0));
+    let speed = harness.controller().tracks().next().unwrap().speed;
+    assert!(speed < 0.9, "{speed}");
+    harness.drag(harness.find_beside("priority blend", "0.50").center(), vec2(40.0, 0.0));
+    assert!(harness.controller().priority_blend() > 0.55);
+
+    for (shown, wanted) in
+        [("low", "high"), ("blend", "additive"), ("all joints", "left arm"), ("as the clip says", "stop")]
+    {
+        // "blend" is also what its line is called.
+        let at = if shown == "blend" { harness.find_beside("blend", "blend") } else { harness.find(shown) };
+        harness.drag(at.center(), Vec2::ZERO);
+        harness.click(wanted);
+    }
+    let track = harness.controller().tracks().next().unwrap().clone();
+    assert_eq!((track.priority, track.blend), (Priority::High, BlendMode::Additive));
+    assert_eq!((track.mask.as_deref(), track.playback), (Some("left arm"), Some(Playback::Once)));
+
+    harness.click("stand still");
+    assert!(harness.controller().tracks().next().unwrap().paused);
+}
+
+#[test]
+fn slow_motion_queue_and_timed_events_are_shown_and_taken_back() {
+    let mut harness = opened(InspectorTab::Tracks);
+    harness.click("1/4");
+    assert_eq!(harness.app.world().resource::<Time<Virtual>>().relative_speed(), 0.25);
+    let before = harness.controller().time();
+    harness.frames(8);
+    let passed = harness.controller().time() - before;
+    assert!((passed - 2.0 * FRAME).abs() < 1e-6, "{passed}");
+    harness.click("Queue");
+    assert_eq!(harness.controller().queued().collect::<Vec<_>>(), ["wave"]);
+    assert!(harness.shows("1.  wave"), "{:?}", harness.texts());
+    harness.click("clear");
+    assert_eq!(harness.controller().queued().count(), 0);
+    let start = harness.controller().time() + 5.0;
+    let track = harness.controller().tracks().next().unwrap().id();
+    harness.controller().key_track_weight(track, 0.25, start, 1.0, Transition::Linear);
+    harness.frames(1);
+    assert!(harness.shows("Timed events") && harness.shows("to 0.25"), "{:?}", harness.texts());
+    harness.click("drop");
+    assert_eq!(harness.controller().timed_events().count(), 0);
+    // The first clip named is the one that the buttons are for.
+    harness.click("wave");
+    harness.click("still");
+    harness.click("Cross-fade");
+    assert_eq!(harness.controller().tracks().count(), 2, "the old one fades out below the new one");
+    harness.click("Stop");
+    assert!(harness.shows("Nothing plays: the rest pose."));
+}
+
+#[test]
+fn a_key_is_added_named_dragged_copied_and_deleted_and_fires_where_it_stands() {
+    let mut harness = opened(InspectorTab::Timeline);
+    harness.click("Pause");
+    harness.controller().tracks_mut().for_each(|track| track.seek(0.25));
+    harness.frames(2);
+    harness.click("Add key");
+    harness.frames(2);
+    // The new key's name is selected: what is typed replaces it.
+    harness.type_text("step");
+    assert_eq!(harness.keys(), [("step".into(), 0.25), ("up".into(), 0.5)]);
+    harness.drag(harness.find_beside("data", "RON").center(), Vec2::ZERO);
+    harness.type_text("\"left\"");
+    harness.click("Play");
+    let heard = harness.heard_in(60);
+    let steps: Vec<_> = heard.iter().filter(|(name, _)| name == "step").collect();
+    assert_eq!(steps, [&("step".to_owned(), 0.25)], "once in a round of a second: {heard:?}");
+
+    // The mark stands where the name begins. From a quarter to three quarters is twice the way to `up`.
+    let from = harness.find("step").left_top() + vec2(2.0, 4.0);
+    let way = 2.0 * (harness.find("up").left() - harness.find("step").left());
+    harness.drag(from, vec2(way, 0.0));
+    let keys = harness.keys();
+    let [(_, up), (_, step)] = keys[..] else { panic!("{keys:?}") };
+    assert!(up == 0.5 && (step - 0.75).abs() < 0.02, "{keys:?}");
+    let heard = harness.heard_in(60);
+    assert!(heard.contains(&("step".into(), step)) && heard.len() == 2, "{heard:?}");
+    // The playhead was not dragged along.
+    let time = harness.controller().tracks().next().unwrap().time();
+    harness.frames(1);
+    let next = harness.controller().tracks().next().unwrap().time();
+    assert!((next - time).rem_euclid(1.0) < 1.5 * FRAME);
+
+    harness.click("Copy keys");
+    let copied = harness.copied().expect("something was copied");
+    let text = format!("(model: \"a.m3d\", clips: {{ \"wave\": (file: \"wave.md5anim\", {copied}) }})");
+    let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
+    let entries = &manifest.clips["wave"].callbacks;
+    assert_eq!(entries.iter().map(|key| (key.name.clone(), key.time)).collect::<Vec<_>>(), keys);
+    assert_eq!(entries[1].data, ron::Value::String("left".into()));
+
+    harness.click("delete");
+    assert_eq!(harness.keys(), [("up".into(), 0.5)]);
+    assert!(harness.heard_in(60).iter().all(|(name, _)| name == "up"));
+}
+
+#[test]
+fn the_list_finds_one_of_a_thousand_and_shows_whom_code_chooses() {
+    let mut harness = Harness::new();
+    let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
+    let world = harness.app.world_mut();
+    let crowd: Vec<_> =
+        (0..1000).map(|at| world.spawn((Name::new(format!("Guard {at}")), handle.clone())).id()).collect();
+    harness.app.world_mut().resource_mut::<Inspector>().open = true;
+    harness.frames(3);
+    assert!(harness.shows("1 001"), "{:?}", harness.texts());
+    harness.click("search");
+    harness.type_text("guard 77");
+    assert!(harness.shows("11 of 1 001"), "77 and 770 to 779: {:?}", harness.texts());
+    harness.click(&format!("Guard 77  ({})", crowd[77]));
+    assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(crowd[77]));
+    harness.click("clear");
+    let row = format!("Guard 640  ({})", crowd[640]);
+    assert!(!harness.shows(&row));
+    harness.app.world_mut().resource_mut::<InspectedCharacter>().0 = Some(crowd[640]);
+    harness.frames(3);
+    assert!(harness.shows(&row), "{:?}", harness.texts());
+    harness.app.world_mut().entity_mut(crowd[640]).despawn();
+    harness.frames(2);
+    assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(harness.character), "the first one left");
+}
+
+#[test]
+fn the_joint_to_explain_is_chosen_from_a_list_and_the_cost_says_who_shares_what() {
+    let mut harness = opened(InspectorTab::Explain);
+    harness.click("choose");
+    harness.click("arm.L");
+    assert_eq!(joint(&harness), Some(1));
+    harness.click("Cost");
+    let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
+    harness.app.world_mut().spawn((handle, Transform::from_xyz(0.0, 0.0, 500.0)));
+    harness.frames(4);
+    assert!(harness.shows("1, each shared by 2.0 characters"), "{:?}", harness.texts());
+    // Behind the camera: a pose that nobody sees is not evaluated.
+    assert!(harness.shows("1 in this frame"), "{:?}", harness.texts());
+}
+
+#[test]
+fn the_theme_is_eguis_and_the_button_turns_it_over() {
+    let mut harness = opened(InspectorTab::Joints);
+    assert_eq!(harness.theme(), Theme::Dark);
+    harness.click("☀");
+    assert_eq!(harness.theme(), Theme::Light);
+    harness.click("🌙");
+    assert_eq!(harness.theme(), Theme::Dark);
+}
+
+#[test]
+fn nothing_is_cut_off_in_any_tab_whatever_the_window() {
+    for (width, height, scale) in [(1280, 800, 1.0), (1920, 1080, 1.0), (2560, 1600, 2.0)] {
+        let mut harness = Harness::in_window(width, height, scale);
+        *harness.app.world_mut().resource_mut::<Inspector>() = Inspector { joint: Some(1), ..Inspector::opened() };
+        harness.frames(3);
+        for tab in InspectorTab::ALL {
+            harness.click(tab.title());
+            harness.frames(3);
+            assert_eq!(harness.app.world().resource::<Inspector>().tab, tab, "a click on its title opens it");
+            assert!(harness.cut().is_empty(), "{tab:?} at {width}×{height}, scale {scale}: {:?}", harness.cut());
+        }
+    }
 }

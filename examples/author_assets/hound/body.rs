@@ -2,7 +2,7 @@
 
 use super::super::{
     gait::{FootPlace, FootShape},
-    maths::turn,
+    maths::{mix_turn, turn},
     rig::{Pose, Rig},
 };
 use super::skeleton::{LEGS, SIDES};
@@ -46,6 +46,8 @@ pub struct Carriage {
     pub tail: f64,
     pub curl: f64,
     pub wag: f64,
+    /// How much the tail keeps its turn in model space when the hips are turned, 0..1.
+    pub level: f64,
     /// How much the wag bends the tail along its length, in the sense of the wag.
     pub whip: f64,
     /// The lantern's swing, forward (+) and to the right (+), against the vertical.
@@ -96,7 +98,7 @@ impl Body {
         let chest = self.rig.model(pose)[self.spine[2]].1;
         // Neck and head keep their own turn in model space, whatever the trunk does.
         let lower = (chest.conjugate() * euler(DVec3::new(c.neck, c.turn * 0.25, 0.0))).normalize();
-        let share = super::super::maths::mix_turn(DQuat::IDENTITY, lower, 0.75);
+        let share = mix_turn(DQuat::IDENTITY, lower, 0.75);
         pose.turns[self.neck[0]] = share;
         let upper = (share.conjugate()
             * chest.conjugate()
@@ -116,14 +118,15 @@ impl Body {
             let root = if i == 0 { 1.0 } else { 0.0 };
             let lift = -(c.tail * root + c.curl * 0.2);
             let wag = c.wag * root + c.whip * 0.25 * (1.0 - root);
-            pose.turns[self.rig.find(&format!("tail.{}", i + 1))] = turn(DVec3::Y, wag) * turn(DVec3::X, lift);
+            let held =
+                if i == 0 { mix_turn(DQuat::IDENTITY, pose.turns[0].conjugate(), c.level) } else { DQuat::IDENTITY };
+            let joint = self.rig.find(&format!("tail.{}", i + 1));
+            pose.turns[joint] = (held * turn(DVec3::Y, wag) * turn(DVec3::X, lift)).normalize();
         }
-        // The lantern hangs down whatever carries it.
-        let ring = self.rig.find("ring");
-        let carrier = self.rig.model(pose)[ring].1;
-        let hang = (carrier.conjugate() * euler(DVec3::new(c.swing[0], 0.0, c.swing[1]))).normalize();
-        pose.turns[ring] = super::super::maths::mix_turn(DQuat::IDENTITY, hang, 0.5);
-        pose.turns[self.rig.find("lantern")] = (pose.turns[ring].conjugate() * hang).normalize();
+        // The lantern hangs down whatever the head does.
+        let head = self.rig.model(pose)[self.head].1;
+        let hang = euler(DVec3::new(c.swing[0], 0.0, c.swing[1]));
+        pose.turns[self.rig.find("lantern")] = (head.conjugate() * hang).normalize();
     }
 
     /// Puts a paw in place; answers how far the leg falls short, metres.
@@ -135,21 +138,18 @@ impl Body {
             let chest = self.rig.model(pose)[self.spine[2]];
             let away = chest.1.conjugate() * (place.ankle - chest.0)
                 - (self.paws[leg].ankle - self.rig.joints[self.spine[2]].position);
-            let swing = (-away.z * 62.0).clamp(-17.0, 17.0);
+            let swing = (-away.z * 66.0).clamp(-20.0, 20.0);
             pose.turns[self.scapula[leg]] = turn(DVec3::X, swing);
         }
         let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| self.rig.model(pose)[p].1);
-        let outwards = DVec3::X * (LEGS[leg].sign * 0.12);
-        let pole = if fore { chest_pole(carrier) } else { carrier * DVec3::NEG_Z + carrier * outwards };
+        // Elbows point back along the trunk; knees ahead however the hips are tilted, and a little outwards.
+        let ahead = carrier * DVec3::NEG_Z * DVec3::new(1.0, 0.0, 1.0);
+        let outwards = carrier * DVec3::X * (LEGS[leg].sign * 0.12);
+        let pole = if fore { carrier * DVec3::Z } else { ahead.normalize_or(DVec3::NEG_Z) + outwards };
         let short = self.rig.reach(pose, [upper, lower, foot], place.ankle, pole, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short
     }
-}
-
-/// Elbows point back and down along the trunk.
-fn chest_pole(carrier: DQuat) -> DVec3 {
-    carrier * DVec3::Z
 }
 
 /// Degrees about X, then Z, then Y.

@@ -14,6 +14,7 @@ use super::{
     rig::Rig,
     weights::Bend,
 };
+use bevy_marionette::import::SocketEntry;
 use glam::{DVec3, Vec3};
 use shape::part;
 use skeleton::drawn;
@@ -27,8 +28,11 @@ const MATERIALS: [MaterialPlan; 5] = [
     MaterialPlan { name: "tack", size: 256, roughness: 0.70, reflectance: 0.40 },
 ];
 
+/// How often joints' shares are spread: the skin over shoulders and haunches is loose.
+pub const SPREAD: usize = 8;
+
 /// Space is cut this finely.
-pub const LATTICE: Lattice = Lattice { low: DVec3::new(-0.96, -0.30, -0.96), finest: 0.0055, levels: 9 };
+pub const LATTICE: Lattice = Lattice { low: DVec3::new(-1.1, -0.35, -1.1), finest: 0.0064, levels: 9 };
 
 /// Everything about the Hound that the writers need.
 pub fn character() -> Character {
@@ -42,6 +46,7 @@ pub fn character() -> Character {
         lattice: &LATTICE,
         size_at: &size_at,
         bend: &|joint| bend(&rig, joint),
+        spread: SPREAD,
         influences: 6,
         materials: &MATERIALS,
         material: &material,
@@ -57,8 +62,8 @@ pub fn character() -> Character {
         ],
         sockets: vec![
             ("lantern", socket("lantern", Vec3::ZERO)),
-            ("mouth", socket("jaw", Vec3::new(0.0, 0.13, 0.03))),
-            ("back", socket("spine.2", Vec3::ZERO)),
+            // Upright on the withers' far end; the bone itself lies along the back.
+            ("back", SocketEntry { euler_degrees: Vec3::X * 90.0, ..socket("spine.2", Vec3::Z * 0.02) }),
         ],
         m3d: false,
     })
@@ -74,40 +79,44 @@ pub fn material(p: u8) -> usize {
     }
 }
 
-/// Sides of the mesh's cells: smallest at the face, small at head, paws and legs, larger on the trunk.
+/// Sides of the mesh's cells: smallest at eyes, ears and nose, small at head and legs, larger on the trunk.
 pub fn size_at(p: DVec3) -> f64 {
     let face = drawn(p);
     let side = DVec3::new(p.x.abs(), face.y, face.z);
-    if side.distance(head::EYE_AT) < 0.026 || (face.z < -0.628 && face.y < 0.93) {
-        return 0.0055;
+    let eye = side.distance(head::EYE_AT) < 0.027;
+    let ear = face.y > 0.985 && side.z < -0.36;
+    let nose = face.z < -0.618 && face.y < 0.93 && face.y > 0.85;
+    if eye || ear || nose {
+        return LATTICE.finest;
     }
     let head = p.y > 0.83 && p.z < -0.36;
-    let ring = p.distance(DVec3::new(0.0, 0.655, -0.372)) < 0.045;
+    let cloth = p.distance(DVec3::new(0.0, 0.69, -0.33)) < 0.11;
     let leg = p.y < 0.34 || (p.y < 0.45 && p.z.abs() > 0.15);
     let tail = p.z > 0.38;
-    if head || ring || leg || tail { 0.011 } else { 0.022 }
+    LATTICE.finest * if head || cloth || leg || tail { 2.0 } else { 4.0 }
 }
 
 pub fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
     let name = rig.joints[joint].name.as_str();
     let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
-    let bend = |width: f64, across: DVec3| Some(Bend { width, across });
+    let bend = |width: f64, across: DVec3| Some(Bend { width, across, one_way: false });
+    let limb = |width: f64, across: DVec3| Some(Bend { width, across, one_way: true });
     match stem {
         "spine.1" | "spine.2" | "chest" => bend(0.075, DVec3::NEG_Z),
         "ribs" => bend(0.060, DVec3::NEG_Y),
-        "neck.1" => bend(0.055, DVec3::new(0.0, 0.6, -0.8)),
+        "neck.1" => bend(0.085, DVec3::new(0.0, 0.6, -0.8)),
         "neck.2" => bend(0.050, DVec3::ZERO),
         "head" => bend(0.030, DVec3::new(0.0, 0.6, -0.8)),
-        "jaw" => bend(0.018, DVec3::NEG_Z),
-        "ear.1" => bend(0.018, DVec3::ZERO),
+        "jaw" => limb(0.018, DVec3::NEG_Z),
+        "ear.1" => limb(0.018, DVec3::ZERO),
         "ear.2" => bend(0.025, DVec3::ZERO),
-        "tail.1" => bend(0.045, DVec3::ZERO),
-        "scapula" => bend(0.060, DVec3::NEG_Y),
+        "tail.1" => limb(0.045, DVec3::ZERO),
+        "scapula" => limb(0.080, DVec3::new(0.0, -0.8, -0.6)),
         "upper_arm" => bend(0.050, DVec3::NEG_Y),
         "forearm" => bend(0.036, DVec3::ZERO),
         "hand" => bend(0.024, DVec3::ZERO),
         "fingers" => bend(0.018, DVec3::new(0.0, -0.4, -0.9)),
-        "thigh" => bend(0.070, DVec3::NEG_Y),
+        "thigh" => limb(0.085, DVec3::new(0.0, -0.98, -0.2)),
         "shin" => bend(0.045, DVec3::ZERO),
         "foot" => bend(0.024, DVec3::ZERO),
         "toes" => bend(0.018, DVec3::new(0.0, -0.4, -0.9)),

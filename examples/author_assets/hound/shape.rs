@@ -1,7 +1,7 @@
 //! The Hound's body as layers of an implicit surface: one coat from nose to tail, and what is on it.
 
 use super::super::{
-    field::{Clip, Field, Layer, Solid},
+    field::{Clip, Field, Layer},
     rig::Rig,
     solids::{ROUND, between, cone, egg, shell, solids, tilted},
 };
@@ -22,7 +22,7 @@ pub mod part {
     pub const KERCHIEF: u8 = 6;
     pub const COLLAR: u8 = 7;
     pub const GIRTH: u8 = 8;
-    pub const RING: u8 = 9;
+    pub const TAG: u8 = 9;
 }
 
 /// The box that holds the Hound with room to spare.
@@ -39,13 +39,14 @@ pub fn field(rig: &Rig) -> Field {
         head::skull(rig),
         head::ears(rig),
         head::eyes(rig),
+        head::lids(rig, 1.0),
+        head::lids(rig, -1.0),
         head::nose(rig),
         claws(rig),
         girth(),
-        kerchief(rig),
-        collar(rig),
-        ring(rig),
     ];
+    layers.extend(kerchief(rig));
+    layers.extend(collar(rig));
     for layer in &mut layers {
         layer.clips.push(Clip { normal: DVec3::NEG_Y, offset: 0.0 });
     }
@@ -169,7 +170,7 @@ fn claws(rig: &Rig) -> Layer {
 }
 
 fn tail(rig: &Rig) -> Layer {
-    const THICK: [f64; 6] = [0.032, 0.0235, 0.0195, 0.0165, 0.0135, 0.0080];
+    const THICK: [f64; 6] = [0.032, 0.0255, 0.0215, 0.0190, 0.0165, 0.0105];
     let at = |i: usize| DVec3::new(0.0, TAIL[i].0, TAIL[i].1);
     let root = DVec3::new(0.0, 0.664, 0.318);
     let mut list = vec![cone(rig.find("tail.1"), root, 0.040, at(0), THICK[0], ROUND)];
@@ -187,44 +188,36 @@ fn girth() -> Layer {
     shell(part::GIRTH, 0, 0.007, clips)
 }
 
-/// Points around the neck: `turns` from the throat, in the plane that lies across the neck at `center`.
-fn around(center: DVec3, along: DVec3, wide: f64, deep: f64, turns: f64) -> DVec3 {
-    let (s, c) = super::super::maths::sin_cos(turns * std::f64::consts::TAU);
-    let front = DVec3::NEG_Z.reject_from_normalized(along).normalize();
-    center + DVec3::X * (s * wide) + front * (c * deep)
-}
+/// Across the neck at its root, and along the kerchief's lower side.
+const NECK: DVec3 = DVec3::new(0.0, 0.894, -0.447);
+const SLOPE: DVec3 = DVec3::new(0.0, 0.43, -0.90);
+/// Where the kerchief ends towards the head, along [`NECK`].
+const KERCHIEF_TOP: f64 = 0.778;
+/// The lowest corner of the kerchief, and how its sides rise from there.
+pub const CORNER: f64 = 0.520;
+pub const RISE: f64 = 1.35;
 
-const NECK_ALONG: DVec3 = DVec3::new(0.0, 0.80, -0.60);
-
-fn kerchief(rig: &Rig) -> Layer {
+/// A folded cloth around the neck, its corner on the chest, and its knot on the nape.
+fn kerchief(rig: &Rig) -> [Layer; 3] {
+    let side = |s: f64| Clip { normal: DVec3::new(RISE * s, -1.0, 0.0), offset: -CORNER };
+    let slope = Clip { normal: -SLOPE, offset: -0.4945 };
+    let top = Clip { normal: NECK, offset: KERCHIEF_TOP };
+    let cloth = shell(part::KERCHIEF, 0, 0.008, vec![side(1.0), side(-1.0), slope, top]);
+    let mut roll = shell(part::KERCHIEF, 0, 0.0165, between(NECK, KERCHIEF_TOP - 0.026, KERCHIEF_TOP + 0.004));
+    roll.seam = 0.012;
     let bone = rig.find("neck.1");
-    let center = DVec3::new(0.0, 0.706, -0.278);
-    let point = |i: i32| around(center, NECK_ALONG, 0.060, 0.076, f64::from(i) / 12.0);
-    let mut list: Vec<Solid> = (0..12).map(|i| cone(bone, point(i), 0.022, point(i + 1), 0.022, ROUND)).collect();
-    // The corner that hangs over the chest, and the knot's ends on the neck.
     let v = DVec3::new;
-    for (_, s) in SIDES {
-        list.push(cone(bone, v(0.045 * s, 0.660, -0.318), 0.018, v(0.0, 0.575, -0.350), 0.010, ROUND));
-    }
-    list.push(cone(bone, v(0.0, 0.655, -0.335), 0.022, v(0.0, 0.585, -0.350), 0.013, ROUND));
-    solids(part::KERCHIEF, 0.018, 0.006, list)
+    let knot = vec![
+        egg(bone, v(0.0, 0.752, -0.220), v(0.019, 0.017, 0.017)),
+        cone(bone, v(0.006, 0.750, -0.212), 0.009, v(0.034, 0.728, -0.168), 0.0145, v(1.0, 0.7, 1.0)),
+        cone(bone, v(-0.006, 0.750, -0.212), 0.009, v(-0.030, 0.722, -0.164), 0.0140, v(1.0, 0.7, 1.0)),
+    ];
+    [cloth, roll, solids(part::KERCHIEF, 0.008, 0.006, knot)]
 }
 
-fn collar(rig: &Rig) -> Layer {
-    let bone = rig.find("neck.1");
-    let center = DVec3::new(0.0, 0.772, -0.318);
-    let point = |i: i32| around(center, NECK_ALONG, 0.0535, 0.066, f64::from(i) / 14.0);
-    let list: Vec<Solid> = (0..14).map(|i| cone(bone, point(i), 0.0115, point(i + 1), 0.0115, ROUND)).collect();
-    solids(part::COLLAR, 0.004, 0.004, list)
-}
-
-fn ring(rig: &Rig) -> Layer {
-    let bone = rig.find("ring");
-    let center = rig.at("ring") - DVec3::Y * 0.004;
-    let point = |i: i32| {
-        let (s, c) = super::super::maths::sin_cos(f64::from(i) * std::f64::consts::TAU / 10.0);
-        center + DVec3::new(s * 0.018, c * 0.018, 0.0)
-    };
-    let list: Vec<Solid> = (0..10).map(|i| cone(bone, point(i), 0.0048, point(i + 1), 0.0048, ROUND)).collect();
-    solids(part::RING, 0.002, 0.002, list)
+/// A leather collar above the kerchief, and the tag on it.
+fn collar(rig: &Rig) -> [Layer; 2] {
+    let band = shell(part::COLLAR, 0, 0.0075, between(NECK, 0.808, 0.834));
+    let tag = egg(rig.find("neck.1"), DVec3::new(0.0, 0.700, -0.382), DVec3::new(0.0135, 0.0155, 0.0075));
+    [band, solids(part::TAG, 0.002, 0.002, vec![tag])]
 }

@@ -1,4 +1,4 @@
-//! The Hound's joints: 39, hips first, nose towards −Z, right at +X.
+//! The Hound's joints: 38, hips first, nose towards −Z, right at +X.
 
 use super::super::rig::Rig;
 use glam::DVec3;
@@ -67,9 +67,9 @@ pub fn rig() -> Rig {
     let upper = rig.add("neck.2", Some(neck), mid(0.785, -0.330), HEAD_PIVOT);
     let head = rig.add("head", Some(upper), HEAD_PIVOT, grown(mid(0.885, -0.66)));
     rig.add("jaw", Some(head), grown(mid(0.896, -0.445)), grown(mid(0.866, -0.61)));
-    // Hangs from the collar's ring, below the throat.
-    let ring = rig.add("ring", Some(neck), mid(0.662, -0.372), mid(0.60, -0.372));
-    rig.add("lantern", Some(ring), mid(0.645, -0.374), mid(0.50, -0.374));
+    // Held in the teeth; always upright.
+    let teeth = grown(mid(0.872, -0.598));
+    rig.add("lantern", Some(head), teeth, teeth + DVec3::Y);
     for (side, s) in SIDES {
         let [base, tip] = EAR.map(|p| grown(p * v(s, 1.0, 1.0)));
         let ear = rig.add(&format!("ear.1.{side}"), Some(head), base, tip);

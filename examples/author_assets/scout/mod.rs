@@ -39,6 +39,7 @@ pub fn character() -> Character {
         lattice: &lattice,
         size_at: &size_at,
         bend: &bend,
+        spread: 4,
         influences: 4,
         materials: &MATERIALS,
         material: &material,
@@ -95,7 +96,7 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
 fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
     let name = rig.joints[joint].name.as_str();
     let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
-    let bend = |width: f64, across: DVec3| Some(Bend { width, across });
+    let bend = |width: f64, across: DVec3| Some(Bend { width, across, one_way: false });
     match stem {
         "spine" | "chest" | "upper_chest" => bend(0.055, DVec3::Y),
         "neck" => bend(0.035, DVec3::Y),

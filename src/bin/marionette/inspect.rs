@@ -35,7 +35,7 @@ Examples:
 
 impl Inspect {
     pub fn run(self) -> Outcome {
-        let (files, rigs) = open_all(&self.files, self.import);
+        let (files, rigs) = open_all(&self.files, &self.import);
         let reports = report::reports(&files, &rigs);
         let mut out = term::out();
         if self.json {

@@ -8,20 +8,21 @@ use bevy_marionette::{
         md5::{self, Md5Anim},
     },
     import::{
-        FileKind, Hand, ImportReport, ImportSettings, Imported, Manifest, UpAxis, assemble, clip_from_md5, from_m3d,
-        from_md5,
+        FileKind, Hand, ImportReport, ImportSettings, Imported, Limits, Manifest, UpAxis, assemble, clip_from_md5,
+        from_m3d, from_md5,
     },
     model::{Model, SkeletalClip, Skeleton},
 };
 use clap::{Args, ValueEnum};
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
 };
 
 /// How files are read, where they do not say it or say it wrong.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Import")]
 pub struct ImportArgs {
     /// Factor on every length, such as 0.0254 for a model in inches [default: 1, or what the manifest says]
@@ -33,6 +34,21 @@ pub struct ImportArgs {
     /// The axis that points up in the file [default: auto, or what the manifest says]
     #[arg(long, value_enum)]
     up: Option<UpArg>,
+    /// Most that a file may hold, such as joints=256 for a budget; may be given again
+    ///
+    /// Names: file_bytes, joints, vertices, triangles, influences (of one vertex), clips, clip_seconds,
+    /// clip_bytes (in memory).
+    #[arg(long = "limit", value_name = "NAME=MOST", value_parser = limit)]
+    limits: Vec<(&'static str, u64)>,
+}
+
+fn limit(text: &str) -> Result<(&'static str, u64), String> {
+    let (name, most) = text.split_once('=').ok_or("expected NAME=MOST, such as joints=256")?;
+    let names = Limits::NAMES;
+    let known = names.into_iter().find(|known| *known == name);
+    let known = known.ok_or_else(|| format!("there is no such limit; there are {}", names.join(", ")))?;
+    let most = most.parse().ok().filter(|&most| Limits::default().set(known, most));
+    Ok((known, most.ok_or("expected a whole number, not too large")?))
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -63,8 +79,17 @@ fn positive(text: &str) -> Result<f32, String> {
 }
 
 impl ImportArgs {
+    /// The limits of the command line.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for &(name, most) in &self.limits {
+            limits.set(name, most);
+        }
+        limits
+    }
+
     /// `base` with what the command line says otherwise.
-    pub fn over(self, base: ImportSettings) -> ImportSettings {
+    pub fn over(&self, base: ImportSettings) -> ImportSettings {
         let hand = self.hand.map(|hand| match hand {
             HandArg::Auto => Hand::Auto,
             HandArg::Left => Hand::Left,
@@ -79,6 +104,7 @@ impl ImportArgs {
             scale: self.scale.unwrap_or(base.scale),
             hand: hand.unwrap_or(base.hand),
             up: up.unwrap_or(base.up),
+            limits: self.limits(),
         }
     }
 }
@@ -190,21 +216,28 @@ pub fn is_animation(path: &Path) -> bool {
 }
 
 /// Opens a model or a manifest with all it names. Animations are for [`open_animation`].
-pub fn open_model(path: &Path, args: ImportArgs) -> Opened {
-    open(path, |name, kind, source| match kind {
+pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
+    open(path, args.limits(), |name, kind, source| match kind {
         FileKind::M3d | FileKind::Md5Mesh => {
             let settings = args.over(ImportSettings::default());
             let (imported, facts) = import(name, kind, source, &settings)?;
+            settings.limits.check(name, &imported)?;
             Ok(finish(path, imported, facts, None, settings))
         }
         FileKind::Manifest => {
             let mut manifest = Manifest::parse(name, source)?;
             let settings = args.over(manifest.settings());
-            ImportSettings { scale: manifest.scale, hand: manifest.hand, up: manifest.up } = settings;
+            ImportSettings { scale: manifest.scale, hand: manifest.hand, up: manifest.up, .. } = settings;
             let folder = path.parent().unwrap_or(Path::new(""));
             let model_path = folder.join(slashes(&manifest.model));
-            let read = |file: &str| fs::read(folder.join(slashes(file))).map_err(|error| reason(&error));
-            let mut imported = assemble(name, &manifest, read).map_err(|mut error| {
+            let read = |file: &str| {
+                let path = folder.join(slashes(file));
+                // Its size is looked at before it is read.
+                let bytes = fs::metadata(&path).map_err(|error| why(&path, &error))?.len();
+                settings.limits.check_size(file, bytes).map_err(|error| error.diagnostics[0].message.clone())?;
+                fs::read(&path).map(Cow::Owned).map_err(|error| why(&path, &error))
+            };
+            let mut imported = assemble(name, &manifest, &settings.limits, read).map_err(|mut error| {
                 relocate(&mut error.diagnostics, folder, &manifest);
                 error
             })?;
@@ -226,8 +259,8 @@ pub fn open_model(path: &Path, args: ImportArgs) -> Opened {
 /// Opens an animation, for the rig that shares most joints with it.
 ///
 /// With `insist`, having no joint in common with a lone rig is an error: the user put the two together.
-pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool) -> Opened {
-    open(path, |name, _, source| {
+pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool, limits: Limits) -> Opened {
+    open(path, limits, |name, _, source| {
         let parsed = md5::parse_anim(name, source)?;
         let (anim, mut warnings) = (parsed.value, parsed.warnings);
         let joints: HashSet<&str> = anim.joints.iter().map(|joint| joint.name.as_str()).collect();
@@ -238,6 +271,7 @@ pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool) -> Opened {
             Some((shared, _, at)) => {
                 let rig = rigs[at];
                 let made = clip_from_md5(name, &stem(path), &anim, &rig.skeleton, &rig.settings)?;
+                limits.check_clip(name, &made.value)?;
                 warnings.extend(made.warnings);
                 Some(BoundClip { rig: at, clip: made.value, shared })
             }
@@ -249,13 +283,13 @@ pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool) -> Opened {
 
 /// Opens files as they come on a command line: models first, and the animations for them. The answers
 /// are in the order of the paths; [`BoundClip::rig`] is an index into the second list.
-pub fn open_all(paths: &[PathBuf], args: ImportArgs) -> (Vec<Opened>, Vec<Rig>) {
+pub fn open_all(paths: &[PathBuf], args: &ImportArgs) -> (Vec<Opened>, Vec<Rig>) {
     let mut opened: Vec<Option<Opened>> =
         paths.iter().map(|path| (!is_animation(path)).then(|| open_model(path, args))).collect();
     let rigs: Vec<Rig> = opened.iter().flatten().filter_map(Opened::rig).collect();
     let all: Vec<&Rig> = rigs.iter().collect();
     for (slot, path) in opened.iter_mut().zip(paths) {
-        slot.get_or_insert_with(|| open_animation(path, &all, true));
+        slot.get_or_insert_with(|| open_animation(path, &all, true, args.limits()));
     }
     (opened.into_iter().flatten().collect(), rigs)
 }
@@ -273,6 +307,13 @@ fn unreadable(path: &Path, error: &io::Error) -> FormatError {
         Some(near) => diagnostic.with_hint(format!("there is `{near}` beside it")),
         None => diagnostic,
     })
+}
+
+/// Why a file that another names cannot be read, and which one may be meant.
+fn why(path: &Path, error: &io::Error) -> String {
+    let near = (error.kind() == io::ErrorKind::NotFound).then(|| nearest(path)).flatten();
+    let near = near.map(|near| format!("; there is `{near}` beside it")).unwrap_or_default();
+    reason(error) + &near
 }
 
 /// The file in the folder of `path` that differs from it in case alone, or else in its extension alone.
@@ -307,6 +348,7 @@ pub fn stem(path: &Path) -> String {
 
 fn open(
     path: &Path,
+    limits: Limits,
     read_content: impl Fn(&str, FileKind, &[u8]) -> Result<(Content, Vec<Diagnostic>), FormatError>,
 ) -> Opened {
     let name = path.to_string_lossy().into_owned();
@@ -319,6 +361,7 @@ fn open(
             let error = Diagnostic::error(&name, "this is no kind of file that marionette knows by its name");
             FormatError::one(error.with_hint("names end in .m3d, .md5mesh, .md5anim or .character.ron"))
         })?;
+        limits.check_size(&name, bytes)?;
         read_content(&name, kind, &read(path)?)
     };
     let content = content();

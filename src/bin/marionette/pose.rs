@@ -87,7 +87,7 @@ struct Named {
 
 impl Pose {
     pub fn run(self) -> Outcome {
-        let opened = open::open_model(&self.model, self.import);
+        let opened = open::open_model(&self.model, &self.import);
         complain(&opened.diagnostics);
         let Some(model) = opened.model() else { return Ok(false) };
         let clip = match self.choose(&opened, model) {

@@ -77,7 +77,7 @@ impl Finding {
 impl Validate {
     pub fn run(self) -> Outcome {
         let (files, mut lost) = listed(&self.files);
-        let mut findings = examine(&files, self.import);
+        let mut findings = examine(&files, &self.import);
         findings.append(&mut lost);
         let errors = findings.iter().map(|f| f.count(Severity::Error)).sum();
         let warnings = findings.iter().map(|f| f.count(Severity::Warning)).sum();
@@ -159,7 +159,7 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
 }
 
 /// Opens every file, models first; of each only what was found is kept, and what animations need.
-fn examine(files: &[Listed], import: ImportArgs) -> Vec<Finding> {
+fn examine(files: &[Listed], import: &ImportArgs) -> Vec<Finding> {
     let mut findings: Vec<Option<Finding>> = files.iter().map(|_| None).collect();
     let mut rigs: Vec<Rig> = Vec::new();
     for (slot, file) in findings.iter_mut().zip(files).filter(|(_, file)| !is_animation(&file.path)) {
@@ -169,7 +169,7 @@ fn examine(files: &[Listed], import: ImportArgs) -> Vec<Finding> {
     }
     for (slot, file) in findings.iter_mut().zip(files).filter(|(_, file)| is_animation(&file.path)) {
         let beside: Vec<&Rig> = rigs.iter().filter(|rig| file.named || rig.is_beside(&file.path)).collect();
-        *slot = Some(finding(open_animation(&file.path, &beside, file.named)));
+        *slot = Some(finding(open_animation(&file.path, &beside, file.named, import.limits())));
     }
     findings.into_iter().flatten().collect()
 }

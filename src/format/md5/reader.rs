@@ -128,13 +128,20 @@ impl<'a> Reader<'a> {
         let at_end = unexpected.offset >= source.len();
         let line = source[..unexpected.offset].rsplit(|&b| b == b'\n').next().unwrap_or(&[]);
         self.lexer.seek(unexpected.offset);
-        if again || !line.trim_ascii().is_empty() {
+        let opens_line = line.trim_ascii().is_empty();
+        if again || !opens_line {
             self.lexer.skip_line();
         }
         if again || (at_end && self.failed()) {
             return Ok(());
         }
-        let hint = if at_end { "the file seems to be cut short" } else { "" };
+        let hint = match at_end {
+            true => "the file seems to be cut short",
+            false if opens_line && unexpected.expected != "a number or `}`" => {
+                "the line before it may have ended too early"
+            }
+            false => "",
+        };
         self.error(unexpected.offset, unexpected.to_string(), context, hint)
     }
 
@@ -218,7 +225,11 @@ impl<'a> Reader<'a> {
         let of_other = |k: &&&str| k.as_bytes().eq_ignore_ascii_case(word) && !self.kind.keywords().contains(k);
         if context.is_empty() && theirs.keywords().iter().any(|k| of_other(&k)) {
             let message = format!("this is an {}, not an {}", theirs.extension(), self.kind.extension());
-            return Err(self.fatal(offset, message, "load it as what it is, or check the file's name"));
+            let hint = match self.kind {
+                Kind::Mesh => "it holds a clip: call it .md5anim, and load the .md5mesh that it was made with",
+                Kind::Anim => "it holds a model: call it .md5mesh",
+            };
+            return Err(self.fatal(offset, message, hint));
         }
         self.lexer.skip_line();
         if let Some(near) = near(word, known) {

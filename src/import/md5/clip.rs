@@ -5,6 +5,7 @@ use crate::{
     format::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
+        nearest,
     },
     import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, Skeleton},
@@ -62,13 +63,16 @@ pub fn clip_from_md5(
         animated: matching.source.iter().map(Option::is_some).collect(),
         transforms: Vec::with_capacity(frame_count * skeleton.len()),
     };
-    let mut pose = Vec::with_capacity(anim.joints.len());
+    let at = |joint: usize, frame: usize| {
+        let [position, orientation] = anim.joint_at(joint, frame);
+        basis.transform(Rigid::from_md5(position, orientation).to_transform())
+    };
+    // Joints that never move are worked out once.
+    let mut pose: Vec<JointTransform> = (0..anim.joints.len()).map(|joint| at(joint, 0)).collect();
     for frame in 0..frame_count {
-        pose.clear();
-        pose.extend((0..anim.joints.len()).map(|joint| {
-            let [position, orientation] = anim.joint_at(joint, frame);
-            basis.transform(Rigid::from_md5(position, orientation).to_transform())
-        }));
+        for (joint, pose) in pose.iter_mut().enumerate().filter(|(joint, _)| anim.joints[*joint].flags & 63 != 0) {
+            *pose = at(joint, frame);
+        }
         matching.push_frame(&pose, skeleton, &mut frames.transforms);
     }
     let additive = is_delta(file) || is_delta(name);
@@ -169,16 +173,21 @@ impl Matching {
         let (order, parents) = if moved.contains(&true) { parents_first(anim) } else { Default::default() };
 
         let mut warnings = Vec::new();
-        let mut warn = |what: &str, names: Vec<&str>| {
+        let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
             if !names.is_empty() {
-                warnings.push(Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names))));
+                let warning = Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
+                warnings.push(warning.with_hint(hint.unwrap_or_default()));
             }
         };
-        warn("joints of the model that the clip lacks keep their rest pose", missing);
-        warn("joints of the clip that the model lacks are left out", extra);
-        warn("joints that the clip has twice, of which the first is used", twice);
+        let guess = missing.iter().find_map(|ours| {
+            let theirs = nearest(ours, extra.iter().copied())?;
+            Some(format!("is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"))
+        });
+        warn("joints of the model that the clip lacks keep their rest pose", missing, None);
+        warn("joints of the clip that the model lacks are left out", extra, guess);
+        warn("joints that the clip has twice, of which the first is used", twice, None);
         let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
-        warn("joints with another parent than in the model, which keep their place", moved_names);
+        warn("joints with another parent than in the model, which keep their place", moved_names, None);
         Ok((Self { source, moved, order, parents }, warnings))
     }
 

@@ -41,6 +41,12 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
     let basis = Basis::new(file, settings, right_handed, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     check(mesh).map_err(error)?;
+    for (index, submesh) in mesh.meshes.iter().enumerate() {
+        if let Some((vertex, most)) = submesh.vertices.iter().map(|v| v.weight_count).enumerate().max_by_key(|v| v.1) {
+            let vertex = format!("vert {vertex} of mesh {index}");
+            settings.limits.check_influences(file, most, &vertex)?;
+        }
+    }
     let order = parents_first(mesh).map_err(error)?;
     let joints = Joints::new(mesh, &order);
 
@@ -91,10 +97,10 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         rest = others;
         part.positions = own.iter().map(|p| basis.point(p.as_vec3())).collect();
         if let Some(vertex) = part.positions.iter().position(|&p| !is_near(p)) {
-            return Err(error(format!(
-                "vertex {vertex} of `{}` lies farther away than can be reckoned with",
-                part.name
-            )));
+            let far = part.positions[vertex].as_dvec3().length();
+            let message =
+                format!("vertex {vertex} of `{}` lies {far:.0e} units away: no model is that large", part.name);
+            return Err(error(message));
         }
         let SkinPart { positions, triangles, .. } = part;
         triangles.retain(|t| has_area(t, positions, influences));
@@ -118,6 +124,11 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
     Ok(Imported { model, warnings, report })
 }
+
+/// How often weights may be shared between vertices, and how many may be used whatever their number:
+/// vertices that all name the same weights take room that their file does not.
+const SHARED: usize = 4;
+const FEW_WEIGHTS: usize = 1 << 16;
 
 /// What the struct's documentation promises and a hand-made value may break.
 fn check(mesh: &Md5Mesh) -> Result<(), String> {
@@ -144,6 +155,11 @@ fn check(mesh: &Md5Mesh) -> Result<(), String> {
         let weight = |w: &Md5Weight| {
             (w.joint as usize) < joints && w.bias.is_finite() && w.position.iter().all(|x| x.is_finite())
         };
+        let used: usize = vertices.iter().map(|v| v.weight_count as usize).fold(0, usize::saturating_add);
+        if used > weights.len().saturating_mul(SHARED).max(FEW_WEIGHTS) {
+            let weights = weights.len();
+            return Err(format!("the vertices of mesh {index} use {used} weights in all, and there are {weights}"));
+        }
         let corner = |&v: &u32| (v as usize) < vertices.len();
         if !vertices.iter().all(vertex) || !weights.iter().all(weight) || !triangles.as_flattened().iter().all(corner) {
             return Err(format!("mesh {index} has an index out of range or a number that is not finite"));

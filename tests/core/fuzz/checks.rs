@@ -8,7 +8,9 @@ use super::choices::Choices;
 use bevy_marionette::{
     controller::{BlendMode, Priority},
     format::{Diagnostic, FormatError, Reporter, Severity, m3d, md5},
-    import::{ImportSettings, Imported, Manifest, assemble, clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
+    import::{
+        ImportSettings, Imported, Limits, Manifest, assemble, clip_from_md5, from_m3d, from_md5, skeleton_of_anim,
+    },
     model::{JointTransform, Model, SkeletalClip},
     pose::{
         ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices,
@@ -85,7 +87,7 @@ pub fn manifest(source: &[u8]) {
         name if name.ends_with(".md5anim") => Ok(ANIM.into()),
         _ => Err("no such file".to_owned()),
     };
-    match assemble("f.character.ron", &manifest, read) {
+    match assemble("f.character.ron", &manifest, &Limits::default(), read) {
         Ok(imported) => {
             is_sound(&imported);
             poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));

@@ -187,8 +187,16 @@ impl<'a> Reader<'a> {
     /// Notes what was found instead of what was expected by the item that began at `since`, and
     /// steps over the rest of the line: unless the culprit opens another, and may be right there.
     pub(super) fn unexpected(&mut self, since: usize, unexpected: Unexpected, context: impl Into<String>) {
-        self.report.error(unexpected.offset, unexpected.to_string()).context = context.into();
-        let before = self.lexer.source().get(since..unexpected.offset).unwrap_or_default();
+        let source = self.lexer.source();
+        let error = self.report.error(unexpected.offset, unexpected.to_string());
+        error.context = context.into();
+        let before = source.get(since..unexpected.offset).unwrap_or_default();
+        let on_its_line = before.rsplit(|&b| b == b'\n').next().unwrap_or(before);
+        if unexpected.offset >= source.trim_ascii_end().len() {
+            error.hint = "the file may be cut off".into();
+        } else if on_its_line.len() < before.len() && on_its_line.trim_ascii().is_empty() {
+            error.hint = "the line before it may have ended too early".into();
+        }
         self.lexer.seek(unexpected.offset);
         if !before.contains(&b'\n') {
             self.lexer.skip_line();

@@ -1,0 +1,156 @@
+//! Bounds on what is loaded: against files gone wrong or ill meant, and for budgets of one's own.
+
+use super::Imported;
+use crate::format::{Diagnostic, FormatError};
+use serde::{Deserialize, Serialize};
+
+/// The most that a file may hold. What is beyond it is an error that names the limit.
+///
+/// Loading costs no more than a multiple of the file's size whatever its header claims; these say how
+/// much of an honest file is wanted. The defaults are far above any game's character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Bytes of one file.
+    pub file_bytes: u64,
+    /// Joints of the skeleton; at most [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) whatever is
+    /// set here.
+    pub joints: u32,
+    /// Vertices of all parts together, after they were cut to palettes.
+    pub vertices: u32,
+    /// Triangles of all parts together.
+    pub triangles: u32,
+    /// Weights of one vertex in the file; the four largest are kept.
+    pub influences: u32,
+    /// Clips of one character.
+    pub clips: u32,
+    /// Length of a clip, in whole seconds.
+    pub clip_seconds: u32,
+    /// Bytes of one clip in memory.
+    pub clip_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 512 << 20,
+            joints: 4096,
+            vertices: 4_000_000,
+            triangles: 8_000_000,
+            influences: 256,
+            clips: 4096,
+            clip_seconds: 24 * 3600,
+            clip_bytes: 1 << 30,
+        }
+    }
+}
+
+impl Limits {
+    /// Nothing is too much but what memory or the formats themselves refuse.
+    pub const NONE: Self = Self {
+        file_bytes: u64::MAX,
+        joints: u32::MAX,
+        vertices: u32::MAX,
+        triangles: u32::MAX,
+        influences: u32::MAX,
+        clips: u32::MAX,
+        clip_seconds: u32::MAX,
+        clip_bytes: u64::MAX,
+    };
+
+    /// The limits by name, as they are set on the command line and told in errors.
+    pub const NAMES: [&str; 8] =
+        ["file_bytes", "joints", "vertices", "triangles", "influences", "clips", "clip_seconds", "clip_bytes"];
+
+    /// Sets the limit called `name`; false if there is none of that name or the number is too large for it.
+    pub fn set(&mut self, name: &str, most: u64) -> bool {
+        let wide = match name {
+            "file_bytes" => Some(&mut self.file_bytes),
+            "clip_bytes" => Some(&mut self.clip_bytes),
+            _ => None,
+        };
+        if let Some(limit) = wide {
+            *limit = most;
+            return true;
+        }
+        let limit = match name {
+            "joints" => &mut self.joints,
+            "vertices" => &mut self.vertices,
+            "triangles" => &mut self.triangles,
+            "influences" => &mut self.influences,
+            "clips" => &mut self.clips,
+            "clip_seconds" => &mut self.clip_seconds,
+            _ => return false,
+        };
+        u32::try_from(most).map(|most| *limit = most).is_ok()
+    }
+
+    /// Refuses a file of more than [`Self::file_bytes`]. Ask before it is read.
+    pub fn check_size(&self, file: &str, bytes: u64) -> Result<(), FormatError> {
+        within(file, "the file", bytes, "bytes", "file_bytes", self.file_bytes)
+    }
+
+    /// Refuses a model with more of anything than the limits allow.
+    pub fn check(&self, file: &str, imported: &Imported) -> Result<(), FormatError> {
+        let model = &imported.model;
+        let sum = |count: fn(&crate::model::SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as u64;
+        let joints = model.skeleton.len() as u64;
+        within(file, "the model", joints, "joints", "joints", self.joints.into())?;
+        within(file, "the model", sum(|p| p.positions.len()), "vertices", "vertices", self.vertices.into())?;
+        within(file, "the model", sum(|p| p.triangles.len()), "triangles", "triangles", self.triangles.into())?;
+        within(file, "the model", model.clips.len() as u64, "clips", "clips", self.clips.into())?;
+        for clip in &model.clips {
+            self.check_clip(file, clip)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a clip that is longer or larger than the limits allow.
+    pub fn check_clip(&self, file: &str, clip: &crate::model::SkeletalClip) -> Result<(), FormatError> {
+        let what = format!("clip `{}`", clip.timing.name);
+        // A duration is finite and not negative; the cast saturates.
+        within(file, &what, clip.timing.duration.ceil() as u64, "seconds", "clip_seconds", self.clip_seconds.into())?;
+        within(file, &what, clip.bytes() as u64, "bytes in memory", "clip_bytes", self.clip_bytes)
+    }
+
+    /// Refuses a vertex of more weights than [`Self::influences`].
+    pub(super) fn check_influences(&self, file: &str, most: u32, vertex: &str) -> Result<(), FormatError> {
+        within(file, vertex, most.into(), "weights", "influences", self.influences.into())
+    }
+}
+
+fn within(file: &str, what: &str, count: u64, noun: &str, name: &str, most: u64) -> Result<(), FormatError> {
+    if count <= most {
+        return Ok(());
+    }
+    let error = Diagnostic::error(file, format!("{what} has {count} {noun}; the limit is {most}"));
+    Err(FormatError::one(error.with_hint(format!("if that is meant, raise the limit `{name}`"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_sets_its_own_limit() {
+        for name in Limits::NAMES {
+            let mut limits = Limits::NONE;
+            assert!(limits.set(name, 7));
+            let text = ron::to_string(&limits).unwrap();
+            assert!(text.contains(&format!("{name}:7")), "{text}");
+            assert_eq!(text.matches(":7,").count() + text.matches(":7)").count(), 1, "{text}");
+        }
+        assert!(!Limits::NONE.clone().set("bones", 7));
+        assert!(!Limits::NONE.clone().set("joints", 1 << 40));
+    }
+
+    #[test]
+    fn an_error_names_the_limit_and_both_numbers() {
+        let limits = Limits { file_bytes: 10, ..Limits::default() };
+        assert!(limits.check_size("a.m3d", 10).is_ok());
+        let text = limits.check_size("a.m3d", 11).unwrap_err().to_string();
+        let hint = "if that is meant, raise the limit `file_bytes`";
+        assert_eq!(text, format!("a.m3d: error: the file has 11 bytes; the limit is 10\n  hint: {hint}"));
+    }
+}

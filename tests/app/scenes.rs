@@ -1,0 +1,100 @@
+//! Characters in scenes: saved through the type registry and brought to life again.
+
+use super::{
+    loading::{MANIFEST, folder, write},
+    support::*,
+};
+use bevy::{
+    ecs::entity::EntityHashMap,
+    prelude::*,
+    world_serialization::{DynamicWorld, DynamicWorldBuilder, serde::WorldDeserializer},
+};
+use bevy_marionette::{character::PartOf, prelude::*};
+use serde::de::DeserializeSeed;
+use tempfile::TempDir;
+
+/// An app with a character at 0.3 s of its walk, at x = 5.
+fn stage(folder: &TempDir) -> (TestApp, Entity) {
+    write(folder.path(), "one.character.ron", MANIFEST);
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("one.character.ron");
+    let entity = app.spawn(&handle, "walk");
+    app.world().entity_mut(entity).insert(Transform::from_xyz(5.0, 0.0, 0.0));
+    app.wait_for(&handle);
+    app.update(0.3);
+    assert_eq!(app.parts(entity).len(), 2);
+    (app, entity)
+}
+
+/// The scene as text.
+fn save(app: &mut TestApp, builder: impl FnOnce(DynamicWorldBuilder<'_>) -> DynamicWorldBuilder<'_>) -> String {
+    let registry = app.world().resource::<AppTypeRegistry>().clone();
+    let registry = registry.read();
+    let scene = builder(DynamicWorldBuilder::from_world(app.app.world(), &registry)).build();
+    scene.serialize(&registry).unwrap()
+}
+
+/// What a scene's text puts into another app, and the characters in it.
+fn load(folder: &TempDir, text: &str) -> (TestApp, Vec<Entity>) {
+    let mut app = TestApp::with_files(folder.path());
+    let registry = app.world().resource::<AppTypeRegistry>().clone();
+    let mut server = app.server().clone();
+    let scene: DynamicWorld = {
+        let registry = registry.read();
+        let seed = WorldDeserializer { type_registry: &registry, load_from_path: &mut server };
+        seed.deserialize(&mut ron::Deserializer::from_str(text).unwrap()).unwrap()
+    };
+    scene.write_to_world(app.world(), &mut EntityHashMap::default()).unwrap();
+    let world = app.world();
+    let characters: Vec<Entity> = world.query_filtered::<Entity, With<SkinnedCharacter>>().iter(world).collect();
+    let handle = world.get::<SkinnedCharacter>(characters[0]).unwrap().0.clone();
+    app.wait_for(&handle);
+    app.update(0.0);
+    (app, characters)
+}
+
+#[test]
+fn a_saved_character_is_loaded_from_its_path_and_plays_on_from_where_it_was() {
+    let folder = folder();
+    let (mut app, entity) = stage(&folder);
+    let text = save(&mut app, |scene| {
+        scene
+            .deny_all()
+            .allow_component::<SkinnedCharacter>()
+            .allow_component::<AnimationController>()
+            .allow_component::<Transform>()
+            .extract_entity(entity)
+    });
+    assert!(text.contains("one.character.ron"), "{text}");
+    let (mut app, characters) = load(&folder, &text);
+    let [entity] = characters[..] else { panic!("{characters:?}") };
+    assert_eq!(app.parts(entity).len(), 2);
+    assert!((app.clip_time(entity) - 0.3).abs() < 1e-6, "{}", app.clip_time(entity));
+    app.update(0.3);
+    assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
+    assert_eq!(app.world().get::<GlobalTransform>(entity).unwrap().translation(), Vec3::X * 5.0);
+    // Passed 0.25 s before it was saved, and says nothing of it again.
+    assert_eq!(app.words(Some(entity)), [""; 0]);
+}
+
+#[test]
+fn a_scene_saved_with_all_its_entities_has_every_part_once() {
+    let folder = folder();
+    let (mut app, _) = stage(&folder);
+    let world = app.world();
+    let all: Vec<Entity> =
+        world.query_filtered::<Entity, Or<(With<SkinnedCharacter>, With<PartOf>)>>().iter(world).collect();
+    assert_eq!(all.len(), 3);
+    let text = save(&mut app, |scene| scene.deny_all_resources().extract_entities(all.into_iter()));
+    let (mut app, characters) = load(&folder, &text);
+    let [entity] = characters[..] else { panic!("{characters:?}") };
+    app.update(0.1);
+    let world = app.world();
+    let drawn: Vec<Entity> = world.query_filtered::<Entity, With<Mesh3d>>().iter(world).collect();
+    assert_eq!(drawn.len(), 2);
+    let mut parts = app.parts(entity);
+    parts.sort();
+    let mut drawn = drawn;
+    drawn.sort();
+    assert_eq!(drawn, parts);
+}

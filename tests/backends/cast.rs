@@ -1,0 +1,247 @@
+//! Who is on stage, what they play, and what must be true of them.
+
+use super::{
+    skinned::skinned,
+    snake::{self, snake},
+    stage::{SIZE, Stage},
+};
+use bevy::{camera::visibility::NoFrustumCulling, prelude::*};
+use bevy_marionette::{
+    asset::build_character,
+    character::{CharacterParts, ModelPose},
+    import::Manifest,
+    pose::Palette,
+    prelude::*,
+};
+use image::RgbaImage;
+use std::{collections::HashMap, time::Duration};
+
+/// Frames that are played.
+pub const FRAMES: usize = 24;
+
+pub struct Cast {
+    /// Names are for reports.
+    members: Vec<(&'static str, Entity)>,
+    /// What hangs on a socket, with its character and the socket's name.
+    carried: Vec<(Entity, Entity, &'static str)>,
+    fading: Entity,
+    /// Each part's palette of the frame before.
+    before: HashMap<Entity, Vec<Mat4>>,
+}
+
+impl Cast {
+    pub fn new(stage: &mut Stage) -> Self {
+        let md5 = stage.load("scout/scout.character.ron");
+        let m3d = stage.load("scout/scout_m3d.character.ron");
+        let hound = stage.load("hound/hound.character.ron");
+        let long = {
+            let world = stage.world();
+            let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+                let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+                build_character(snake(), &Manifest::of_model("snake"), &mut meshes, &mut materials)
+            });
+            world.resource_mut::<Assets<Character>>().add(character)
+        };
+
+        let alone = |clip: &str, at: f64| {
+            let mut controller = AnimationController::default();
+            controller.add_track(Track::new(clip).starting_at(at));
+            controller
+        };
+        let mut blend = AnimationController::default();
+        blend.add_track(Track::new("idle").weight(0.4).priority(Priority::High));
+        blend.add_track(Track::new("wave").weight(0.6).priority(Priority::High));
+        let mut masked = AnimationController::playing("jog");
+        masked.add_track(Track::new("wave").blend(BlendMode::Override).mask("upper_body"));
+        let mut priorities = AnimationController::default();
+        priorities.add_track(Track::new("walk").priority(Priority::Low));
+        priorities.add_track(Track::new("point").priority(Priority::High).speed(0.5));
+        priorities.set_priority_blend(0.7);
+
+        let at = |x: f32, z: f32| Transform::from_xyz(x, 0.0, z);
+        let small_and_turned = at(1.85, 0.2).with_rotation(Quat::from_rotation_y(0.7)).with_scale(Vec3::splat(0.8));
+        let aside = at(1.7, -1.5).with_rotation(Quat::from_rotation_y(0.9));
+        let mut members = Vec::new();
+        let mut enter = |name, handle: &Handle<Character>, controller, place| {
+            let entity = stage.world().spawn((SkinnedCharacter(handle.clone()), controller, place)).id();
+            members.push((name, entity));
+            entity
+        };
+        let armed = enter("walk, sword and lamp (.md5mesh)", &md5, AnimationController::playing("walk"), at(2.75, 0.0));
+        enter("jog, smaller and turned (.md5mesh)", &md5, alone("jog", 0.3), small_and_turned);
+        enter("idle + wave (.m3d)", &m3d, blend, at(0.9, 0.0));
+        enter("jog under wave by a mask (.m3d)", &m3d, masked, at(-0.05, 0.1));
+        enter("walk and point by priority (.md5mesh)", &md5, priorities, at(-1.0, 0.0));
+        let fading = enter("jump, fading into turn (.m3d)", &m3d, alone("jump", 0.2), at(-2.0, 0.1));
+        let dog = enter("hound, gallop (.md5mesh)", &hound, AnimationController::playing("gallop"), aside);
+        enter("slither (320 joints)", &long, AnimationController::playing("slither"), at(-3.1, -1.5));
+
+        let world = stage.world();
+        let blade = world.resource_mut::<Assets<Mesh>>().add(Cuboid::new(0.03, 0.9, 0.05));
+        let steel =
+            StandardMaterial { base_color: Color::srgb(0.7, 0.75, 0.8), perceptual_roughness: 0.4, ..default() };
+        let steel = world.resource_mut::<Assets<StandardMaterial>>().add(steel);
+        let grip = Transform::from_xyz(0.0, 0.35, 0.0);
+        let sword = world.spawn((SocketOf::new(armed, "right_hand").at(grip), Mesh3d(blade), MeshMaterial3d(steel)));
+        let sword = sword.id();
+        let lamp = PointLight {
+            color: Color::srgb(1.0, 0.6, 0.3),
+            intensity: 60_000.0,
+            range: 6.0,
+            shadow_maps_enabled: false,
+            ..default()
+        };
+        let lamp = world.spawn((SocketOf::new(armed, "left_hand"), lamp)).id();
+        let ball = world.resource_mut::<Assets<Mesh>>().add(Sphere::new(0.07));
+        let red = StandardMaterial { base_color: Color::srgb(0.8, 0.1, 0.1), ..default() };
+        let red = world.resource_mut::<Assets<StandardMaterial>>().add(red);
+        let ball = world.spawn((SocketOf::new(dog, "mouth"), Mesh3d(ball), MeshMaterial3d(red))).id();
+        stage.start();
+        let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "mouth")];
+        Self { members, carried, fading, before: HashMap::new() }
+    }
+
+    /// What happens in the middle of the play.
+    pub fn cue(&self, stage: &mut Stage, frame: usize) {
+        if frame == FRAMES - 10
+            && let Some(mut controller) = stage.world().get_mut::<AnimationController>(self.fading)
+        {
+            controller.cross_fade("turn", Duration::from_millis(600));
+        }
+    }
+
+    /// The palettes on the GPU beside those worked out here, bit for bit; and the previous frame's buffer
+    /// beside what this was in the previous frame. Returns all matrices in order.
+    pub fn check_joints(&mut self, stage: &mut Stage, wrong: &mut Vec<String>) -> Vec<Mat4> {
+        let mut all = Vec::new();
+        for &(name, entity) in &self.members {
+            for (part, part_entity) in parts(stage.world(), entity).into_iter().enumerate() {
+                let (expected, plain) = palettes(stage.world(), entity, part);
+                let found = stage.buffers.current(part_entity);
+                if !same_bits(&found, &expected) {
+                    wrong.push(format!("{name}, part {part}: the joint buffer is not the palette"));
+                }
+                // The same in the plainest arithmetic: the fast path must not be wrong on both sides.
+                let off = found.iter().zip(&plain).map(|(a, b)| (*a - *b).abs().to_cols_array()).flatten();
+                let off = off.fold(0.0, f32::max);
+                if off.is_nan() || off > 1e-4 {
+                    wrong.push(format!("{name}, part {part}: {off} from world · joint · inverse bind"));
+                }
+                if let Some(before) = self.before.insert(part_entity, found.clone())
+                    && !same_bits(&stage.buffers.previous(part_entity), &before)
+                {
+                    wrong.push(format!("{name}, part {part}: the previous frame's buffer is not that frame's"));
+                }
+                all.extend(found);
+            }
+        }
+        all
+    }
+
+    pub fn check_sockets(&self, stage: &mut Stage, wrong: &mut Vec<String>) {
+        for &(carried, character, socket) in &self.carried {
+            let world = stage.world();
+            let offset = world.get::<SocketOf>(carried).expect("it is carried").offset.compute_affine();
+            let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
+            let asset = asset(world, character);
+            let socket = asset.socket(socket).expect("the manifest names it");
+            let joint = *world.get::<ModelPose>(character).and_then(|p| p.joint(socket.joint)).expect("it is posed");
+            let expected = place * joint * socket.offset * offset;
+            let found = world.get::<GlobalTransform>(carried).expect("it has a place").affine();
+            if !found.abs_diff_eq(expected, 1e-5) {
+                wrong.push(format!("what the hand carries is at {found:?} and should be at {expected:?}"));
+            }
+        }
+    }
+
+    /// Hides the cast and shows meshes bent by the CPU in its place; returns those and what was carried.
+    pub fn replace_by_skinned(&self, stage: &mut Stage) -> Vec<Entity> {
+        let mut shown: Vec<Entity> = self.carried.iter().map(|&(carried, ..)| carried).collect();
+        for &(_, entity) in &self.members {
+            for part in 0..parts(stage.world(), entity).len() {
+                let (palette, _) = palettes(stage.world(), entity, part);
+                let part = asset(stage.world(), entity).parts[part].clone();
+                let world = stage.world();
+                let mut meshes = world.resource_mut::<Assets<Mesh>>();
+                let mesh = skinned(meshes.get(&part.mesh).expect("the mesh is kept"), &palette);
+                let mesh = meshes.add(mesh);
+                shown.push(world.spawn((Mesh3d(mesh), MeshMaterial3d(part.material), NoFrustumCulling)).id());
+            }
+        }
+        for &(_, entity) in &self.members {
+            stage.hide(&[entity]);
+        }
+        // Their place stays known though their character is hidden.
+        for &(carried, ..) in &self.carried {
+            stage.world().entity_mut(carried).insert(Visibility::Visible);
+        }
+        shown
+    }
+
+    /// Each of the cast is in the picture, where the camera should see it.
+    pub fn check_visible(&self, stage: &mut Stage, drawn: &RgbaImage, empty: &RgbaImage, wrong: &mut Vec<String>) {
+        println!("| character | joints | parts | matrices | pixels |");
+        println!("| --- | --- | --- | --- | --- |");
+        for &(name, entity) in &self.members {
+            let corners = corners(stage, entity);
+            let (low, high) = corners.into_iter().fold((SIZE, UVec2::ZERO), |(low, high), corner| {
+                let corner = corner.max(Vec2::ZERO).as_uvec2().min(SIZE - 1);
+                (low.min(corner), high.max(corner))
+            });
+            let changed = |x, y| {
+                let (a, b) = (drawn.get_pixel(x, y), empty.get_pixel(x, y));
+                (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 12)
+            };
+            let columns = low.x..=high.x;
+            let seen = columns.map(|x| (low.y..=high.y).filter(|&y| changed(x, y)).count()).sum::<usize>();
+            let asset = asset(stage.world(), entity);
+            let matrices: usize = asset.parts.iter().map(|part| part.palette.len()).sum();
+            println!("| {name} | {} | {} | {matrices} | {seen} |", asset.skeleton.len(), asset.parts.len());
+            if seen < 2000 {
+                wrong.push(format!("{name} is not in the picture: {seen} pixels between {low} and {high}"));
+            }
+        }
+        let long = self.members.last().map(|&(_, entity)| asset(stage.world(), entity));
+        assert!(long.is_some_and(|long| long.skeleton.len() == snake::JOINTS));
+    }
+}
+
+fn asset(world: &World, character: Entity) -> &Character {
+    let handle = world.get::<SkinnedCharacter>(character).expect("a character");
+    world.resource::<Assets<Character>>().get(handle.id()).expect("it is loaded")
+}
+
+fn parts(world: &World, character: Entity) -> Vec<Entity> {
+    let parts = world.get::<CharacterParts>(character).expect("a character").entities.clone();
+    assert!(!parts.is_empty(), "the parts are spawned");
+    parts
+}
+
+/// A part's palette as the plugin works it out, and by the definition.
+fn palettes(world: &World, character: Entity, part: usize) -> (Vec<Mat4>, Vec<Mat4>) {
+    let asset = asset(world, character);
+    let model = &world.get::<ModelPose>(character).expect("it is posed").joints;
+    let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
+    let (remap, inverse_bind) = (&asset.parts[part].palette, asset.skeleton.inverse_bind());
+    let mut out = vec![Mat4::ZERO; remap.len()];
+    Palette { world: place, model, inverse_bind, remap }.run(&mut out);
+    let plain = |joint: usize| Mat4::from(place) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
+    (out, remap.iter().map(|&joint| plain(usize::from(joint))).collect())
+}
+
+fn same_bits(a: &[Mat4], b: &[Mat4]) -> bool {
+    let bits = |m: &Mat4| m.to_cols_array().map(f32::to_bits);
+    a.len() == b.len() && !a.is_empty() && a.iter().zip(b).all(|(a, b)| bits(a) == bits(b))
+}
+
+/// Where the character's joints are in the picture.
+fn corners(stage: &mut Stage, character: Entity) -> Vec<Vec2> {
+    let camera = stage.camera;
+    let world = stage.world();
+    let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
+    let pose = world.get::<ModelPose>(character).expect("it is posed");
+    let joints = pose.joints.iter().map(|joint| Vec3::from((place * *joint).translation));
+    let (view, from) = (world.get::<Camera>(camera), world.get::<GlobalTransform>(camera));
+    let (view, from) = (view.expect("the camera"), from.expect("the camera"));
+    joints.filter_map(|joint| view.world_to_viewport(from, joint).ok()).collect()
+}

@@ -1,0 +1,86 @@
+//! What is written about a run, and two such runs side by side.
+
+use bevy::prelude::Mat4;
+use image::RgbaImage;
+use std::{fmt, fs, path::Path};
+
+/// How far two pictures are apart.
+pub struct Apart {
+    /// Largest difference of a channel, of 255.
+    pub most: u8,
+    /// Pixels that differ at all.
+    pub differ: u32,
+    /// Pixels that differ by more than is allowed.
+    pub beyond: u32,
+    allowed: u8,
+    pixels: u32,
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { most, differ, beyond, allowed, pixels } = self;
+        write!(f, "{beyond} of {pixels} pixels beyond {allowed}/255, {differ} differ at all, at most by {most}/255")
+    }
+}
+
+pub fn pictures_apart(a: &RgbaImage, b: &RgbaImage, allowed: u8) -> Apart {
+    assert_eq!(a.dimensions(), b.dimensions());
+    let mut apart = Apart { most: 0, differ: 0, beyond: 0, allowed, pixels: a.width() * a.height() };
+    for (a, b) in a.pixels().zip(b.pixels()) {
+        let most = (0..3).map(|c| a.0[c].abs_diff(b.0[c])).max().unwrap_or(0);
+        apart.most = apart.most.max(most);
+        apart.differ += u32::from(most > 0);
+        apart.beyond += u32::from(most > allowed);
+    }
+    apart
+}
+
+/// Leaves a run's results for [`compare`].
+pub fn save(out: &Path, adapter: &str, joints: &[Mat4], pictures: [(&str, &RgbaImage); 3]) {
+    fs::create_dir_all(out).expect("the folder can be made");
+    fs::write(out.join("adapter.txt"), adapter).expect("the folder can be written");
+    let bytes: Vec<u8> = joints.iter().flat_map(|m| m.to_cols_array()).flat_map(f32::to_le_bytes).collect();
+    fs::write(out.join("joints.bin"), bytes).expect("the folder can be written");
+    for (name, picture) in pictures {
+        picture.save(out.join(format!("{name}.png"))).expect("the folder can be written");
+    }
+}
+
+/// Prints the table of two runs, and returns what is wrong.
+pub fn compare(first: &Path, second: &Path) -> Vec<String> {
+    let read = |folder: &Path, file: &str| {
+        fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{}: {error}", folder.join(file).display()))
+    };
+    let picture = |folder: &Path, name: &str| {
+        image::load_from_memory(&read(folder, name)).unwrap_or_else(|error| panic!("{name}: {error}")).to_rgba8()
+    };
+    let mut wrong = Vec::new();
+    for (letter, folder) in [("A", first), ("B", second)] {
+        println!("{letter}: {}", String::from_utf8_lossy(&read(folder, "adapter.txt")));
+    }
+    let adapters = [first, second].map(|folder| read(folder, "adapter.txt"));
+    if adapters[0] == adapters[1] {
+        wrong.push("both were drawn by the same adapter".into());
+    }
+    println!("| A beside B | |");
+    println!("| --- | --- |");
+    let joints = [first, second].map(|folder| read(folder, "joints.bin"));
+    let same = joints[0].chunks(4).zip(joints[1].chunks(4)).filter(|(a, b)| a == b).count();
+    println!("| joint buffer | {same} of {} numbers have the same bits |", joints[0].len() / 4);
+    if joints[0] != joints[1] || joints[0].is_empty() {
+        wrong.push("the joint buffers differ".into());
+    }
+    for (name, file) in
+        [("skinned on the GPU", "drawn.png"), ("skinned on the CPU", "cpu.png"), ("the empty floor", "empty.png")]
+    {
+        let apart = pictures_apart(&picture(first, file), &picture(second, file), 2);
+        println!("| {name} | {apart} |");
+        if apart.beyond > ALLOWED {
+            wrong.push(format!("{file}: {apart}"));
+        }
+    }
+    wrong
+}
+
+/// Pixels of a picture that may differ by more than 2/255.
+const ALLOWED: u32 = 0;

@@ -1,0 +1,111 @@
+//! One scene, whatever graphics API draws it.
+//!
+//! Characters of both formats with blends, masks, sockets and more joints than a palette holds are played
+//! headless. Checked here: the joint buffer, read back from the GPU, equals the CPU's palettes bit for bit;
+//! the picture equals one of the same meshes skinned on the CPU; nobody logged an error; and
+//! `render_plugin()` took the API it promises.
+//!
+//! ```text
+//! cargo test --test backends                              render and check
+//! cargo test --test backends -- --out FOLDER              and leave pictures and joints in FOLDER
+//! cargo test --test backends -- --compare FOLDER FOLDER   two such folders, say of DX12 and of Vulkan
+//! ```
+//!
+//! `.ci/dx12` runs it under Wine, on DX12 and on Vulkan. What is unusual in [`stage`] is for Wine's sake.
+
+mod cast;
+mod compare;
+#[path = "../gpu/readback.rs"]
+mod readback;
+mod skinned;
+mod snake;
+mod stage;
+
+use cast::Cast;
+use stage::Stage;
+use std::{path::PathBuf, process::ExitCode};
+
+const NAME: &str = "backends_draw_what_the_cpu_says";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let after = |flag: &str, nth: usize| {
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        Some(PathBuf::from(arguments.get(at + nth).unwrap_or_else(|| panic!("{flag} wants a folder"))))
+    };
+    if let (Some(first), Some(second)) = (after("--compare", 1), after("--compare", 2)) {
+        return finish(compare::compare(&first, &second));
+    }
+    let out = after("--out", 1);
+    if out.is_none() && !is_asked_for(&arguments) {
+        return ExitCode::SUCCESS;
+    }
+    finish(render(out))
+}
+
+/// The part of the test harness's manners that cargo and nextest rely on.
+fn is_asked_for(arguments: &[String]) -> bool {
+    if arguments.iter().any(|argument| argument == "--list") {
+        if !arguments.iter().any(|argument| argument == "--ignored") {
+            println!("{NAME}: test");
+        }
+        return false;
+    }
+    let filters: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
+}
+
+/// Says what was wrong, if anything was.
+fn finish(wrong: Vec<String>) -> ExitCode {
+    if wrong.is_empty() {
+        println!("passed");
+        return ExitCode::SUCCESS;
+    }
+    // The first differences tell as much as all of them.
+    wrong.iter().take(12).for_each(|line| println!("FAILED: {line}"));
+    if wrong.len() > 12 {
+        println!("FAILED: and {} more", wrong.len() - 12);
+    }
+    ExitCode::FAILURE
+}
+
+fn render(out: Option<PathBuf>) -> Vec<String> {
+    let mut stage = Stage::new();
+    let (adapter, mut wrong) = stage.adapter();
+    println!("adapter: {adapter}");
+    let mut cast = Cast::new(&mut stage);
+    let mut joints = Vec::new();
+    let mut compared = 0;
+    for frame in 0..cast::FRAMES {
+        cast.cue(&mut stage, frame);
+        stage.update();
+        // Where all have been in view for some frames, and play all they have.
+        if frame >= cast::FRAMES - 6 {
+            joints = cast.check_joints(&mut stage, &mut wrong);
+            compared += joints.len();
+        }
+    }
+    println!("joint buffer: {compared} matrices in 6 frames, this frame's and the previous one's");
+    cast.check_sockets(&mut stage, &mut wrong);
+    stage.pause();
+    let drawn = stage.picture();
+    let skinned = cast.replace_by_skinned(&mut stage);
+    let by_cpu = stage.picture();
+    stage.hide(&skinned);
+    let empty = stage.picture();
+
+    let apart = compare::pictures_apart(&drawn, &by_cpu, 2);
+    println!("picture beside the CPU's skin: {apart}");
+    // Edges may fall on the other side of a pixel's middle: the sums are the same, in another order.
+    if apart.beyond > drawn.width() * drawn.height() / 2000 {
+        wrong.push(format!("the picture is not that of the meshes skinned on the CPU: {apart}"));
+    }
+    cast.check_visible(&mut stage, &drawn, &empty, &mut wrong);
+    for line in stage::logged_errors() {
+        wrong.push(format!("logged: {line}"));
+    }
+    if let Some(out) = out {
+        compare::save(&out, &adapter, &joints, [("drawn", &drawn), ("cpu", &by_cpu), ("empty", &empty)]);
+    }
+    wrong
+}

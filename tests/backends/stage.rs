@@ -1,0 +1,210 @@
+//! A lit floor, a camera without a window, and frames taken one at a time.
+//!
+//! Three settings are for Wine, whose Direct3D lacks what they switch off: multisampled depth, indirect
+//! drawing with constants (silently nothing is drawn), and light clustering on the GPU, which needs it too.
+
+use super::readback::{ReadbackPlugin, SkinBuffers};
+use bevy::{
+    app::PluginsState,
+    asset::{AssetPlugin, LoadState, RecursiveDependencyLoadState},
+    camera::{RenderTarget, ShadowLodOrigin},
+    core_pipeline::tonemapping::Tonemapping,
+    light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
+    log::{BoxedLayer, LogPlugin, tracing_subscriber::fmt},
+    prelude::*,
+    render::{
+        RenderPlugin,
+        pipelined_rendering::PipelinedRenderingPlugin,
+        render_resource::{TextureFormat, TextureUsages},
+        renderer::RenderAdapterInfo,
+        settings::Backends,
+        view::{
+            NoIndirectDrawing,
+            screenshot::{Screenshot, ScreenshotCaptured},
+        },
+    },
+    time::TimeUpdateStrategy,
+    window::ExitCondition,
+    winit::WinitPlugin,
+};
+use bevy_marionette::prelude::*;
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+pub const SIZE: UVec2 = UVec2::new(960, 540);
+
+/// Seconds from frame to frame.
+pub const STEP: f32 = 1.0 / 30.0;
+
+pub struct Stage {
+    pub app: App,
+    pub buffers: SkinBuffers,
+    pub camera: Entity,
+    target: Handle<Image>,
+}
+
+impl Stage {
+    pub fn new() -> Self {
+        let mut app = App::new();
+        app.add_plugins(
+            DefaultPlugins
+                .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+                .set(RenderPlugin { synchronous_pipeline_compilation: true, ..render_plugin() })
+                .set(AssetPlugin { watch_for_changes_override: Some(false), ..default() })
+                .set(LogPlugin { filter: "warn".into(), custom_layer: listen, ..default() })
+                .disable::<WinitPlugin>()
+                .disable::<PipelinedRenderingPlugin>(),
+        );
+        app.add_plugins(MarionettePlugins);
+        // The clock stands until the cast is there.
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        app.insert_resource(ClearColor(Color::srgb(0.12, 0.14, 0.17)));
+        app.insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() });
+        app.add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| settings.gpu_clustering = None);
+        let buffers = SkinBuffers::default();
+        app.add_plugins(ReadbackPlugin(buffers.clone()));
+        while app.plugins_state() == PluginsState::Adding {
+            std::thread::yield_now();
+        }
+        app.finish();
+        app.cleanup();
+
+        let mut image = Image::new_target_texture(SIZE.x, SIZE.y, TextureFormat::Rgba8UnormSrgb, None);
+        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+        let world = app.world_mut();
+        let target = world.resource_mut::<Assets<Image>>().add(image);
+        let camera = world
+            .spawn((
+                Camera3d::default(),
+                Tonemapping::Reinhard,
+                Msaa::Off,
+                NoIndirectDrawing,
+                ShadowLodOrigin,
+                RenderTarget::Image(target.clone().into()),
+                Transform::from_xyz(0.0, 1.8, -5.7).looking_at(Vec3::new(0.0, 0.68, 0.0), Vec3::Y),
+            ))
+            .id();
+        let floor = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(14.0, 14.0));
+        let grey = StandardMaterial {
+            base_color: Color::srgb(0.42, 0.45, 0.50),
+            perceptual_roughness: 0.9,
+            reflectance: 0.2,
+            ..default()
+        };
+        let grey = world.resource_mut::<Assets<StandardMaterial>>().add(grey);
+        world.spawn((Mesh3d(floor), MeshMaterial3d(grey)));
+        world.spawn((
+            DirectionalLight { illuminance: 7000.0, shadow_maps_enabled: true, ..default() },
+            CascadeShadowConfigBuilder { num_cascades: 2, maximum_distance: 14.0, ..default() }.build(),
+            Transform::from_xyz(-2.0, 4.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y),
+        ));
+        Self { app, buffers, camera, target }
+    }
+
+    pub fn world(&mut self) -> &mut World {
+        self.app.world_mut()
+    }
+
+    pub fn update(&mut self) {
+        self.app.update();
+    }
+
+    /// The adapter in words; and what is wrong if it is not of the API that was to be taken.
+    pub fn adapter(&self) -> (String, Vec<String>) {
+        let info = &**self.app.world().resource::<RenderAdapterInfo>();
+        let taken = Backends::from(info.backend);
+        let asked_for = Backends::from_env();
+        let expected = asked_for.or(cfg!(target_os = "windows").then_some(Backends::DX12));
+        let why = if asked_for.is_some() { "WGPU_BACKEND asks for it" } else { "nothing was asked for" };
+        let text = format!(
+            "{} ({:?}, {}): {why}",
+            info.name,
+            info.backend,
+            format!("{} {}", info.driver, info.driver_info).trim()
+        );
+        let mut wrong = Vec::new();
+        if expected.is_some_and(|expected| !expected.contains(taken)) {
+            wrong.push(format!("{taken:?} was taken where it should be {expected:?}"));
+        }
+        (text, wrong)
+    }
+
+    /// Waits for a character with all its textures.
+    pub fn load(&mut self, path: &str) -> Handle<Character> {
+        let handle = self.world().resource::<AssetServer>().load::<Character>(path.to_owned());
+        for _ in 0..3000 {
+            let server = self.app.world().resource::<AssetServer>();
+            if let LoadState::Failed(error) = server.load_state(&handle) {
+                panic!("{error}");
+            }
+            match server.recursive_dependency_load_state(&handle) {
+                RecursiveDependencyLoadState::Loaded => return handle,
+                RecursiveDependencyLoadState::Failed(error) => panic!("{path}: {error}"),
+                _ => self.update(),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{path} does not load");
+    }
+
+    pub fn start(&mut self) {
+        self.world().insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(STEP)));
+    }
+
+    pub fn pause(&mut self) {
+        self.world().insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+    }
+
+    pub fn hide(&mut self, entities: &[Entity]) {
+        for &entity in entities {
+            self.world().entity_mut(entity).insert(Visibility::Hidden);
+        }
+    }
+
+    pub fn picture(&mut self) -> image::RgbaImage {
+        // Meshes and materials of this frame reach the GPU in the next.
+        (0..4).for_each(|_| self.update());
+        let taken = Arc::new(Mutex::new(None));
+        let slot = taken.clone();
+        let screenshot = Screenshot::image(self.target.clone());
+        self.world()
+            .spawn(screenshot)
+            .observe(move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()));
+        for _ in 0..200 {
+            self.update();
+            if let Some(image) = taken.lock().unwrap().take() {
+                return image.try_into_dynamic().unwrap().to_rgba8();
+            }
+        }
+        panic!("the picture never came");
+    }
+}
+
+/// What was logged, as text.
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct ToLog;
+
+impl io::Write for ToLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        LOG.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn listen(_: &mut App) -> Option<BoxedLayer> {
+    Some(Box::new(fmt::Layer::default().with_ansi(false).with_writer(|| ToLog)))
+}
+
+/// All that was logged as an error: wgpu's validation says it so.
+pub fn logged_errors() -> Vec<String> {
+    let log = LOG.lock().unwrap();
+    String::from_utf8_lossy(&log).lines().filter(|line| line.contains(" ERROR ")).map(str::to_owned).collect()
+}

@@ -1,0 +1,326 @@
+//! Hours of an app's life in short: characters spawned, despawned, swapped, faded, sought and reloaded,
+//! some from files that were damaged. Nothing panics, nothing grows, nothing is missed.
+//!
+//! The long run, 500 characters for 30 simulated minutes:
+//!
+//! ```sh
+//! cargo test --test endurance -- --ignored --nocapture
+//! ```
+
+#[allow(dead_code)]
+#[path = "../app/support.rs"]
+mod support;
+
+use bevy::{platform::collections::HashMap, prelude::*};
+use bevy_marionette::{
+    asset::CharacterLoaderSettings,
+    character::PartOf,
+    controller::{BlendMode, Track, TrackId},
+    format::{m3d, md5},
+    import::{to_m3d, to_md5_anim, to_md5_mesh},
+    prelude::*,
+};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    fs,
+    path::Path,
+    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+use support::*;
+use tempfile::TempDir;
+
+/// The system's allocator, which knows how many bytes are in use.
+struct Counting;
+
+static IN_USE: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(layout.size() as isize, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as isize, Relaxed);
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MANIFEST: &str = r#"(
+    model: "chain.md5mesh",
+    clips: {
+        "walk": (file: "walk.md5anim", playback: PingPong, callbacks: [(time: 0.25, name: "footstep", data: "left")]),
+        "idle": (file: "idle.md5anim"),
+    },
+    masks: { "arm": (roots: ["elbow"]) },
+)"#;
+
+fn write(folder: &Path, file: &str, bytes: impl AsRef<[u8]>) {
+    fs::write(folder.join(file), bytes).unwrap();
+}
+
+/// The chain in both formats, two clips and a manifest.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let model = chain(&clips());
+    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&model)));
+    write(folder.path(), "chain.md5mesh", md5::write_mesh(&to_md5_mesh(&model)));
+    for clip in model.clips.iter().filter(|clip| ["walk", "idle"].contains(&&*clip.timing.name)) {
+        let anim = to_md5_anim(clip, &model.skeleton);
+        write(folder.path(), &format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim));
+    }
+    write(folder.path(), "one.character.ron", MANIFEST);
+    folder
+}
+
+/// Callbacks that were heard of each track.
+#[derive(Resource, Default)]
+struct Tally(HashMap<(Entity, TrackId), u64>);
+
+/// A character whose callbacks are known beforehand: its `walk` fires at 0.25 s and 0.75 s of each second.
+struct Witness {
+    entity: Entity,
+    track: TrackId,
+    /// Seconds it has played, as the clock of the app counts them.
+    since: f64,
+}
+
+impl Witness {
+    fn due(&self, now: f64) -> u64 {
+        let played = now - self.since;
+        let at = |key: f64| if played < key { 0 } else { (played - key).floor() as u64 + 1 };
+        at(0.25) + at(0.75)
+    }
+}
+
+struct Run {
+    app: TestApp,
+    folder: TempDir,
+    random: fastrand::Rng,
+    /// From a file, and made in code.
+    handles: [Handle<Character>; 3],
+    actors: Vec<Entity>,
+    witnesses: Vec<Witness>,
+    now: f64,
+    reloads: usize,
+    broken: usize,
+    heard: u64,
+}
+
+const NAMES: [&str; 6] = ["walk", "jump", "swing", "pose", "idle", "no such clip"];
+
+impl Run {
+    fn new(characters: usize) -> Self {
+        let folder = folder();
+        let mut app = TestApp::with_files(folder.path());
+        app.world().init_resource::<Tally>();
+        app.app.add_observer(|e: On<AnimationCallback>, mut tally: ResMut<Tally>| {
+            *tally.0.entry((e.entity, e.track)).or_default() += 1;
+        });
+        let from_file: Handle<Character> = app.server().load("one.character.ron");
+        let settings = |settings: &mut CharacterLoaderSettings| settings.import.scale = 2.0;
+        let scaled: Handle<Character> = app.server().load_builder().with_settings(settings).load("chain.m3d");
+        let in_code = app.add(chain(&clips()), &manifest());
+        app.wait_for(&from_file);
+        app.wait_for(&scaled);
+        let mut run = Self {
+            app,
+            folder,
+            random: fastrand::Rng::with_seed(6),
+            handles: [in_code, from_file, scaled],
+            actors: Vec::new(),
+            witnesses: Vec::new(),
+            now: 0.0,
+            reloads: 0,
+            broken: 0,
+            heard: 0,
+        };
+        for _ in 0..characters {
+            run.spawn();
+        }
+        for _ in 0..8 {
+            let controller = AnimationController::playing("walk");
+            let track = controller.current_track().unwrap();
+            let entity = run.app.spawn_with(&run.handles[0].clone(), controller);
+            run.witnesses.push(Witness { entity, track, since: run.now });
+        }
+        run
+    }
+
+    fn spawn(&mut self) {
+        let handle = self.random.choice(&self.handles).unwrap().clone();
+        let clip = *self.random.choice(&NAMES).unwrap();
+        let entity = self.app.spawn(&handle, clip);
+        self.actors.push(entity);
+    }
+
+    /// One frame, in which a few things happen to characters picked by chance.
+    fn frame(&mut self) {
+        for _ in 0..1 + self.actors.len() / 100 {
+            self.happen();
+        }
+        let dt = if self.random.u32(..300) == 0 { 2.0 } else { 0.01 + 0.05 * self.random.f64() };
+        // Whole nanoseconds, as Bevy's time has them.
+        let dt = (dt * 1e9).round() * 1e-9;
+        self.now += dt;
+        self.app.update(dt);
+        let mut heard = self.app.world().resource_mut::<Heard>();
+        self.heard += heard.observed.len() as u64;
+        heard.observed.clear();
+        heard.messages.clear();
+        heard.ready.clear();
+    }
+
+    fn happen(&mut self) {
+        let index = self.random.usize(..self.actors.len());
+        let entity = self.actors[index];
+        let clip = *self.random.choice(&NAMES).unwrap();
+        let share = self.random.f32();
+        match self.random.u32(..12) {
+            0 => {
+                self.app.world().entity_mut(entity).despawn();
+                self.actors.swap_remove(index);
+                self.spawn();
+            }
+            1 => {
+                let other = self.random.choice(&self.handles).unwrap().clone();
+                self.app.world().get_mut::<SkinnedCharacter>(entity).unwrap().0 = other;
+            }
+            2 => {
+                let seconds = Duration::from_secs_f32(share);
+                self.app.controller(entity).cross_fade(clip, seconds);
+            }
+            3 => {
+                let mut controller = self.app.controller(entity);
+                if let Some(track) = controller.current_track()
+                    && let Some(track) = controller.track_mut(track)
+                {
+                    track.seek(f64::from(share) * 10.0 - 5.0);
+                }
+            }
+            4 => {
+                let mut controller = self.app.controller(entity);
+                if controller.tracks().count() < 5 {
+                    let mode = [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
+                    let mask = ["arm", "unknown"][index % 2];
+                    controller.add_track(Track::new(clip).weight(share).blend(mode).mask(mask));
+                }
+            }
+            5 => self.app.controller(entity).play(clip),
+            6 => {
+                self.app.controller(entity).queue([clip, "idle"]);
+            }
+            7 => {
+                let visible = if share < 0.5 { Visibility::Hidden } else { Visibility::Inherited };
+                self.app.world().entity_mut(entity).insert(visible);
+            }
+            8 => {
+                let handle = self.app.world().get::<SkinnedCharacter>(entity).unwrap().clone();
+                self.app.world().entity_mut(entity).remove::<SkinnedCharacter>().insert(handle);
+            }
+            9 => {
+                self.app.world().entity_mut(entity).insert(AnimationController::playing(clip));
+            }
+            10 => {
+                self.app.world().spawn(SocketOf::new(entity, "hand"));
+            }
+            _ if self.random.u32(..20) == 0 => self.reload(),
+            _ => self.app.controller(entity).set_speed(f64::from(share) * 4.0 - 2.0),
+        }
+    }
+
+    /// Saves a file again, one time in a hundred (and the second time, so that short runs have one) cut or
+    /// scribbled over.
+    fn reload(&mut self) {
+        self.reloads += 1;
+        let mut text = MANIFEST.replace("0.25", &format!("{:.2}", 0.1 + 0.8 * self.random.f64())).into_bytes();
+        if self.random.u32(..100) == 0 || self.reloads == 2 {
+            self.broken += 1;
+            let at = self.random.usize(10..text.len());
+            if self.random.bool() {
+                text.truncate(at);
+            } else {
+                text[at] = b"){,\xff"[self.random.usize(..4)];
+            }
+        }
+        write(self.folder.path(), "one.character.ron", text);
+        self.app.server().reload("one.character.ron");
+    }
+
+    /// Bytes in use once nothing is under way any more.
+    fn in_use(&mut self) -> isize {
+        for _ in 0..20 {
+            self.app.update(0.0);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.app.world().resource_mut::<Heard>().ready.clear();
+        forget_log();
+        IN_USE.load(Relaxed)
+    }
+
+    fn check(&mut self) {
+        let tally = std::mem::take(&mut self.app.world().resource_mut::<Tally>().0);
+        for witness in &self.witnesses {
+            let heard = tally.get(&(witness.entity, witness.track)).copied().unwrap_or(0);
+            assert_eq!(heard, witness.due(self.now), "callbacks after {} s", self.now - witness.since);
+        }
+        self.app.world().resource_mut::<Tally>().0 =
+            tally.into_iter().filter(|((entity, _), _)| self.witnesses.iter().any(|w| w.entity == *entity)).collect();
+        // Every part belongs to a character that lists it.
+        let world = self.app.world();
+        let parts: Vec<(Entity, Entity)> =
+            world.query::<(Entity, &PartOf)>().iter(world).map(|(part, of)| (part, of.character)).collect();
+        for (part, character) in &parts {
+            assert!(self.app.parts(*character).contains(part));
+        }
+        let listed: usize = self.actors.iter().map(|&entity| self.app.parts(entity).len()).sum();
+        assert_eq!(parts.len(), listed + self.witnesses.len());
+    }
+}
+
+/// Runs, looks four times on the way, and tells memory and the cost of a frame at each.
+fn endure(characters: usize, seconds: f64) {
+    let mut run = Run::new(characters);
+    let mut measured = Vec::new();
+    let mut frames = 0;
+    for quarter in 1..=4 {
+        let mut costs = Vec::new();
+        while run.now < seconds * f64::from(quarter) / 4.0 {
+            let start = Instant::now();
+            run.frame();
+            costs.push(start.elapsed());
+        }
+        frames += costs.len();
+        costs.sort();
+        run.check();
+        measured.push((run.in_use(), costs[costs.len() / 2]));
+    }
+    let Run { reloads, broken, heard, now, .. } = run;
+    println!(
+        "{characters} characters, {now:.0} s in {frames} frames: {heard} events, {reloads} reloads ({broken} broken)"
+    );
+    for (bytes, cost) in &measured {
+        println!("  {:.2} MiB in use, {:.0} µs a frame (median)", *bytes as f64 / 1048576.0, cost.as_secs_f64() * 1e6);
+    }
+    assert!(broken > 0 && heard > 0);
+    // The first quarter fills pools and buffers.
+    let (first, last) = (measured[0].0, measured[3].0);
+    let slack = first / 10 + (1 << 20);
+    assert!(last <= first + slack, "{first} bytes in use at first, {last} at last");
+}
+
+#[test]
+fn two_minutes_of_chance_break_nothing_and_leave_nothing_behind() {
+    endure(40, 120.0);
+}
+
+#[test]
+#[ignore = "half an hour of 500 characters: some minutes"]
+fn half_an_hour_of_500_characters_breaks_nothing_and_leaves_nothing_behind() {
+    endure(500, 1800.0);
+}
