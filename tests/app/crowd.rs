@@ -20,7 +20,7 @@ use std::{hash::Hasher, process::Command};
 fn seen() -> TestApp {
     let mut app = TestApp::new();
     let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
-    app.app.add_systems(PostUpdate, see.before(CharacterSystems::EvaluateLate));
+    app.app.add_systems(PostUpdate, see.after(CharacterSystems::Spawn).before(CharacterSystems::EvaluateLate));
     app
 }
 
