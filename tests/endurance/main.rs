@@ -211,7 +211,9 @@ impl Run {
                     controller.add_track(Track::new(clip).weight(share).blend(mode).mask(mask));
                 }
             }
-            5 => self.app.controller(entity).play(clip),
+            5 => {
+                self.app.controller(entity).play(clip);
+            }
             6 => {
                 self.app.controller(entity).queue([clip, "idle"]);
             }
