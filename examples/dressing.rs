@@ -225,8 +225,5 @@ fn caption(worn: Query<(), With<WornBy>>, views: Query<&WeightView>, mut caption
         Some(WeightView::Joint(_)) => "weights of the left thigh",
         Some(WeightView::InfluenceCount) => "number of joints that pull at the skin",
     };
-    caption.say(format!(
-        "suits of armour worn: {}   shown: {view}   the one on the right is mirrored",
-        worn.iter().count()
-    ));
+    caption.say(format!("suits of armour worn: {}   shown: {view}   one of the two is mirrored", worn.iter().count()));
 }

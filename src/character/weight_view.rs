@@ -256,7 +256,7 @@ fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> 
 /// A little shadow painted on, from above and in front in the bind pose, so that the form still reads.
 fn shade(normal: Vec3) -> f32 {
     const LIGHT: Vec3 = Vec3::new(0.36, 0.72, 0.594);
-    0.8 + 0.2 * normal.dot(LIGHT).clamp(-1.0, 1.0)
+    0.72 + 0.28 * normal.dot(LIGHT).clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]
