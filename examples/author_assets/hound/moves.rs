@@ -78,9 +78,9 @@ const GALLOPING: Gait = Gait {
 /// a flight gathered up.
 pub const GALLOP: Gaits = Gaits {
     fore: Gait {
-        ahead: 0.295,
+        ahead: 0.282,
         stance_pitch: &[(0.0, 22.0), (0.25, 10.0), (0.60, -8.0), (1.0, -60.0)],
-        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
+        swing_pitch: &[(0.0, -60.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
         lift: &[(0.0, 0.0), (0.30, 0.125), (0.68, 0.19), (1.0, 0.0)],
         ..GALLOPING
     },
@@ -92,7 +92,7 @@ pub const GALLOP: Gaits = Gaits {
         ..GALLOPING
     },
     falls: [15.0 / 26.0, 12.0 / 26.0, 0.0, 3.0 / 26.0],
-    rate: 60.0,
+    rate: 120.0,
 };
 
 /// All clips.
