@@ -5,14 +5,8 @@ use super::{
     stages::{Frame, Stage, StageClock, StageClockPlugin},
 };
 use bevy::{
-    app::PluginsState,
-    camera::visibility::VisibilitySystems,
-    ecs::system::RunSystemOnce,
-    log::LogPlugin,
-    prelude::*,
-    render::pipelined_rendering::PipelinedRenderingPlugin,
-    time::TimeUpdateStrategy,
-    window::ExitCondition,
+    app::PluginsState, camera::visibility::VisibilitySystems, ecs::system::RunSystemOnce, log::LogPlugin, prelude::*,
+    render::pipelined_rendering::PipelinedRenderingPlugin, time::TimeUpdateStrategy, window::ExitCondition,
     winit::WinitPlugin,
 };
 use bevy_marionette::prelude::*;
