@@ -1,7 +1,7 @@
 //! Both sides without a window, as a table.
 
 use super::{
-    Scouts, Side, Workshop, see_everything,
+    Side, Workshop, see_everything,
     stages::{Frame, Stage, StageClock, StageClockPlugin},
 };
 use bevy::{
