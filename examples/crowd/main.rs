@@ -5,8 +5,8 @@
 //! stage; drawing is not in them.
 //!
 //! ```text
-//! cargo run --release --example crowd -- --count 4000
-//! cargo run --release --example crowd -- --table 200     # no window: a table of both sides
+//! cargo run --example crowd -- --count 4000
+//! cargo run --example crowd -- --table 200     # no window: a table of both sides
 //! ```
 
 #[path = "../stage/mod.rs"]
