@@ -197,13 +197,15 @@ fn set_row(
     let times = usize::from(args.times);
     // Room for the widest clip from any side, the same for all rows of a character.
     let boxes = character.parts.iter().flat_map(|part| part.clip_bounds.iter().chain([&part.rest_bounds]));
-    let (mut high, mut wide) = (0.0f32, 0.0f32);
+    let (mut high, mut wide, mut long) = (0.0f32, 0.0f32, 0.0f32);
     for bounds in boxes {
         let (min, max) = (bounds.min(), bounds.max());
         high = high.max(max.y);
         wide = wide.max(min.x.abs()).max(max.x).max(min.z.abs()).max(max.z);
+        long = long.max(max.x - min.x).max(max.z - min.z);
     }
-    let pitch = (1.5 * wide).max(0.05);
+    // An outstretched arm may reach into the neighbour's place, a body may not.
+    let pitch = (1.5 * wide).max(1.12 * long).max(0.05);
     let frame = (pitch * times as f32).max(high * 1.22 / ASPECT);
     orbit.target = Vec3::Y * (high * 0.46);
     orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());

@@ -1,8 +1,8 @@
 //! Legs jog while the upper body waves.
 //!
 //! Retells partial animation as d3dx programs do it, with two controllers on halves of a skeleton: here one
-//! track with a mask lies over another. The mask `upper_body` is in the manifest: all below the spine, rising
-//! over two joints so that the waist does not break.
+//! track with a mask lies over another. The mask `upper_body` is in the manifest: all from the upper chest on,
+//! and less of the two joints before it, so that the waist does not break; the hips stay the legs' own.
 //!
 //! ```text
 //! cargo run --example partial_body

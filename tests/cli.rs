@@ -798,7 +798,12 @@ fn the_sample_characters_have_nothing_to_complain_about() {
             for verb in [&["inspect"][..], &["validate", "--deny-warnings"]] {
                 let run = marionette(&here, &[verb, &[name]].concat());
                 assert_eq!(run.code, Some(0), "{name}: {}{}", run.stdout, run.stderr);
-                assert!(!run.stdout.contains("warning") && run.stderr.is_empty(), "{name}: {}{}", run.stdout, run.stderr);
+                assert!(
+                    !run.stdout.contains("warning") && run.stderr.is_empty(),
+                    "{name}: {}{}",
+                    run.stdout,
+                    run.stderr
+                );
             }
             looked_at += 1;
         }

@@ -94,7 +94,8 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
         for stage in Stage::WORK {
             let row = Node { column_gap: px(8), align_items: AlignItems::Center, ..default() };
             panel.spawn(row).with_children(|row| {
-                let swatch = Node { width: px(11), height: px(11), border_radius: BorderRadius::all(px(2)), ..default() };
+                let swatch =
+                    Node { width: px(11), height: px(11), border_radius: BorderRadius::all(px(2)), ..default() };
                 row.spawn((swatch, BackgroundColor(color(stage).into())));
                 row.spawn(text(Label::Stage(stage), 13.0, 0.82));
             });

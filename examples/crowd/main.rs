@@ -5,8 +5,8 @@
 //! stage; drawing is not in them.
 //!
 //! ```text
-//! cargo run --release --example crowd -- --count 4000
-//! cargo run --release --example crowd -- --table 200     # no window: a table of both sides
+//! cargo run --example crowd -- --count 4000
+//! cargo run --example crowd -- --table 200     # no window: a table of both sides
 //! ```
 
 #[path = "../stage/mod.rs"]
@@ -112,8 +112,7 @@ impl Workshop<'_> {
                 let material = self.materials.get(&part.material)?.clone();
                 part.material = self.materials.add(StandardMaterial { base_color: tint, ..material });
             }
-            let bevys =
-                JointCharacter::new(&character, &mut self.clips, &mut self.graphs, &mut self.inverse_bindposes);
+            let bevys = JointCharacter::new(&character, &mut self.clips, &mut self.graphs, &mut self.inverse_bindposes);
             scouts.bevys.push(bevys);
             scouts.ours.push(self.characters.add(character));
         }

@@ -1,18 +1,12 @@
 //! Both sides without a window, as a table.
 
 use super::{
-    Scouts, Side, Workshop, see_everything,
+    Side, Workshop, see_everything,
     stages::{Frame, Stage, StageClock, StageClockPlugin},
 };
 use bevy::{
-    app::PluginsState,
-    camera::visibility::VisibilitySystems,
-    ecs::system::RunSystemOnce,
-    log::LogPlugin,
-    prelude::*,
-    render::pipelined_rendering::PipelinedRenderingPlugin,
-    time::TimeUpdateStrategy,
-    window::ExitCondition,
+    app::PluginsState, camera::visibility::VisibilitySystems, ecs::system::RunSystemOnce, log::LogPlugin, prelude::*,
+    render::pipelined_rendering::PipelinedRenderingPlugin, time::TimeUpdateStrategy, window::ExitCondition,
     winit::WinitPlugin,
 };
 use bevy_marionette::prelude::*;

@@ -1,7 +1,8 @@
 //! Every controller's clock, seen or not, and what came up on the way.
 
 use super::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, Playing, SkinnedCharacter, evaluate::batches,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, Playing,
+    SkinnedCharacter, evaluate::batches,
 };
 use crate::{
     asset::Character,

@@ -31,10 +31,10 @@ mod weight_view;
 mod worn;
 
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
+pub use evaluate::PoseCounts;
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
 };
-pub use evaluate::PoseCounts;
 pub use part_overrides::{PartId, PartOverrides};
 pub use pick::{PickCharacters, PickedCharacter};
 pub(crate) use playing::Playing;
@@ -125,13 +125,7 @@ impl Plugin for CharacterPlugin {
                     bounds::follow_clips.in_set(Bounds),
                     (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    (
-                        rate::choose,
-                        evaluate::late,
-                        sharing::share,
-                        weight_view::swap_meshes,
-                        spawn::forget_teleports,
-                    )
+                    (rate::choose, evaluate::late, sharing::share, weight_view::swap_meshes, spawn::forget_teleports)
                         .chain()
                         .in_set(EvaluateLate),
                 ),

@@ -2,12 +2,7 @@
 
 use super::{ModelPose, PoseCounts, SkinnedCharacter, evaluate::batches, playing::Playing};
 use crate::{asset::Character, pose::Scratch};
-use bevy::{
-    platform::collections::HashMap,
-    prelude::*,
-    tasks::ComputeTaskPool,
-    utils::Parallel,
-};
+use bevy::{platform::collections::HashMap, prelude::*, tasks::ComputeTaskPool, utils::Parallel};
 use glam::Affine3A;
 
 /// Whether characters in view that play the same clips at the same times, with the same weights and masks,

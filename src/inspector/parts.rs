@@ -3,7 +3,7 @@
 use super::{InspectedItem, numbers};
 use crate::{asset::Character, character::PartOverrides};
 use bevy::prelude::*;
-use bevy_egui::egui::{self, Ui};
+use bevy_egui::egui::{self, RichText, Ui};
 
 pub(super) fn show(
     ui: &mut Ui,
@@ -20,7 +20,7 @@ pub(super) fn show(
     egui::ScrollArea::both().id_salt("parts").show(ui, |ui| {
         egui::Grid::new("parts").num_columns(4).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
             for title in ["part, if shown", "triangles", "joints", "material"] {
-                ui.weak(title);
+                numbers::cell(ui, RichText::new(title).weak());
             }
             ui.end_row();
             for (index, part) in character.parts.iter().enumerate() {
@@ -30,11 +30,11 @@ pub(super) fn show(
                     toggled = Some((index, !shown));
                 }
                 let count = meshes.and_then(|meshes| meshes.get(&part.mesh)?.try_indices().ok()).map(|i| i.len() / 3);
-                ui.label(count.map_or("on the GPU".into(), numbers::grouped));
-                ui.label(part.palette.len().to_string());
+                numbers::cell(ui, count.map_or("on the GPU".into(), numbers::grouped));
+                numbers::cell(ui, part.palette.len().to_string());
                 // Loaded ones are told by their label, `Material0`; the file is the character's own.
                 let label = part.material.path().and_then(|path| path.label()).unwrap_or("made in code");
-                ui.label(label);
+                numbers::cell(ui, label);
                 ui.end_row();
             }
         });

@@ -231,7 +231,7 @@ mod tests {
         for palette in [vec![], vec![Mat4::NAN; 301], vec![Mat4::ZERO; 301]] {
             let flat = pick(&joints, &[FULL; 4], &palette);
             let hit = flat.run(&mut Vec::new());
-            assert!(hit.is_none() == !palette.is_empty() && hit.is_none_or(|hit| hit.joint.is_none()));
+            assert!(hit.is_none() != palette.is_empty() && hit.is_none_or(|hit| hit.joint.is_none()));
             for direction in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
                 assert_eq!(PickSkin { direction, ..flat }.run(&mut Vec::new()), None);
             }

@@ -135,7 +135,8 @@ fn what_a_listener_changes_is_in_the_pose_of_the_same_frame() {
 /// Twenty characters at four different times, and one by itself.
 fn crowd(app: &mut TestApp) -> (Handle<Character>, Vec<Entity>) {
     let handle = app.add(turning(), &manifest());
-    let all = (0..21).map(|i| app.spawn_with(&handle, playing_at("walk", if i == 20 { 0.777 } else { (i % 4) as f64 * 0.2 })));
+    let all = (0..21)
+        .map(|i| app.spawn_with(&handle, playing_at("walk", if i == 20 { 0.777 } else { (i % 4) as f64 * 0.2 })));
     let all = all.collect();
     (handle, all)
 }
@@ -297,7 +298,8 @@ fn crowd_of_a_process() {
     let mut all = Vec::new();
     for i in 0..300 {
         let mut controller = playing_at("walk", random.f64());
-        controller.add_track(Track::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()));
+        controller
+            .add_track(Track::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()));
         all.push(app.spawn_with(&handle, controller));
         if i % 3 == 0 {
             app.world().entity_mut(all[i]).insert(UpdateRate::Every(1 + i as u32 % 4));

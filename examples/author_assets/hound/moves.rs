@@ -78,9 +78,9 @@ const GALLOPING: Gait = Gait {
 /// a flight gathered up.
 pub const GALLOP: Gaits = Gaits {
     fore: Gait {
-        ahead: 0.295,
+        ahead: 0.282,
         stance_pitch: &[(0.0, 22.0), (0.25, 10.0), (0.60, -8.0), (1.0, -60.0)],
-        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
+        swing_pitch: &[(0.0, -60.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
         lift: &[(0.0, 0.0), (0.30, 0.125), (0.68, 0.19), (1.0, 0.0)],
         ..GALLOPING
     },
@@ -88,11 +88,11 @@ pub const GALLOP: Gaits = Gaits {
         ahead: 0.36,
         stance_pitch: &[(0.0, 22.0), (0.3, 8.0), (0.6, -10.0), (1.0, -58.0)],
         swing_pitch: &[(0.0, -58.0), (0.20, -96.0), (0.45, -84.0), (0.75, -10.0), (0.94, 24.0), (1.0, 22.0)],
-        lift: &[(0.0, 0.0), (0.28, 0.14), (0.62, 0.075), (1.0, 0.0)],
+        lift: &[(0.0, 0.0), (0.28, 0.14), (0.60, 0.085), (0.82, 0.055), (1.0, 0.0)],
         ..GALLOPING
     },
     falls: [15.0 / 26.0, 12.0 / 26.0, 0.0, 3.0 / 26.0],
-    rate: 60.0,
+    rate: 120.0,
 };
 
 /// All clips.
@@ -260,7 +260,7 @@ mod tests {
         let motion = gallop(&body);
         // Left hind, right hind; right fore, left fore.
         assert_eq!(falls(&body, &motion).iter().map(|f| f.0).collect::<Vec<_>>(), [2, 3, 1, 0]);
-        let flying: Vec<bool> = heights(&body, &motion).iter().map(|frame| frame.iter().all(|h| *h > 5e-3)).collect();
+        let flying: Vec<bool> = heights(&body, &motion).iter().map(|frame| frame.iter().all(|h| *h > 2e-3)).collect();
         let flights = flying.windows(2).filter(|w| w[0] && !w[1]).count();
         let share = flying.iter().filter(|f| **f).count() as f64 / flying.len() as f64;
         assert_eq!(flights, 2);

@@ -47,7 +47,8 @@ pub fn character() -> Character {
         paint: &paint::ScoutPaint,
         motions: moves::all(&body),
         masks: vec![
-            ("upper_body", mask(&["spine"], 2)),
+            // It fades towards the hips, which stay the legs' own.
+            ("upper_body", mask(&["upper_chest"], 2)),
             ("legs", mask(&["thigh.L", "thigh.R"], 0)),
             ("arm.R", mask(&["clavicle.R"], 2)),
             ("arm.L", mask(&["clavicle.L"], 2)),

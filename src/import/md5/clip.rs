@@ -18,7 +18,7 @@ const MOST_TRANSFORMS: usize = 1 << 24;
 
 /// Most of them in a file of few numbers, and how many more each number is good for: frames and joints
 /// without numbers cost a file next to nothing, and must not cost memory.
-const FEW_TRANSFORMS: usize = 1 << 18;
+const FEW_TRANSFORMS: usize = 1 << 16;
 const TRANSFORMS_PER_NUMBER: usize = 64;
 
 /// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
