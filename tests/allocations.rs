@@ -134,7 +134,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
             (allocations, all.clone())
         };
         let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
-        assert_eq!(few, many, "{sharing:?}: allocations in 60 frames with 4 and with 400 characters");
+        assert!(many <= few, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
         for entity in spawned {
             assert!(app.world_mut().despawn(entity));
         }
