@@ -80,7 +80,7 @@ fn main() {
         use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
         if args.stage.plain {
             // Arrays of textures are more than Wine's Direct3D can do.
-            app.add_plugins(bevy_egui::EguiPlugin { bindless_mode_array_size: None, ..default() });
+            app.add_plugins(bevy_egui::EguiPlugin { bindless_mode_array_size: None });
         }
         app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
             open: args.inspector.is_some(),
