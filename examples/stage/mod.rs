@@ -155,7 +155,7 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
     headless::explain_missing_gpu();
     let mut app = App::new();
     first(&mut app);
-    app.add_plugins(plugins(name, args.size, picture.is_some()));
+    app.add_plugins(plugins(name, args, picture.is_some()));
     if picture.is_some() {
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
@@ -210,13 +210,16 @@ pub fn has_keys() -> bool {
 /// Where the ground ends; the fog takes this colour, so that one sees no edge.
 const HORIZON: Color = Color::srgb(0.54, 0.60, 0.68);
 
-fn plugins(name: &str, size: UVec2, headless: bool) -> PluginGroupBuilder {
+fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
+    let StageArgs { size, plain, .. } = *args;
+    // Software takes minutes for the shaders, all the longer if it draws meanwhile.
+    let at_once = headless || plain;
     let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
     let filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
     let plugins = DefaultPlugins
         .set(LogPlugin { filter, ..default() })
         .set(AssetPlugin { unapproved_path_mode: UnapprovedPathMode::Allow, ..default() })
-        .set(RenderPlugin { synchronous_pipeline_compilation: headless, ..render_plugin() });
+        .set(RenderPlugin { synchronous_pipeline_compilation: at_once, ..render_plugin() });
     if headless {
         plugins
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })

@@ -122,7 +122,7 @@ impl Cast {
                     wrong.push(format!("{name}, part {part}: the joint buffer is not the palette"));
                 }
                 // The same in the plainest arithmetic: the fast path must not be wrong on both sides.
-                let off = found.iter().zip(&plain).map(|(a, b)| (*a - *b).abs().to_cols_array()).flatten();
+                let off = found.iter().zip(&plain).flat_map(|(a, b)| (*a - *b).abs().to_cols_array());
                 let off = off.fold(0.0, f32::max);
                 if off.is_nan() || off > 1e-4 {
                     wrong.push(format!("{name}, part {part}: {off} from world · joint · inverse bind"));
