@@ -248,6 +248,26 @@ fn md5_character_draws_its_skeleton() {
 }
 
 #[test]
+fn dressing_wears_armour_and_shows_weights() {
+    let dressed = run("dressing", &["--time", "0.3"]);
+    assert_says(&dressed, &["suits of armour worn: 1   shown: materials"]);
+    let [body, twin, _armour] = &dressed.poses[..] else { panic!("{:?}", dressed.poses) };
+    assert_eq!(body, twin, "a mirrored twin has the same pose");
+    let weights = run("dressing", &["--press", "A@0.1", "--press", "W@0.1", "--time", "0.3"]);
+    assert_says(&weights, &["worn: 0", "weights of the left thigh"]);
+    assert!(difference(&dressed.pictures[0], &weights.pictures[0]) > 0.02);
+}
+
+#[test]
+fn crowd_tells_the_cost_of_both_sides() {
+    let (fine, out, err) = execute("crowd", &["--table", "5", "--count", "20"]);
+    assert!(fine, "{out}\n{err}");
+    assert!(out.contains("20 characters") && out.contains("bevy_animation"), "{out}");
+    let times = out.lines().find_map(|line| line.strip_suffix(" times")).and_then(|n| n.parse::<f64>().ok());
+    assert!(times.is_some_and(|times| times > 0.0 && times.is_finite()), "{out}");
+}
+
+#[test]
 fn viewer_goes_through_clips_and_gallery() {
     let at_rest = run("viewer", &["--clip", "bind", "--time", "0.1"]);
     assert_says(&at_rest, &["Scout\nbind pose"]);
