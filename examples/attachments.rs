@@ -13,7 +13,7 @@ use bevy::prelude::*;
 use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
-use std::{f32::consts::FRAC_PI_2, time::Duration};
+use std::time::Duration;
 
 const HELP: &str =
     "X: sword in hand, on the back   L: lantern on, off   N: next clip   drag, arrows: orbit   wheel: zoom";
@@ -75,12 +75,6 @@ fn spawn(
     let steel = materials.add(metal(Color::srgb(0.80, 0.83, 0.88), 0.28));
     let brass = materials.add(metal(Color::srgb(0.80, 0.58, 0.25), 0.38));
     let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
-    let flame = materials.add(StandardMaterial {
-        base_color: Color::BLACK,
-        emissive: LinearRgba::rgb(2.4, 0.85, 0.14),
-        ..default()
-    });
-
     // The grip is at the origin, the blade goes up.
     let sword = Sword { in_hand: true };
     commands.spawn((
@@ -107,44 +101,8 @@ fn spawn(
     ));
 
     // The socket carries the ring; the lantern hangs from it.
-    commands.spawn((
-        SocketOf::new(scout, "left_hand"),
-        children![(
-            Hanging,
-            Transform::default(),
-            Visibility::default(),
-            children![
-                (Mesh3d(meshes.add(Torus::new(0.050, 0.058))), MeshMaterial3d(brass.clone()), ring()),
-                (
-                    Mesh3d(meshes.add(Cone::new(0.075, 0.07))),
-                    MeshMaterial3d(brass.clone()),
-                    Transform::from_xyz(0.0, -0.135, 0.0),
-                ),
-                (
-                    Mesh3d(meshes.add(Cylinder::new(0.070, 0.02))),
-                    MeshMaterial3d(brass),
-                    Transform::from_xyz(0.0, -0.31, 0.0),
-                ),
-                (
-                    Mesh3d(meshes.add(Capsule3d::new(0.045, 0.06))),
-                    MeshMaterial3d(flame),
-                    bevy::light::NotShadowCaster,
-                    Transform::from_xyz(0.0, -0.235, 0.0),
-                ),
-                (
-                    // Inside the flame, which casts no shadow.
-                    PointLight {
-                        color: Color::srgb(1.0, 0.68, 0.32),
-                        intensity: 30_000.0,
-                        range: 8.0,
-                        shadow_maps_enabled: true,
-                        ..default()
-                    },
-                    Transform::from_xyz(0.0, -0.235, 0.0),
-                ),
-            ],
-        )],
-    ));
+    commands
+        .spawn((SocketOf::new(scout, "left_hand"), children![(Hanging, stage::lantern(&mut meshes, &mut materials))]));
 }
 
 /// A tapering blade, 0.72 m, from its base.
@@ -153,10 +111,6 @@ fn blade() -> ConvexPolygon {
     let right = half.iter().map(|&(x, y)| Vec2::new(x, y));
     let left = half[..2].iter().rev().map(|&(x, y)| Vec2::new(-x, y));
     ConvexPolygon::new(right.chain(left)).expect("the outline bulges everywhere")
-}
-
-fn ring() -> Transform {
-    Transform::from_xyz(0.0, -0.05, 0.0).with_rotation(Quat::from_rotation_z(FRAC_PI_2))
 }
 
 /// Undoes the turn of the hand.

@@ -1,8 +1,9 @@
 //! A bare MD5 model with its skeleton drawn.
 //!
 //! Retells the MD5 viewers of old: an `.md5mesh`, the `.md5anim`s that go with it, and lines from joint to
-//! joint. No manifest: the clips are named in the loader's settings. The lines come from a system of this
-//! example's own, which reads [`ModelPose`] and the skeleton's parents.
+//! joint. No manifest: the clips are named in the loader's settings, and the lantern hangs on a joint by its
+//! name. The lines come from a system of this example's own, which reads [`ModelPose`] and the skeleton's
+//! parents.
 //!
 //! ```text
 //! cargo run --example md5_character
@@ -16,14 +17,14 @@ use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
-const HELP: &str = "N: next clip   K: skeleton   X: skin   drag, arrows: orbit   wheel: zoom";
+const HELP: &str = "N: next clip   K: skeleton   X: skin   L: lantern   drag, arrows: orbit   wheel: zoom";
 
-const CLIPS: [&str; 4] = ["jog", "walk", "idle", "jump"];
+const CLIPS: [&str; 4] = ["gallop", "walk", "idle", "sit"];
 
 fn main() {
-    let args = StageArgs::parse().showing(0.3, "");
+    let args = StageArgs::parse().showing(0.17, "");
     stage::app("md5_character", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.93, distance: 3.6, yaw: 1.0, pitch: 0.08 }))
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.52, distance: 3.0, yaw: 1.15, pitch: 0.10 }))
         .insert_resource(ShowSkeleton(true))
         .add_systems(Startup, (spawn, draw_lines_over_all))
         .add_systems(Update, (keys, caption))
@@ -37,13 +38,25 @@ fn main() {
 #[derive(Resource, PartialEq)]
 struct ShowSkeleton(bool);
 
-fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+#[derive(Component)]
+struct Lantern;
+
+fn spawn(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
     let settings = |settings: &mut CharacterLoaderSettings| {
         // Files beside the model; each clip takes its file's name.
         settings.clips = CLIPS.map(|clip| format!("{clip}.md5anim")).to_vec();
     };
-    let model = assets.load_builder().with_settings(settings).load("scout/scout.md5mesh");
-    commands.spawn((SkinnedCharacter(model), AnimationController::playing(CLIPS[0])));
+    let model = assets.load_builder().with_settings(settings).load("hound/hound.md5mesh");
+    let hound = commands.spawn((SkinnedCharacter(model), AnimationController::playing(CLIPS[0]))).id();
+    // In the teeth; the clips keep the joint upright.
+    let small = Transform::from_xyz(0.0, 0.02, 0.0).with_scale(Vec3::splat(0.62));
+    let teeth = SocketOf::new(hound, "lantern").at(small);
+    commands.spawn((teeth, Lantern, children![stage::lantern(&mut meshes, &mut materials)]));
 }
 
 fn draw_lines_over_all(mut store: ResMut<GizmoConfigStore>) {
@@ -73,23 +86,27 @@ fn draw_skeleton(
 fn keys(
     keys: Res<ButtonInput<KeyCode>>,
     mut show: ResMut<ShowSkeleton>,
-    mut scout: Single<(&SkinnedCharacter, &mut AnimationController)>,
+    mut hound: Single<(&SkinnedCharacter, &mut AnimationController)>,
     assets: Res<Assets<Character>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
+    mut lantern: Single<&mut Visibility, With<Lantern>>,
     mut thin: Local<bool>,
 ) {
     if keys.just_pressed(KeyCode::KeyN) {
-        let controller = &mut scout.1;
+        let controller = &mut hound.1;
         let now = CLIPS.iter().position(|&clip| controller.current() == Some(clip)).unwrap_or(0);
         controller.cross_fade(CLIPS[(now + 1) % CLIPS.len()], Duration::from_millis(250));
     }
     if keys.just_pressed(KeyCode::KeyK) {
         show.0 = !show.0;
     }
+    if keys.just_pressed(KeyCode::KeyL) {
+        lantern.toggle_inherited_hidden();
+    }
     if keys.just_pressed(KeyCode::KeyX) {
         *thin = !*thin;
         // All instances share the asset's materials.
-        for part in assets.get(scout.0.id()).iter().flat_map(|character| &character.parts) {
+        for part in assets.get(hound.0.id()).iter().flat_map(|character| &character.parts) {
             if let Some(mut material) = materials.get_mut(&part.material) {
                 material.alpha_mode = if *thin { AlphaMode::Blend } else { AlphaMode::Opaque };
                 material.base_color.set_alpha(if *thin { 0.25 } else { 1.0 });
@@ -99,14 +116,14 @@ fn keys(
 }
 
 fn caption(
-    scout: Single<(&SkinnedCharacter, &AnimationController)>,
+    hound: Single<(&SkinnedCharacter, &AnimationController)>,
     assets: Res<Assets<Character>>,
     mut caption: ResMut<Caption>,
 ) {
-    let (handle, controller) = *scout;
+    let (handle, controller) = *hound;
     let Some(character) = assets.get(handle.id()) else { return };
     caption.say(format!(
-        "scout.md5mesh: {} joints, {} meshes, {} clips\n{}",
+        "hound.md5mesh: {} joints, {} meshes, {} clips\n{}",
         character.skeleton.len(),
         character.parts.len(),
         character.clips.len(),

@@ -74,8 +74,8 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CharacterSystems,
-            CrossFadeFinished, JointTransforms, PartOverrides, PickCharacters, SkinnedCharacter, SocketOf, WeightView,
-            WornBy,
+            CrossFadeFinished, JointTransforms, PartOverrides, PickCharacters, PoseSharing, SkinnedCharacter, SocketOf,
+            UpdateRate, WeightView, WornBy,
         },
         controller::{AnimationController, BlendMode, CallbackTime, Priority, Track, TrackId, Transition},
         model::Playback,

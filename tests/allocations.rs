@@ -1,6 +1,6 @@
 //! A steady frame allocates nothing: counted, not believed. A binary of its own, for its allocator.
 
-use bevy_marionette::controller::{BlendMode, Priority};
+use bevy_marionette::controller::{AnimationController, BlendMode, Priority, Track};
 use bevy_marionette::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{
     ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, Scratch, TwoBoneIk,
@@ -36,6 +36,110 @@ fn count(work: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.get();
     work();
     ALLOCATIONS.get() - before
+}
+
+#[test]
+fn a_controller_that_plays_on_asks_for_no_memory_events_or_not() {
+    let timing = |name: &str, keys: usize| {
+        let mut timing = ClipTiming::new(name, 0.9);
+        for i in 0..keys {
+            timing.add_callback(0.2 * i as f64, "key", ron::Value::Unit);
+        }
+        timing
+    };
+    let clips = vec![timing("walk", 3), timing("run", 0)];
+    let mut controller = AnimationController::playing("walk");
+    let run = controller.add_track(Track::new("run").weight(0.3));
+    controller.add_callback("run", 0.5, "added", ron::Value::Unit);
+    let (mut events, mut passed, mut layers) = (Vec::new(), 0, 0);
+    let mut frame = || {
+        controller.advance(1.0 / 60.0, &clips, &mut events).unwrap();
+        layers += controller.layers(&clips).count();
+        passed += events.drain(..).count();
+    };
+    (0..200).for_each(|_| frame());
+    assert_eq!(count(|| (0..1000).for_each(|_| frame())), 0);
+    assert!(passed > 60 && layers == 2400);
+    assert!(controller.remove_track(run).is_some());
+}
+
+/// Whole frames in an app: what is asked for in them does not depend on how many characters there are.
+#[cfg(feature = "bevy")]
+#[test]
+fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
+    use bevy::{
+        camera::visibility::{SetViewVisibility, ViewVisibility},
+        ecs::schedule::{Schedules, SingleThreadedExecutor},
+        prelude::*,
+        tasks::{ComputeTaskPool, TaskPoolBuilder},
+        time::TimeUpdateStrategy,
+    };
+    use bevy_marionette::{
+        asset::build_character,
+        character::{CharacterPlugin, PoseCounts},
+        import::Manifest,
+        model::{Material, Model, SkinPart},
+        prelude::{Character, CharacterSystems, PoseSharing, SkinnedCharacter, UpdateRate},
+    };
+
+    // All on this thread, whose allocations are counted.
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(std::time::Duration::from_micros(16_667)));
+    let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
+    app.add_systems(PostUpdate, see.before(CharacterSystems::EvaluateLate));
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+
+    let joint = |i: u16| Joint {
+        name: format!("{i}").into(),
+        parent: i.checked_sub(1),
+        rest: JointTransform::new(Vec3::Y, Quat::IDENTITY),
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let skeleton = Skeleton::new((0..20).map(joint).collect()).unwrap();
+    let pose = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 20];
+    let clips = ["walk", "run"].map(|name| {
+        let transforms = [pose(0.0), pose(0.3)].concat();
+        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        // So long that no round ends while it is looked at: events are made of memory.
+        SkeletalClip::new(ClipTiming::new(name, 600.0), &frames).unwrap()
+    });
+    let part = SkinPart { name: "skin".into(), palette: (0..20).collect(), ..SkinPart::default() };
+    let model = Model { skeleton, parts: vec![part], materials: vec![Material::default()], clips: clips.into() };
+    let (mut meshes, mut materials) = Default::default();
+    let character = build_character(model, &Manifest::of_model("code"), &mut meshes, &mut materials);
+    let handle = app.world_mut().resource_mut::<Assets<Character>>().add(character);
+
+    for sharing in [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(30.0)] {
+        app.insert_resource(sharing);
+        let mut all = Vec::new();
+        let mut frames_with = |characters: usize| {
+            for i in all.len()..characters {
+                let mut controller = AnimationController::default();
+                for clip in ["walk", "run"] {
+                    controller.add_track(Track::new(clip).starting_at(0.1 * (i % 97) as f64));
+                }
+                let entity = app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller)).id();
+                if i % 2 == 1 {
+                    app.world_mut().entity_mut(entity).insert(UpdateRate::Every(1 + i as u32 % 4));
+                }
+                all.push(entity);
+            }
+            (0..20).for_each(|_| app.update());
+            let allocations = count(|| (0..60).for_each(|_| app.update()));
+            assert_eq!(app.world().resource::<PoseCounts>().in_view, characters);
+            (allocations, all.clone())
+        };
+        let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
+        assert!(many <= few, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
+        for entity in spawned {
+            assert!(app.world_mut().despawn(entity));
+        }
+        app.update();
+    }
 }
 
 #[test]

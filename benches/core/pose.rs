@@ -119,7 +119,8 @@ fn character(criterion: &mut Criterion) {
                 b.iter(|| {
                     layers.iter_mut().for_each(|layer| layer.time = time());
                     Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
-                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }.run(&mut model);
+                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }
+                        .run(&mut model);
                     Skinning { model: &model, inverse_bind }.run(black_box(&mut palette));
                 });
             });

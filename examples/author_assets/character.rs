@@ -333,7 +333,12 @@ fn tidy_md5_anim(file: &mut md5::Md5Anim) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scout;
+    use super::super::{hound, scout};
+    use bevy_marionette::{
+        format::md5,
+        import::{ImportSettings, from_md5},
+        model::Model,
+    };
     use glam::{Affine3A, Vec3};
 
     #[test]
@@ -351,10 +356,39 @@ mod tests {
         }
     }
 
+    #[test]
+    fn hound_is_whole_and_small_and_stands_on_the_floor_with_skin_that_more_than_four_joints_move() {
+        let character = hound::character();
+        let model = &character.model;
+        let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
+        assert!((8_000..14_000).contains(&vertices), "{vertices} vertices");
+        assert_eq!((model.parts.len(), model.clips.len(), model.skeleton.len()), (5, 4, 37));
+        let heights = || model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y);
+        let (lowest, highest) = (heights().fold(f32::MAX, f32::min), heights().fold(f32::MIN, f32::max));
+        assert!(lowest.abs() < 0.004 && (0.95..1.10).contains(&highest), "{lowest} to {highest}");
+
+        let files = character.files();
+        let size: usize = files.iter().map(|f| f.1.len()).sum();
+        assert!(size <= 3_000_000, "{size} bytes");
+        let text = files.iter().find(|f| f.0.ends_with("hound.md5mesh")).expect("an MD5 character has its mesh");
+        let file = md5::parse_mesh("hound.md5mesh", &text.1).unwrap();
+        let many = file.value.meshes.iter().flat_map(|m| &m.vertices).filter(|v| v.weight_count > 4).count();
+        assert!(many > 40, "{many} vertices with more than four weights");
+        let read = from_md5("hound.md5mesh", &file.value, &ImportSettings::default()).unwrap();
+        assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+        assert_eq!(read.report.influences[5], many);
+        assert!(read.report.bind_residual < 2e-4, "{}", read.report.bind_residual);
+    }
+
     /// In every frame, no triangle's area grows beyond what bending cloth explains, and none vanishes wholesale.
     #[test]
     fn no_joint_tears_or_collapses_the_skin() {
-        let model = scout::character().model;
+        for model in [scout::character().model, hound::character().model] {
+            no_tears(&model);
+        }
+    }
+
+    fn no_tears(model: &Model) {
         for clip in &model.clips {
             for frame in (0..clip.frame_count()).step_by(5) {
                 let mut joints: Vec<Affine3A> = Vec::new();

@@ -56,11 +56,14 @@ impl JointCharacter {
                 player.play(*node).repeat().set_weight(weight).seek_to(start as f32).set_speed(speed as f32);
             }
         }
-        let root = commands.spawn((place, Visibility::default(), player, AnimationGraphHandle(self.graph.clone()))).id();
+        let root =
+            commands.spawn((place, Visibility::default(), player, AnimationGraphHandle(self.graph.clone()))).id();
         let mut joints: Vec<Entity> = Vec::with_capacity(self.joints.len());
         for (name, rest, parent) in &self.joints {
             let parent = parent.map_or(root, |parent| joints[parent]);
-            joints.push(commands.spawn((*rest, AnimationTargetId::from_name(name), AnimatedBy(root), ChildOf(parent))).id());
+            joints.push(
+                commands.spawn((*rest, AnimationTargetId::from_name(name), AnimatedBy(root), ChildOf(parent))).id(),
+            );
         }
         for (part, inverse_bindposes) in &self.parts {
             let joints = part.palette.iter().map(|&joint| joints[usize::from(joint)]).collect();

@@ -3,11 +3,14 @@
 //! A mark is an exclusive system, so nothing of one stage runs into the next; that also keeps stages from
 //! overlapping, which in a frame without marks they may.
 
+// The example and the benchmark each use their own share.
+#![allow(dead_code)]
+
 use bevy::{
     app::{AnimationSystems, MainScheduleOrder},
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
-    ecs::schedule::ScheduleLabel,
+    ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     pbr::extract_skins,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
@@ -165,6 +168,10 @@ impl Plugin for StageClockPlugin {
         order.insert_after(PostUpdate, AfterPostUpdate);
         app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Other));
         if self.stages {
+            // In one order and none beside another, so that what else falls into a stage is always the same.
+            app.edit_schedule(PostUpdate, |schedule| {
+                schedule.set_executor(SingleThreadedExecutor::new());
+            });
             use CharacterSystems::{Attach, Bounds, EvaluateEarly, EvaluateLate, Spawn};
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
             app.add_systems(
@@ -197,6 +204,9 @@ impl Plugin for StageClockPlugin {
             ),
         );
         if stages {
+            render_app.edit_schedule(ExtractSchedule, |schedule| {
+                schedule.set_executor(SingleThreadedExecutor::new());
+            });
             render_app.add_systems(ExtractSchedule, end(Stage::Skins).after(extract_skins).before(ExtractPalettes));
         }
     }

@@ -10,6 +10,7 @@ mod film;
 mod gallery;
 mod ground;
 mod headless;
+mod lantern;
 mod orbit;
 mod sky;
 
@@ -17,6 +18,7 @@ pub use caption::{Caption, bar};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
+pub use lantern::lantern;
 pub use orbit::{Orbit, View};
 pub use sky::nightfall;
 
@@ -24,7 +26,7 @@ use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
     asset::UnapprovedPathMode,
     camera::RenderTarget,
-    core_pipeline::tonemapping::{DebandDither, Tonemapping},
+    core_pipeline::tonemapping::{DebandDither, Tonemapping, TonemappingLuts},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
     light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::LogPlugin,
@@ -68,7 +70,7 @@ pub struct StageArgs {
     /// Leave out all text
     #[arg(long)]
     pub bare: bool,
-    /// Draw without multisampling and indirect commands, which some drivers (Wine's Direct3D) lack
+    /// Draw without multisampling, indirect commands and RGB9E5 textures, which Wine's Direct3D lacks
     #[arg(long)]
     pub plain: bool,
 }
@@ -251,6 +253,7 @@ fn set_stage(
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
     mut clusters: ResMut<GlobalClusterSettings>,
+    tables: Res<TonemappingLuts>,
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
@@ -265,9 +268,11 @@ fn set_stage(
         EnvironmentMapLight { intensity: 420.0, ..sky::light(&mut images) },
     ));
     if stage.plain {
-        camera.insert((Msaa::Off, NoIndirectDrawing));
+        camera.insert((Msaa::Off, NoIndirectDrawing, Tonemapping::SomewhatBoringDisplayTransform));
         // Clustering lights on the GPU draws indirectly too.
         clusters.gpu_clustering = None;
+        // Bevy uploads this table for a tonemapper that is not in use, too; its format is RGB9E5.
+        images.remove(&tables.tony_mc_mapface);
     }
     if stage.headless {
         let Stage { size, .. } = *stage;

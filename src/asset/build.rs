@@ -7,7 +7,7 @@ use super::{
 use crate::{
     import::{Imported, Manifest},
     model::{Model, SkeletalClip},
-    pose::{Mask, PartBounds},
+    pose::{Mask, PartBounds, Reach},
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
 use glam::{Affine3A, Vec3};
@@ -98,27 +98,26 @@ pub(super) fn assemble_character(
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
     let rest = skeleton.rest_model();
+    let bounds: Vec<PartBounds> = parts.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
+    let reach = Reach::new(&skeleton, clips.iter().map(|clip| &**clip));
+    let over_clips: Vec<_> = clips.iter().map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip)).collect();
     let parts: Vec<CharacterPart> = parts
         .iter()
+        .zip(bounds)
         .enumerate()
-        .map(|(index, part)| {
+        .map(|(index, (part, bounds))| {
             let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh_of(part, usages));
-            let bounds = PartBounds::new(&skeleton, part);
             CharacterPart {
                 name: part.name.clone(),
                 mesh,
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 palette: part.palette.as_slice().into(),
                 rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
-                clip_bounds: clips
+                clip_bounds: over_clips
                     .iter()
-                    .map(|clip| aabb(bounds.over_clip(&skeleton, clip).unwrap_or_else(|| enclose(&part.positions))))
+                    .map(|over_clip| aabb(over_clip[index].unwrap_or_else(|| enclose(&part.positions))))
                     .collect(),
-                blend_bounds: aabb(
-                    bounds
-                        .over_any_blend(&skeleton, clips.iter().map(|c| &**c))
-                        .unwrap_or_else(|| enclose(&part.positions)),
-                ),
+                blend_bounds: aabb(bounds.within(&reach).unwrap_or_else(|| enclose(&part.positions))),
                 bounds: Arc::new(bounds),
             }
         })

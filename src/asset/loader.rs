@@ -16,6 +16,7 @@ use bevy::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::Arc,
 };
@@ -38,6 +39,9 @@ impl FromWorld for CharacterLoader {
 pub struct CharacterLoaderSettings {
     /// Scale, hand and up axis of a bare model.
     pub import: ImportSettings,
+    /// Largest distance, in model units after scaling, by which a bare model's clips may put the skin
+    /// elsewhere for the sake of their size; `None` keeps them lossless. See [`Manifest::clip_error`].
+    pub clip_error: Option<f32>,
     /// Clip files for a bare model, relative to it (or absolute); each clip is called by its file's stem.
     pub clips: Vec<String>,
     /// Whether textures are looked for and loaded.
@@ -102,9 +106,11 @@ impl AssetLoader for CharacterLoader {
                 files.insert(file.to_owned(), bytes);
             }
         }
-        let missing = || Err("it was not read".to_owned());
-        // Two clips may come from one file.
-        let read = |file: &str| files.get(file).cloned().unwrap_or_else(missing);
+        let read = |file: &str| match files.get(file) {
+            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err("it was not read".to_owned()),
+        };
         let mut imported = assemble(&name, &manifest, limits, read)?;
         drop(files);
 
@@ -150,7 +156,7 @@ async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
     let ImportSettings { scale, hand, up, .. } = settings.import;
-    let mut manifest = Manifest { scale, hand, up, ..Manifest::of_model(model) };
+    let mut manifest = Manifest { scale, hand, up, clip_error: settings.clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);

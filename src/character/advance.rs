@@ -1,7 +1,8 @@
 //! Every controller's clock, seen or not, and what came up on the way.
 
 use super::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, SkinnedCharacter,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, Playing,
+    SkinnedCharacter, evaluate::batches,
 };
 use crate::{
     asset::Character,
@@ -47,19 +48,24 @@ pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
     mut collected: ResMut<Collected>,
-    mut characters: Query<(Entity, &SkinnedCharacter, &mut AnimationController)>,
+    mut characters: Query<(Entity, &SkinnedCharacter, &mut AnimationController, &mut Playing)>,
 ) {
     let dt = time.delta_secs_f64();
     let by_thread = &mut collected.by_thread;
-    characters.par_iter_mut().for_each_init(
+    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || by_thread.borrow_local_mut(),
-        |pending, (entity, handle, mut controller)| {
+        |pending, (entity, handle, mut controller, mut playing)| {
             let Some(character) = assets.get(handle.id()) else { return };
             // Time passing is no change worth telling others about.
             let controller = controller.bypass_change_detection();
             let Pending { events, happened } = &mut **pending;
             // Bevy's time never runs backwards, and a step that is refused changes nothing.
             if controller.advance(dt, character, events).is_err() {
+                return;
+            }
+            // While the tracks are at hand.
+            playing.bypass_change_detection().look_up(character, controller);
+            if events.is_empty() {
                 return;
             }
             let end = controller.time();

@@ -1,6 +1,6 @@
 //! Culling boxes: each part's `Aabb`, from the clips now playing or from the pose.
 
-use super::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, WornBy};
+use super::{CharacterParts, ModelPose, PartOf, Playing, PoseOverrides, SkinnedCharacter, WornBy};
 use crate::{
     asset::{Character, CharacterPart},
     controller::AnimationController,
@@ -10,33 +10,35 @@ use bevy::{camera::primitives::Aabb, prelude::*};
 /// Boxes of the clips that play, enclosed; rewritten only when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
-    mut characters: Query<
-        (&SkinnedCharacter, &AnimationController, &mut CharacterParts),
-        (Without<PoseOverrides>, Without<WornBy>),
-    >,
+    mut characters: Query<(
+        &SkinnedCharacter,
+        Ref<AnimationController>,
+        &mut Playing,
+        &mut CharacterParts,
+        (Has<PoseOverrides>, Has<WornBy>),
+    )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, controller, mut parts) in &mut characters {
+    for (handle, controller, mut playing, mut parts, (overridden, worn)) in &mut characters {
+        if controller.is_changed()
+            && let Some(character) = assets.get(handle.id())
+        {
+            // Perhaps by a listener, since the clocks were advanced.
+            playing.bypass_change_detection().look_up(character, &controller);
+        }
+        if overridden || worn || parts.enclosed == playing.clips() {
+            continue;
+        }
         let Some(character) = assets.get(handle.id()) else { continue };
         if parts.version != Some(character.version) {
             continue;
         }
-        let mut enclosed = 1_u64;
-        let (mut layers, mut last) = (0, None);
-        for layer in controller.layers(character) {
-            let masked = u64::from(layer.mask.is_some());
-            enclosed = enclosed.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + masked + 1);
-            layers += 1;
-            last = layer.mask.is_none().then_some(layer.clip);
-        }
-        if parts.enclosed == enclosed {
-            continue;
-        }
-        parts.bypass_change_detection().enclosed = enclosed;
+        parts.bypass_change_detection().enclosed = playing.clips();
+        let (layers, alone) = playing.count();
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             let Ok(mut aabb) = boxes.get_mut(entity) else { continue };
             // A mean of two poses can stick out of both, as an arm on its way from low to high.
-            *aabb = match (layers, last) {
+            *aabb = match (layers, alone) {
                 (0, _) => part.rest_bounds,
                 (1, Some(clip)) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
                 _ => part.blend_bounds,

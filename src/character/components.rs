@@ -1,6 +1,6 @@
 //! Components of a character and its parts.
 
-use super::weight_view::MeshVariant;
+use super::{Playing, weight_view::MeshVariant};
 use crate::{
     asset::Character,
     controller::AnimationController,
@@ -27,7 +27,7 @@ use glam::{Affine3A, Vec3A};
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
 #[reflect(Component, Clone, Default)]
-#[require(AnimationController, CharacterParts, ModelPose, Transform, Visibility)]
+#[require(AnimationController, CharacterParts, ModelPose, Playing, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
 /// The parts that a character has spawned, in the order of [`Character::parts`].
@@ -66,7 +66,8 @@ pub struct PartOf {
 
 /// A character's pose as it was last evaluated: joint → model matrices.
 ///
-/// Kept up while the character is in view or carries something; out of view it is the last pose seen. On a
+/// Kept up while the character is in view or carries something; out of view it is the last pose seen, and
+/// under an [`UpdateRate`](super::UpdateRate) on its way to the last pose worked out. On a
 /// server, where nothing is ever in view, an empty [`PoseOverrides`] has it evaluated every frame.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ModelPose {

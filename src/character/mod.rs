@@ -9,6 +9,10 @@
 //! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry or wear something |
 //! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
 //! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the other characters in view |
+//!
+//! A pose is worked out when something changed that shapes it, and where it is seen. What is far away can be
+//! posed less often ([`UpdateRate`]), what plays the same can be posed once ([`PoseSharing`]), and
+//! [`PoseCounts`] says what became of all of them.
 
 mod advance;
 mod bounds;
@@ -18,17 +22,24 @@ mod events;
 mod masks;
 mod part_overrides;
 mod pick;
+mod playing;
+mod rate;
+mod sharing;
 mod socket;
 mod spawn;
 mod weight_view;
 mod worn;
 
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
+pub use evaluate::PoseCounts;
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
 };
 pub use part_overrides::{PartId, PartOverrides};
 pub use pick::{PickCharacters, PickedCharacter};
+pub(crate) use playing::Playing;
+pub use rate::UpdateRate;
+pub use sharing::PoseSharing;
 pub use socket::{Carries, JointTransforms, SocketOf};
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
@@ -74,7 +85,11 @@ impl Plugin for CharacterPlugin {
             .add_message::<AnimationLooped>()
             .add_message::<AnimationFinished>()
             .add_message::<CrossFadeFinished>()
+            .register_type::<UpdateRate>()
             .init_resource::<advance::Collected>()
+            .init_resource::<PoseSharing>()
+            .init_resource::<PoseCounts>()
+            .init_resource::<sharing::Shared>()
             .init_resource::<weight_view::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
             .configure_sets(
@@ -110,7 +125,9 @@ impl Plugin for CharacterPlugin {
                     bounds::follow_clips.in_set(Bounds),
                     (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
                     socket::attach.in_set(Attach),
-                    (evaluate::late, weight_view::swap_meshes, spawn::forget_teleports).chain().in_set(EvaluateLate),
+                    (rate::choose, evaluate::late, sharing::share, weight_view::swap_meshes, spawn::forget_teleports)
+                        .chain()
+                        .in_set(EvaluateLate),
                 ),
             );
     }

@@ -98,6 +98,11 @@ impl PartOverrides {
         self.changes.iter().any(|(id, change)| *id == part && change.hidden)
     }
 
+    /// Whether a part of a character is hidden, under its name or its index.
+    pub fn hides(&self, character: &Character, part: usize) -> bool {
+        self.of(character, part).hidden
+    }
+
     /// Whether nothing is hidden or replaced.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

@@ -9,6 +9,7 @@ use glam::Affine3A;
 ///
 /// The entity becomes a child of the character, and its `Transform` follows the socket before transforms
 /// are propagated, so it is never a frame late: its world matrix is `character · joint · socket · offset`.
+/// (A shear, which turned joints under unevenly scaled ones have, does not fit into a `Transform` and is lost.)
 /// To hang it elsewhere or move it in its socket, insert the component anew.
 /// Like any child it goes with the character when that is despawned; removing this component lets it stay
 /// where it is, as a plain child.

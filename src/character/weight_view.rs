@@ -72,11 +72,16 @@ pub(super) struct MeshVariant {
     view: Option<WeightView>,
 }
 
-/// The meshes made so far; `None` where the original cannot be read.
+/// The meshes made so far.
 #[derive(Resource, Default)]
-pub(super) struct MeshVariants(HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>);
+pub(super) struct MeshVariants {
+    /// By original; `None` where that cannot be read.
+    made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
+    /// Those made in this frame.
+    fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
+}
 
-type Viewed<'w> = (&'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
+type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
 type MaybeChanged =
     Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
 
@@ -87,79 +92,108 @@ pub(super) fn swap_meshes(
     mut variants: ResMut<MeshVariants>,
     mut mesh_events: MessageReader<AssetEvent<Mesh>>,
     mut gone: (RemovedComponents<WeightView>, RemovedComponents<CharacterParts>),
+    mut waiting: Local<Vec<Entity>>,
     mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
     mut parts: Query<&mut Mesh3d>,
 ) {
     // Meshes whose original was changed are made anew.
+    variants.fresh.clear();
     let mut stale = false;
     for event in mesh_events.read() {
         if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {
-            stale |= variants.0.extract_if(|(source, _), _| source == id).count() > 0;
+            stale |= variants.made.extract_if(|(source, _), _| source == id).count() > 0;
         }
     }
     let mut swapped = gone.1.read().count() > 0;
-    let mut swap = |list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
+    // A mesh reaches the GPU in the frame after it is made, and Bevy draws nothing of a part that has it
+    // sooner: until then the part keeps the one it has.
+    let were_waiting = std::mem::take(&mut *waiting);
+    let mut swap = |entity: Entity, list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
+        if !variants.are_made(character, variant, &mut meshes) {
+            waiting.push(entity);
+            return;
+        }
         list.variant = variant;
         swapped = true;
         for (part, &entity) in character.parts.iter().zip(&list.entities) {
-            let Ok(mut mesh) = parts.get_mut(entity) else { continue };
-            let wanted = variants.get(part, variant, &mut meshes).unwrap_or_else(|| part.mesh.clone());
-            mesh.set_if_neq(Mesh3d(wanted));
+            if let Ok(mut mesh) = parts.get_mut(entity) {
+                mesh.set_if_neq(Mesh3d(variants.get(part, variant)));
+            }
         }
     };
     let ready = |handle: &SkinnedCharacter, list: &CharacterParts| {
         assets.get(handle.id()).filter(|character| list.version == Some(character.version))
     };
-    for (handle, world, view, mut list) in &mut characters.p0() {
-        let variant = MeshVariant { mirrored: world.affine().matrix3.determinant() < 0.0, view: view.copied() };
+    for (entity, handle, world, view, mut list) in &mut characters.p0() {
+        let variant = MeshVariant::of(world, view);
         if list.variant != variant
             && let Some(character) = ready(handle, &list)
         {
-            swap(list.bypass_change_detection(), variant, character);
+            swap(entity, list.bypass_change_detection(), variant, character);
         }
     }
     let mut everyone = characters.p1();
-    for entity in gone.0.read() {
-        if let Ok((handle, _, None, mut list)) = everyone.get_mut(entity)
+    for entity in gone.0.read().chain(were_waiting) {
+        if let Ok((_, handle, world, view, mut list)) = everyone.get_mut(entity)
+            && list.variant != MeshVariant::of(world, view)
             && let Some(character) = ready(handle, &list)
         {
-            let variant = MeshVariant { view: None, ..list.variant };
-            swap(list.bypass_change_detection(), variant, character);
+            swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
         }
     }
     if stale {
-        for (handle, _, _, mut list) in &mut everyone {
+        for (entity, handle, world, view, mut list) in &mut everyone {
             if list.variant != MeshVariant::default()
                 && let Some(character) = ready(handle, &list)
             {
-                let variant = list.variant;
-                swap(list.bypass_change_detection(), variant, character);
+                // So that a swap that has to wait is not taken for one that was done.
+                list.bypass_change_detection().variant = MeshVariant::default();
+                swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
             }
         }
     }
-    if swapped {
+    // What was just made has no part yet.
+    if swapped && waiting.is_empty() {
         variants.forget_unused();
     }
 }
 
+impl MeshVariant {
+    fn of(world: &GlobalTransform, view: Option<&WeightView>) -> Self {
+        Self { mirrored: world.affine().matrix3.determinant() < 0.0, view: view.copied() }
+    }
+}
+
 impl MeshVariants {
-    fn get(&mut self, part: &CharacterPart, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> Option<Handle<Mesh>> {
+    /// Whether the meshes of all parts were there before this frame; makes those that are not.
+    fn are_made(&mut self, character: &Character, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> bool {
         if variant == MeshVariant::default() {
-            return None;
+            return true;
         }
-        let key = (part.mesh.id(), variant);
-        if let Some(made) = self.0.get(&key) {
-            return made.clone();
+        let mut all = true;
+        for part in &character.parts {
+            let key = (part.mesh.id(), variant);
+            if self.made.contains_key(&key) {
+                all &= !self.fresh.contains(&key);
+                continue;
+            }
+            let mesh = meshes.get(&part.mesh).and_then(|mesh| make(part, variant, mesh)).map(|mesh| meshes.add(mesh));
+            if mesh.is_none() {
+                let name = &part.name;
+                warn!("part `{name}` shows no weights, and is inside out when mirrored: its mesh is on the GPU only");
+            }
+            if mesh.is_some() {
+                self.fresh.push(key);
+                all = false;
+            }
+            self.made.insert(key, mesh);
         }
-        let mesh = make(part, variant, meshes.get(&part.mesh)?).map(|mesh| meshes.add(mesh));
-        if mesh.is_none() {
-            let name = &part.name;
-            warn!(
-                "part `{name}` is drawn as it is, without weights and perhaps inside out: its mesh is on the GPU only"
-            );
-        }
-        self.0.insert(key, mesh.clone());
-        mesh
+        all
+    }
+
+    /// The mesh of a part; its own where the original cannot be read.
+    fn get(&self, part: &CharacterPart, variant: MeshVariant) -> Handle<Mesh> {
+        self.made.get(&(part.mesh.id(), variant)).cloned().flatten().unwrap_or_else(|| part.mesh.clone())
     }
 
     /// Drops the meshes that no part has any more.
@@ -168,7 +202,7 @@ impl MeshVariants {
             Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
             Handle::Uuid(..) => false,
         };
-        self.0.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
+        self.made.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
     }
 }
 
@@ -222,7 +256,7 @@ fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> 
 /// A little shadow painted on, from above and in front in the bind pose, so that the form still reads.
 fn shade(normal: Vec3) -> f32 {
     const LIGHT: Vec3 = Vec3::new(0.36, 0.72, 0.594);
-    0.8 + 0.2 * normal.dot(LIGHT).clamp(-1.0, 1.0)
+    0.72 + 0.28 * normal.dot(LIGHT).clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]

@@ -25,11 +25,20 @@ impl AnimationController {
     /// The clips to be mixed now, in the order of the tracks: all enabled tracks of a weight above 0 whose
     /// clip is known. Without any, the pose is the rest pose.
     pub fn layers<'a, C: Clips + ?Sized>(&'a self, clips: &'a C) -> impl Iterator<Item = Layer<'a>> + 'a {
+        self.shown(clips).map(|(_, layer)| layer)
+    }
+
+    /// The [layers](Self::layers), each with its track.
+    pub(crate) fn shown<'a, C: Clips + ?Sized>(
+        &'a self,
+        clips: &'a C,
+    ) -> impl Iterator<Item = (&'a Track, Layer<'a>)> + 'a {
         let shown = self.tracks().filter(|track| track.enabled && track.share() > 0.0);
-        shown.filter_map(move |track| layer(track, clips))
+        shown.filter_map(move |track| Some((track, layer(track, clips)?)))
     }
 }
 
+#[inline]
 fn layer<'a, C: Clips + ?Sized>(track: &'a Track, clips: &C) -> Option<Layer<'a>> {
     let (clip, timing) = track.find(clips)?;
     let playback = track.playback.unwrap_or(timing.playback);

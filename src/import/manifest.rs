@@ -38,6 +38,10 @@ pub struct Manifest {
     /// The model's up axis.
     #[serde(default)]
     pub up: UpAxis,
+    /// Largest distance, in model units after scaling, by which a clip may put the skin elsewhere for the
+    /// sake of its size: clips are then quantised ([`Compress`](crate::pose::Compress)). `None` keeps them lossless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_error: Option<f32>,
     /// Names for the model's joints in file order, for formats that have none. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
@@ -132,6 +136,7 @@ impl Manifest {
             scale: 1.0,
             hand: Hand::default(),
             up: UpAxis::default(),
+            clip_error: None,
             joint_names: Vec::new(),
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
@@ -151,6 +156,9 @@ impl Manifest {
         if !(manifest.scale.is_finite() && manifest.scale > 0.0) {
             let error = Diagnostic::error(file, format!("scale is {}, expected more than 0", manifest.scale));
             diagnostics.push(place_of(source, "scale", error));
+        }
+        if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
+            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected more than 0")));
         }
         for (name, clip) in &manifest.clips {
             for key in clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0) {
@@ -320,6 +328,7 @@ mod tests {
         for text in [
             "(model: \"a\", scale: 0)",
             "(model: \"a\", scale: NaN)",
+            "(model: \"a\", clip_error: 0)",
             "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
             "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
         ] {

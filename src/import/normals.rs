@@ -5,6 +5,7 @@
 
 use super::weld::Places;
 use glam::{DVec3, Vec3};
+use std::f64::consts::PI;
 
 /// Unit normals for a mesh: means of the triangles around each place, weighted by angle.
 ///
@@ -17,10 +18,8 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     for triangle in triangles {
         let [a, b, c] = triangle.map(|v| positions[v as usize].as_dvec3());
         let Some(normal) = unit((b - a).cross(c - a), 0.0) else { continue };
-        let corners = [(a, b, c), (b, c, a), (c, a, b)];
-        for (&vertex, (from, to, and_to)) in triangle.iter().zip(corners) {
-            let angle = (to - from).angle_between(and_to - from);
-            own[vertex as usize] += normal * if angle.is_finite() { angle } else { 0.0 };
+        for (&vertex, angle) in triangle.iter().zip(angles(a, b, c)) {
+            own[vertex as usize] += normal * angle;
         }
     }
     let mut shared = vec![DVec3::ZERO; places.count];
@@ -75,6 +74,34 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
+/// The angles at the corners of a triangle; 0 where there is none.
+fn angles(a: DVec3, b: DVec3, c: DVec3) -> [f64; 3] {
+    let (ab, bc, ca) = (b - a, c - b, a - c);
+    let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
+    let at_a = arc_cosine(-ab.dot(ca) / (ab2 * ca2).sqrt());
+    let at_b = arc_cosine(-bc.dot(ab) / (bc2 * ab2).sqrt());
+    [at_a, at_b, PI - at_a - at_b].map(|angle| if angle > 0.0 { angle } else { 0.0 })
+}
+
+/// The arc cosine to 2e-8 (Abramowitz and Stegun 4.4.46); arguments beyond ±1 count as that.
+///
+/// Weights need no more digits, and the library's takes half of the time of a mesh's normals.
+pub(super) fn arc_cosine(x: f64) -> f64 {
+    const TERMS: [f64; 8] = [
+        -0.001_262_491_1,
+        0.006_670_090_1,
+        -0.017_088_125_6,
+        0.030_891_881_0,
+        -0.050_174_304_6,
+        0.088_978_987_4,
+        -0.214_598_801_6,
+        1.570_796_305_0,
+    ];
+    let size = x.abs().min(1.0);
+    let near = (1.0 - size).sqrt() * TERMS.iter().fold(0.0, |sum, term| sum * size + term);
+    if x < 0.0 { PI - near } else { near }
+}
+
 fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
     let length = v.length();
     (length > longer_than && length.is_finite()).then(|| v / length)
@@ -84,6 +111,15 @@ fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
 mod tests {
     use super::super::winding::tests::cube;
     use super::*;
+
+    #[test]
+    fn the_arc_cosine_is_that_of_the_library() {
+        for i in -1000..=1000 {
+            let x = f64::from(i) / 1000.0;
+            assert!((arc_cosine(x) - x.acos()).abs() < 3e-8, "{x}");
+        }
+        assert_eq!([arc_cosine(2.0), arc_cosine(-2.0)], [0.0, PI]);
+    }
 
     #[test]
     fn doubled_vertices_share_the_normal_of_their_place() {

@@ -3,10 +3,15 @@
 use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
     format::{Diagnostic, FormatError, m3d, md5, nearest},
-    model::{JointTransform, SkeletalClip, Skeleton},
+    model::{JointTransform, Model, SkeletalClip, Skeleton},
+    pose::Compress,
 };
 use glam::{Affine3A, Quat, Vec3};
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
 /// What a file is, by its name and, where the name says nothing, by its first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,12 +145,12 @@ const BESIDE: &str = "files are named relative to the manifest";
 /// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
 ///
 /// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
-/// model that cannot be read is an error.
-pub fn assemble(
+/// model that cannot be read is an error. A file that several entries name is read and parsed once.
+pub fn assemble<'s>(
     file: &str,
     manifest: &Manifest,
     limits: &Limits,
-    mut read: impl FnMut(&str) -> Result<Vec<u8>, String>,
+    mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
     let settings = ImportSettings { limits: *limits, ..manifest.settings() };
     if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
@@ -157,11 +162,12 @@ pub fn assemble(
         FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
     let mut imported = open_model(&manifest.model, &source, &settings)?;
+    drop(source);
     rename_joints(file, manifest, &mut imported);
+    let mut opened = Opened::new();
     for (name, entry) in &manifest.clips {
-        match find_clip(file, name, entry, &imported, &settings, &mut read) {
-            Ok((mut clip, warnings)) => {
-                imported.warnings.extend(warnings);
+        match find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read) {
+            Ok(mut clip) => {
                 refine(file, name, entry, &mut clip, &mut imported.warnings);
                 // A clip of the model that an entry refers to gives way to what the entry makes of it.
                 let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
@@ -180,8 +186,17 @@ pub fn assemble(
     leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
     limits.check(file, &imported)?;
+    if let Some(error) = manifest.clip_error {
+        let Model { skeleton, parts, clips, .. } = &mut imported.model;
+        let compress = Compress::new(skeleton, parts, error);
+        clips.iter_mut().for_each(|clip| *clip = compress.run(clip));
+    }
     Ok(imported)
 }
+
+/// Clips of files opened so far: several entries may name one file. A name that marks differences makes
+/// another clip of an `.md5anim`.
+type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
 
 fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
@@ -203,31 +218,40 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     imported.model.skeleton = renamed;
 }
 
-fn find_clip(
+fn find_clip<'s>(
     file: &str,
     name: &str,
     entry: &ClipEntry,
-    imported: &Imported,
+    imported: &mut Imported,
     settings: &ImportSettings,
-    read: &mut impl FnMut(&str) -> Result<Vec<u8>, String>,
-) -> Result<(SkeletalClip, Vec<Diagnostic>), FormatError> {
-    let (clips, warnings, whose) = match &entry.file {
+    opened: &mut Opened,
+    read: &mut impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<SkeletalClip, FormatError> {
+    let (clips, whose) = match &entry.file {
         Some(path) => {
-            let source = read(path).map_err(|reason| {
-                let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
-                FormatError::one(error.with_hint(BESIDE))
-            })?;
-            let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
-            (clips, warnings, path.as_str())
+            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
+            let clips = match opened.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let source = read(path).map_err(|reason| {
+                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        FormatError::one(error.with_hint(BESIDE))
+                    })?;
+                    let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
+                    imported.warnings.extend(warnings);
+                    new.insert(clips)
+                }
+            };
+            (&*clips, path.as_str())
         }
-        None => (imported.model.clips.clone(), Vec::new(), "the model"),
+        None => (&imported.model.clips, "the model"),
     };
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
-    let index = if alone { Some(0) } else { clips.iter().position(|clip| &*clip.timing.name == wanted) };
-    let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
-    let missing = || {
+    let found = if alone { clips.first() } else { clips.iter().find(|clip| &*clip.timing.name == wanted) };
+    found.cloned().ok_or_else(|| {
+        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
         let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         let known = clips.iter().map(|clip| &*clip.timing.name);
@@ -238,9 +262,7 @@ fn find_clip(
             }
             None => error,
         })
-    };
-    let found = index.map(|i| clips[i].clone());
-    found.map(|clip| (clip, warnings)).ok_or_else(missing)
+    })
 }
 
 fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {

@@ -26,6 +26,10 @@ pub struct DrawSkeleton {
     pub bones: BoneShape,
     /// Each joint's axes: x red, y green, z blue.
     pub axes: bool,
+    /// Each joint's name beside it, facing the camera, the same size near and far. Gizmos write ASCII only.
+    pub names: bool,
+    /// A line from each joint to its parent, fading on the way.
+    pub links: bool,
     /// The sockets of the character's manifest, as axes with a box.
     pub sockets: bool,
     /// The parts' culling boxes.
@@ -50,13 +54,21 @@ pub enum BoneShape {
 impl Default for DrawSkeleton {
     /// Octahedra, and nothing else.
     fn default() -> Self {
-        Self { bones: BoneShape::Octahedra, axes: false, sockets: false, bounds: false, highlight: None }
+        Self { bones: BoneShape::Octahedra, ..Self::NONE }
     }
 }
 
 impl DrawSkeleton {
     /// Nothing at all: to be filled in.
-    pub const NONE: Self = Self { bones: BoneShape::None, axes: false, sockets: false, bounds: false, highlight: None };
+    pub const NONE: Self = Self {
+        bones: BoneShape::None,
+        axes: false,
+        names: false,
+        links: false,
+        sockets: false,
+        bounds: false,
+        highlight: None,
+    };
 }
 
 /// Gizmos of this crate, to be configured as a group; in front of everything unless told otherwise.
@@ -94,6 +106,8 @@ pub(super) struct HoveredJoint(pub(super) Option<(Entity, JointIndex)>);
 
 const BONE: Color = Color::srgb(0.72, 0.80, 0.90);
 const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
+const LINK: Color = Color::srgb(0.55, 0.85, 0.95);
+const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
 const BOUNDS: Color = Color::srgb(0.36, 0.85, 0.55);
 const SOCKET: Color = Color::srgb(0.95, 0.45, 0.85);
 
@@ -104,12 +118,27 @@ fn draw(
     assets: Res<Assets<Character>>,
     characters: Query<(Drawn, &DrawSkeleton)>,
     boxes: Query<(&Aabb, &GlobalTransform)>,
+    cameras: Query<(&Camera, &GlobalTransform), With<Camera3d>>,
 ) {
+    // Names can face one camera only: the first that draws.
+    let camera = cameras.iter().filter(|(camera, _)| camera.is_active).min_by_key(|(camera, _)| camera.order);
     for ((handle, pose, parts, world), what) in &characters {
         let Some(character) = assets.get(handle.id()) else { continue };
         let Some(joints) = in_world(character, pose, world) else { continue };
         let size = bone_size(&character.skeleton, &joints);
         draw_bones(&mut gizmos, &character.skeleton, &joints, what);
+        if what.links {
+            for (joint, parent) in character.skeleton.parents().iter().enumerate() {
+                let &Some(parent) = parent else { continue };
+                let [from, to] = [usize::from(parent), joint].map(|joint| Vec3::from(joints[joint].translation));
+                gizmos.line_gradient(to, from, LINK, LINK.with_alpha(0.15));
+            }
+        }
+        if what.names
+            && let Some(camera) = camera
+        {
+            write_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);
+        }
         if what.axes {
             for joint in &joints {
                 axes(&mut gizmos, joint, 0.3 * size);
@@ -209,6 +238,34 @@ fn octahedron(from: Vec3, to: Vec3) -> [[Vec3; 2]; 12] {
         }
     })
 }
+
+/// Writes each joint's name to the right of it.
+fn write_names(
+    gizmos: &mut Gizmos<SkeletonGizmos>,
+    skeleton: &Skeleton,
+    joints: &[Affine3A],
+    highlight: Option<JointIndex>,
+    (camera, from): (&Camera, &GlobalTransform),
+) {
+    let Some(size) = camera.logical_viewport_size() else { return };
+    let (projection, view) = (camera.clip_from_view(), from.affine().inverse());
+    let facing = from.rotation();
+    for (index, (name, joint)) in skeleton.names().iter().zip(joints).enumerate() {
+        let at = Vec3::from(joint.translation);
+        let depth = (projection * view.transform_point3(at).extend(1.0)).w;
+        // What a pixel covers there; behind the camera nothing is written.
+        let pixel = 2.0 * depth / (projection.y_axis.y * size.y);
+        if !(pixel > 0.0 && pixel.is_finite()) {
+            continue;
+        }
+        let color = if highlight == Some(index as JointIndex) { HIGHLIGHT } else { NAME };
+        let place = Isometry3d::new(at + facing * Vec3::X * (6.0 * pixel), facing);
+        gizmos.text(place, name, NAME_PIXELS * pixel, Vec2::new(-0.5, 0.0), color);
+    }
+}
+
+/// Height of the names.
+const NAME_PIXELS: f32 = 11.0;
 
 fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     let from = Vec3::from(place.translation);

@@ -1,17 +1,11 @@
-//! The switches for what is drawn in the view, and the joints' names.
+//! The switches for what is drawn in the view.
 
 use super::{BoneShape, DrawSkeleton, InspectedItem};
-use crate::{asset::Character, character::ModelPose};
+use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
-pub(super) fn show(
-    ui: &mut Ui,
-    names: &mut bool,
-    character: &Character,
-    item: &mut InspectedItem,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem, commands: &mut Commands) {
     let before = item.draw.as_deref().copied().unwrap_or(DrawSkeleton::NONE);
     let mut draw = before;
     ui.horizontal(|ui| {
@@ -23,7 +17,8 @@ pub(super) fn show(
         }
     });
     ui.checkbox(&mut draw.axes, "joint axes");
-    ui.checkbox(names, "joint names");
+    ui.checkbox(&mut draw.names, "joint names");
+    ui.checkbox(&mut draw.links, "links to parents");
     let count = character.sockets.len();
     ui.add_enabled(count > 0, egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")));
     let count = character.parts.len();
@@ -36,25 +31,5 @@ pub(super) fn show(
         None => {
             commands.entity(item.entity).insert(draw);
         }
-    }
-}
-
-/// Writes each joint's name beside it.
-pub(super) fn joint_names(
-    ui: &Ui,
-    (camera, from): (&Camera, &GlobalTransform),
-    character: &Character,
-    pose: &ModelPose,
-    world: &GlobalTransform,
-) {
-    let font = egui::FontId::proportional(11.0);
-    let scale = camera.target_scaling_factor().unwrap_or(1.0) / ui.ctx().pixels_per_point();
-    for (name, joint) in character.skeleton.names().iter().zip(&pose.joints) {
-        let at = world.transform_point(joint.translation.into());
-        let Ok(at) = camera.world_to_viewport(from, at) else { continue };
-        let at = egui::pos2(at.x * scale + 5.0, at.y * scale);
-        let under = egui::Color32::from_black_alpha(200);
-        ui.painter().text(at + egui::vec2(1.0, 1.0), egui::Align2::LEFT_CENTER, name, font.clone(), under);
-        ui.painter().text(at, egui::Align2::LEFT_CENTER, name, font.clone(), egui::Color32::from_gray(235));
     }
 }

@@ -19,12 +19,16 @@
 //! | Tracks | every track, live and editable; the queue; timed events; pause, step, slow motion |
 //! | Timeline | each track's clip with its callback keys, added and dragged, copied as RON; what fired |
 //! | Explain | which track gave what to a joint |
-//! | Drawing | bones, axes, names, sockets and boxes in the view |
+//! | Drawing | bones, axes, names, links, sockets and boxes in the view; weights on the skin |
+//! | Parts | each part's triangles, joints and material, and whether it is shown |
 //! | Cost | joints, parts, palettes, the time of evaluations; what is culled and shared |
+//!
+//! While it is open, a click on a character in the view chooses it, and the joint under the pointer.
 //!
 //! Hide the panel's input from your own systems by [`inspector_wants_pointer`] and
 //! [`inspector_wants_keys`]. [`DrawSkeleton`] works without the panel.
 
+mod click;
 mod clipboard;
 mod cost;
 mod draw;
@@ -37,18 +41,24 @@ mod list;
 mod log;
 mod mirror;
 mod numbers;
+mod parts;
+mod picking;
 mod timeline;
 mod tracks;
 mod tree;
+mod weights;
 
 pub use draw::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
 pub use hand::overrides_ron;
 pub use keys::callbacks_ron;
 pub use mirror::{mirror_joint, mirror_override};
+pub use picking::CharacterPickingPlugin;
 
 use crate::{
     asset::Character,
-    character::{CharacterParts, CharacterSystems, ModelPose, PoseOverrides, SkinnedCharacter},
+    character::{
+        CharacterParts, CharacterSystems, ModelPose, PartOverrides, PoseOverrides, SkinnedCharacter, WeightView,
+    },
     controller::AnimationController,
     model::JointIndex,
 };
@@ -57,10 +67,7 @@ use bevy::{
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
 };
-use bevy_egui::{
-    EguiContexts, EguiPlugin, EguiPostUpdateSet, EguiPrimaryContextPass, PrimaryEguiContext, egui,
-    input::EguiWantsInput,
-};
+use bevy_egui::{EguiContexts, EguiPlugin, EguiPostUpdateSet, EguiPrimaryContextPass, egui, input::EguiWantsInput};
 use draw::HoveredJoint;
 
 /// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along.
@@ -92,15 +99,18 @@ pub enum InspectorTab {
     Timeline,
     /// Which track gave what to a joint.
     Explain,
-    /// What is drawn in the view.
+    /// What is drawn in the view, and weights on the skin.
     Drawing,
+    /// The parts, to be hidden one by one.
+    Parts,
     /// Sizes and times.
     Cost,
 }
 
 impl InspectorTab {
     /// All tabs in order.
-    pub const ALL: [Self; 6] = [Self::Joints, Self::Tracks, Self::Timeline, Self::Explain, Self::Drawing, Self::Cost];
+    pub const ALL: [Self; 7] =
+        [Self::Joints, Self::Tracks, Self::Timeline, Self::Explain, Self::Drawing, Self::Parts, Self::Cost];
 
     /// Its title.
     pub fn title(self) -> &'static str {
@@ -110,6 +120,7 @@ impl InspectorTab {
             Self::Timeline => "Timeline",
             Self::Explain => "Explain",
             Self::Drawing => "Drawing",
+            Self::Parts => "Parts",
             Self::Cost => "Cost",
         }
     }
@@ -169,6 +180,7 @@ impl Plugin for MarionetteInspectorPlugin {
                     .before(EguiPostUpdateSet::EndPass),
             )
             .add_systems(PostUpdate, clipboard::hand_over.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput))
+            .add_systems(PostUpdate, click::choose.run_if(is_open).after(CharacterSystems::EvaluateLate))
             .add_systems(EguiPrimaryContextPass, panel.run_if(is_open));
     }
 }
@@ -200,7 +212,7 @@ struct State {
     timeline: timeline::TimelineState,
     cost: cost::CostState,
     copied: clipboard::CopyNote,
-    names: bool,
+    weights: weights::WeightsState,
 }
 
 /// All of a character that the panel reads or changes.
@@ -216,6 +228,8 @@ struct Inspected {
     controller: &'static mut AnimationController,
     overrides: Option<&'static mut PoseOverrides>,
     draw: Option<&'static mut DrawSkeleton>,
+    view: Option<&'static mut WeightView>,
+    part_overrides: Option<&'static mut PartOverrides>,
 }
 
 /// The rest of the world, as far as the panel looks.
@@ -224,7 +238,6 @@ struct Surroundings<'w, 's> {
     assets: Res<'w, Assets<Character>>,
     meshes: Option<Res<'w, Assets<Mesh>>>,
     visible: Query<'w, 's, &'static ViewVisibility>,
-    cameras: Query<'w, 's, (&'static Camera, &'static GlobalTransform), With<PrimaryEguiContext>>,
     real_time: Res<'w, Time<Real>>,
     virtual_time: Option<ResMut<'w, Time<Virtual>>>,
     log: Res<'w, log::EventLog>,
@@ -254,13 +267,6 @@ fn panel(
         "marionette_inspector".into(),
         egui::UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(ctx.viewport_rect()),
     );
-    if state.names
-        && let Some(item) = inspected.0.and_then(|entity| characters.get(entity).ok())
-        && let Some(character) = around.assets.get(item.handle.id())
-        && let Ok(camera) = around.cameras.single()
-    {
-        drawing::joint_names(&viewport, camera, character, &item.pose, item.world);
-    }
     let panel = egui::Panel::right("marionette_inspector_panel").default_size(400.0).size_range(330.0..=640.0).show(
         &mut viewport,
         |ui| {
@@ -277,6 +283,7 @@ fn panel(
                 ui.weak("Its asset is not loaded yet.");
                 return;
             };
+            state.weights.follow(inspector.joint, &mut item);
             tabs(ui, &mut inspector);
             ui.separator();
             match inspector.tab {
@@ -304,7 +311,12 @@ fn panel(
                     choose(&mut inspector, joint);
                 }
                 InspectorTab::Drawing => {
-                    drawing::show(ui, &mut state.names, character, &mut item, &mut around.commands);
+                    drawing::show(ui, character, &mut item, &mut around.commands);
+                    ui.separator();
+                    weights::show(ui, inspector.joint, character, &mut item, &mut around.commands);
+                }
+                InspectorTab::Parts => {
+                    parts::show(ui, character, around.meshes.as_deref(), &mut item, &mut around.commands);
                 }
                 InspectorTab::Cost => {
                     let sights = cost::Sights { assets, meshes: around.meshes.as_deref(), visible: &around.visible };

@@ -20,8 +20,11 @@ pub(super) fn calm(ui: &mut Ui) {
     style.spacing.interact_size.x = 62.0;
     style.wrap_mode = Some(egui::TextWrapMode::Truncate);
     // Labels are there to be read.
-    style.visuals.weak_text_alpha = 0.85;
-    style.visuals.override_text_color.get_or_insert(style.visuals.strong_text_color().gamma_multiply(0.85));
+    let dark = style.visuals.dark_mode;
+    style.visuals.weak_text_alpha = if dark { 0.85 } else { 0.9 };
+    // Thin dark letters on a light ground want all the ink there is.
+    let ink = style.visuals.strong_text_color().gamma_multiply(if dark { 0.85 } else { 1.0 });
+    style.visuals.override_text_color.get_or_insert(ink);
 }
 
 /// A table whose columns are as wide as what stands in them.

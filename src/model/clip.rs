@@ -59,6 +59,26 @@ pub enum ChannelSlot {
     Constant(u32),
     /// Index of its first vector within each frame.
     Sampled(u32),
+    /// Index of its first vector of 16-bit numbers within each frame, and of the vectors' ranges.
+    Quantised(u32),
+}
+
+/// The lowest value of four joints' numbers, and what a step of one adds to it: `low + number · step`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NumberRange {
+    /// The value of 0.
+    pub low: Vec4,
+    /// The distance from one number to the next.
+    pub step: Vec4,
+}
+
+/// What a clip gave up for its size.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantisation {
+    /// [`SkeletalClip::bytes`] of the clip it was made from.
+    pub bytes_before: usize,
+    /// Largest distance measured between the skin as this clip and as the one before moves it, in model units.
+    pub error: f32,
 }
 
 /// The channels of four joints.
@@ -90,6 +110,9 @@ pub struct SkeletalClip {
     constants: Vec<Vec4>,
     samples: Vec<Vec4>,
     stride: usize,
+    numbers: Vec<[u16; 4]>,
+    ranges: Vec<NumberRange>,
+    quantisation: Option<Quantisation>,
     unit_scale: bool,
     animates_all: bool,
 }
@@ -134,6 +157,9 @@ impl SkeletalClip {
             constants: Vec::new(),
             samples: Vec::new(),
             stride: 0,
+            numbers: Vec::new(),
+            ranges: Vec::new(),
+            quantisation: None,
             animates_all: (0..joints).all(animated),
             unit_scale: dense.iter().all(|row| row.scale == SoaTransform::IDENTITY.scale),
         };
@@ -201,6 +227,79 @@ impl SkeletalClip {
         &self.samples[frame * self.stride..][..self.stride]
     }
 
+    /// Vectors of one frame's changing channels where they are quantised; their [`Self::ranges`] say what
+    /// they stand for.
+    ///
+    /// # Panics
+    /// If `frame` is out of range.
+    pub fn numbers(&self, frame: usize) -> &[[u16; 4]] {
+        &self.numbers[frame * self.ranges.len()..][..self.ranges.len()]
+    }
+
+    /// Ranges of the vectors of [`Self::numbers`].
+    pub fn ranges(&self) -> &[NumberRange] {
+        &self.ranges
+    }
+
+    /// What the clip gave up for its size; `None` if it is lossless.
+    pub fn quantisation(&self) -> Option<Quantisation> {
+        self.quantisation
+    }
+
+    /// The same frames with every changing channel in 16-bit numbers between its least and its largest
+    /// value, joint by joint and component by component.
+    pub(crate) fn quantised(&self, quantisation: Quantisation) -> Self {
+        // Per vector of the new frames, where it is in the old ones.
+        let (mut kept, mut packed, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+        let mut slot = |slot: ChannelSlot, count: u32| {
+            let ChannelSlot::Sampled(at) = slot else { return slot };
+            let of_channel: Vec<NumberRange> = (at..at + count).map(|at| self.range_of(at as usize)).collect();
+            // A range beyond the numbers of f32 cannot be cut in steps.
+            if of_channel.iter().all(|range| range.step.is_finite()) {
+                packed.extend(at..at + count);
+                ranges.extend(of_channel);
+                ChannelSlot::Quantised(packed.len() as u32 - count)
+            } else {
+                kept.extend(at..at + count);
+                ChannelSlot::Sampled(kept.len() as u32 - count)
+            }
+        };
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let (translation, rotation) = (slot(row.translation, 3), slot(row.rotation, 4));
+            rows.push(RowTracks { translation, rotation, scale: slot(row.scale, 3), ..*row });
+        }
+        let (mut samples, mut numbers) = (Vec::new(), Vec::new());
+        samples.reserve_exact(kept.len() * self.frame_count);
+        numbers.reserve_exact(packed.len() * self.frame_count);
+        for frame in (0..self.frame_count).map(|frame| self.frame(frame)) {
+            samples.extend(kept.iter().map(|&at| frame[at as usize]));
+            numbers.extend(packed.iter().zip(&ranges).map(|(&at, NumberRange { low, step })| {
+                // 0 / 0 for what does not change becomes 0.
+                ((frame[at as usize] - *low) / *step).to_array().map(|number| number.round() as u16)
+            }));
+        }
+        Self {
+            timing: self.timing.clone(),
+            joints: self.joints.clone(),
+            constants: self.constants.clone(),
+            stride: kept.len(),
+            quantisation: Some(quantisation),
+            rows,
+            samples,
+            numbers,
+            ranges,
+            ..*self
+        }
+    }
+
+    fn range_of(&self, at: usize) -> NumberRange {
+        let values = || (0..self.frame_count).map(|frame| self.frame(frame)[at]);
+        let low = values().fold(Vec4::MAX, Vec4::min);
+        let high = values().fold(Vec4::MIN, Vec4::max);
+        NumberRange { low, step: (high - low) / f32::from(u16::MAX) }
+    }
+
     /// Whether the clip moves every joint.
     pub fn animates_all(&self) -> bool {
         self.animates_all
@@ -213,7 +312,8 @@ impl SkeletalClip {
 
     /// Bytes of transform data.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + size_of_val(&self.rows[..])
+        let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
+        size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + size_of_val(&self.rows[..])
     }
 
     /// Whether the clip moves a joint.
@@ -232,12 +332,17 @@ impl SkeletalClip {
         let read = |slot: ChannelSlot, i: usize| match slot {
             ChannelSlot::Constant(at) => self.constants[at as usize + i][lane],
             ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i][lane],
+            ChannelSlot::Quantised(at) => {
+                let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
+                f32::from(self.numbers(frame)[at][lane]) * step[lane] + low[lane]
+            }
         };
         let vec3 = |slot| glam::Vec3::new(read(slot, 0), read(slot, 1), read(slot, 2));
         let r = row.rotation;
+        let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
             translation: vec3(row.translation),
-            rotation: Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3)),
+            rotation: if matches!(r, ChannelSlot::Quantised(_)) { rotation.normalize() } else { rotation },
             scale: vec3(row.scale),
         }
     }

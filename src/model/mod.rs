@@ -11,7 +11,7 @@ mod skin;
 mod timing;
 mod transform;
 
-pub use clip::{ChannelSlot, ClipError, ClipFrames, RowTracks, SkeletalClip};
+pub use clip::{ChannelSlot, ClipError, ClipFrames, NumberRange, Quantisation, RowTracks, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{Influences, SkinPart};

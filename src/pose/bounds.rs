@@ -13,7 +13,7 @@
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
 use super::{LocalToModel, Sample};
-use crate::model::{JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
+use crate::model::{JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The boxes of the vertices each joint moves, in the joint's bind space.
@@ -49,32 +49,42 @@ impl PartBounds {
     /// Meant for load time: it poses every frame. `None` as for [`Self::posed`], and for a clip that is
     /// not bound to the skeleton.
     pub fn over_clip(&self, skeleton: &Skeleton, clip: &SkeletalClip) -> Option<(Vec3, Vec3)> {
+        Self::each_over_clip(std::slice::from_ref(self), skeleton, clip).pop().flatten()
+    }
+
+    /// [`Self::over_clip`] of each of `parts`, posing every frame once for all.
+    pub fn each_over_clip(parts: &[Self], skeleton: &Skeleton, clip: &SkeletalClip) -> Vec<Option<(Vec3, Vec3)>> {
         let (rows, parents) = (skeleton.rows(), skeleton.parents());
         if clip.rows().len() != rows {
-            return None;
+            return vec![None; parts.len()];
         }
         let mut local = vec![SoaTransform::IDENTITY; rows];
         let mut model = vec![Affine3A::IDENTITY; parents.len()];
         let mut motions = vec![Motion::default(); parents.len()];
         let last = clip.frame_count() - 1;
-        let (mut before, mut all): (Option<Bounds>, Option<Bounds>) = (None, None);
+        // Per part, the frame before and all so far.
+        let mut boxes: Vec<(Option<Bounds>, Option<Bounds>)> = vec![(None, None); parts.len()];
         for frame in 0..=last {
             let time = if last > 0 { clip.timing.duration * frame as f64 / last as f64 } else { 0.0 };
             Sample { clip, time, rest: skeleton.rest() }.run(&mut local);
             LocalToModel { parents, local: &local, root: None, unit_scale: false }.run(&mut model);
-            let mut now = self.posed_bounds(&model)?;
-            // Matrices and what they move are rounded: a little more than they say.
-            now = now.grown(now.max.abs().max(now.min.abs()).max_element() * 1e-5);
-            // The lines from the frame before lie in the box around both.
-            let since = before.map_or(now, |before| {
+            if frame > 0 {
                 motions.iter_mut().enumerate().for_each(|(joint, m)| *m = Motion::new(skeleton, clip, joint, frame));
-                now.union(before).grown(self.margin(skeleton, &motions))
-            });
-            all = Some(all.map_or(since, |all| all.union(since)));
-            before = Some(now);
+            }
+            for (part, (before, all)) in parts.iter().zip(&mut boxes) {
+                let Some(mut now) = part.posed_bounds(&model) else { continue };
+                // Matrices and what they move are rounded: a little more than they say.
+                now = now.grown(now.max.abs().max(now.min.abs()).max_element() * 1e-5);
+                // The lines from the frame before lie in the box around both.
+                let since = before.map_or(now, |before| now.union(before).grown(part.margin(skeleton, &motions)));
+                *all = Some(all.map_or(since, |all| all.union(since)));
+                *before = Some(now);
+            }
         }
         // Between frames far apart the margin can come to more than the joints can reach.
-        all?.intersection(self.reach(skeleton, [clip])?).corners()
+        let reach = Reach::new(skeleton, [clip]);
+        let within = |(part, (_, all)): (&Self, (_, Option<Bounds>))| all?.intersection(part.reach(&reach)?).corners();
+        parts.iter().zip(boxes).map(within).collect()
     }
 
     /// The box in model space of the part in any blend of `clips`, whatever the weights, masks and
@@ -88,7 +98,17 @@ impl PartBounds {
         skeleton: &Skeleton,
         clips: impl IntoIterator<Item = &'c SkeletalClip>,
     ) -> Option<(Vec3, Vec3)> {
-        self.reach(skeleton, clips).and_then(Bounds::corners)
+        self.within(&Reach::new(skeleton, clips))
+    }
+
+    /// [`Self::over_any_blend`] of the clips that `reach` was made of: for many parts of one character.
+    pub fn within(&self, reach: &Reach) -> Option<(Vec3, Vec3)> {
+        self.reach(reach).and_then(Bounds::corners)
+    }
+
+    /// The joints that move the part, each with the box around what it moves, in the joint's bind space.
+    pub(super) fn joints(&self) -> impl Iterator<Item = (usize, Vec3A, Vec3A)> {
+        self.boxes.iter().map(|&(joint, Bounds { min, max })| (joint, min, max))
     }
 
     fn posed_bounds(&self, model: &[Affine3A]) -> Option<Bounds> {
@@ -108,9 +128,35 @@ impl PartBounds {
         largest as f32
     }
 
-    fn reach<'c>(&self, skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Option<Bounds> {
+    fn reach(&self, reach: &Reach) -> Option<Bounds> {
+        let Reach { farthest, parents, roots } = reach;
+        let ball = |&(joint, bounds): &(usize, Bounds)| {
+            let (mut joint, mut distance) = (joint, bounds.farthest());
+            while let Some(parent) = parents[joint] {
+                distance = distance * farthest[joint].1 + farthest[joint].0;
+                joint = usize::from(parent);
+            }
+            Some(roots[joint]?.grown((distance * farthest[joint].1 * 1.00001) as f32))
+        };
+        self.boxes.iter().filter_map(ball).reduce(Bounds::union)
+    }
+}
+
+/// How far clips and the rest pose can take the joints of a skeleton: what the boxes of its parts over
+/// any blend of them have in common.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// How far each joint is from its parent and how much it scales, at most.
+    farthest: Vec<(f64, f64)>,
+    parents: Vec<Option<JointIndex>>,
+    /// Where each root goes.
+    roots: Vec<Option<Bounds>>,
+}
+
+impl Reach {
+    /// Of `clips`; those that are not bound to the skeleton are passed over.
+    pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
         let parents = skeleton.parents();
-        // How far each joint is from its parent and how much it scales, at most.
         let mut farthest = vec![(0.0_f64, 0.0_f64); parents.len()];
         let mut roots: Vec<Option<Bounds>> = vec![None; parents.len()];
         let mut see = |joint: usize, transform: JointTransform| {
@@ -128,15 +174,7 @@ impl PartBounds {
                 (0..clip.frame_count()).for_each(|frame| see(joint, clip.transform_at(joint, frame)));
             }
         }
-        let ball = |&(joint, bounds): &(usize, Bounds)| {
-            let (mut joint, mut distance) = (joint, bounds.farthest());
-            while let Some(parent) = parents[joint] {
-                distance = distance * farthest[joint].1 + farthest[joint].0;
-                joint = usize::from(parent);
-            }
-            Some(roots[joint]?.grown((distance * farthest[joint].1 * 1.00001) as f32))
-        };
-        self.boxes.iter().filter_map(ball).reduce(Bounds::union)
+        Self { farthest, parents: parents.to_vec(), roots }
     }
 }
 

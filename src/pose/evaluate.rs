@@ -52,6 +52,17 @@ impl<'a> Evaluate<'a> {
             goal.run(skeleton, ik, local, model);
         }
     }
+
+    /// Like [`Self::run`], but writes the joints in model space to `model`, which takes on their number;
+    /// `scratch` then holds the local pose only.
+    ///
+    /// # Panics
+    /// As [`Self::run`].
+    pub fn run_to(&self, scratch: &mut Scratch, model: &mut Vec<Affine3A>) {
+        std::mem::swap(&mut scratch.model, model);
+        self.run(scratch);
+        std::mem::swap(&mut scratch.model, model);
+    }
 }
 
 impl Scratch {

@@ -15,16 +15,20 @@
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
 //! | [`PickSkin`] | skinning matrices, a ray | the triangle it hits, and whose |
 //! | [`PartBounds`] | joint matrices, clips | boxes for culling |
+//! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
 //! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and machine of
 //! one architecture: there are no estimates and no fused operations, and where wider vectors are used
-//! (AVX) they do the same operations in the same order.
+//! (AVX) they do the same operations in the same order. Nothing but sums, products, quotients and square roots
+//! enters. Importing asks the platform's library for sines and arc cosines, where keys lie off a clip's grid or
+//! far apart: between two platforms those frames may differ in their last bits.
 
 mod adjust;
 mod blend;
 mod bounds;
+mod compress;
 mod evaluate;
 mod ik;
 mod mask;
@@ -42,7 +46,8 @@ mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use blend::{Blend, Layer, PriorityBlend};
-pub use bounds::PartBounds;
+pub use bounds::{PartBounds, Reach};
+pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;

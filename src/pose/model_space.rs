@@ -54,7 +54,7 @@ impl LocalToModel<'_> {
         let rows = &self.local[..count.div_ceil(4)];
         for (row, local) in rows.iter().enumerate().skip(first / 4) {
             let locals = product.locals(&Elements::new::<SCALE>(local));
-            for (lane, local) in locals.into_iter().enumerate() {
+            for lane in 0..4 {
                 let joint = row * 4 + lane;
                 if joint < first || joint >= count {
                     continue;
@@ -64,7 +64,7 @@ impl LocalToModel<'_> {
                     Some(parent) => &done[usize::from(parent)],
                     None => self.root.unwrap_or(&Affine3A::IDENTITY),
                 };
-                product.write(above, local, &mut rest[0]);
+                product.write_lane(above, &locals, lane, &mut rest[0]);
             }
         }
     }

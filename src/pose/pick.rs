@@ -131,7 +131,7 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
     let p = direction.cross(across);
     let determinant = along.dot(p);
     // A triangle seen edge on or pressed flat, and anything that is not a number.
-    if !(determinant.abs() > f64::MIN_POSITIVE) {
+    if determinant.is_nan() || determinant.abs() <= f64::MIN_POSITIVE {
         return None;
     }
     let from = origin - a;
@@ -231,7 +231,7 @@ mod tests {
         for palette in [vec![], vec![Mat4::NAN; 301], vec![Mat4::ZERO; 301]] {
             let flat = pick(&joints, &[FULL; 4], &palette);
             let hit = flat.run(&mut Vec::new());
-            assert!(hit.is_none() == !palette.is_empty() && hit.is_none_or(|hit| hit.joint.is_none()));
+            assert!(hit.is_none() != palette.is_empty() && hit.is_none_or(|hit| hit.joint.is_none()));
             for direction in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
                 assert_eq!(PickSkin { direction, ..flat }.run(&mut Vec::new()), None);
             }

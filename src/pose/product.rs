@@ -12,6 +12,8 @@ use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 pub(crate) trait Product: Copy {
     /// A matrix laid out to be the right factor.
     type Right: Copy;
+    /// The matrices of four joints laid out to be right factors.
+    type Locals: Copy;
     /// Two rows of four numbers, such as the x and the y of four joints.
     type Pair: Copy;
 
@@ -19,12 +21,12 @@ pub(crate) trait Product: Copy {
     fn right(self, b: &Affine3A) -> Self::Right;
     /// `a · b`, to be the right factor of another product.
     fn of(self, a: &Affine3A, b: Self::Right) -> Self::Right;
-    /// Writes `a · b`.
-    fn write(self, a: &Affine3A, b: Self::Right, out: &mut Affine3A);
     /// Writes `a · b` with its last row.
     fn write_matrix(self, a: &Affine3A, b: Self::Right, out: &mut Mat4);
-    /// The matrices of four joints.
-    fn locals(self, elements: &Elements) -> [Self::Right; 4];
+    /// The matrices of four joints, laid out to be right factors.
+    fn locals(self, elements: &Elements) -> Self::Locals;
+    /// Writes `a · b`, where `b` is the matrix of the joint in lane 0 to 3.
+    fn write_lane(self, a: &Affine3A, b: &Self::Locals, lane: usize, out: &mut Affine3A);
 
     fn pair(self, rows: &[Vec4; 2]) -> Self::Pair;
     fn rows(self, pair: Self::Pair) -> [Vec4; 2];
@@ -118,6 +120,7 @@ pub(crate) struct Portable;
 
 impl Product for Portable {
     type Right = Affine3A;
+    type Locals = [Affine3A; 4];
     type Pair = [Vec4; 2];
 
     #[inline(always)]
@@ -128,11 +131,6 @@ impl Product for Portable {
     #[inline(always)]
     fn of(self, a: &Affine3A, b: Affine3A) -> Affine3A {
         *a * b
-    }
-
-    #[inline(always)]
-    fn write(self, a: &Affine3A, b: Affine3A, out: &mut Affine3A) {
-        *out = *a * b;
     }
 
     #[inline(always)]
@@ -168,6 +166,11 @@ impl Product for Portable {
     #[inline(always)]
     fn both(self, row: Vec4) -> [Vec4; 2] {
         [row; 2]
+    }
+
+    #[inline(always)]
+    fn write_lane(self, a: &Affine3A, b: &[Affine3A; 4], lane: usize, out: &mut Affine3A) {
+        *out = *a * b[lane];
     }
 
     #[inline(always)]
@@ -235,6 +238,7 @@ pub(crate) mod avx {
     // SAFETY, of each block: an `Avx` exists, so the processor has AVX.
     impl Product for Avx {
         type Right = Pairs;
+        type Locals = [[__m256; 3]; 2];
         type Pair = __m256;
 
         #[inline(always)]
@@ -248,18 +252,26 @@ pub(crate) mod avx {
         }
 
         #[inline(always)]
-        fn write(self, a: &Affine3A, b: Pairs, out: &mut Affine3A) {
-            unsafe { write(product(a, b), out) }
-        }
-
-        #[inline(always)]
         fn write_matrix(self, a: &Affine3A, b: Pairs, out: &mut Mat4) {
             unsafe { write_matrix(product(a, b), out) }
         }
 
         #[inline(always)]
-        fn locals(self, elements: &Elements) -> [Pairs; 4] {
-            unsafe { locals(elements) }
+        fn locals(self, elements: &Elements) -> [[__m256; 3]; 2] {
+            unsafe { self::elements(elements) }
+        }
+
+        #[inline(always)]
+        fn write_lane(self, a: &Affine3A, b: &[[__m256; 3]; 2], lane: usize, out: &mut Affine3A) {
+            unsafe {
+                let product = match lane {
+                    0 => product_of_lane::<0b00_00_00_00>(a, b),
+                    1 => product_of_lane::<0b01_01_01_01>(a, b),
+                    2 => product_of_lane::<0b10_10_10_10>(a, b),
+                    _ => product_of_lane::<0b11_11_11_11>(a, b),
+                };
+                write(product, out)
+            }
         }
 
         #[inline(always)]
@@ -340,22 +352,40 @@ pub(crate) mod avx {
         *out = Mat4::from_cols(x, y, z, t);
     }
 
-    /// Turns two columns of four joints around at once.
+    /// The elements of two columns of four joints, in six vectors of which each joint's product takes a lane.
     #[target_feature(enable = "avx")]
     #[inline]
-    fn locals(elements: &Elements) -> [Pairs; 4] {
-        let turned = |first: [Vec4; 3], second: [Vec4; 3]| {
-            let [x, y, z] = [0, 1, 2].map(|i| _mm256_set_m128(second[i].into(), first[i].into()));
-            let (xy_low, xy_high) = (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
-            [
-                _mm256_shuffle_ps::<0b00_00_01_00>(xy_low, z),
-                _mm256_shuffle_ps::<0b01_01_11_10>(xy_low, z),
-                _mm256_shuffle_ps::<0b10_10_01_00>(xy_high, z),
-                _mm256_shuffle_ps::<0b11_11_11_10>(xy_high, z),
-            ]
+    fn elements(elements: &Elements) -> [[__m256; 3]; 2] {
+        let both = |first: [Vec4; 3], second: [Vec4; 3]| {
+            [0, 1, 2].map(|i| {
+                let mut pair = _mm256_set_m128(second[i].into(), first[i].into());
+                // SAFETY: no instruction. Without it the compiler makes each pair anew for each joint.
+                unsafe {
+                    std::arch::asm!("/* {0} */", inout(ymm_reg) pair, options(pure, nomem, nostack, preserves_flags));
+                }
+                pair
+            })
         };
-        let (xy, zt) = (turned(elements.x_axis, elements.y_axis), turned(elements.z_axis, elements.translation));
-        [0, 1, 2, 3].map(|lane| Pairs { xy: xy[lane], zt: zt[lane] })
+        [both(elements.x_axis, elements.y_axis), both(elements.z_axis, elements.translation)]
+    }
+
+    /// The product of `a` and the matrix of the joint in a lane.
+    #[target_feature(enable = "avx")]
+    #[inline]
+    fn product_of_lane<const LANE: i32>(a: &Affine3A, b: &[[__m256; 3]; 2]) -> Pairs {
+        let both = |v: Vec3A| {
+            let v = __m128::from(v);
+            _mm256_set_m128(v, v)
+        };
+        let (x, y, z) = (both(a.matrix3.x_axis), both(a.matrix3.y_axis), both(a.matrix3.z_axis));
+        let product = |b: &[__m256; 3]| {
+            let by_x = _mm256_mul_ps(x, _mm256_permute_ps::<LANE>(b[0]));
+            let by_y = _mm256_mul_ps(y, _mm256_permute_ps::<LANE>(b[1]));
+            let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<LANE>(b[2]));
+            _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
+        };
+        let translation = _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0));
+        Pairs { xy: product(&b[0]), zt: _mm256_add_ps(product(&b[1]), translation) }
     }
 }
 
@@ -370,13 +400,15 @@ mod tests {
         let (mut affine, mut matrix) = (Affine3A::NAN, Mat4::NAN);
         let mut numbers = Vec::new();
         let right = product.right(b);
-        product.write(a, right, &mut affine);
-        product.write_matrix(b, product.of(a, right), &mut matrix);
-        numbers.extend(affine.to_cols_array());
-        numbers.extend(matrix.to_cols_array());
-        for local in [Elements::new::<true>(row), Elements::new::<false>(row)].map(|e| product.locals(&e)).concat() {
-            product.write(a, local, &mut affine);
-            numbers.extend(affine.to_cols_array());
+        for right in [right, product.of(a, right)] {
+            product.write_matrix(a, right, &mut matrix);
+            numbers.extend(matrix.to_cols_array());
+        }
+        for locals in [Elements::new::<true>(row), Elements::new::<false>(row)].map(|e| product.locals(&e)) {
+            for lane in 0..4 {
+                product.write_lane(a, &locals, lane, &mut affine);
+                numbers.extend(affine.to_cols_array());
+            }
         }
         let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
         for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y)] {
@@ -411,9 +443,7 @@ mod tests {
             if let Some(avx) = avx::Avx::find() {
                 assert_eq!(bits(avx, &a, &b, &row), portable);
             }
-            assert_eq!(portable[..12], (a * b).to_cols_array().map(bits_of));
-            // The last row is (0, 0, 0, 1).
-            assert_eq!([3, 7, 11, 15].map(|i| f32::from_bits(portable[12 + i])), [0.0, 0.0, 0.0, 1.0]);
+            assert_eq!(portable[..16], Mat4::from(a * b).to_cols_array().map(bits_of));
         }
     }
 }

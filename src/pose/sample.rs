@@ -4,7 +4,7 @@
 //! nlerp; a clip keeps neighbouring quaternions in one hemisphere, so no sign is looked at.
 
 use super::product::{Product, Turns};
-use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;
 
 /// Reads a clip at a time into a local pose.
@@ -68,6 +68,9 @@ pub(crate) struct Moment<'a> {
     constants: &'a [Vec4],
     first: &'a [Vec4],
     second: &'a [Vec4],
+    first_numbers: &'a [[u16; 4]],
+    second_numbers: &'a [[u16; 4]],
+    ranges: &'a [NumberRange],
     fraction: Vec4,
 }
 
@@ -79,6 +82,9 @@ impl<'a> Moment<'a> {
             constants: clip.constants(),
             first: clip.frame(first),
             second: clip.frame(second),
+            first_numbers: clip.numbers(first),
+            second_numbers: clip.numbers(second),
+            ranges: clip.ranges(),
             fraction: Vec4::splat(fraction),
         }
     }
@@ -106,6 +112,10 @@ impl<'a> Moment<'a> {
                 let xy = p.add(first, p.mul(p.sub(second, first), p.both(self.fraction)));
                 (xy, az + (bz - az) * self.fraction)
             }
+            ChannelSlot::Quantised(slot) => {
+                let [x, y, z] = self.unpack(slot);
+                (p.pair(&[x, y]), z)
+            }
         }
     }
 
@@ -118,6 +128,7 @@ impl<'a> Moment<'a> {
                 let first = Turns::read(p, chunk(self.first, slot));
                 first.lerp(p, Turns::read(p, chunk(self.second, slot)), self.fraction)
             }
+            ChannelSlot::Quantised(slot) => Turns::read(p, &self.unpack(slot)),
         }
     }
 
@@ -130,6 +141,10 @@ impl<'a> Moment<'a> {
         match slot {
             ChannelSlot::Constant(slot) => at(self.constants, slot),
             ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+            ChannelSlot::Quantised(slot) => {
+                let [x, y, z] = self.unpack(slot);
+                SoaVec3 { x, y, z }
+            }
         }
     }
 
@@ -143,13 +158,38 @@ impl<'a> Moment<'a> {
         match slot {
             ChannelSlot::Constant(slot) => at(self.constants, slot),
             ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+            ChannelSlot::Quantised(slot) => {
+                let [x, y, z, w] = self.unpack(slot);
+                SoaQuat { x, y, z, w }
+            }
         }
     }
 }
 
+impl Moment<'_> {
+    /// Quantised vectors: first between the numbers, then from numbers to values.
+    #[inline(always)]
+    fn unpack<const N: usize>(&self, at: u32) -> [Vec4; N] {
+        let first: &[[u16; 4]; N] = chunk(self.first_numbers, at);
+        let second: &[[u16; 4]; N] = chunk(self.second_numbers, at);
+        let ranges: &[NumberRange; N] = chunk(self.ranges, at);
+        let mut out = [Vec4::ZERO; N];
+        for (i, out) in out.iter_mut().enumerate() {
+            let (first, second) = (floats(first[i]), floats(second[i]));
+            *out = (first + (second - first) * self.fraction) * ranges[i].step + ranges[i].low;
+        }
+        out
+    }
+}
+
+#[inline(always)]
+fn floats([x, y, z, w]: [u16; 4]) -> Vec4 {
+    Vec4::new(x.into(), y.into(), z.into(), w.into())
+}
+
 /// `N` vectors from `at` on. A clip's slots lie within its vectors, by its construction.
 #[inline(always)]
-fn chunk<const N: usize>(vectors: &[Vec4], at: u32) -> &[Vec4; N] {
+fn chunk<T, const N: usize>(vectors: &[T], at: u32) -> &[T; N] {
     match vectors[at as usize..].first_chunk() {
         Some(chunk) => chunk,
         None => panic!("a channel lies outside its clip"),

@@ -10,7 +10,7 @@
 
 use crate::{
     asset::Character,
-    character::{CharacterParts, ModelPose, SkinnedCharacter},
+    character::{CharacterParts, ModelPose, PartOf, SkinnedCharacter},
     pose::Palette,
 };
 use bevy::{
@@ -21,7 +21,6 @@ use bevy::{
     render::{Extract, ExtractSchedule, Render, RenderApp, RenderSystems, renderer::RenderQueue},
     tasks::ComputeTaskPool,
 };
-use glam::Affine3A;
 use std::ops::Range;
 
 /// Writes the palettes of visible characters into Bevy's skin buffer every frame.
@@ -45,93 +44,98 @@ impl Plugin for PalettePlugin {
 /// What is to be written this frame. The lists keep their memory from frame to frame.
 #[derive(Resource, Default)]
 struct Work {
-    /// One job per part to write.
+    /// One job per part in view.
     jobs: Vec<Job>,
     /// Ranges of the staging buffer whose previous frame is to be overwritten with this one.
     without_history: Vec<Range<usize>>,
 }
 
-/// A part to write: its range of the staging buffer, and where its matrices come from.
+/// A part in view: its range of the staging buffer, and whose part it is.
 #[derive(Clone, Copy)]
 struct Job {
-    first: usize,
-    length: usize,
-    character: Entity,
-    part: usize,
-    world: Affine3A,
+    first: u32,
+    length: u32,
+    part: PartOf,
+    /// Whether the range is new this frame.
+    dealt: bool,
+    /// Whether the previous frame's matrices are to be those of this frame.
+    without_history: bool,
+}
+
+impl Job {
+    fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.length) as usize
+    }
 }
 
 /// Fewer matrices than this are written without asking other threads.
 const WORTH_A_TASK: usize = 2048;
 
-type Posed<'w> = (Entity, &'w SkinnedCharacter, &'w CharacterParts, Ref<'w, ModelPose>, Ref<'w, GlobalTransform>);
+type Posed<'w> = (&'w SkinnedCharacter, &'w CharacterParts, Ref<'w, ModelPose>, Ref<'w, GlobalTransform>);
 
 fn write_palettes(
     mut work: ResMut<Work>,
     uniforms: ResMut<SkinUniforms>,
     assets: Extract<Res<Assets<Character>>>,
     characters: Extract<Query<Posed>>,
-    parts: Extract<Query<(Ref<ViewVisibility>, Ref<SkinnedMesh>)>>,
+    parts: Extract<Query<(Entity, &PartOf, Ref<ViewVisibility>, Ref<SkinnedMesh>)>>,
 ) {
     let Work { jobs, without_history } = &mut *work;
     let uniforms = uniforms.into_inner();
     jobs.clear();
     without_history.clear();
-    for (character, _, spawned, pose, transform) in &characters {
-        let moved = pose.is_changed() || transform.is_changed();
-        for (part, &entity) in spawned.entities.iter().enumerate() {
-            let Ok((visibility, skin)) = parts.get(entity) else { continue };
-            // The conditions under which Bevy deals out a new range.
-            let dealt = visibility.is_changed() || skin.is_changed();
-            if !visibility.get() || !(moved || dealt) {
-                continue;
-            }
-            let Some(first) = uniforms.skin_index(entity.into()) else { continue };
-            let (first, length) = (first as usize, skin.joints.len());
-            jobs.push(Job { first, length, character, part, world: transform.affine() });
-            if dealt || spawned.jumped {
-                without_history.push(first..first + length);
-            }
-        }
+    for (entity, part, visibility, skin) in parts.iter().filter(|(_, _, visibility, _)| visibility.get()) {
+        let Some(first) = uniforms.skin_index(entity.into()) else { continue };
+        // The conditions under which Bevy deals out a new range.
+        let dealt = visibility.is_changed() || skin.is_changed();
+        let length = skin.joints.len() as u32;
+        jobs.push(Job { first, length, part: *part, dealt, without_history: false });
     }
     jobs.sort_unstable_by_key(|job| job.first);
 
-    let write = |job: &Job, out: &mut [glam::Mat4]| {
-        let Ok((_, handle, _, pose, _)) = characters.get(job.character) else { return };
+    let write = |job: &mut Job, out: &mut [glam::Mat4]| {
+        let Ok((handle, spawned, pose, transform)) = characters.get(job.part.character) else { return };
+        if !(job.dealt || pose.is_changed() || transform.is_changed()) {
+            return;
+        }
         let Some(character) = assets.get(handle.id()) else { return };
-        let Some(part) = character.parts.get(job.part) else { return };
+        let Some(part) = character.parts.get(job.part.part) else { return };
         // A pose of another version of the asset is replaced before the next frame.
         if pose.joints.len() == character.skeleton.len() && part.palette.len() == out.len() {
-            let inverse_bind = character.skeleton.inverse_bind();
-            Palette { world: job.world, model: &pose.joints, inverse_bind, remap: &part.palette }.run(out);
+            let (world, inverse_bind) = (transform.affine(), character.skeleton.inverse_bind());
+            Palette { world, model: &pose.joints, inverse_bind, remap: &part.palette }.run(out);
+            job.without_history = job.dealt || spawned.jumped;
         }
     };
-    let pool = ComputeTaskPool::get();
-    let total: usize = jobs.iter().map(|job| job.length).sum();
-    let tasks = (total / WORTH_A_TASK).clamp(1, pool.thread_num() * 2);
-    let run = |jobs: &[Job], first: usize, out: &mut [glam::Mat4]| {
-        for job in jobs {
-            if let Some(range) = out.get_mut(job.first - first..job.first - first + job.length) {
+    // From the last to the first: the poses worked out last are the ones still at hand.
+    let run = |jobs: &mut [Job], start: usize, out: &mut [glam::Mat4]| {
+        for job in jobs.iter_mut().rev() {
+            let Range { start: first, end } = job.range();
+            if let Some(range) = out.get_mut(first - start..end - start) {
                 write(job, range);
             }
         }
     };
+    let pool = ComputeTaskPool::get();
+    let total: usize = jobs.iter().map(|job| job.length as usize).sum();
+    let tasks = (total / WORTH_A_TASK).clamp(1, pool.thread_num() * 2);
     if tasks == 1 {
         run(jobs, 0, &mut uniforms.current_staging_buffer);
-        return;
+    } else {
+        pool.scope(|scope| {
+            // Ranges do not overlap and the jobs are in their order, so the buffer splits between them.
+            let mut rest = &mut uniforms.current_staging_buffer[..];
+            let size = jobs.len().div_ceil(tasks);
+            for chunk in jobs.rchunks_mut(size) {
+                let start = chunk[0].first as usize;
+                let (before, out) = rest.split_at_mut(start);
+                let run = &run;
+                scope.spawn(async move { run(chunk, start, out) });
+                rest = before;
+            }
+        });
     }
-    pool.scope(|scope| {
-        // Ranges do not overlap and the jobs are in their order, so the buffer splits between them.
-        let (mut rest, mut start) = (&mut uniforms.current_staging_buffer[..], 0);
-        let mut chunks = jobs.chunks(jobs.len().div_ceil(tasks)).peekable();
-        while let Some(chunk) = chunks.next() {
-            let end = chunks.peek().map_or(start + rest.len(), |next| next[0].first);
-            let (out, after) = rest.split_at_mut(end - start);
-            let run = &run;
-            scope.spawn(async move { run(chunk, start, out) });
-            (rest, start) = (after, end);
-        }
-    });
+    without_history.extend(jobs.iter().filter(|job| job.without_history).map(Job::range));
 }
 
 /// Gives parts without a previous frame this frame's matrices there, so that they leave no motion.

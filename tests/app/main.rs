@@ -3,6 +3,7 @@
 mod support;
 
 mod bevy_animation_defects;
+mod crowd;
 mod events;
 mod life;
 mod loading;

@@ -34,6 +34,12 @@ fn visibilities(app: &mut TestApp, entity: Entity) -> Vec<Visibility> {
     parts.into_iter().map(|part| *app.world().get::<Visibility>(part).unwrap()).collect()
 }
 
+/// A mesh is shown in the frame after it is made, when the GPU has it.
+fn show(app: &mut TestApp) {
+    app.update(0.1);
+    app.update(0.1);
+}
+
 #[test]
 fn parts_are_hidden_and_dressed_by_name_and_index_over_reloads_and_given_back() {
     use Visibility::*;
@@ -156,7 +162,7 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
         app.world().entity_mut(entity).insert(Transform::from_scale(Vec3::new(x, 1.0, 1.0)));
         entity
     });
-    app.update(0.1);
+    show(&mut app);
     let own = app.asset(&handle).unwrap().parts[0].mesh.clone();
     let [mirrored, plain] = [one, two].map(|entity| app.parts(entity)[0]);
     assert_eq!(mesh(&mut app, plain), own);
@@ -167,18 +173,18 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
     // A second one shares it; a parent mirrors as well, and twice mirrored is not mirrored.
     let mount = app.world().spawn((Transform::from_scale(Vec3::new(1.0, 1.0, -2.0)), Visibility::default())).id();
     app.world().entity_mut(two).insert(ChildOf(mount));
-    app.update(0.1);
+    show(&mut app);
     assert_eq!(mesh(&mut app, plain), turned);
     app.world().entity_mut(one).insert(ChildOf(mount));
-    app.update(0.1);
+    show(&mut app);
     assert_eq!(mesh(&mut app, mirrored), own);
     // What nobody needs any more is gone.
     let id = turned.id();
     drop(turned);
     app.world().entity_mut(mount).insert(Transform::IDENTITY);
     app.world().entity_mut(one).insert(Transform::IDENTITY);
-    app.update(0.1);
-    app.update(0.1);
+    show(&mut app);
+    show(&mut app);
     assert!(!app.world().resource::<Assets<Mesh>>().contains(id));
 }
 
@@ -188,16 +194,16 @@ fn a_mirrored_character_stays_so_when_its_asset_or_its_mesh_changes() {
     let handle = app.add(chain(&clips()), &manifest());
     let entity = app.spawn(&handle, "walk");
     app.world().entity_mut(entity).insert(Transform::from_scale(Vec3::NEG_ONE));
-    app.update(0.1);
+    show(&mut app);
     let character = build(app.world(), two_parts(), &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
-    app.update(0.1);
+    show(&mut app);
     let own = app.asset(&handle).unwrap().parts[1].mesh.clone();
     let part = app.parts(entity)[1];
     assert_ne!(mesh(&mut app, part), own);
     let moved = VertexAttributeValues::Float32x3(vec![[5.0; 3]; 6]);
     app.world().resource_mut::<Assets<Mesh>>().get_mut(&own).unwrap().insert_attribute(Mesh::ATTRIBUTE_POSITION, moved);
-    app.update(0.1);
+    show(&mut app);
     let shown = mesh(&mut app, part);
     assert_ne!(shown, own);
     let positions = app.asset(&shown).unwrap().attribute(Mesh::ATTRIBUTE_POSITION).unwrap().as_float3().unwrap();
@@ -251,11 +257,11 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     model.parts[1].influences[0].palette = [1, 2, 0, 0];
     let handle = app.add(model.clone(), &manifest());
     let entity = app.spawn(&handle, "walk");
-    app.update(0.1);
+    show(&mut app);
     let parts = app.parts(entity);
     let own = (mesh(&mut app, parts[1]), material(&mut app, parts[1]));
     app.world().entity_mut(entity).insert(WeightView::Joint(2));
-    app.update(0.1);
+    show(&mut app);
     assert_eq!(app.parts(entity), parts);
     let shown = colors(&mut app, parts[1]).unwrap();
     for (vertex, weight) in [(0, 0.25), (1, 0.0), (2, 0.0), (3, 0.0), (4, 1.0), (5, 1.0)] {
@@ -272,24 +278,24 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     }
 
     app.world().entity_mut(entity).insert(WeightView::InfluenceCount);
-    app.update(0.1);
+    show(&mut app);
     let counts = colors(&mut app, parts[1]).unwrap();
     assert!(is_color(counts[0], influence_count_color(2)) && is_color(counts[1], influence_count_color(1)));
 
     // Loaded anew, it still shows weights; and then the new materials come back.
     let character = build(app.world(), model, &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
-    app.update(0.1);
+    show(&mut app);
     let parts = app.parts(entity);
     assert!(colors(&mut app, parts[1]).is_some());
     assert_eq!(material(&mut app, parts[1]), unlit);
     // Material overrides meanwhile wait.
     let gold = new_material(&mut app);
     app.world().entity_mut(entity).insert(PartOverrides::default().material(1, gold.clone()));
-    app.update(0.1);
+    show(&mut app);
     assert_eq!(material(&mut app, parts[1]), unlit);
     app.world().entity_mut(entity).remove::<WeightView>();
-    app.update(0.1);
+    show(&mut app);
     let new =
         app.asset(&handle).unwrap().parts.iter().map(|p| (p.mesh.clone(), p.material.clone())).collect::<Vec<_>>();
     assert_eq!((mesh(&mut app, parts[0]), material(&mut app, parts[0])), new[0]);
@@ -303,7 +309,7 @@ fn a_joint_that_no_part_knows_colors_everything_as_none() {
     let handle = app.add(chain(&clips()), &manifest());
     let entity = app.spawn(&handle, "walk");
     app.world().entity_mut(entity).insert(WeightView::Joint(9999));
-    app.update(0.1);
+    show(&mut app);
     let part = app.parts(entity)[0];
     assert!(colors(&mut app, part).unwrap().into_iter().all(|color| is_color(color, weight_color(0.0))));
 }

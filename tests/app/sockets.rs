@@ -248,3 +248,60 @@ fn sockets_follow_a_character_whose_asset_changes() {
     app.update(0.1);
     assert_near(world_of(&mut app, carried), socket_offset());
 }
+
+#[test]
+fn a_mirrored_or_squeezed_character_carries_as_exactly() {
+    let mut random = fastrand::Rng::with_seed(19);
+    let mut app = TestApp::new();
+    let handle = app.add(restless(&mut random), &with_socket());
+    let entity = app.spawn(&handle, "one");
+    let offset = Transform::from_xyz(0.3, -0.2, 0.1).with_scale(Vec3::new(1.0, -1.0, 1.0));
+    let carried = app.world().spawn(SocketOf::new(entity, "grip").at(offset)).id();
+    for scale in [Vec3::new(-1.0, 1.0, 1.0), Vec3::new(-1.0, -2.0, -0.5), Vec3::new(3.0, 0.2, 1.0)] {
+        for _ in 0..20 {
+            let place = Transform::from_translation(random_place(&mut random, 10.0));
+            let place = place.with_rotation(random_turn(&mut random)).with_scale(scale);
+            app.world().entity_mut(entity).insert(place);
+            app.update(0.05 * random.f64());
+            let hand = app.world().get::<ModelPose>(entity).unwrap().joints[2];
+            let expected = place.compute_affine() * hand * socket_offset() * offset.compute_affine();
+            assert_near(world_of(&mut app, carried), expected);
+        }
+    }
+}
+
+#[test]
+fn the_body_is_swapped_in_the_middle_of_a_clip_and_the_sword_is_in_the_new_hand_at_once() {
+    let mut app = TestApp::new();
+    let slim = app.add(chain(&clips()), &with_socket());
+    // The other one has its joints in another order, and no such socket.
+    let mut model = chain(&clips());
+    model.skeleton = model.skeleton.with_names(["hand", "grip", "root"].map(Into::into));
+    let stout = app.add(model, &manifest());
+    let entity = app.spawn(&slim, "idle");
+    let carried = app.world().spawn(SocketOf::new(entity, "grip")).id();
+    app.update(0.5);
+    let hand = Affine3A::from_translation(Vec3::new(0.5, 2.0, 0.25));
+    assert_near(world_of(&mut app, carried), hand * socket_offset());
+    app.world().entity_mut(entity).insert(SkinnedCharacter(stout));
+    app.update(0.5);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::Y));
+    app.world().entity_mut(entity).insert(SkinnedCharacter(slim));
+    app.update(0.5);
+    let hand = Affine3A::from_translation(Vec3::new(1.5, 2.0, 0.75));
+    assert_near(world_of(&mut app, carried), hand * socket_offset());
+}
+
+#[test]
+fn let_go_without_being_taken_away_it_stays_where_it_was_on_the_character() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &with_socket());
+    let entity = app.spawn(&handle, "idle");
+    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    app.update(1.0);
+    app.world().entity_mut(carried).remove::<SocketOf>();
+    app.world().entity_mut(entity).insert(Transform::from_xyz(0.0, 10.0, 0.0));
+    app.update(1.0);
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(1.0, 12.0, 0.5)));
+    assert!(app.world().get::<Carries>(entity).is_none_or(|carries| carries.iter().count() == 0));
+}

@@ -95,9 +95,9 @@ impl Cast {
         let ball = world.resource_mut::<Assets<Mesh>>().add(Sphere::new(0.07));
         let red = StandardMaterial { base_color: Color::srgb(0.8, 0.1, 0.1), ..default() };
         let red = world.resource_mut::<Assets<StandardMaterial>>().add(red);
-        let ball = world.spawn((SocketOf::new(dog, "mouth"), Mesh3d(ball), MeshMaterial3d(red))).id();
+        let ball = world.spawn((SocketOf::new(dog, "back"), Mesh3d(ball), MeshMaterial3d(red))).id();
         stage.start();
-        let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "mouth")];
+        let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "back")];
         Self { members, carried, fading, before: HashMap::new() }
     }
 

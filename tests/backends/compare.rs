@@ -70,17 +70,31 @@ pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     if joints[0] != joints[1] || joints[0].is_empty() {
         wrong.push("the joint buffers differ".into());
     }
-    for (name, file) in
-        [("skinned on the GPU", "drawn.png"), ("skinned on the CPU", "cpu.png"), ("the empty floor", "empty.png")]
-    {
-        let apart = pictures_apart(&picture(first, file), &picture(second, file), 2);
+    let pictures = ["drawn.png", "cpu.png", "empty.png"].map(|file| [picture(first, file), picture(second, file)]);
+    for ([a, b], name) in pictures.iter().zip(["skinned on the GPU", "skinned on the CPU", "the empty floor"]) {
+        let apart = pictures_apart(a, b, 2);
         println!("| {name} | {apart} |");
-        if apart.beyond > ALLOWED {
-            wrong.push(format!("{file}: {apart}"));
+        if apart.beyond > EDGES {
+            wrong.push(format!("{name}: {apart}"));
         }
+    }
+    // Where the GPU's skin is apart, the CPU's must be too: then it is not the skinning.
+    let [[drawn_a, drawn_b], [cpu_a, cpu_b], _] = &pictures;
+    let beyond = |a: &RgbaImage, b: &RgbaImage, x, y| {
+        let (a, b) = (a.get_pixel(x, y), b.get_pixel(x, y));
+        (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 2)
+    };
+    let only_drawn = (0..drawn_a.height())
+        .flat_map(|y| (0..drawn_a.width()).map(move |x| (x, y)))
+        .filter(|&(x, y)| beyond(drawn_a, drawn_b, x, y) && !beyond(cpu_a, cpu_b, x, y))
+        .count();
+    println!("| on the GPU and not on the CPU | {only_drawn} pixels beyond 2/255 |");
+    if only_drawn > 0 {
+        wrong.push(format!("skinning makes {only_drawn} pixels differ"));
     }
     wrong
 }
 
-/// Pixels of a picture that may differ by more than 2/255.
-const ALLOWED: u32 = 0;
+/// Pixels of a picture that may differ by more than 2/255, whoever skins: at the rim of a shadow one rounding of a
+/// depth decides. Two did when this was written.
+const EDGES: u32 = 5;

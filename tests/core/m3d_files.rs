@@ -734,7 +734,7 @@ fn numbers_that_are_none_are_pointed_at() {
     assert_eq!(
         refused(edited(DX12, "Tangent: 1 0 0 -1", "Tangent: 1 0")).to_string(),
         "sample.m3d:34:1: error: expected a number, found `Normal:` (vertex 1 of 4 in Vertices)\n\
-         34 | Normal: 0 0 -1\n   | ^"
+         34 | Normal: 0 0 -1\n   | ^\n  hint: the line before it may have ended too early"
     );
     assert_eq!(
         refused(edited(DX12, "1 3 2", "1 3.5 2")).to_string(),

@@ -1,5 +1,6 @@
 //! Tests of the rooms that know no Bevy, through their public face.
 
+mod compression;
 mod controller_rules;
 mod fuzz;
 mod import_accuracy;

@@ -7,7 +7,7 @@ mod readback;
 use arm::{arm, bent};
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{CharacterParts, ModelPose, Teleported},
+    character::{CharacterParts, ModelPose, PartOverrides, Teleported, WeightView, WornBy},
     pose::Palette,
     prelude::*,
 };
@@ -124,6 +124,104 @@ fn a_frame_skinned_on_the_gpu_is_the_frame_of_the_mesh_skinned_on_the_cpu() {
     let differ =
         on_gpu.pixels().zip(on_cpu.pixels()).filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)).count();
     assert!(differ <= 12, "{differ} of {width}×{height} pixels differ");
+}
+
+fn lit(picture: &image::RgbaImage) -> usize {
+    picture.pixels().filter(|p| p.0[..3].iter().any(|&c| c > 40)).count()
+}
+
+/// Pixels that differ by more than three steps in some colour.
+fn different(a: &image::RgbaImage, b: &image::RgbaImage) -> usize {
+    a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)).count()
+}
+
+#[test]
+fn a_mirrored_character_is_drawn_right_side_out() {
+    let mut harness = Harness::new();
+    let place = Transform::from_rotation(Quat::from_rotation_y(0.4)).with_scale(Vec3::new(-1.0, 1.2, 1.0));
+    let entity = harness.spawn(arm(), "bend", place);
+    (0..20).for_each(|_| harness.update());
+    harness.pause();
+    let on_gpu = harness.picture();
+    let parts: Vec<Mesh> = (0..2)
+        .map(|part| {
+            let palette = expected(harness.world(), entity, part);
+            bent(&arm().parts[part], &palette).with_inverted_winding().unwrap()
+        })
+        .collect();
+    harness.world().entity_mut(entity).insert(Visibility::Hidden);
+    for mesh in parts {
+        harness.spawn_mesh(mesh);
+    }
+    let on_cpu = harness.picture();
+    assert!(lit(&on_gpu) > 2000, "the arm is in the picture");
+    let differ = different(&on_gpu, &on_cpu);
+    assert!(differ <= 12, "{differ} pixels differ");
+}
+
+#[test]
+fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
+    let mut harness = Harness::new();
+    let entity = harness.spawn(arm(), "bend", Transform::from_rotation(Quat::from_rotation_y(0.4)));
+    (0..20).for_each(|_| harness.update());
+    harness.pause();
+    let own = harness.picture();
+    // The same skin on a skeleton of another order, with a joint more.
+    let mut sleeve = arm();
+    let joint = |name: &str, parent, from: usize| bevy_marionette::model::Joint {
+        name: name.into(),
+        parent,
+        rest: sleeve.skeleton.rest_of(from),
+        inverse_bind: sleeve.skeleton.inverse_bind()[from],
+    };
+    let joints =
+        vec![joint("hand", None, 2), joint("extra", None, 0), joint("elbow", None, 1), joint("root", Some(1), 0)];
+    sleeve.skeleton = bevy_marionette::model::Skeleton::new(joints).unwrap();
+    sleeve.clips.clear();
+    for part in &mut sleeve.parts {
+        part.palette.iter_mut().for_each(|joint| *joint = [3, 2, 0][usize::from(*joint)]);
+    }
+    let worn = harness.spawn(sleeve, "none", Transform::default());
+    harness.world().entity_mut(worn).insert(WornBy(entity));
+    harness.world().entity_mut(entity).insert(PartOverrides::default().hide("lower").hide("upper"));
+    let dressed = harness.picture();
+    assert!(lit(&own) > 2000);
+    assert_eq!(different(&own, &dressed), 0, "every pixel as before");
+    harness.world().entity_mut(worn).insert(PartOverrides::default().hide(0).hide(1));
+    assert_eq!(lit(&harness.picture()), 0, "it was the sleeve");
+}
+
+#[test]
+fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
+    let mut harness = Harness::new();
+    let entity = harness.spawn(arm(), "bend", Transform::from_rotation(Quat::from_rotation_y(0.4)));
+    (0..20).for_each(|_| harness.update());
+    harness.pause();
+    let before = harness.picture();
+    harness.world().entity_mut(entity).insert(WeightView::Joint(1));
+    let weights = harness.picture();
+    // The same outline: it is the bent skin.
+    let outline = |p: &image::RgbaImage| p.pixels().map(|p| p.0[..3].iter().any(|&c| c > 20)).collect::<Vec<_>>();
+    let differ = outline(&before).iter().zip(outline(&weights)).filter(|(a, b)| **a != *b).count();
+    assert!(differ < lit(&before) / 50, "{differ}");
+    // Full in the middle, where both tubes end, and none at the far ends.
+    let rows = |is: fn(&[u8; 4]) -> bool| {
+        let found: Vec<u32> = weights.enumerate_pixels().filter(|(_, _, p)| is(&p.0)).map(|(_, y, _)| y).collect();
+        assert!(found.len() > 30, "{}", found.len());
+        found.iter().sum::<u32>() as f32 / found.len() as f32
+    };
+    let red = rows(|[r, g, b, _]| *r > 150 && *g < 90 && *b < 60);
+    let green = rows(|[r, g, b, _]| *g > 120 && *r < 60 && *b < 60);
+    let blue = rows(|[r, g, b, _]| *b > 60 && *r < 40 && *g < 90);
+    assert!((red - green).abs() < 60.0 && red < 200.0 && blue > 0.0, "red {red}, green {green}, blue {blue}");
+
+    harness.world().entity_mut(entity).insert(WeightView::InfluenceCount);
+    let counts = harness.picture();
+    let greens = counts.pixels().filter(|p| p.0[1] > p.0[0] + 30 && p.0[1] > p.0[2] + 30).count();
+    assert!(greens * 10 > lit(&counts) * 6, "two joints pull nearly everywhere: {greens} of {}", lit(&counts));
+
+    harness.world().entity_mut(entity).remove::<WeightView>();
+    assert_eq!(different(&before, &harness.picture()), 0);
 }
 
 #[test]

@@ -211,6 +211,15 @@ impl Harness {
         first.unwrap_or_else(|| panic!("no `{part}` beside `{label}` in {texts:?}")).1
     }
 
+    /// Where a point of the world is in the view.
+    pub fn in_view(&mut self, point: Vec3) -> egui::Pos2 {
+        let world = self.app.world_mut();
+        let mut cameras = world.query::<(&Camera, &GlobalTransform)>();
+        let (camera, from) = cameras.single(world).unwrap();
+        let at = camera.world_to_viewport(from, point).unwrap();
+        egui::pos2(at.x, at.y)
+    }
+
     /// Presses and releases a key.
     pub fn key(&mut self, key_code: KeyCode, logical_key: Key) {
         for state in [ButtonState::Pressed, ButtonState::Released] {

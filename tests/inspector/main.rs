@@ -6,7 +6,7 @@ mod harness;
 use bevy::{input::keyboard::Key, prelude::*};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
-    character::{ModelPose, PoseOverrides},
+    character::{CharacterParts, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{BlendMode, Priority, Transition},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
@@ -140,9 +140,72 @@ fn the_switches_change_what_is_drawn() {
     harness.click("octahedra");
     assert_eq!(harness.get::<DrawSkeleton>().unwrap().bones, BoneShape::Octahedra);
     harness.click("joint axes");
+    harness.click("joint names");
+    harness.click("links to parents");
     harness.click("culling boxes of the parts (1)");
     let draw = harness.get::<DrawSkeleton>().unwrap();
-    assert!(draw.axes && draw.bounds && !draw.sockets);
+    assert!(draw.axes && draw.names && draw.links && draw.bounds && !draw.sockets);
+}
+
+#[test]
+fn a_click_in_the_view_chooses_the_character_and_the_joint_under_the_pointer() {
+    let mut harness = opened(InspectorTab::Drawing);
+    harness.app.world_mut().get_mut::<AnimationController>(harness.character).unwrap().stop();
+    harness.frames(2);
+    harness.app.world_mut().resource_mut::<InspectedCharacter>().0 = None;
+    // The skin is a triangle of (0, 1), (1.5, 1) and (1, 2); the body moves the first corner, the arm the last.
+    let nowhere = harness.in_view(Vec3::new(-1.0, 0.5, 0.0));
+    harness.drag(nowhere, vec2(0.0, 0.0));
+    assert_eq!(joint(&harness), None);
+    let body = harness.in_view(Vec3::new(0.15, 1.03, 0.0));
+    harness.drag(body, vec2(0.0, 0.0));
+    assert_eq!(joint(&harness), Some(0));
+    assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(harness.character));
+    // A drag turns the camera, say, and chooses nothing.
+    let arm = harness.in_view(Vec3::new(0.98, 1.9, 0.0));
+    harness.drag(arm, vec2(30.0, 0.0));
+    assert_eq!(joint(&harness), Some(0));
+    harness.drag(arm, vec2(0.0, 0.0));
+    assert_eq!(joint(&harness), Some(1));
+    // Under the panel lies nothing that could be clicked.
+    harness.app.world_mut().get_mut::<Transform>(harness.character).unwrap().scale = Vec3::splat(20.0);
+    harness.frames(2);
+    harness.click("Characters");
+    assert_eq!(joint(&harness), Some(1));
+}
+
+#[test]
+fn weights_are_switched_on_follow_the_joint_and_off() {
+    let mut harness = opened(InspectorTab::Drawing);
+    harness.click("number of influences");
+    assert_eq!(harness.get::<WeightView>(), Some(&WeightView::InfluenceCount));
+    harness.app.world_mut().resource_mut::<Inspector>().joint = Some(1);
+    harness.frames(2);
+    assert_eq!(harness.get::<WeightView>(), Some(&WeightView::InfluenceCount));
+    harness.click("of the joint");
+    assert_eq!(harness.get::<WeightView>(), Some(&WeightView::Joint(1)));
+    assert!(harness.shows("arm.L"));
+    harness.app.world_mut().resource_mut::<Inspector>().joint = Some(0);
+    harness.frames(2);
+    assert_eq!(harness.get::<WeightView>(), Some(&WeightView::Joint(0)));
+    harness.click("off");
+    assert_eq!(harness.get::<WeightView>(), None);
+}
+
+#[test]
+fn a_part_is_listed_hidden_and_shown_again() {
+    let mut harness = opened(InspectorTab::Parts);
+    for text in ["skin", "1", "2", "made in code"] {
+        assert!(harness.shows(text), "{text}: {:?}", harness.texts());
+    }
+    let part = harness.get::<CharacterParts>().unwrap().entities[0];
+    let shown = |harness: &Harness| *harness.app.world().get::<Visibility>(part).unwrap();
+    harness.click("skin");
+    assert!(harness.get::<PartOverrides>().unwrap().is_hidden(0));
+    assert_eq!(shown(&harness), Visibility::Hidden);
+    harness.click("skin");
+    assert!(harness.get::<PartOverrides>().unwrap().is_empty());
+    assert_eq!(shown(&harness), Visibility::Inherited);
 }
 
 #[test]

@@ -118,7 +118,8 @@ impl Body {
             let root = if i == 0 { 1.0 } else { 0.0 };
             let lift = -(c.tail * root + c.curl * 0.2);
             let wag = c.wag * root + c.whip * 0.25 * (1.0 - root);
-            let held = if i == 0 { mix_turn(DQuat::IDENTITY, pose.turns[0].conjugate(), c.level) } else { DQuat::IDENTITY };
+            let held =
+                if i == 0 { mix_turn(DQuat::IDENTITY, pose.turns[0].conjugate(), c.level) } else { DQuat::IDENTITY };
             let joint = self.rig.find(&format!("tail.{}", i + 1));
             pose.turns[joint] = (held * turn(DVec3::Y, wag) * turn(DVec3::X, lift)).normalize();
         }
@@ -137,7 +138,7 @@ impl Body {
             let chest = self.rig.model(pose)[self.spine[2]];
             let away = chest.1.conjugate() * (place.ankle - chest.0)
                 - (self.paws[leg].ankle - self.rig.joints[self.spine[2]].position);
-            let swing = (-away.z * 62.0).clamp(-17.0, 17.0);
+            let swing = (-away.z * 66.0).clamp(-20.0, 20.0);
             pose.turns[self.scapula[leg]] = turn(DVec3::X, swing);
         }
         let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| self.rig.model(pose)[p].1);

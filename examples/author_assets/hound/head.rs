@@ -85,7 +85,9 @@ pub fn eyes(rig: &Rig) -> Layer {
 
 /// The upper (`s` = 1) or the lower lids.
 pub fn lids(rig: &Rig, s: f64) -> Layer {
-    let lid = |(_, side): (&str, f64)| egg(rig.find("head"), EYE_AT * DVec3::new(side, 1.0, 1.0), DVec3::new(0.0152, 0.0145, 0.0162));
+    let lid = |(_, side): (&str, f64)| {
+        egg(rig.find("head"), EYE_AT * DVec3::new(side, 1.0, 1.0), DVec3::new(0.0152, 0.0145, 0.0162))
+    };
     let mut layer = solids(part::FACE, 0.001, 0.004, grow(SIDES.map(lid).to_vec()));
     // Upper lids slope down outwards and back; between the two an almond stays open.
     let normal = DVec3::new(0.0, -s, if s > 0.0 { -0.22 } else { 0.10 }).normalize();

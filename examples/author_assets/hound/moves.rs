@@ -45,7 +45,7 @@ const WALKING: Gait = Gait {
 /// Walking: 0.95 m/s, left hind, left fore, right hind, right fore, each a quarter after the last.
 pub const WALK: Gaits = Gaits {
     fore: Gait {
-        ahead: 0.255,
+        ahead: 0.248,
         stance_pitch: &[(0.0, 10.0), (0.12, 2.0), (0.60, -8.0), (1.0, -50.0)],
         swing_pitch: &[(0.0, -50.0), (0.28, -96.0), (0.62, -52.0), (0.90, 12.0), (1.0, 10.0)],
         lift: &[(0.0, 0.0), (0.30, 0.068), (0.62, 0.048), (1.0, 0.0)],
@@ -59,7 +59,7 @@ pub const WALK: Gaits = Gaits {
         ..WALKING
     },
     falls: [0.25, 0.75, 0.0, 0.5],
-    rate: RATE,
+    rate: 60.0,
 };
 
 const GALLOPING: Gait = Gait {
@@ -78,21 +78,21 @@ const GALLOPING: Gait = Gait {
 /// a flight gathered up.
 pub const GALLOP: Gaits = Gaits {
     fore: Gait {
-        ahead: 0.37,
-        stance_pitch: &[(0.0, 20.0), (0.25, 8.0), (0.60, -8.0), (1.0, -60.0)],
-        swing_pitch: &[(0.0, -66.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 18.0), (1.0, 20.0)],
-        lift: &[(0.0, 0.0), (0.30, 0.17), (0.70, 0.22), (1.0, 0.0)],
+        ahead: 0.282,
+        stance_pitch: &[(0.0, 22.0), (0.25, 10.0), (0.60, -8.0), (1.0, -60.0)],
+        swing_pitch: &[(0.0, -60.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
+        lift: &[(0.0, 0.0), (0.30, 0.125), (0.68, 0.19), (1.0, 0.0)],
         ..GALLOPING
     },
     hind: Gait {
         ahead: 0.36,
         stance_pitch: &[(0.0, 22.0), (0.3, 8.0), (0.6, -10.0), (1.0, -58.0)],
         swing_pitch: &[(0.0, -58.0), (0.20, -96.0), (0.45, -84.0), (0.75, -10.0), (0.94, 24.0), (1.0, 22.0)],
-        lift: &[(0.0, 0.0), (0.30, 0.15), (0.65, 0.13), (1.0, 0.0)],
+        lift: &[(0.0, 0.0), (0.28, 0.14), (0.60, 0.085), (0.82, 0.055), (1.0, 0.0)],
         ..GALLOPING
     },
-    falls: [0.56, 0.45, 0.0, 0.10],
-    rate: 60.0,
+    falls: [15.0 / 26.0, 12.0 / 26.0, 0.0, 3.0 / 26.0],
+    rate: 120.0,
 };
 
 /// All clips.
@@ -129,7 +129,7 @@ pub fn walk(body: &Body) -> Motion {
         let hind = wave(t + 0.25 - 0.32); // the left hind leg carries
         let fore = wave(t - 0.32);
         let trunk = Trunk {
-            shift: DVec3::new(-0.007 * (hind + fore), -0.014 + 0.006 * wave(2.0 * t - 0.30), 0.004 * wave(2.0 * t)),
+            shift: DVec3::new(-0.007 * (hind + fore), -0.0155 + 0.006 * wave(2.0 * t - 0.30), 0.004 * wave(2.0 * t)),
             pitch: -0.6 + 0.9 * wave(2.0 * t + 0.05),
             yaw: 0.8 * wave(t + 0.12),
             roll: -1.1 * (hind + fore),
@@ -162,8 +162,8 @@ pub fn gallop(body: &Body) -> Motion {
         // Stretched out at 0.37, gathered up at 0.87.
         let gathered = wave(t - 0.87 + 0.25);
         let trunk = Trunk {
-            shift: DVec3::new(0.0, -0.030 + 0.022 * wave(2.0 * (t - 0.37) + 0.25), 0.0),
-            pitch: 5.0 * wave(t - 0.02) - 0.5,
+            shift: DVec3::new(0.0, -0.036 + 0.022 * wave(2.0 * (t - 0.33) + 0.25), -0.012),
+            pitch: 5.0 * wave(t + 0.11) - 1.5,
             yaw: 0.0,
             roll: 2.0 * wave(t + 0.1),
             arch: 4.0 + 25.0 * gathered,
@@ -188,4 +188,139 @@ pub fn gallop(body: &Body) -> Motion {
         };
         (trunk, carriage)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{super::gait::slide, skeleton::rig};
+    use super::*;
+
+    /// Heights of the four toe joints over their height at rest, frame by frame.
+    fn heights(body: &Body, motion: &Motion) -> Vec<[f64; 4]> {
+        let toes = body.legs.map(|leg| leg[3]);
+        let of = |pose: &Pose| {
+            let model = body.rig.model(pose);
+            toes.map(|j| model[j].0.y - body.rig.joints[j].position.y)
+        };
+        motion.frames.iter().map(of).collect()
+    }
+
+    /// Legs in the order in which they come down, and the frames at which they do.
+    fn falls(body: &Body, motion: &Motion) -> Vec<(usize, usize)> {
+        let heights = heights(body, motion);
+        let down = |frame: usize, leg: usize| heights[frame][leg] < 1e-4;
+        let frames = 0..heights.len() - 1;
+        let before = |i: usize| (i + heights.len() - 2) % (heights.len() - 1);
+        let all = frames.flat_map(|i| (0..4).map(move |leg| (leg, i)));
+        all.filter(|&(leg, i)| down(i, leg) && !down(before(i), leg)).collect()
+    }
+
+    #[test]
+    fn standing_paws_move_with_the_floor() {
+        let body = Body::new(rig());
+        for (gaits, motion) in [(WALK, walk(&body)), (GALLOP, gallop(&body))] {
+            let worst = |speed: f64, between: usize| {
+                let of = |leg: usize| {
+                    let gait = Gait { speed: gaits.of(leg).speed * speed, ..*gaits.of(leg) };
+                    let [_, _, foot, toes] = body.legs[leg];
+                    slide(&gait, gaits.falls[leg], &body.paws[leg], [foot, toes], &body.rig, &motion, between)
+                };
+                (0..4).map(of).fold(0.0, f64::max) / gaits.fore.stride()
+            };
+            for between in [0, 3] {
+                let share = worst(1.0, between);
+                let stride = gaits.fore.stride();
+                println!("{}, {between} between: slides {:.3} % of {stride:.3} m", motion.name, share * 100.0);
+                assert!(share < 0.02, "{}: {share}", motion.name);
+            }
+            assert!(worst(1.15, 0) > 0.02, "a floor 15 % faster goes unnoticed");
+        }
+    }
+
+    #[test]
+    fn the_walk_is_a_lateral_sequence_a_quarter_apart_on_two_to_four_feet() {
+        let body = Body::new(rig());
+        let motion = walk(&body);
+        let falls = falls(&body, &motion);
+        // Left hind, left fore, right hind, right fore.
+        assert_eq!(falls.iter().map(|f| f.0).collect::<Vec<_>>(), [2, 0, 3, 1]);
+        let quarter = (motion.frames.len() - 1) as f64 / 4.0;
+        for (i, fall) in falls.iter().enumerate() {
+            assert!((fall.1 as f64 - i as f64 * quarter).abs() <= 1.0, "{falls:?}");
+        }
+        for (frame, heights) in heights(&body, &motion).iter().enumerate() {
+            let standing = heights.iter().filter(|h| **h < 1e-4).count();
+            assert!((2..=4).contains(&standing), "frame {frame}: {standing} feet on the floor");
+        }
+    }
+
+    #[test]
+    fn the_gallop_is_rotary_with_two_flights() {
+        let body = Body::new(rig());
+        let motion = gallop(&body);
+        // Left hind, right hind; right fore, left fore.
+        assert_eq!(falls(&body, &motion).iter().map(|f| f.0).collect::<Vec<_>>(), [2, 3, 1, 0]);
+        let flying: Vec<bool> = heights(&body, &motion).iter().map(|frame| frame.iter().all(|h| *h > 2e-3)).collect();
+        let flights = flying.windows(2).filter(|w| w[0] && !w[1]).count();
+        let share = flying.iter().filter(|f| **f).count() as f64 / flying.len() as f64;
+        assert_eq!(flights, 2);
+        assert!((0.15..0.55).contains(&share), "{share} of the stride in the air");
+    }
+
+    #[test]
+    fn the_back_bends_in_the_gallop_and_hardly_in_the_walk() {
+        let body = Body::new(rig());
+        let range = |motion: &Motion| {
+            // Distance from hips to withers: short when the back is round or hollow.
+            let bend = |pose: &Pose| {
+                let model = body.rig.model(pose);
+                let of = |name: &str| model[body.rig.find(name)].1 * DVec3::NEG_Z;
+                let (hips, chest) = (of("hips"), of("chest"));
+                hips.cross(chest).x.clamp(-1.0, 1.0).asin().to_degrees()
+            };
+            let all: Vec<f64> = motion.frames.iter().map(bend).collect();
+            all.iter().copied().fold(f64::MIN, f64::max) - all.iter().copied().fold(f64::MAX, f64::min)
+        };
+        let (walking, galloping) = (range(&walk(&body)), range(&gallop(&body)));
+        assert!(walking < 8.0 && galloping > 40.0, "{walking}° and {galloping}°");
+    }
+
+    #[test]
+    fn every_footfall_calls_back_when_the_paw_comes_down() {
+        let body = Body::new(rig());
+        for motion in [walk(&body), gallop(&body)] {
+            let called: Vec<_> = motion.callbacks.iter().map(|c| (c.2.unwrap(), c.0 * motion.rate)).collect();
+            let fell = falls(&body, &motion);
+            assert_eq!(called.len(), 4);
+            for ((name, at), (leg, frame)) in called.into_iter().zip(fell) {
+                assert_eq!(name, rest::PAW_NAMES[leg]);
+                assert!(
+                    (at - frame as f64).abs() <= 1.0,
+                    "{} {name}: called at frame {at}, fell at {frame}",
+                    motion.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn loops_end_as_they_begin_and_nothing_jumps_between_frames() {
+        let body = Body::new(rig());
+        for motion in all(&body) {
+            let (first, last) = (&motion.frames[0], &motion.frames[motion.frames.len() - 1]);
+            if motion.playback == Playback::Loop {
+                assert_eq!(first.turns, last.turns, "{}", motion.name);
+            }
+            // Metres a second: a paw brought forward in a gallop goes at more than twice the gallop's speed.
+            let limit = if motion.name == "gallop" { 18.0 } else { 5.0 };
+            for (frame, pair) in motion.frames.windows(2).enumerate() {
+                let model = [body.rig.model(&pair[0]), body.rig.model(&pair[1])];
+                for (j, (a, b)) in model[0].iter().zip(&model[1]).enumerate() {
+                    let speed = a.0.distance(b.0) * motion.rate;
+                    let joint = &body.rig.joints[j].name;
+                    assert!(speed < limit, "{} frame {frame}, {joint}: {speed} m/s", motion.name);
+                }
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::super::{
     bake::{Paint, Texel},
-    maths::{mix, noise, smoothstep},
+    maths::{mix, noise, smoothstep, wave},
     strokes::{dash, leather, line, spot},
 };
 use super::{
@@ -16,7 +16,7 @@ use glam::DVec3;
 pub struct HoundPaint;
 
 const GOLD: DVec3 = DVec3::new(0.80, 0.52, 0.27);
-const RUST: DVec3 = DVec3::new(0.47, 0.22, 0.10);
+const RUST: DVec3 = DVec3::new(0.38, 0.17, 0.08);
 const CREAM: DVec3 = DVec3::new(0.94, 0.86, 0.72);
 const DARK: DVec3 = DVec3::new(0.22, 0.13, 0.10);
 const INNER_EAR: DVec3 = DVec3::new(0.80, 0.52, 0.44);
@@ -34,7 +34,7 @@ impl Paint for HoundPaint {
             EAR => ear(drawn(p), n),
             EYE => eye(drawn(p)),
             NOSE => Texel {
-                color: DVec3::new(0.10, 0.08, 0.08) * (1.0 + 0.15 * noise(p * 400.0)),
+                color: DVec3::new(0.06, 0.05, 0.05) * (1.0 + 0.15 * noise(p * 400.0)),
                 height: 0.0003 * noise(p * 500.0),
             },
             CLAW => Texel { color: DVec3::new(0.20, 0.16, 0.14), height: 0.0 },
@@ -56,7 +56,7 @@ fn hair(p: DVec3) -> (f64, f64) {
 /// How much of the dark saddle is at a point: it runs down the back and fades on flanks and head.
 fn saddle(p: DVec3, n: DVec3) -> f64 {
     let wander = 0.018 * noise(p * 11.0) + 0.008 * noise(p * 31.0);
-    let high = smoothstep(0.56, 0.70, p.y + 3.0 * wander) * smoothstep(-0.10, 0.80, n.y + 5.0 * wander);
+    let high = smoothstep(0.56, 0.69, p.y + 3.0 * wander) * smoothstep(-0.05, 0.70, n.y + 5.0 * wander);
     high * mix(1.0, 0.45, smoothstep(-0.24, -0.40, p.z))
 }
 
@@ -64,7 +64,6 @@ fn coat(p: DVec3, n: DVec3) -> Texel {
     let (tone, height) = hair(p);
     let wander = 0.018 * noise(p * 11.0) + 0.008 * noise(p * 31.0);
     let mut color = GOLD.lerp(RUST, 0.9 * saddle(p, n));
-    let leg = p.y < 0.40;
     // Cream: throat, chest, belly, inside of the legs, and socks.
     let front = smoothstep(0.15, 0.62, -n.z - 0.35 * n.x.abs() + 5.0 * wander);
     let chest = front
@@ -80,11 +79,30 @@ fn coat(p: DVec3, n: DVec3) -> Texel {
     if tail {
         color = GOLD.lerp(RUST, 0.8 * smoothstep(-0.2, 0.6, n.y)).lerp(CREAM, smoothstep(0.635, 0.655, p.z + wander));
     }
-    // Lines between the toes.
-    if leg && p.y < 0.05 {
-        color *= mix(0.86, 1.0, smoothstep(0.0, 0.02, p.y));
-    }
-    Texel { color: color * tone, height }
+    // Paws darken towards the floor.
+    color *= mix(0.82, 1.0, smoothstep(0.0, 0.02, p.y));
+    let form = form(p);
+    Texel { color: color * (tone * (1.0 + 0.10 * form)), height: height + 0.0022 * form }
+}
+
+/// What lies under a short coat, −1..1: ribs behind the elbow, the grooves around shoulder and thigh.
+fn form(p: DVec3) -> f64 {
+    let side = smoothstep(0.05, 0.075, p.x.abs());
+    // Ribs slope back and down.
+    let along = p.z + 0.30 * (p.y - 0.55);
+    let cage = spot((along - 0.005).abs(), 0.075, 0.05) * spot((p.y - 0.545).abs(), 0.075, 0.07);
+    let ribs = 0.45 * cage * wave(along / 0.030);
+    // Behind the shoulder blade and its muscle; before and across the thigh.
+    let groove = |from: DVec3, to: DVec3, width: f64| {
+        let (p, way) = (DVec3::new(0.0, p.y, p.z) - from, to - from);
+        let t = (p.dot(way) / way.length_squared()).clamp(0.0, 1.0);
+        -spot((p - way * t).length(), width * 0.2, width * 1.6)
+    };
+    let v = |y: f64, z: f64| DVec3::new(0.0, y, z);
+    let shoulder =
+        groove(v(0.655, -0.105), v(0.455, -0.110), 0.026).min(groove(v(0.610, -0.215), v(0.560, -0.190), 0.018));
+    let thigh = groove(v(0.600, 0.335), v(0.470, 0.275), 0.026).min(groove(v(0.640, 0.195), v(0.545, 0.180), 0.022));
+    side * (ribs + 0.8 * shoulder + 0.8 * thigh)
 }
 
 fn face(p: DVec3, n: DVec3, saddle: f64) -> Texel {
@@ -109,9 +127,9 @@ fn face(p: DVec3, n: DVec3, saddle: f64) -> Texel {
     let rim = spot((d - DVec3::new(0.0, 0.0, -0.002)).length(), 0.0150, 0.005);
     color = color.lerp(DARK * 0.8, 0.9 * rim);
     // The mouth's line.
-    let lip = p.y - 0.872 - 0.12 * (p.z + 0.60).max(0.0) - 0.25 * (p.z + 0.50).max(0.0);
-    let mouth = line(lip, 0.0038) * smoothstep(-0.640, -0.630, p.z) * smoothstep(-0.472, -0.482, p.z);
-    color = color.lerp(DARK * 0.35, 0.9 * mouth);
+    let lip = p.y - 0.872 - 0.12 * (p.z + 0.60).max(0.0) - 0.35 * (p.z + 0.515).max(0.0);
+    let mouth = line(lip, 0.0030) * smoothstep(-0.640, -0.630, p.z) * smoothstep(-0.492, -0.500, p.z);
+    color = color.lerp(DARK * 0.45, 0.9 * mouth);
     Texel { color: color * tone, height: height * 0.7 - 0.0012 * mouth }
 }
 

@@ -25,7 +25,12 @@ pub struct Stand {
 impl Stand {
     pub fn new(body: &Body) -> Self {
         let trunk = Trunk { shift: DVec3::Y * -0.004, ..Trunk::default() };
-        Self { trunk, carriage: Carriage::default(), paws: body.paws.map(|p| p.rolled(DVec3::ZERO, 0.0, 0.0)), seat: (DVec3::ZERO, 0.0) }
+        Self {
+            trunk,
+            carriage: Carriage::default(),
+            paws: body.paws.map(|p| p.rolled(DVec3::ZERO, 0.0, 0.0)),
+            seat: (DVec3::ZERO, 0.0),
+        }
     }
 
     pub fn pose(&self, body: &Body) -> Pose {
@@ -42,9 +47,7 @@ impl Stand {
 
 pub fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    // Slow enough for half the rate.
-    let rate = RATE / 2.0;
-    Motion::at_rate("idle", rate, (seconds * rate) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body);
         let breath = wave(2.0 * t);
@@ -80,7 +83,8 @@ pub fn idle(body: &Body) -> Motion {
 }
 
 /// How a paw steps while the Hound sits down: when it leaves and falls, and how far back it goes.
-const SHUFFLE: [(f64, f64, f64); 4] = [(0.66, 0.90, 0.150), (0.94, 1.16, 0.150), (0.12, 0.38, -0.165), (0.40, 0.66, -0.165)];
+const SHUFFLE: [(f64, f64, f64); 4] =
+    [(0.66, 0.90, 0.150), (0.94, 1.16, 0.150), (0.12, 0.38, -0.165), (0.40, 0.66, -0.165)];
 
 /// Sits down: the hind feet come forward and the forefeet back, a step each; the rump sinks, the body
 /// settles.
@@ -134,4 +138,49 @@ pub fn sit(body: &Body) -> Motion {
     order.sort_by(|a, b| SHUFFLE[*a].1.total_cmp(&SHUFFLE[*b].1));
     let stepped = order.into_iter().fold(motion, |m, leg| m.calling(SHUFFLE[leg].1, "footstep", Some(PAW_NAMES[leg])));
     stepped.calling(1.28, "sit", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::skeleton::rig;
+    use super::*;
+
+    /// Where the toes are, in the order of the legs.
+    fn toes(body: &Body, pose: &Pose) -> [DVec3; 4] {
+        let model = body.rig.model(pose);
+        body.legs.map(|leg| model[leg[3]].0)
+    }
+
+    #[test]
+    fn paws_stay_where_they_stand() {
+        let body = Body::new(rig());
+        for frame in &idle(&body).frames {
+            for (paw, at) in body.paws.iter().zip(toes(&body, frame)) {
+                assert!(at.distance(paw.ball) < 1e-3, "{at}");
+            }
+        }
+        let sit = sit(&body);
+        for (i, pair) in sit.frames.windows(2).enumerate() {
+            let (from, to) = (i as f64 / sit.rate, (i + 1) as f64 / sit.rate);
+            let [before, after] = [&pair[0], &pair[1]].map(|pose| toes(&body, pose));
+            for leg in 0..4 {
+                let stands = to <= SHUFFLE[leg].0 || from >= SHUFFLE[leg].1;
+                let moved = before[leg].distance(after[leg]);
+                assert!(!stands || moved < 1e-3, "frame {i}, {}: {moved} m", PAW_NAMES[leg]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_sit_ends_low_and_still() {
+        let body = Body::new(rig());
+        let sit = sit(&body);
+        let hips = |pose: &Pose| body.rig.model(pose)[0].0;
+        let n = sit.frames.len();
+        assert!(hips(&sit.frames[n - 1]).y < 0.30 && hips(&sit.frames[0]).y > 0.60);
+        // Once down, it sinks further for a moment and comes back.
+        let deepest = sit.frames.iter().map(|f| hips(f).y).fold(f64::MAX, f64::min);
+        assert!(hips(&sit.frames[n - 1]).y - deepest > 2e-3);
+        assert!(hips(&sit.frames[n - 1]).distance(hips(&sit.frames[n - 6])) < 1e-3);
+    }
 }

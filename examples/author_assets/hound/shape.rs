@@ -1,5 +1,8 @@
 //! The Hound's body as layers of an implicit surface: one coat from nose to tail, and what is on it.
 
+// A length of 0.318 m has nothing to do with a circle.
+#![allow(clippy::approx_constant)]
+
 use super::super::{
     field::{Clip, Field, Layer},
     rig::Rig,

@@ -1,4 +1,4 @@
-//! The Hound's joints: 38, hips first, nose towards −Z, right at +X.
+//! The Hound's joints: 37, hips first, nose towards −Z, right at +X.
 
 use super::super::rig::Rig;
 use glam::DVec3;

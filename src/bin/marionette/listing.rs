@@ -170,6 +170,9 @@ fn write_clips(out: &mut impl Write, paint: Paint, clips: &[ClipReport], joints:
         if clip.joints < joints {
             rest.push(format!("moves {} of {}", count(clip.joints), counted(joints, "joint")));
         }
+        if let Some(quantised) = &clip.quantised {
+            rest.push(format!("quantised {:.1} : 1, off by up to {:.2e}", quantised.ratio, quantised.error));
+        }
         rest.extend(clip.file.map(|file| format!("from {file}")));
         [
             printable(clip.name),

@@ -15,6 +15,7 @@ use bevy_marionette::{
 };
 use clap::{Args, ValueEnum};
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
@@ -234,7 +235,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
                 // Its size is looked at before it is read.
                 let bytes = fs::metadata(&path).map_err(|error| why(&path, &error))?.len();
                 settings.limits.check_size(file, bytes).map_err(|error| error.diagnostics[0].message.clone())?;
-                fs::read(&path).map_err(|error| why(&path, &error))
+                fs::read(&path).map(Cow::Owned).map_err(|error| why(&path, &error))
             };
             let mut imported = assemble(name, &manifest, &settings.limits, read).map_err(|mut error| {
                 relocate(&mut error.diagnostics, folder, &manifest);

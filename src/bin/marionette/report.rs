@@ -31,7 +31,8 @@ JSON (--json): an array with one object per FILE, in the order given.
     joints[]          name, parent (index or null), vertices (moved by it); parents come first
     clips[]           name, file (null: the model's own), seconds, frames, frames_per_second,
                       playback (loop | once | ping_pong), additive, joints (moved), bytes,
-                      callbacks[] of {time, name, data (RON)}
+                      quantised (null: lossless; ratio to one, and error: the largest distance measured at
+                      the skin, in model units), callbacks[] of {time, name, data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
     largest_weight_dropped      share of a vertex's weight lost by keeping four influences
     bind_residual, bind_residual_relative   largest distance between a bound vertex and where the
@@ -119,7 +120,14 @@ pub struct ClipReport<'a> {
     pub additive: bool,
     pub joints: usize,
     pub bytes: usize,
+    pub quantised: Option<QuantisedReport>,
     pub callbacks: Vec<CallbackReport<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct QuantisedReport {
+    pub ratio: f64,
+    pub error: f32,
 }
 
 #[derive(Serialize)]
@@ -312,6 +320,10 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         additive: clip.additive,
         joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),
         bytes: clip.bytes(),
+        quantised: clip.quantisation().map(|quantisation| QuantisedReport {
+            ratio: quantisation.bytes_before as f64 / clip.bytes().max(1) as f64,
+            error: quantisation.error,
+        }),
         callbacks: callbacks.collect(),
     }
 }

@@ -122,9 +122,11 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
     }
     let assembled = assemble(weights, joints, parents, size);
     let mut best = settle(weights, assembled.clone(), size, false);
-    // A few vertices that fit no pose pull on all others; a robust fit frees those.
+    // A few vertices that fit no pose pull on all others; a robust fit frees those. Where most fit none
+    // there are no others to free, and on a large mesh trying costs seconds.
+    let hopeless = weights.list.len() > 1 << 16 && best.off > weights.ends.len() / 2;
     for (start, robust) in [(joints.to_vec(), false), (assembled, true), (joints.to_vec(), true)] {
-        if best.residual > CONTRADICTION * size {
+        if best.residual > CONTRADICTION * size && !hopeless {
             let other = settle(weights, start, size, robust);
             if other.rank() < best.rank() {
                 best = other;

@@ -18,7 +18,7 @@ const MOST_TRANSFORMS: usize = 1 << 24;
 
 /// Most of them in a file of few numbers, and how many more each number is good for: frames and joints
 /// without numbers cost a file next to nothing, and must not cost memory.
-const FEW_TRANSFORMS: usize = 1 << 18;
+const FEW_TRANSFORMS: usize = 1 << 16;
 const TRANSFORMS_PER_NUMBER: usize = 64;
 
 /// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
@@ -63,13 +63,16 @@ pub fn clip_from_md5(
         animated: matching.source.iter().map(Option::is_some).collect(),
         transforms: Vec::with_capacity(frame_count * skeleton.len()),
     };
-    let mut pose = Vec::with_capacity(anim.joints.len());
+    let at = |joint: usize, frame: usize| {
+        let [position, orientation] = anim.joint_at(joint, frame);
+        basis.transform(Rigid::from_md5(position, orientation).to_transform())
+    };
+    // Joints that never move are worked out once.
+    let mut pose: Vec<JointTransform> = (0..anim.joints.len()).map(|joint| at(joint, 0)).collect();
     for frame in 0..frame_count {
-        pose.clear();
-        pose.extend((0..anim.joints.len()).map(|joint| {
-            let [position, orientation] = anim.joint_at(joint, frame);
-            basis.transform(Rigid::from_md5(position, orientation).to_transform())
-        }));
+        for (joint, pose) in pose.iter_mut().enumerate().filter(|(joint, _)| anim.joints[*joint].flags & 63 != 0) {
+            *pose = at(joint, frame);
+        }
         matching.push_frame(&pose, skeleton, &mut frames.transforms);
     }
     let additive = is_delta(file) || is_delta(name);

@@ -72,7 +72,7 @@ impl Open {
 
 /// Reads labelled materials. A material ends where a label comes again.
 pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
-    let mut open = Open::default();
+    let (mut open, mut too_many) = (Open::default(), false);
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
         let label = reader.lexer.label();
@@ -89,8 +89,14 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
             continue;
         };
         if !open.add(key) {
-            materials.push(std::mem::take(&mut open).material);
+            let full = std::mem::take(&mut open).material;
             open.add(key);
+            if materials.len() < MOST {
+                materials.push(full);
+            } else if !too_many {
+                too_many = true;
+                reader.report.warning(offset, format!("more than {MOST} materials; the rest is left out"));
+            }
         }
         match key {
             Key::Fresnel0 | Key::Roughness | Key::Name => reader.signs.dx12 = true,
@@ -102,10 +108,14 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
             reader.unexpected(offset, unexpected, context);
         }
     }
-    if !open.is_empty() {
+    if !open.is_empty() && materials.len() < MOST {
         materials.push(open.material);
     }
 }
+
+/// Most materials that are kept: a material takes forty times the memory of its shortest label, and no
+/// model draws with so many.
+const MOST: usize = 1 << 12;
 
 /// Reads a DX10 `Subsets` section: diffuse, specular and normal map on a bare line each, then
 /// `Reflectivity 0 0 0`.

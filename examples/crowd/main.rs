@@ -1,0 +1,224 @@
+//! Thousands of characters, and what each stage of their frame costs: this crate beside `bevy_animation`.
+//!
+//! Tab plays the same crowd the way Bevy itself does, with an entity for each joint, made of the same
+//! skeleton, clips and skin. The bars are the milliseconds of the last frames' work on animation, stage by
+//! stage; drawing is not in them.
+//!
+//! ```text
+//! cargo run --example crowd -- --count 4000
+//! cargo run --example crowd -- --table 200     # no window: a table of both sides
+//! ```
+
+#[path = "../stage/mod.rs"]
+mod stage;
+
+mod graph;
+mod joints;
+mod stages;
+mod table;
+
+use bevy::{
+    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
+    ecs::system::SystemParam,
+    mesh::skinning::SkinnedMeshInverseBindposes,
+    prelude::*,
+};
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use joints::JointCharacter;
+use stage::{Capture, Orbit, Stage, StageArgs, View};
+use stages::StageClockPlugin;
+
+const HELP: &str = "Tab: ours or bevy_animation   plus, minus: more, fewer   Space: pause   R: update rate by size   \
+                    S: share poses\ndrag, arrows: orbit   wheel: zoom";
+
+/// Shows a crowd and what it costs.
+#[derive(Parser)]
+struct Args {
+    /// Characters to begin with; 2000 in a window, 400 on a picture
+    #[arg(long)]
+    count: Option<usize>,
+    /// Measure so many frames of each side without a window, print a table, and exit
+    #[arg(long, value_name = "FRAMES")]
+    table: Option<usize>,
+    #[command(flatten)]
+    stage: StageArgs,
+}
+
+fn main() {
+    let args = Args::parse();
+    if let Some(frames) = args.table {
+        return table::print(args.count.unwrap_or(1000), frames);
+    }
+    let stage = args.stage.clone().showing(1.9, "Tab@0.4 Tab@0.9");
+    let mut app = stage::app("crowd", &stage, HELP);
+    let pictured = app.world().resource::<Stage>().headless;
+    let count = args.count.unwrap_or(if pictured { 400 } else { 2000 });
+    if pictured {
+        // Nothing is drawn until the picture is taken, and yet all is to be worked out.
+        app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
+    }
+    app.add_plugins((StageClockPlugin { stages: true }, graph::GraphPlugin))
+        .insert_resource(Crowd { count, side: Side::Ours, all: Vec::new() })
+        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.9, 1.5), distance: 13.0, yaw: -0.32, pitch: 0.3 }))
+        .add_systems(Update, (load, keys, follow).chain())
+        .run();
+}
+
+/// Which of the two plays the crowd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Ours,
+    Bevys,
+}
+
+/// How many are wanted, who plays them, and who is there.
+#[derive(Resource)]
+pub struct Crowd {
+    count: usize,
+    side: Side,
+    all: Vec<Entity>,
+}
+
+/// Scout in four jackets, for either side.
+#[derive(Resource, Default)]
+struct Scouts {
+    ours: Vec<Handle<Character>>,
+    bevys: Vec<JointCharacter>,
+}
+
+/// Where a character's assets are made.
+#[derive(SystemParam)]
+struct Workshop<'w> {
+    characters: ResMut<'w, Assets<Character>>,
+    materials: ResMut<'w, Assets<StandardMaterial>>,
+    clips: ResMut<'w, Assets<AnimationClip>>,
+    graphs: ResMut<'w, Assets<AnimationGraph>>,
+    inverse_bindposes: ResMut<'w, Assets<SkinnedMeshInverseBindposes>>,
+}
+
+/// Tints of the jackets; the first is as it was painted.
+const JACKETS: [Color; 4] =
+    [Color::WHITE, Color::srgb(0.95, 0.62, 0.30), Color::srgb(0.42, 0.62, 1.0), Color::srgb(0.95, 0.42, 0.42)];
+
+impl Workshop<'_> {
+    /// Makes the variants, once the model is there.
+    fn scouts(&mut self, model: &Handle<Character>) -> Option<Scouts> {
+        let model = self.characters.get(model)?.clone();
+        let mut scouts = Scouts::default();
+        for tint in JACKETS {
+            let mut character = model.clone();
+            for part in character.parts.iter_mut().filter(|part| part.name.contains("jacket")) {
+                let material = self.materials.get(&part.material)?.clone();
+                part.material = self.materials.add(StandardMaterial { base_color: tint, ..material });
+            }
+            let bevys = JointCharacter::new(&character, &mut self.clips, &mut self.graphs, &mut self.inverse_bindposes);
+            scouts.bevys.push(bevys);
+            scouts.ours.push(self.characters.add(character));
+        }
+        Some(scouts)
+    }
+}
+
+fn load(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    mut workshop: Workshop,
+    scouts: Option<Res<Scouts>>,
+    mut capture: Option<ResMut<Capture>>,
+    mut model: Local<Option<Handle<Character>>>,
+) {
+    if scouts.is_some() {
+        return;
+    }
+    let model = model.get_or_insert_with(|| assets.load("scout/scout.character.ron"));
+    let ready = assets.is_loaded_with_dependencies(&*model);
+    if let Some(capture) = &mut capture {
+        capture.waiting = !ready;
+    }
+    if ready && let Some(scouts) = workshop.scouts(model) {
+        commands.insert_resource(scouts);
+    }
+}
+
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut commands: Commands,
+    mut crowd: ResMut<Crowd>,
+    mut time: ResMut<Time<Virtual>>,
+    mut sharing: ResMut<PoseSharing>,
+    mut rated: Local<bool>,
+) {
+    if keys.just_pressed(KeyCode::Tab) {
+        crowd.side = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
+        crowd.all.drain(..).for_each(|entity| commands.entity(entity).despawn());
+    }
+    if keys.just_pressed(KeyCode::Equal) {
+        crowd.count = (crowd.count * 5 / 4).max(crowd.count + 1);
+    }
+    if keys.just_pressed(KeyCode::Minus) {
+        crowd.count = crowd.count * 4 / 5;
+    }
+    if keys.just_pressed(KeyCode::Space) {
+        if time.is_paused() { time.unpause() } else { time.pause() }
+    }
+    if keys.just_pressed(KeyCode::KeyS) {
+        *sharing = if *sharing == PoseSharing::Off { PoseSharing::Steps(30.0) } else { PoseSharing::Off };
+    }
+    if keys.just_pressed(KeyCode::KeyR) {
+        *rated = !*rated;
+        for &entity in &crowd.all {
+            if *rated {
+                commands.entity(entity).insert(UpdateRate::ByScreenSize { full: 0.15, most: 4 });
+            } else {
+                commands.entity(entity).remove::<UpdateRate>();
+            }
+        }
+    }
+}
+
+/// Spawns and despawns until there are as many as wanted.
+fn follow(mut commands: Commands, mut crowd: ResMut<Crowd>, scouts: Option<Res<Scouts>>) {
+    let Some(scouts) = scouts else { return };
+    while crowd.all.len() > crowd.count {
+        crowd.all.pop().into_iter().for_each(|last| commands.entity(last).despawn());
+    }
+    let side = crowd.side;
+    for i in crowd.all.len()..crowd.count {
+        crowd.all.push(scouts.spawn(&mut commands, i, side));
+    }
+}
+
+impl Scouts {
+    /// The n-th of a crowd, the same on either side.
+    fn spawn(&self, commands: &mut Commands, n: usize, side: Side) -> Entity {
+        let mut rng = fastrand::Rng::with_seed(n as u64);
+        let (pace, speed) = (rng.f32(), 0.85 + 0.3 * rng.f64());
+        let plays = [("walk", 1.0 - pace, 3.0 * rng.f64(), speed), ("jog", pace, 3.0 * rng.f64(), speed)];
+        let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.35;
+        let turn = Quat::from_rotation_y((rng.f32() - 0.5) * 0.4);
+        let place = Transform::from_translation(place(n) + jitter).with_rotation(turn);
+        let jacket = rng.usize(..JACKETS.len());
+        match side {
+            Side::Ours => {
+                let mut controller = AnimationController::default();
+                for (clip, weight, start, speed) in plays {
+                    controller.add_track(Track::new(clip).weight(weight).starting_at(start).speed(speed));
+                }
+                commands.spawn((SkinnedCharacter(self.ours[jacket].clone()), controller, place)).id()
+            }
+            Side::Bevys => self.bevys[jacket].spawn(commands, place, &plays),
+        }
+    }
+}
+
+/// The n-th place of a crowd that grows in rings around the middle.
+fn place(n: usize) -> Vec3 {
+    // A sunflower's spiral: even, and without rows.
+    let (radius, angle) = (0.62 * (n as f32).sqrt(), n as f32 * 2.399_963);
+    Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin())
+}
+
+pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
+    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
+}

@@ -1,0 +1,72 @@
+//! Both sides without a window, as a table.
+
+use super::{
+    Side, Workshop, see_everything,
+    stages::{Frame, Stage, StageClock, StageClockPlugin},
+};
+use bevy::{
+    app::PluginsState, camera::visibility::VisibilitySystems, ecs::system::RunSystemOnce, log::LogPlugin, prelude::*,
+    render::pipelined_rendering::PipelinedRenderingPlugin, time::TimeUpdateStrategy, window::ExitCondition,
+    winit::WinitPlugin,
+};
+use bevy_marionette::prelude::*;
+use std::time::Duration;
+
+/// Measures a number of frames of a crowd on each side, and prints their medians.
+pub fn print(count: usize, frames: usize) {
+    let empty = measure(None, 0, frames);
+    println!("Scout, 2 clips blended, {count} characters; milliseconds, medians of {frames} frames, less what the");
+    println!("same stages take in an app without characters ({:.2} ms in all)\n", empty.work());
+    println!("side | work | {} | us a character", Stage::WORK.map(Stage::name).join(" | "));
+    println!("--- | ---: {}| ---:", "| ---: ".repeat(Stage::WORK.len()));
+    let works = [(Side::Bevys, "bevy_animation"), (Side::Ours, "bevy_marionette")].map(|(side, name)| {
+        let work = measure(Some(side), count, frames).beyond(&empty);
+        let stages = Stage::WORK.map(|stage| format!("{:.3}", work.of(stage))).join(" | ");
+        println!("{name} | {:.3} | {stages} | {:.2}", work.work(), work.work() * 1e3 / count.max(1) as f64);
+        work.work()
+    });
+    println!("\n{:.1} times", works[0] / works[1]);
+}
+
+fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>()
+            .disable::<PipelinedRenderingPlugin>(),
+    );
+    app.add_plugins((MarionettePlugins, StageClockPlugin { stages: true }));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
+    app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
+    while app.plugins_state() == PluginsState::Adding {
+        std::thread::yield_now();
+    }
+    app.finish();
+    app.cleanup();
+    let model = app.world().resource::<AssetServer>().load("scout/scout.character.ron");
+    while !app.world().resource::<AssetServer>().is_loaded_with_dependencies(&model) {
+        if let bevy::asset::LoadState::Failed(error) = app.world().resource::<AssetServer>().load_state(&model) {
+            super::stage::fail(error);
+        }
+        app.update();
+    }
+    let scouts = app.world_mut().run_system_once(move |mut workshop: Workshop| workshop.scouts(&model));
+    let Ok(Some(scouts)) = scouts else { super::stage::fail("Scout has no material for a jacket") };
+    if let Some(side) = side {
+        let spawn = move |mut commands: Commands| {
+            for n in 0..count {
+                scouts.spawn(&mut commands, n, side);
+            }
+        };
+        if let Err(error) = app.world_mut().run_system_once(spawn) {
+            super::stage::fail(error);
+        }
+    }
+    (0..8).for_each(|_| app.update());
+    let clock = app.world().resource::<StageClock>().clone();
+    clock.take();
+    (0..frames).for_each(|_| app.update());
+    Frame::median(&clock.take())
+}

@@ -1,0 +1,229 @@
+//! Armour on a body, parts hidden and painted over, weights on the skin, a mirrored twin.
+//!
+//! The armour is a character of its own, made in code with a small skeleton of its own; [`WornBy`] hangs it on
+//! the body's joints of the same names. The twin has a negative scale.
+//!
+//! ```text
+//! cargo run --example dressing
+//! ```
+
+mod stage;
+
+use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy_marionette::{
+    asset::build_character,
+    import::Manifest,
+    inspector::{BoneShape, DrawSkeletonPlugin},
+    model::{Influences, Joint, Material, Model, Skeleton, SkinPart},
+    prelude::*,
+};
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+
+const HELP: &str =
+    "A: armour   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
+
+fn main() {
+    let args = StageArgs::parse().showing(0.55, "");
+    stage::app("dressing", &args, HELP)
+        .add_plugins(DrawSkeletonPlugin)
+        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.92, 0.0), distance: 4.6, yaw: 0.35, pitch: 0.1 }))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (forge, change_clothes, hide_and_paint, look_inside, caption))
+        .run();
+}
+
+/// Which plate goes where: from one joint to another, and how thick.
+const PLATES: [(&str, &str, &str, f32); 11] = [
+    ("breastplate", "chest", "neck", 0.175),
+    ("pauldron.L", "upper_arm.L", "forearm.L", 0.082),
+    ("pauldron.R", "upper_arm.R", "forearm.R", 0.082),
+    ("vambrace.L", "forearm.L", "hand.L", 0.060),
+    ("vambrace.R", "forearm.R", "hand.R", 0.060),
+    ("cuisse.L", "thigh.L", "shin.L", 0.105),
+    ("cuisse.R", "thigh.R", "shin.R", 0.105),
+    ("greave.L", "shin.L", "foot.L", 0.082),
+    ("greave.R", "shin.R", "foot.R", 0.082),
+    ("sabaton.L", "foot.L", "toes.L", 0.062),
+    ("sabaton.R", "foot.R", "toes.R", 0.062),
+];
+
+#[derive(Resource)]
+struct Scout(Handle<Character>);
+
+/// The armour, once it is forged.
+#[derive(Resource)]
+struct Armour(Handle<Character>);
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    let scout = assets.load("scout/scout.character.ron");
+    for (x, mirror) in [(-0.55, 1.0), (0.55, -1.0)] {
+        commands.spawn((
+            SkinnedCharacter(scout.clone()),
+            AnimationController::playing("walk"),
+            Transform::from_xyz(x, 0.0, 0.0).with_scale(Vec3::new(mirror, 1.0, 1.0)),
+        ));
+    }
+    commands.insert_resource(Scout(scout));
+}
+
+/// Makes the armour to the body's measure and puts it on the first.
+fn forge(
+    mut commands: Commands,
+    scout: Res<Scout>,
+    armour: Option<Res<Armour>>,
+    bodies: Query<(Entity, &Transform), With<SkinnedCharacter>>,
+    mut characters: ResMut<Assets<Character>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    if armour.is_some() {
+        return;
+    }
+    let Some(body) = characters.get(&scout.0) else { return };
+    let model = plates(&body.skeleton);
+    let mut made = build_character(model, &Manifest::of_model("armour"), &mut meshes, &mut materials);
+    let steel = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.62, 0.66, 0.72),
+        metallic: 0.9,
+        perceptual_roughness: 0.35,
+        ..default()
+    });
+    made.parts.iter_mut().for_each(|part| part.material = steel.clone());
+    let armour = characters.add(made);
+    if let Some((body, _)) = bodies.iter().find(|(_, place)| place.scale.x > 0.0) {
+        commands.spawn((SkinnedCharacter(armour.clone()), WornBy(body)));
+    }
+    commands.insert_resource(Armour(armour));
+}
+
+/// A plate for each entry of the table, on a skeleton of just the joints they hang on.
+fn plates(body: &Skeleton) -> Model {
+    let rest = body.rest_model();
+    let mut joints = Vec::new();
+    let mut parts = Vec::new();
+    for (name, from, to, thick) in PLATES {
+        let (Some(joint), Some(end)) = (body.find(from), body.find(to)) else { continue };
+        let [a, b] = [joint, end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
+        let inverse_bind = body.inverse_bind()[usize::from(joint)];
+        let place = bevy_marionette::model::JointTransform::from_affine(rest[usize::from(joint)]);
+        joints.push(Joint { name: from.into(), parent: None, rest: place, inverse_bind });
+        let length = a.distance(b);
+        let turn = Quat::from_rotation_arc(Vec3::Y, (b - a).normalize_or(Vec3::Y));
+        let hull = Mesh::from(Capsule3d::new(thick, (length - 1.1 * thick).max(0.02)));
+        let mesh = hull.transformed_by(Transform::from_translation(a.midpoint(b)).with_rotation(turn));
+        parts.push(plate(name, &mesh, joints.len() as u16 - 1));
+    }
+    let skeleton = Skeleton::new(joints).expect("joints without parents are in order");
+    Model { skeleton, parts, materials: vec![Material::default()], clips: vec![] }
+}
+
+/// A mesh that goes with one joint.
+fn plate(name: &str, mesh: &Mesh, joint: u16) -> SkinPart {
+    let list = |attribute| match mesh.attribute(attribute) {
+        Some(VertexAttributeValues::Float32x3(list)) => list.iter().map(|&v| Vec3::from(v)).collect::<Vec<_>>(),
+        _ => vec![],
+    };
+    let (positions, normals) = (list(Mesh::ATTRIBUTE_POSITION), list(Mesh::ATTRIBUTE_NORMAL));
+    let indices: Vec<u32> =
+        mesh.indices().map(|indices| indices.iter().map(|i| i as u32).collect()).unwrap_or_default();
+    let count = positions.len();
+    SkinPart {
+        name: name.into(),
+        positions,
+        tangents: normals.iter().map(|normal| normal.any_orthonormal_vector().extend(1.0)).collect(),
+        normals,
+        tex_coords: vec![Vec2::ZERO; count],
+        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; count],
+        triangles: indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
+        palette: vec![joint],
+        source_vertices: (0..count as u32).collect(),
+        material: 0,
+    }
+}
+
+fn change_clothes(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut commands: Commands,
+    armour: Option<Res<Armour>>,
+    worn: Query<Entity, With<WornBy>>,
+    bodies: Query<Entity, (With<SkinnedCharacter>, Without<WornBy>)>,
+) {
+    let Some(armour) = armour.filter(|_| keys.just_pressed(KeyCode::KeyA)) else { return };
+    if worn.is_empty() {
+        for body in &bodies {
+            commands.spawn((SkinnedCharacter(armour.0.clone()), WornBy(body)));
+        }
+    }
+    for armour in &worn {
+        commands.entity(armour).despawn();
+    }
+}
+
+fn hide_and_paint(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut commands: Commands,
+    scout: Res<Scout>,
+    characters: Res<Assets<Character>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+    bodies: Query<(Entity, Option<&PartOverrides>), (With<SkinnedCharacter>, Without<WornBy>)>,
+) {
+    let Some(character) = characters.get(&scout.0) else { return };
+    let part = |word: &str| character.parts.iter().position(|part| part.name.contains(word));
+    for (body, overrides) in &bodies {
+        let mut overrides = overrides.cloned().unwrap_or_default();
+        if let (true, Some(hair)) = (keys.just_pressed(KeyCode::KeyH), part("hair")) {
+            overrides.set_hidden(hair, !overrides.is_hidden(hair));
+        } else if let (true, Some(jacket)) = (keys.just_pressed(KeyCode::KeyP), part("jacket")) {
+            let paint = StandardMaterial { base_color: Color::srgb(0.55, 0.08, 0.10), ..default() };
+            overrides.set_material(jacket, Some(materials.add(paint)));
+        } else {
+            continue;
+        }
+        commands.entity(body).insert(overrides);
+    }
+}
+
+fn look_inside(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut commands: Commands,
+    scout: Res<Scout>,
+    characters: Res<Assets<Character>>,
+    bodies: Query<(Entity, Option<&WeightView>, Option<&DrawSkeleton>), (With<SkinnedCharacter>, Without<WornBy>)>,
+) {
+    let thigh = || characters.get(&scout.0)?.skeleton.find("thigh.L");
+    for (body, view, drawn) in &bodies {
+        let mut body = commands.entity(body);
+        if keys.just_pressed(KeyCode::KeyW) {
+            match view {
+                None => body.insert(WeightView::Joint(thigh().unwrap_or_default())),
+                Some(WeightView::Joint(_)) => body.insert(WeightView::InfluenceCount),
+                Some(WeightView::InfluenceCount) => body.remove::<WeightView>(),
+            };
+        }
+        if keys.just_pressed(KeyCode::KeyB) {
+            let next = match drawn {
+                None => Some(DrawSkeleton { sockets: true, ..default() }),
+                Some(DrawSkeleton { names: false, .. }) => Some(DrawSkeleton { names: true, ..default() }),
+                Some(DrawSkeleton { links: false, .. }) => {
+                    let lines = DrawSkeleton { bones: BoneShape::None, names: true, links: true, ..default() };
+                    Some(DrawSkeleton { bounds: true, axes: true, ..lines })
+                }
+                Some(_) => None,
+            };
+            match next {
+                Some(next) => body.insert(next),
+                None => body.remove::<DrawSkeleton>(),
+            };
+        }
+    }
+}
+
+fn caption(worn: Query<(), With<WornBy>>, views: Query<&WeightView>, mut caption: ResMut<Caption>) {
+    let view = match views.iter().next() {
+        None => "materials",
+        Some(WeightView::Joint(_)) => "weights of the left thigh",
+        Some(WeightView::InfluenceCount) => "number of joints that pull at the skin",
+    };
+    caption.say(format!("suits of armour worn: {}   shown: {view}   one of the two is mirrored", worn.iter().count()));
+}

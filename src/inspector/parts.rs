@@ -1,0 +1,61 @@
+//! The parts of a character: sizes, materials, and which are shown.
+
+use super::{InspectedItem, numbers};
+use crate::{asset::Character, character::PartOverrides};
+use bevy::prelude::*;
+use bevy_egui::egui::{self, RichText, Ui};
+
+pub(super) fn show(
+    ui: &mut Ui,
+    character: &Character,
+    meshes: Option<&Assets<Mesh>>,
+    item: &mut InspectedItem,
+    commands: &mut Commands,
+) {
+    if character.parts.is_empty() {
+        ui.weak("It has no parts.");
+        return;
+    }
+    let mut toggled = None;
+    egui::ScrollArea::both().id_salt("parts").show(ui, |ui| {
+        egui::Grid::new("parts").num_columns(4).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
+            for title in ["part, if shown", "triangles", "joints", "material"] {
+                numbers::cell(ui, RichText::new(title).weak());
+            }
+            ui.end_row();
+            for (index, part) in character.parts.iter().enumerate() {
+                let hidden = item.part_overrides.as_ref().is_some_and(|all| all.hides(character, index));
+                let mut shown = !hidden;
+                if ui.checkbox(&mut shown, &part.name).changed() {
+                    toggled = Some((index, !shown));
+                }
+                let count = meshes.and_then(|meshes| meshes.get(&part.mesh)?.try_indices().ok()).map(|i| i.len() / 3);
+                numbers::cell(ui, count.map_or("on the GPU".into(), numbers::grouped));
+                numbers::cell(ui, part.palette.len().to_string());
+                // Loaded ones are told by their label, `Material0`; the file is the character's own.
+                let label = part.material.path().and_then(|path| path.label()).unwrap_or("made in code");
+                numbers::cell(ui, label);
+                ui.end_row();
+            }
+        });
+        if let Some(all) = item.part_overrides.as_ref().filter(|all| !all.is_empty()) {
+            ui.add_space(4.0);
+            let count = (0..character.parts.len()).filter(|&part| all.hides(character, part)).count();
+            ui.weak(format!("{count} of {} hidden", character.parts.len()));
+        }
+    });
+    let Some((index, hidden)) = toggled else { return };
+    let change = |all: &mut PartOverrides| {
+        // Whatever hid it, by name or by index.
+        all.set_hidden(character.parts[index].name.as_str(), false);
+        all.set_hidden(index, hidden);
+    };
+    match &mut item.part_overrides {
+        Some(present) => change(present),
+        None => {
+            let mut all = PartOverrides::default();
+            change(&mut all);
+            commands.entity(item.entity).insert(all);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What a crowd need not do, it does not; and what it shares or leaves out changes no event.
+
+use super::support::*;
+use bevy::{
+    camera::visibility::{SetViewVisibility, ViewVisibility},
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+};
+use bevy_marionette::{
+    character::{CharacterParts, ModelPose, PoseCounts},
+    controller::Track,
+    model::{ClipFrames, JointTransform, Model, Playback, SkeletalClip},
+    pose::{ClipLayer, Evaluate, Scratch},
+    prelude::*,
+};
+use glam::Affine3A;
+use std::{hash::Hasher, process::Command};
+
+/// An app in which everything is in view.
+fn seen() -> TestApp {
+    let mut app = TestApp::new();
+    let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
+    app.app.add_systems(PostUpdate, see.after(CharacterSystems::Spawn).before(CharacterSystems::EvaluateLate));
+    app
+}
+
+/// A chain that turns as well as moves: `walk` with keys, `idle` longer, and `jump` once.
+fn turning() -> Model {
+    let mut model = chain(&[]);
+    let timings = [
+        timing("walk", 1.0, Playback::Loop, &[(0.25, "left"), (0.75, "right")]),
+        timing("idle", 3.1, Playback::Loop, &[]),
+        timing("jump", 0.5, Playback::Once, &[(0.5, "land")]),
+    ];
+    for (i, timing) in timings.into_iter().enumerate() {
+        let joint = |frame: usize, joint: usize| {
+            let phase = std::f32::consts::TAU * frame as f32 / 20.0 + joint as f32 + i as f32;
+            JointTransform::new(Vec3::new(0.1 * phase.sin(), 1.0, 0.0), Quat::from_rotation_z(0.6 * phase.sin()))
+        };
+        let transforms = (0..=20).flat_map(|frame| (0..3).map(move |j| joint(frame, j))).collect();
+        let frames = ClipFrames { joints: model.skeleton.names().clone(), animated: vec![], transforms };
+        model.clips.push(SkeletalClip::new(timing, &frames).unwrap());
+    }
+    model
+}
+
+fn pose(app: &TestApp, entity: Entity) -> Vec<Affine3A> {
+    app.app.world().get::<ModelPose>(entity).unwrap().joints.clone()
+}
+
+fn bits(pose: &[Affine3A]) -> Vec<[u32; 12]> {
+    pose.iter().map(|joint| joint.to_cols_array().map(f32::to_bits)).collect()
+}
+
+fn counts(app: &TestApp) -> PoseCounts {
+    *app.app.world().resource()
+}
+
+/// The pose of a clip at a time, worked out here.
+fn pose_at(app: &TestApp, handle: &Handle<Character>, clip: &str, time: f64) -> Vec<Affine3A> {
+    let character = app.asset(handle).unwrap();
+    let layers = [ClipLayer::new(character.clip(clip).unwrap(), time)];
+    let mut scratch = Scratch::default();
+    Evaluate::new(&character.skeleton, &layers).run(&mut scratch);
+    scratch.model().to_vec()
+}
+
+fn playing_at(clip: &str, start: f64) -> AnimationController {
+    let mut controller = AnimationController::default();
+    controller.add_track(Track::new(clip).starting_at(start));
+    controller
+}
+
+/// Entities whose pose was touched in the last frame.
+#[derive(Resource, Default)]
+struct Touched(Vec<Entity>);
+
+#[test]
+fn a_character_in_which_nothing_changed_is_not_posed() {
+    let mut app = seen();
+    app.world().init_resource::<Touched>();
+    app.app.add_systems(Last, |changed: Query<Entity, Changed<ModelPose>>, mut touched: ResMut<Touched>| {
+        touched.0 = changed.iter().collect();
+    });
+    let handle = app.add(turning(), &manifest());
+    let [walks, rests, jumped, paused] = ["walk", "", "jump", "walk"].map(|clip| app.spawn(&handle, clip));
+    app.update(0.0);
+    (0..8).for_each(|_| app.update(0.1));
+    app.controller(paused).pause();
+    app.update(0.1);
+    let still = [rests, jumped, paused].map(|entity| bits(&pose(&app, entity)));
+    for _ in 0..3 {
+        app.update(0.1);
+        assert_eq!(counts(&app), PoseCounts { in_view: 4, evaluated: 1, ..default() });
+        assert_eq!(app.world().resource::<Touched>().0, [walks]);
+    }
+    assert_eq!(still, [rests, jumped, paused].map(|entity| bits(&pose(&app, entity))));
+    app.world().resource_mut::<Time<Virtual>>().pause();
+    app.update(0.1);
+    assert_eq!(counts(&app), PoseCounts { in_view: 4, ..default() });
+    // And what changes at a standstill is seen at once.
+    app.controller(rests).add_track(Track::new("walk"));
+    app.controller(walks).tracks_mut().for_each(|track| track.seek(0.9));
+    app.update(0.1);
+    assert_eq!(counts(&app).evaluated, 2);
+}
+
+#[test]
+fn out_of_view_only_clocks_and_events_go_on() {
+    let mut app = TestApp::new();
+    let handle = app.add(turning(), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.0);
+    let rest = bits(&pose(&app, entity));
+    (0..11).for_each(|_| app.update(0.1));
+    assert_eq!(counts(&app), PoseCounts::default());
+    assert_eq!(bits(&pose(&app, entity)), rest);
+    assert_eq!(app.words(None), ["started", "left", "right", "looped"]);
+    assert!((app.clip_time(entity) - 0.1).abs() < 1e-9);
+}
+
+#[test]
+fn what_a_listener_changes_is_in_the_pose_of_the_same_frame() {
+    let mut app = seen();
+    app.app.add_observer(|event: On<AnimationCallback>, mut controllers: Query<&mut AnimationController>| {
+        controllers.get_mut(event.entity).unwrap().tracks_mut().for_each(|track| track.seek(0.1));
+    });
+    let handle = app.add(turning(), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.2);
+    app.update(0.1);
+    assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", 0.1)));
+}
+
+/// Twenty characters at four different times, and one by itself.
+fn crowd(app: &mut TestApp) -> (Handle<Character>, Vec<Entity>) {
+    let handle = app.add(turning(), &manifest());
+    let all = (0..21)
+        .map(|i| app.spawn_with(&handle, playing_at("walk", if i == 20 { 0.777 } else { (i % 4) as f64 * 0.2 })));
+    let all = all.collect();
+    (handle, all)
+}
+
+#[test]
+fn shared_without_loss_each_pose_is_worked_out_once_and_is_the_same_to_the_bit() {
+    let run = |sharing: PoseSharing| {
+        let mut app = seen();
+        app.app.insert_resource(sharing);
+        let (_, all) = crowd(&mut app);
+        let mut poses = Vec::new();
+        for frame in 0..20 {
+            app.update(if frame % 5 == 4 { 0.0 } else { 0.031 });
+            poses.push(all.iter().map(|&entity| bits(&pose(&app, entity))).collect::<Vec<_>>());
+        }
+        app.update(0.031);
+        (poses, app.words(None), counts(&app))
+    };
+    let (alone, events, count) = run(PoseSharing::Off);
+    assert_eq!(count, PoseCounts { in_view: 21, evaluated: 21, ..default() });
+    let (together, same_events, count) = run(PoseSharing::Lossless);
+    assert_eq!(count, PoseCounts { in_view: 21, evaluated: 5, shared: 16, ..default() });
+    assert_eq!((alone, events), (together, same_events));
+}
+
+#[test]
+fn shared_on_a_grid_of_times_poses_are_those_of_the_nearest_step() {
+    let mut app = seen();
+    app.app.insert_resource(PoseSharing::Steps(10.0));
+    let (handle, all) = crowd(&mut app);
+    app.update(0.013);
+    // 0.013, 0.213, 0.413, 0.613 and 0.79: five steps.
+    assert_eq!(counts(&app), PoseCounts { in_view: 21, evaluated: 5, shared: 16, ..default() });
+    for (&entity, time) in all.iter().zip([0.0, 0.2, 0.4, 0.6]) {
+        assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", (time * 10.0_f64).round() / 10.0)));
+    }
+    assert_eq!(bits(&pose(&app, all[20])), bits(&pose_at(&app, &handle, "walk", 0.8)));
+    // Time goes on, but no step further: nothing is worked out.
+    app.update(0.013);
+    assert_eq!(counts(&app), PoseCounts { in_view: 21, ..default() });
+    assert!((app.controller(all[0]).time() - 0.026).abs() < 1e-9);
+}
+
+#[test]
+fn every_fourth_frame_is_posed_the_others_lie_between_and_no_event_is_late() {
+    let run = |rate: Option<UpdateRate>| {
+        let mut app = seen();
+        let handle = app.add(turning(), &manifest());
+        let entity = app.spawn(&handle, "walk");
+        if let Some(rate) = rate {
+            app.world().entity_mut(entity).insert(rate);
+        }
+        let mut history = Vec::new();
+        for frame in 0..120 {
+            app.update(1.0 / 60.0);
+            history.push((pose(&app, entity), counts(&app), (frame, app.words(None))));
+        }
+        history
+    };
+    let (every, fourth) = (run(None), run(Some(UpdateRate::Every(4))));
+    let posed: Vec<usize> = (0..120).filter(|&frame| fourth[frame].1.evaluated == 1).collect();
+    assert!(posed[2..].windows(2).all(|pair| pair[1] - pair[0] == 4), "{posed:?}");
+    for frame in 0..120 {
+        assert_eq!(every[frame].2, fourth[frame].2, "events");
+        let PoseCounts { in_view, evaluated, interpolated, .. } = fourth[frame].1;
+        assert!(frame < 8 || (in_view, evaluated + interpolated) == (1, 1));
+    }
+    // Three frames after a pose was worked out it is shown, and the frames in between lead there evenly.
+    for &frame in &posed[2..posed.len() - 1] {
+        assert_eq!(bits(&fourth[frame + 3].0), bits(&every[frame].0), "frame {frame}");
+        for (joint, end) in every[frame].0.iter().enumerate() {
+            let begin = fourth[frame - 1].0[joint];
+            for step in 0..4 {
+                let share = (step + 1) as f32 / 4.0;
+                let expected = begin.translation * (1.0 - share) + end.translation * share;
+                assert!(fourth[frame + step].0[joint].translation.abs_diff_eq(expected, 1e-6));
+            }
+        }
+    }
+}
+
+#[test]
+fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
+    let mut app = seen();
+    let handle = app.add(turning(), &manifest());
+    for i in 0..40 {
+        let entity = app.spawn_with(&handle, playing_at("walk", f64::from(i) * 0.02));
+        app.world().entity_mut(entity).insert(UpdateRate::Every(4));
+    }
+    (0..10).for_each(|_| app.update(1.0 / 60.0));
+    for _ in 0..8 {
+        app.update(1.0 / 60.0);
+        assert!((8..=12).contains(&counts(&app).evaluated), "{:?}", counts(&app));
+    }
+    app.world().resource_mut::<Time<Virtual>>().pause();
+    (0..8).for_each(|_| app.update(0.1));
+    assert_eq!(counts(&app), PoseCounts { in_view: 40, ..default() });
+    // Without the component they are posed every frame again.
+    app.world().resource_mut::<Time<Virtual>>().unpause();
+    let mut rated = app.world().query_filtered::<Entity, With<UpdateRate>>();
+    let rated: Vec<Entity> = rated.iter(app.app.world()).collect();
+    for entity in rated {
+        app.world().entity_mut(entity).remove::<UpdateRate>();
+    }
+    app.update(1.0 / 60.0);
+    assert_eq!(counts(&app), PoseCounts { in_view: 40, evaluated: 40, ..default() });
+}
+
+#[test]
+fn who_is_small_on_screen_or_far_away_is_posed_less_often() {
+    for (rate, places, expected) in [
+        // 2.2 m across, seen through an opening of 90°: at 4.5 m a quarter of the picture.
+        (UpdateRate::ByScreenSize { full: 0.5, most: 8 }, [1.0, 4.5, 1000.0], [24, 12, 3]),
+        (UpdateRate::ByDistance { full: 10.0, most: 3 }, [9.0, 19.0, 1000.0], [24, 12, 8]),
+    ] {
+        let mut app = seen();
+        let handle = app.add(turning(), &manifest());
+        let lens = PerspectiveProjection { fov: std::f32::consts::FRAC_PI_2, ..default() };
+        app.world().spawn((Camera::default(), Projection::Perspective(lens), GlobalTransform::default()));
+        for (place, expected) in places.into_iter().zip(expected) {
+            let entity = app.spawn(&handle, "walk");
+            let place = Transform::from_xyz(0.0, -1.0, -place);
+            app.world().entity_mut(entity).insert((rate, place));
+            (0..8).for_each(|_| app.update(1.0 / 60.0));
+            let mut evaluated = 0;
+            for _ in 0..24 {
+                app.update(1.0 / 60.0);
+                evaluated += counts(&app).evaluated;
+            }
+            assert_eq!(evaluated, expected, "{rate:?} at {place:?}");
+            app.world().entity_mut(entity).despawn();
+        }
+    }
+}
+
+#[test]
+fn poses_and_events_are_the_same_bits_on_one_thread_and_on_many() {
+    let hash = |threads: &str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "crowd::crowd_of_a_process", "--ignored", "--nocapture"]).env("THREADS", threads);
+        let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let line = output.lines().find_map(|line| line.split_once("crowd: ")).map(|(_, hash)| hash.to_owned());
+        line.unwrap_or_else(|| panic!("no hash in {output}"))
+    };
+    let one = hash("1");
+    assert_eq!(one, hash("2"));
+    assert_eq!(one, hash("8"));
+}
+
+#[test]
+#[ignore = "run in a process of its own by the test above"]
+fn crowd_of_a_process() {
+    let threads: usize = std::env::var("THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
+    let mut app = seen();
+    assert_eq!(ComputeTaskPool::get().thread_num(), threads);
+    let handle = app.add(turning(), &manifest());
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut all = Vec::new();
+    for i in 0..300 {
+        let mut controller = playing_at("walk", random.f64());
+        controller
+            .add_track(Track::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()));
+        all.push(app.spawn_with(&handle, controller));
+        if i % 3 == 0 {
+            app.world().entity_mut(all[i]).insert(UpdateRate::Every(1 + i as u32 % 4));
+        }
+    }
+    let mut hasher = std::hash::DefaultHasher::new();
+    for frame in 0..60 {
+        app.app.insert_resource([PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(30.0)][frame / 20]);
+        app.update(0.017);
+        for &entity in &all {
+            bits(&pose(&app, entity)).iter().flatten().for_each(|&bits| hasher.write_u32(bits));
+        }
+        app.words(None).iter().for_each(|word| hasher.write(word.as_bytes()));
+    }
+    println!("crowd: {:016x}", hasher.finish());
+}
+
+#[test]
+fn a_character_without_parts_in_view_is_left_alone() {
+    let mut app = seen();
+    let handle = app.add(turning(), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.1);
+    app.world().get_mut::<CharacterParts>(entity).unwrap().entities.clear();
+    app.update(0.1);
+    assert_eq!(counts(&app).in_view, 0);
+}

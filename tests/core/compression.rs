@@ -1,0 +1,170 @@
+//! Clips made smaller: within the error asked for, wherever the skin is looked at.
+
+use bevy_marionette::import::{Limits, Manifest, assemble};
+use bevy_marionette::model::{
+    ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
+};
+use bevy_marionette::pose::{ClipLayer, Compress, Evaluate, Palette, Sample, Scratch, SkinVertices};
+use glam::{Affine3A, Mat4, Quat, Vec3};
+use std::borrow::Cow;
+
+struct Character {
+    skeleton: Skeleton,
+    part: SkinPart,
+}
+
+fn vector(random: &mut fastrand::Rng) -> Vec3 {
+    Vec3::from_array([0; 3].map(|_| random.f32() * 2.0 - 1.0))
+}
+
+fn character(random: &mut fastrand::Rng) -> Character {
+    let joints = random.usize(1..14);
+    let make = |i: usize, random: &mut fastrand::Rng| Joint {
+        name: format!("{i}").into(),
+        parent: (i > 0).then(|| random.usize(..i) as JointIndex),
+        rest: JointTransform::new(vector(random) * 0.3, Quat::from_scaled_axis(vector(random))),
+        inverse_bind: Affine3A::from_rotation_translation(Quat::from_scaled_axis(vector(random)), vector(random)),
+    };
+    let skeleton = Skeleton::new((0..joints).map(|i| make(i, random)).collect()).unwrap();
+    let influences = |random: &mut fastrand::Rng| {
+        let share = random.f32();
+        let palette = [random.usize(..joints) as u16, random.usize(..joints) as u16, 0, 0];
+        Influences { palette, weights: [share, 1.0 - share, 0.0, 0.0] }
+    };
+    let part = SkinPart {
+        positions: (0..60).map(|_| vector(random)).collect(),
+        influences: (0..60).map(|_| influences(random)).collect(),
+        palette: (0..joints as JointIndex).collect(),
+        ..SkinPart::default()
+    };
+    Character { skeleton, part }
+}
+
+/// A clip of smooth swings, sampled finely; some joints move, some are scaled, some are left alone.
+fn clip(random: &mut fastrand::Rng, skeleton: &Skeleton) -> SkeletalClip {
+    let frames = random.usize(2..80);
+    let axes: Vec<(Vec3, f32, u32)> =
+        (0..skeleton.len()).map(|_| (vector(random), random.f32() * 6.0, random.u32(..4))).collect();
+    let transforms = (0..frames * skeleton.len()).map(|i| {
+        let (frame, joint) = (i / skeleton.len(), i % skeleton.len());
+        let (axis, phase, kind) = axes[joint];
+        let swing = (frame as f32 * 0.1 + phase).sin();
+        let rest = skeleton.rest_of(joint);
+        JointTransform {
+            translation: rest.translation + if kind == 1 { axis * swing * 0.1 } else { Vec3::ZERO },
+            rotation: rest.rotation * Quat::from_scaled_axis(axis * swing * 0.6),
+            scale: Vec3::ONE + if kind == 2 { axis * swing * 0.2 } else { Vec3::ZERO },
+        }
+    });
+    let (transforms, animated) = (transforms.collect(), axes.iter().map(|axis| axis.2 < 3).collect());
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
+    SkeletalClip::new(ClipTiming::new("swing", 2.0), &frames).unwrap()
+}
+
+fn skin(Character { skeleton, part }: &Character, clip: &SkeletalClip, time: f64) -> Vec<Vec3> {
+    let mut scratch = Scratch::default();
+    Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
+    let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
+    let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
+    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette }.run(&mut palette);
+    let mut positions = part.positions.clone();
+    SkinVertices { part, palette: &palette }.positions(&mut positions);
+    positions
+}
+
+#[test]
+fn no_vertex_of_a_random_clip_is_farther_off_than_allowed_at_any_time() {
+    let mut random = fastrand::Rng::with_seed(9);
+    let (mut made_smaller, mut least_ratio) = (0, f64::INFINITY);
+    for _ in 0..60 {
+        let character = character(&mut random);
+        let clip = clip(&mut random, &character.skeleton);
+        let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
+        let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
+        let Some(quantisation) = small.quantisation() else {
+            assert_eq!(small, clip);
+            continue;
+        };
+        made_smaller += 1;
+        assert!(quantisation.error <= allowed && quantisation.bytes_before == clip.bytes());
+        assert!(small.bytes() < clip.bytes());
+        if clip.frame_count() > 40 {
+            least_ratio = least_ratio.min(clip.bytes() as f64 / small.bytes() as f64);
+        }
+        for _ in 0..100 {
+            let time = random.f64() * 2.0;
+            for (exact, got) in skin(&character, &clip, time).into_iter().zip(skin(&character, &small, time)) {
+                // The measure looks at four moments of each frame, not at all.
+                assert!(exact.distance(got) <= allowed * 1.1 + 1e-5, "{} of {allowed}", exact.distance(got));
+            }
+        }
+    }
+    assert!(made_smaller > 40, "{made_smaller}");
+    assert!(least_ratio > 1.5, "{least_ratio}");
+}
+
+#[test]
+fn what_cannot_be_smaller_stays_as_it_is() {
+    let mut random = fastrand::Rng::with_seed(4);
+    let character = character(&mut random);
+    let clip = clip(&mut random, &character.skeleton);
+    let compress = |error| Compress::new(&character.skeleton, std::slice::from_ref(&character.part), error);
+    assert_eq!(compress(0.0).run(&clip), clip);
+    assert_eq!(compress(f32::NAN).run(&clip), clip);
+    let small = compress(0.01).run(&clip);
+    assert_eq!(compress(0.01).run(&small), small, "a second time nothing is lost");
+    let other = Skeleton::new(Vec::new()).unwrap();
+    assert_eq!(Compress::new(&other, &[], 0.01).run(&clip), clip);
+}
+
+#[test]
+fn a_quantised_clip_reads_the_same_frame_by_frame_and_in_time() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let character = character(&mut random);
+    let skeleton = &character.skeleton;
+    let clip = clip(&mut random, skeleton);
+    let small = Compress::new(skeleton, std::slice::from_ref(&character.part), 0.01).run(&clip);
+    assert!(small.quantisation().is_some());
+    let last = small.frame_count() - 1;
+    for frame in 0..=last {
+        let mut pose = skeleton.rest().to_vec();
+        let time = small.timing.duration * frame as f64 / last as f64;
+        Sample { clip: &small, time, rest: skeleton.rest() }.run(&mut pose);
+        for joint in (0..skeleton.len()).filter(|&joint| small.animates(joint)) {
+            let (a, b) = (pose[joint / 4].get(joint % 4), small.transform_at(joint, frame));
+            assert!(a.translation.abs_diff_eq(b.translation, 1e-5) && a.scale.abs_diff_eq(b.scale, 1e-5));
+            assert!(a.rotation.abs_diff_eq(b.rotation, 1e-5), "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimetre() {
+    let file = |name: &str| -> Result<Cow<'static, [u8]>, String> {
+        Ok(Cow::Borrowed(match name {
+            "scout.md5mesh" => include_bytes!("../../assets/scout/scout.md5mesh").as_slice(),
+            "idle.md5anim" => include_bytes!("../../assets/scout/idle.md5anim"),
+            "walk.md5anim" => include_bytes!("../../assets/scout/walk.md5anim"),
+            "jog.md5anim" => include_bytes!("../../assets/scout/jog.md5anim"),
+            "jump.md5anim" => include_bytes!("../../assets/scout/jump.md5anim"),
+            "turn.md5anim" => include_bytes!("../../assets/scout/turn.md5anim"),
+            "point.md5anim" => include_bytes!("../../assets/scout/point.md5anim"),
+            "wave.md5anim" => include_bytes!("../../assets/scout/wave.md5anim"),
+            other => return Err(format!("no {other}")),
+        }))
+    };
+    let source = include_bytes!("../../assets/scout/scout.character.ron");
+    let manifest = Manifest::parse("scout.character.ron", source).unwrap();
+    let lossless = assemble("scout", &manifest, &Limits::default(), file).unwrap();
+    assert!(lossless.model.clips.iter().all(|clip| clip.quantisation().is_none()), "the default");
+    let small =
+        assemble("scout", &Manifest { clip_error: Some(0.0005), ..manifest }, &Limits::default(), file).unwrap();
+    assert_eq!(small.model.clips.len(), lossless.model.clips.len());
+    for (clip, before) in small.model.clips.iter().zip(&lossless.model.clips) {
+        let quantisation = clip.quantisation().unwrap_or_else(|| panic!("{}", clip.timing.name));
+        assert!(quantisation.error <= 0.0005 && quantisation.bytes_before == before.bytes());
+        let ratio = before.bytes() as f64 / clip.bytes() as f64;
+        println!("{}: {ratio:.2} : 1, {:.2e}", clip.timing.name, quantisation.error);
+        assert!(ratio > 1.7, "{}: {ratio}", clip.timing.name);
+    }
+}
