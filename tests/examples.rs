@@ -248,6 +248,28 @@ fn md5_character_draws_its_skeleton() {
 }
 
 #[test]
+fn dressing_puts_armour_on_and_off() {
+    let [off, on] = ["0.1", "9"].map(|at| run("dressing", &["--press", &format!("A@{at}"), "--time", "0.4"]));
+    assert_says(&on, &["suits of armour worn: 1"]);
+    assert_says(&off, &["suits of armour worn: 0"]);
+    let difference = difference(&on.pictures[0], &off.pictures[0]);
+    assert!((0.005..0.3).contains(&difference), "{difference} of the picture is armour");
+    assert_peopled(&off.pictures[0]);
+}
+
+#[test]
+fn crowd_looks_alike_whoever_plays_it() {
+    // Tab hands the crowd over to bevy_animation.
+    let [bevys, ours] =
+        ["0.1", "9"].map(|at| run("crowd", &["--count", "20", "--press", &format!("Tab@{at}"), "--time", "0.3"]));
+    [&bevys, &ours].into_iter().for_each(|run| assert_peopled(&run.pictures[0]));
+    assert_eq!((ours.poses.len(), bevys.poses.len()), (20, 0), "only ours are characters of this crate");
+    // What differs is the graph of their costs.
+    let [ours, bevys] = [&ours, &bevys].map(|run| warmth(&run.pictures[0]));
+    assert!((ours / bevys - 1.0).abs() < 0.2, "{ours} of the picture is ours, {bevys} Bevy's");
+}
+
+#[test]
 fn viewer_goes_through_clips_and_gallery() {
     let at_rest = run("viewer", &["--clip", "bind", "--time", "0.1"]);
     assert_says(&at_rest, &["Scout\nbind pose"]);
