@@ -264,7 +264,6 @@ fn crowd_looks_alike_whoever_plays_it() {
         ["0.1", "9"].map(|at| run("crowd", &["--count", "20", "--press", &format!("Tab@{at}"), "--time", "0.3"]));
     [&bevys, &ours].into_iter().for_each(|run| assert_peopled(&run.pictures[0]));
     assert_eq!((ours.poses.len(), bevys.poses.len()), (20, 0), "only ours are characters of this crate");
-    // What differs is the graph of their costs.
     let [ours, bevys] = [&ours, &bevys].map(|run| warmth(&run.pictures[0]));
     assert!((ours / bevys - 1.0).abs() < 0.2, "{ours} of the picture is ours, {bevys} Bevy's");
 }

@@ -58,7 +58,10 @@ fn main() {
         // Nothing is drawn until the picture is taken, and yet all is to be worked out.
         app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
     }
-    app.add_plugins((StageClockPlugin { stages: true }, graph::GraphPlugin))
+    if !stage.bare {
+        app.add_plugins(graph::GraphPlugin);
+    }
+    app.add_plugins(StageClockPlugin { stages: true })
         .insert_resource(Crowd { count, side: Side::Ours, all: Vec::new() })
         .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.9, 1.5), distance: 13.0, yaw: -0.32, pitch: 0.3 }))
         .add_systems(Update, (load, keys, follow).chain())
