@@ -230,7 +230,7 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
                 Ik::TwoBone(TwoBoneIk { root, mid, tip, target, pole, weight })
             } else {
                 let (tip, bones) = (joint(choices), choices.below(9) as u16);
-                Ik::Chain(ChainIk { tip, bones: bones.into(), target, pole, weight, iterations: 4, tolerance: 1e-3 })
+                Ik::Chain(ChainIk { tip, bones, target, pole, weight, iterations: 4, tolerance: 1e-3 })
             }
         })
         .collect();
