@@ -1,5 +1,6 @@
 //! What is written about a run, and two such runs side by side.
 
+use super::offscreen::differences;
 use bevy::prelude::Mat4;
 use image::RgbaImage;
 use std::{fmt, fs, path::Path};
@@ -24,10 +25,8 @@ impl fmt::Display for Apart {
 }
 
 pub fn pictures_apart(a: &RgbaImage, b: &RgbaImage, allowed: u8) -> Apart {
-    assert_eq!(a.dimensions(), b.dimensions());
     let mut apart = Apart { most: 0, differ: 0, beyond: 0, allowed, pixels: a.width() * a.height() };
-    for (a, b) in a.pixels().zip(b.pixels()) {
-        let most = (0..3).map(|c| a.0[c].abs_diff(b.0[c])).max().unwrap_or(0);
+    for most in differences(a, b) {
         apart.most = apart.most.max(most);
         apart.differ += u32::from(most > 0);
         apart.beyond += u32::from(most > allowed);
@@ -80,14 +79,8 @@ pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     }
     // Where the GPU's skin is apart, the CPU's must be too: then it is not the skinning.
     let [[drawn_a, drawn_b], [cpu_a, cpu_b], _] = &pictures;
-    let beyond = |a: &RgbaImage, b: &RgbaImage, x, y| {
-        let (a, b) = (a.get_pixel(x, y), b.get_pixel(x, y));
-        (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 2)
-    };
-    let only_drawn = (0..drawn_a.height())
-        .flat_map(|y| (0..drawn_a.width()).map(move |x| (x, y)))
-        .filter(|&(x, y)| beyond(drawn_a, drawn_b, x, y) && !beyond(cpu_a, cpu_b, x, y))
-        .count();
+    let both = differences(drawn_a, drawn_b).zip(differences(cpu_a, cpu_b));
+    let only_drawn = both.filter(|&(drawn, cpu)| drawn > 2 && cpu <= 2).count();
     println!("| on the GPU and not on the CPU | {only_drawn} pixels beyond 2/255 |");
     if only_drawn > 0 {
         wrong.push(format!("skinning makes {only_drawn} pixels differ"));

@@ -15,9 +15,8 @@
 
 mod cast;
 mod compare;
-#[path = "../gpu/readback.rs"]
-mod readback;
-mod skinned;
+#[path = "../offscreen/mod.rs"]
+mod offscreen;
 mod snake;
 mod stage;
 
