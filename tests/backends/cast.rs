@@ -1,7 +1,7 @@
 //! Who is on stage, what they play, and what must be true of them.
 
 use super::{
-    offscreen::{asset, palette, parts, replace_by_skinned},
+    offscreen::character::{asset, palette, parts, replace_by_skinned},
     snake::{self, snake},
     stage::{SIZE, Stage},
 };

@@ -1,6 +1,6 @@
 //! What is written about a run, and two such runs side by side.
 
-use super::offscreen::differences;
+use super::offscreen::picture::differences;
 use bevy::prelude::Mat4;
 use image::RgbaImage;
 use std::{fmt, fs, path::Path};

@@ -1,6 +1,6 @@
 //! The characters of these tests before a small camera.
 
-use super::offscreen::{Offscreen, parts};
+use super::offscreen::{Offscreen, character::parts};
 use bevy::{core_pipeline::tonemapping::Tonemapping, log::LogPlugin, prelude::*, time::TimeUpdateStrategy};
 use bevy_marionette::{model::Model, prelude::*};
 use std::{

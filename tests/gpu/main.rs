@@ -13,7 +13,10 @@ use bevy_marionette::{
 };
 use harness::Harness;
 use image::RgbaImage;
-use offscreen::{differences, lit, palette, replace_by_skinned};
+use offscreen::{
+    character::{palette, replace_by_skinned},
+    picture::{differences, lit},
+};
 
 /// Pixels that differ by more than three steps in some colour.
 fn different(a: &RgbaImage, b: &RgbaImage) -> usize {

@@ -4,13 +4,10 @@
 // Each test uses its own share of this module.
 #![allow(dead_code)]
 
-mod character;
-mod picture;
+pub mod character;
+pub mod picture;
 mod readback;
 mod skinned;
-
-pub use character::{asset, palette, parts, replace_by_skinned};
-pub use picture::{differences, lit};
 
 use bevy::{
     app::PluginsState,

@@ -134,10 +134,7 @@ pub fn sit(body: &Body) -> Motion {
         };
         stand.pose(body)
     });
-    let mut order = [0, 1, 2, 3];
-    order.sort_by(|a, b| SHUFFLE[*a].1.total_cmp(&SHUFFLE[*b].1));
-    let stepped = order.into_iter().fold(motion, |m, leg| m.calling(SHUFFLE[leg].1, "footstep", Some(PAW_NAMES[leg])));
-    stepped.calling(1.28, "sit", None)
+    motion.stepping((0..4).map(|leg| (SHUFFLE[leg].1, PAW_NAMES[leg]))).calling(1.28, "sit", None)
 }
 
 #[cfg(test)]
