@@ -169,6 +169,13 @@ impl Stage {
         }
     }
 
+    pub fn set_shadows(&mut self, on: bool) {
+        let world = self.world();
+        for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
+            light.shadow_maps_enabled = on;
+        }
+    }
+
     pub fn picture(&mut self) -> image::RgbaImage {
         // Meshes and materials of this frame reach the GPU in the next.
         (0..4).for_each(|_| self.update());
