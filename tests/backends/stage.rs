@@ -133,6 +133,13 @@ impl Stage {
             self.world().entity_mut(entity).insert(Visibility::Hidden);
         }
     }
+
+    pub fn set_shadows(&mut self, on: bool) {
+        let world = self.world();
+        for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
+            light.shadow_maps_enabled = on;
+        }
+    }
 }
 
 /// What was logged, as text.
