@@ -409,6 +409,6 @@ fn caption(
             None => format!("bind pose  ({count} clips)"),
         })
     });
-    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading…".into());
+    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading...".into());
     caption.say(format!("{name}\n{line}"));
 }
