@@ -64,7 +64,7 @@ impl LocalToModel<'_> {
                     Some(parent) => &done[usize::from(parent)],
                     None => self.root.unwrap_or(&Affine3A::IDENTITY),
                 };
-                product.write_lane(above, &locals, lane, &mut rest[0]);
+                product.write_lane(product.left(above), &locals, lane, &mut rest[0]);
             }
         }
     }

@@ -10,6 +10,8 @@ use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 
 /// A way to reckon: products of matrices, and numbers in pairs of rows.
 pub(crate) trait Product: Copy {
+    /// A matrix laid out to be the left factor.
+    type Left: Copy;
     /// A matrix laid out to be the right factor.
     type Right: Copy;
     /// The matrices of four joints laid out to be right factors.
@@ -17,16 +19,18 @@ pub(crate) trait Product: Copy {
     /// Two rows of four numbers, such as the x and the y of four joints.
     type Pair: Copy;
 
+    /// `a` as a left factor.
+    fn left(self, a: &Affine3A) -> Self::Left;
     /// `b` as a right factor.
     fn right(self, b: &Affine3A) -> Self::Right;
     /// `a · b`, to be the right factor of another product.
-    fn of(self, a: &Affine3A, b: Self::Right) -> Self::Right;
+    fn of(self, a: Self::Left, b: Self::Right) -> Self::Right;
     /// Writes `a · b` with its last row.
-    fn write_matrix(self, a: &Affine3A, b: Self::Right, out: &mut Mat4);
+    fn write_matrix(self, a: Self::Left, b: Self::Right, out: &mut Mat4);
     /// The matrices of four joints, laid out to be right factors.
     fn locals(self, elements: &Elements) -> Self::Locals;
     /// Writes `a · b`, where `b` is the matrix of the joint in lane 0 to 3.
-    fn write_lane(self, a: &Affine3A, b: &Self::Locals, lane: usize, out: &mut Affine3A);
+    fn write_lane(self, a: Self::Left, b: &Self::Locals, lane: usize, out: &mut Affine3A);
 
     fn pair(self, rows: &[Vec4; 2]) -> Self::Pair;
     fn rows(self, pair: Self::Pair) -> [Vec4; 2];
@@ -119,9 +123,15 @@ impl<P: Product> Turns<P> {
 pub(crate) struct Portable;
 
 impl Product for Portable {
+    type Left = Affine3A;
     type Right = Affine3A;
     type Locals = [Affine3A; 4];
     type Pair = [Vec4; 2];
+
+    #[inline(always)]
+    fn left(self, a: &Affine3A) -> Affine3A {
+        *a
+    }
 
     #[inline(always)]
     fn right(self, b: &Affine3A) -> Affine3A {
@@ -129,13 +139,13 @@ impl Product for Portable {
     }
 
     #[inline(always)]
-    fn of(self, a: &Affine3A, b: Affine3A) -> Affine3A {
-        *a * b
+    fn of(self, a: Affine3A, b: Affine3A) -> Affine3A {
+        a * b
     }
 
     #[inline(always)]
-    fn write_matrix(self, a: &Affine3A, b: Affine3A, out: &mut Mat4) {
-        *out = Mat4::from(*a * b);
+    fn write_matrix(self, a: Affine3A, b: Affine3A, out: &mut Mat4) {
+        *out = Mat4::from(a * b);
     }
 
     #[inline(always)]
@@ -169,8 +179,8 @@ impl Product for Portable {
     }
 
     #[inline(always)]
-    fn write_lane(self, a: &Affine3A, b: &[Affine3A; 4], lane: usize, out: &mut Affine3A) {
-        *out = *a * b[lane];
+    fn write_lane(self, a: Affine3A, b: &[Affine3A; 4], lane: usize, out: &mut Affine3A) {
+        *out = a * b[lane];
     }
 
     #[inline(always)]
@@ -186,6 +196,23 @@ impl Product for Portable {
             translation: translation[lane],
         })
     }
+}
+
+/// Fetches what will soon be read or written into the cache, where the processor can be told so.
+#[inline(always)]
+pub(crate) fn prefetch<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let bytes: *const i8 = items.as_ptr().cast();
+        for line in (0..size_of_val(items)).step_by(64) {
+            // SAFETY: it is a hint, which neither reads nor writes anything the program could see; and the
+            // address lies within `items`.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.add(line)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
 }
 
 /// Calls a method that takes a [`Product`] first with the best one there is.
@@ -235,11 +262,26 @@ pub(crate) mod avx {
         zt: __m256,
     }
 
+    /// The columns x, y and z, each twice; and the translation, after what changes no sum.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Spread {
+        x: __m256,
+        y: __m256,
+        z: __m256,
+        translation: __m256,
+    }
+
     // SAFETY, of each block: an `Avx` exists, so the processor has AVX.
     impl Product for Avx {
+        type Left = Spread;
         type Right = Pairs;
         type Locals = [[__m256; 3]; 2];
         type Pair = __m256;
+
+        #[inline(always)]
+        fn left(self, a: &Affine3A) -> Spread {
+            unsafe { spread(a) }
+        }
 
         #[inline(always)]
         fn right(self, b: &Affine3A) -> Pairs {
@@ -247,12 +289,12 @@ pub(crate) mod avx {
         }
 
         #[inline(always)]
-        fn of(self, a: &Affine3A, b: Pairs) -> Pairs {
+        fn of(self, a: Spread, b: Pairs) -> Pairs {
             unsafe { product(a, b) }
         }
 
         #[inline(always)]
-        fn write_matrix(self, a: &Affine3A, b: Pairs, out: &mut Mat4) {
+        fn write_matrix(self, a: Spread, b: Pairs, out: &mut Mat4) {
             unsafe { write_matrix(product(a, b), out) }
         }
 
@@ -262,7 +304,7 @@ pub(crate) mod avx {
         }
 
         #[inline(always)]
-        fn write_lane(self, a: &Affine3A, b: &[[__m256; 3]; 2], lane: usize, out: &mut Affine3A) {
+        fn write_lane(self, a: Spread, b: &[[__m256; 3]; 2], lane: usize, out: &mut Affine3A) {
             unsafe {
                 let product = match lane {
                     0 => product_of_lane::<0b00_00_00_00>(a, b),
@@ -312,23 +354,32 @@ pub(crate) mod avx {
         Pairs { xy: pair(m.matrix3.x_axis, m.matrix3.y_axis), zt: pair(m.matrix3.z_axis, m.translation) }
     }
 
-    /// `a · b`; the fourth lanes hold nothing.
     #[target_feature(enable = "avx")]
     #[inline]
-    fn product(a: &Affine3A, b: Pairs) -> Pairs {
+    fn spread(a: &Affine3A) -> Spread {
         let both = |v: Vec3A| {
             let v = __m128::from(v);
             _mm256_set_m128(v, v)
         };
-        let (x, y, z) = (both(a.matrix3.x_axis), both(a.matrix3.y_axis), both(a.matrix3.z_axis));
+        Spread {
+            x: both(a.matrix3.x_axis),
+            y: both(a.matrix3.y_axis),
+            z: both(a.matrix3.z_axis),
+            // −0 is what changes nothing when it is added, zeros and their signs included.
+            translation: _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0)),
+        }
+    }
+
+    /// `a · b`; the fourth lanes hold nothing.
+    #[target_feature(enable = "avx")]
+    #[inline]
+    fn product(Spread { x, y, z, translation }: Spread, b: Pairs) -> Pairs {
         let product = |b: __m256| {
             let by_x = _mm256_mul_ps(x, _mm256_permute_ps::<0b00_00_00_00>(b));
             let by_y = _mm256_mul_ps(y, _mm256_permute_ps::<0b01_01_01_01>(b));
             let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<0b10_10_10_10>(b));
             _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
         };
-        // −0 is what changes nothing when it is added, zeros and their signs included.
-        let translation = _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0));
         Pairs { xy: product(b.xy), zt: _mm256_add_ps(product(b.zt), translation) }
     }
 
@@ -372,19 +423,14 @@ pub(crate) mod avx {
     /// The product of `a` and the matrix of the joint in a lane.
     #[target_feature(enable = "avx")]
     #[inline]
-    fn product_of_lane<const LANE: i32>(a: &Affine3A, b: &[[__m256; 3]; 2]) -> Pairs {
-        let both = |v: Vec3A| {
-            let v = __m128::from(v);
-            _mm256_set_m128(v, v)
-        };
-        let (x, y, z) = (both(a.matrix3.x_axis), both(a.matrix3.y_axis), both(a.matrix3.z_axis));
+    fn product_of_lane<const LANE: i32>(a: Spread, b: &[[__m256; 3]; 2]) -> Pairs {
+        let Spread { x, y, z, translation } = a;
         let product = |b: &[__m256; 3]| {
             let by_x = _mm256_mul_ps(x, _mm256_permute_ps::<LANE>(b[0]));
             let by_y = _mm256_mul_ps(y, _mm256_permute_ps::<LANE>(b[1]));
             let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<LANE>(b[2]));
             _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
         };
-        let translation = _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0));
         Pairs { xy: product(&b[0]), zt: _mm256_add_ps(product(&b[1]), translation) }
     }
 }
@@ -400,13 +446,13 @@ mod tests {
         let (mut affine, mut matrix) = (Affine3A::NAN, Mat4::NAN);
         let mut numbers = Vec::new();
         let right = product.right(b);
-        for right in [right, product.of(a, right)] {
-            product.write_matrix(a, right, &mut matrix);
+        for right in [right, product.of(product.left(a), right)] {
+            product.write_matrix(product.left(a), right, &mut matrix);
             numbers.extend(matrix.to_cols_array());
         }
         for locals in [Elements::new::<true>(row), Elements::new::<false>(row)].map(|e| product.locals(&e)) {
             for lane in 0..4 {
-                product.write_lane(a, &locals, lane, &mut affine);
+                product.write_lane(product.left(a), &locals, lane, &mut affine);
                 numbers.extend(affine.to_cols_array());
             }
         }
