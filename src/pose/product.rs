@@ -1,12 +1,12 @@
 //! Products of 3×4 matrices, two columns at a time where the processor can, and rows in pairs.
 //!
 //! A character is mostly such products: one a joint for the hierarchy and two for its palette. With
-//! AVX, vectors are twice as wide and a number is spread over one while it is loaded. Every element
-//! is worked out by the same operations in the same order as without, each rounded by itself (AVX
-//! has no fused ones), so the bits are the same: a test compares them.
+//! AVX, vectors are twice as wide, and with FMA a product and a sum are one operation, rounded once. Every
+//! element is worked out by the same operations in the same order on every processor: where there is no
+//! fused one, its result is made of several. So the bits are the same: a test compares them.
 
 use crate::model::{SoaQuat, SoaTransform};
-use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
+use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4, Vec4Swizzles};
 
 /// A way to reckon: products of matrices, and numbers in pairs of rows.
 pub(crate) trait Product: Copy {
@@ -37,6 +37,10 @@ pub(crate) trait Product: Copy {
     fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn sub(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn mul(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    /// `a · b + c`, rounded once.
+    fn fused(self, a: Self::Pair, b: Self::Pair, c: Self::Pair) -> Self::Pair;
+    /// `a · b + c` of one row, rounded once.
+    fn fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// The same row twice.
     fn both(self, row: Vec4) -> Self::Pair;
 }
@@ -53,20 +57,20 @@ impl Elements {
     /// Of four joints' transforms, rotations of unit length. Where not `SCALE`, every scale is one,
     /// by which nothing need be multiplied.
     #[inline(always)]
-    pub(crate) fn new<const SCALE: bool>(row: &SoaTransform) -> Self {
+    pub(crate) fn new<P: Product, const SCALE: bool>(p: P, row: &SoaTransform) -> Self {
         let SoaTransform { translation: t, rotation: SoaQuat { x, y, z, w }, scale: s } = *row;
         let (x2, y2, z2) = (x + x, y + y, z + z);
-        let (xx, xy, xz) = (x * x2, x * y2, x * z2);
-        let (yy, yz, zz) = (y * y2, y * z2, z * z2);
         let (wx, wy, wz) = (w * x2, w * y2, w * z2);
-        let one = Vec4::ONE;
-        let scaled = |axis: [Vec4; 3], s: Vec4| if SCALE { axis.map(|element| element * s) } else { axis };
-        Self {
-            x_axis: scaled([one - (yy + zz), xy + wz, xz - wy], s.x),
-            y_axis: scaled([xy - wz, one - (xx + zz), yz + wx], s.y),
-            z_axis: scaled([xz + wy, yz - wx, one - (xx + yy)], s.z),
-            translation: [t.x, t.y, t.z],
+        let (less_xx, less_yy) = (p.fused_row(-x, x2, Vec4::ONE), p.fused_row(-y, y2, Vec4::ONE));
+        let mut x_axis = [p.fused_row(-z, z2, less_yy), p.fused_row(x, y2, wz), p.fused_row(x, z2, -wy)];
+        let mut y_axis = [p.fused_row(x, y2, -wz), p.fused_row(-z, z2, less_xx), p.fused_row(y, z2, wx)];
+        let mut z_axis = [p.fused_row(x, z2, wy), p.fused_row(y, z2, -wx), p.fused_row(-y, y2, less_xx)];
+        if SCALE {
+            for i in 0..3 {
+                (x_axis[i], y_axis[i], z_axis[i]) = (x_axis[i] * s.x, y_axis[i] * s.y, z_axis[i] * s.z);
+            }
         }
+        Self { x_axis, y_axis, z_axis, translation: [t.x, t.y, t.z] }
     }
 }
 
@@ -88,15 +92,12 @@ impl<P: Product> Turns<P> {
     #[inline(always)]
     pub(crate) fn lerp(self, p: P, other: Self, t: Vec4) -> Self {
         let t = p.both(t);
-        Self {
-            xy: p.add(self.xy, p.mul(p.sub(other.xy, self.xy), t)),
-            zw: p.add(self.zw, p.mul(p.sub(other.zw, self.zw), t)),
-        }
+        Self { xy: p.fused(p.sub(other.xy, self.xy), t, self.xy), zw: p.fused(p.sub(other.zw, self.zw), t, self.zw) }
     }
 
     #[inline(always)]
     pub(crate) fn dot(self, p: P, other: Self) -> Vec4 {
-        let [a, b] = p.rows(p.add(p.mul(self.xy, other.xy), p.mul(self.zw, other.zw)));
+        let [a, b] = p.rows(p.fused(self.zw, other.zw, p.mul(self.xy, other.xy)));
         a + b
     }
 
@@ -140,12 +141,18 @@ impl Product for Portable {
 
     #[inline(always)]
     fn of(self, a: Affine3A, b: Affine3A) -> Affine3A {
-        a * b
+        let [x, y, z, t] = [a.matrix3.x_axis, a.matrix3.y_axis, a.matrix3.z_axis, a.translation].map(row);
+        let rest = |b: Vec3A, by_x: Vec4| fused(z, row(b).zzzz(), fused(y, row(b).yyyy(), by_x));
+        let turned = |b: Vec3A| Vec3A::from_vec4(rest(b, x * row(b).xxxx()));
+        Affine3A {
+            matrix3: Mat3A::from_cols(turned(b.matrix3.x_axis), turned(b.matrix3.y_axis), turned(b.matrix3.z_axis)),
+            translation: Vec3A::from_vec4(rest(b.translation, fused(x, row(b.translation).xxxx(), t))),
+        }
     }
 
     #[inline(always)]
     fn write_matrix(self, a: Affine3A, b: Affine3A, out: &mut Mat4) {
-        *out = Mat4::from(a * b);
+        *out = Mat4::from(self.of(a, b));
     }
 
     #[inline(always)]
@@ -174,13 +181,23 @@ impl Product for Portable {
     }
 
     #[inline(always)]
+    fn fused(self, a: [Vec4; 2], b: [Vec4; 2], c: [Vec4; 2]) -> [Vec4; 2] {
+        [fused(a[0], b[0], c[0]), fused(a[1], b[1], c[1])]
+    }
+
+    #[inline(always)]
+    fn fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        fused(a, b, c)
+    }
+
+    #[inline(always)]
     fn both(self, row: Vec4) -> [Vec4; 2] {
         [row; 2]
     }
 
     #[inline(always)]
     fn write_lane(self, a: Affine3A, b: &[Affine3A; 4], lane: usize, out: &mut Affine3A) {
-        *out = a * b[lane];
+        *out = self.of(a, b[lane]);
     }
 
     #[inline(always)]
@@ -198,21 +215,47 @@ impl Product for Portable {
     }
 }
 
-/// Fetches what will soon be read or written into the cache, where the processor can be told so.
 #[inline(always)]
-pub(crate) fn prefetch<T>(items: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let bytes: *const i8 = items.as_ptr().cast();
-        for line in (0..size_of_val(items)).step_by(64) {
-            // SAFETY: it is a hint, which neither reads nor writes anything the program could see; and the
-            // address lies within `items`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.add(line)) };
-        }
+fn row(v: Vec3A) -> Vec4 {
+    v.extend(0.0)
+}
+
+/// `a · b + c`, rounded once, by an instruction where every processor of the architecture has one.
+#[cfg(any(target_arch = "aarch64", target_feature = "fma"))]
+#[inline(always)]
+fn fused(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+    a.mul_add(b, c)
+}
+
+/// `a · b + c`, rounded once: some ten times the work of two operations.
+#[cfg(not(any(target_arch = "aarch64", target_feature = "fma")))]
+#[inline(never)]
+fn fused(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+    Vec4::new(
+        fused_number(a.x, b.x, c.x),
+        fused_number(a.y, b.y, c.y),
+        fused_number(a.z, b.z, c.z),
+        fused_number(a.w, b.w, c.w),
+    )
+}
+
+/// `a · b + c`, rounded once. In twice the precision the product is exact. The sum is rounded to odd (Boldo
+/// and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd"),
+/// so that rounding it again is as good as rounding once.
+#[cfg_attr(any(target_arch = "aarch64", target_feature = "fma"), allow(dead_code))]
+#[inline]
+fn fused_number(a: f32, b: f32, c: f32) -> f32 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    // What the sum lost (Knuth's two-sum).
+    let of_c = sum - product;
+    let lost = (product - (sum - of_c)) + (c - of_c);
+    let bits = sum.to_bits();
+    if lost == 0.0 || bits & 1 == 1 || !sum.is_finite() {
+        return sum as f32;
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = items;
+    let odd = if (lost > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 };
+    f64::from_bits(odd) as f32
 }
 
 /// Calls a method that takes a [`Product`] first with the best one there is.
@@ -233,24 +276,25 @@ pub(crate) mod avx {
     use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
     use std::arch::x86_64::*;
 
-    /// Proof that the processor has AVX: only [`Avx::find`] makes one.
+    /// Proof that the processor has AVX and FMA: only [`Avx::find`] makes one.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx(());
 
     impl Avx {
         #[inline(always)]
         pub(crate) fn find() -> Option<Self> {
-            std::is_x86_feature_detected!("avx").then_some(Self(()))
+            let found = std::is_x86_feature_detected!("avx") && std::is_x86_feature_detected!("fma");
+            found.then_some(Self(()))
         }
 
-        /// Runs `work`, compiled for AVX.
+        /// Runs `work`, compiled for both.
         #[inline(always)]
         pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
-            #[target_feature(enable = "avx")]
+            #[target_feature(enable = "avx,fma")]
             fn with_avx<R>(avx: Avx, work: impl FnOnce(Avx) -> R) -> R {
                 work(avx)
             }
-            // SAFETY: an `Avx` exists, so the processor has AVX.
+            // SAFETY: an `Avx` exists, so the processor has AVX and FMA.
             unsafe { with_avx(self, work) }
         }
     }
@@ -271,7 +315,7 @@ pub(crate) mod avx {
         translation: __m256,
     }
 
-    // SAFETY, of each block: an `Avx` exists, so the processor has AVX.
+    // SAFETY, of each block: an `Avx` exists, so the processor has AVX and FMA.
     impl Product for Avx {
         type Left = Spread;
         type Right = Pairs;
@@ -342,19 +386,29 @@ pub(crate) mod avx {
         }
 
         #[inline(always)]
+        fn fused(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+            unsafe { _mm256_fmadd_ps(a, b, c) }
+        }
+
+        #[inline(always)]
+        fn fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+            unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
+        }
+
+        #[inline(always)]
         fn both(self, row: Vec4) -> __m256 {
             unsafe { _mm256_set_m128(row.into(), row.into()) }
         }
     }
 
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn pairs(m: &Affine3A) -> Pairs {
         let pair = |first: Vec3A, second: Vec3A| _mm256_set_m128(second.into(), first.into());
         Pairs { xy: pair(m.matrix3.x_axis, m.matrix3.y_axis), zt: pair(m.matrix3.z_axis, m.translation) }
     }
 
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn spread(a: &Affine3A) -> Spread {
         let both = |v: Vec3A| {
@@ -371,19 +425,18 @@ pub(crate) mod avx {
     }
 
     /// `a · b`; the fourth lanes hold nothing.
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn product(Spread { x, y, z, translation }: Spread, b: Pairs) -> Pairs {
-        let product = |b: __m256| {
-            let by_x = _mm256_mul_ps(x, _mm256_permute_ps::<0b00_00_00_00>(b));
-            let by_y = _mm256_mul_ps(y, _mm256_permute_ps::<0b01_01_01_01>(b));
-            let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<0b10_10_10_10>(b));
-            _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
+        let product = |b: __m256, by_x: __m256| {
+            let by_y = _mm256_fmadd_ps(y, _mm256_permute_ps::<0b01_01_01_01>(b), by_x);
+            _mm256_fmadd_ps(z, _mm256_permute_ps::<0b10_10_10_10>(b), by_y)
         };
-        Pairs { xy: product(b.xy), zt: _mm256_add_ps(product(b.zt), translation) }
+        let [xy, zt] = [b.xy, b.zt].map(|b| _mm256_permute_ps::<0b00_00_00_00>(b));
+        Pairs { xy: product(b.xy, _mm256_mul_ps(x, xy)), zt: product(b.zt, _mm256_fmadd_ps(x, zt, translation)) }
     }
 
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn write(m: Pairs, out: &mut Affine3A) {
         let columns = [m.xy, m.zt].map(|pair| [_mm256_castps256_ps128(pair), _mm256_extractf128_ps::<1>(pair)]);
@@ -392,7 +445,7 @@ pub(crate) mod avx {
         *out = Affine3A { matrix3: Mat3A { x_axis, y_axis, z_axis }, translation };
     }
 
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn write_matrix(m: Pairs, out: &mut Mat4) {
         const LAST: i32 = 0b1000_1000;
@@ -404,7 +457,7 @@ pub(crate) mod avx {
     }
 
     /// The elements of two columns of four joints, in six vectors of which each joint's product takes a lane.
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn elements(elements: &Elements) -> [[__m256; 3]; 2] {
         let both = |first: [Vec4; 3], second: [Vec4; 3]| {
@@ -421,17 +474,16 @@ pub(crate) mod avx {
     }
 
     /// The product of `a` and the matrix of the joint in a lane.
-    #[target_feature(enable = "avx")]
+    #[target_feature(enable = "avx,fma")]
     #[inline]
     fn product_of_lane<const LANE: i32>(a: Spread, b: &[[__m256; 3]; 2]) -> Pairs {
         let Spread { x, y, z, translation } = a;
-        let product = |b: &[__m256; 3]| {
-            let by_x = _mm256_mul_ps(x, _mm256_permute_ps::<LANE>(b[0]));
-            let by_y = _mm256_mul_ps(y, _mm256_permute_ps::<LANE>(b[1]));
-            let by_z = _mm256_mul_ps(z, _mm256_permute_ps::<LANE>(b[2]));
-            _mm256_add_ps(_mm256_add_ps(by_x, by_y), by_z)
+        let product = |b: &[__m256; 3], by_x: __m256| {
+            let by_y = _mm256_fmadd_ps(y, _mm256_permute_ps::<LANE>(b[1]), by_x);
+            _mm256_fmadd_ps(z, _mm256_permute_ps::<LANE>(b[2]), by_y)
         };
-        Pairs { xy: product(&b[0]), zt: _mm256_add_ps(product(&b[1]), translation) }
+        let [xy, zt] = [b[0][0], b[1][0]].map(|b| _mm256_permute_ps::<LANE>(b));
+        Pairs { xy: product(&b[0], _mm256_mul_ps(x, xy)), zt: product(&b[1], _mm256_fmadd_ps(x, zt, translation)) }
     }
 }
 
@@ -450,14 +502,15 @@ mod tests {
             product.write_matrix(product.left(a), right, &mut matrix);
             numbers.extend(matrix.to_cols_array());
         }
-        for locals in [Elements::new::<true>(row), Elements::new::<false>(row)].map(|e| product.locals(&e)) {
+        let elements = [Elements::new::<P, true>(product, row), Elements::new::<P, false>(product, row)];
+        for locals in elements.map(|elements| product.locals(&elements)) {
             for lane in 0..4 {
                 product.write_lane(product.left(a), &locals, lane, &mut affine);
                 numbers.extend(affine.to_cols_array());
             }
         }
         let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
-        for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y)] {
+        for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y), product.fused(x, y, x)] {
             numbers.extend(product.rows(pair).iter().flat_map(|row| row.to_array()));
         }
         numbers.into_iter().map(bits_of).collect()
@@ -489,7 +542,34 @@ mod tests {
             if let Some(avx) = avx::Avx::find() {
                 assert_eq!(bits(avx, &a, &b, &row), portable);
             }
-            assert_eq!(portable[..16], Mat4::from(a * b).to_cols_array().map(bits_of));
+            let expected = std::array::from_fn(|column| {
+                let [x, y, z] = b.to_cols_array_2d()[column];
+                let first = a.matrix3.x_axis * x;
+                let columns = a.to_cols_array_2d();
+                std::array::from_fn::<_, 3, _>(|i| {
+                    let by_x = if column < 3 { first[i] } else { columns[0][i].mul_add(x, columns[3][i]) };
+                    columns[2][i].mul_add(z, columns[1][i].mul_add(y, by_x))
+                })
+            });
+            let expected = Mat4::from(Affine3A::from_cols_array_2d(&expected));
+            assert_eq!(portable[..16], expected.to_cols_array().map(bits_of));
+        }
+    }
+
+    #[test]
+    fn a_fused_operation_made_of_several_rounds_once() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut number = || match random.u32(..6) {
+            0 => [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN][random.usize(..8)],
+            // Few digits: sums that lie halfway between two numbers, or all but.
+            1 => (1.0 + random.u32(..8) as f32 * f32::EPSILON) * f32::powi(2.0, random.i32(-30..30)),
+            2 => f32::from_bits(random.u32(..)),
+            3 => f32::from_bits(random.u32(..1 << 24)),
+            _ => random.f32() * 4.0 - 2.0,
+        };
+        for _ in 0..if cfg!(miri) { 1000 } else { 2_000_000 } {
+            let [a, b, c] = [number(), number(), number()];
+            assert_eq!(bits_of(fused_number(a, b, c)), bits_of(a.mul_add(b, c)), "{a:e} {b:e} {c:e}");
         }
     }
 }
