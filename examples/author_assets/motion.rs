@@ -74,7 +74,7 @@ impl Motion {
         SkeletalClip::new(timing, &frames)
     }
 
-    /// A loop ends as it begins, and no joint goes faster than `limit`, in metres a second.
+    /// A loop ends as it begins, no joint goes faster than `limit`, in metres a second, or flips.
     #[cfg(test)]
     pub fn assert_smooth(&self, rig: &Rig, limit: f64) {
         let (first, last) = (&self.frames[0], &self.frames[self.frames.len() - 1]);
@@ -86,6 +86,11 @@ impl Motion {
             for (joint, (a, b)) in rig.joints.iter().zip(before.iter().zip(&after)) {
                 let speed = a.0.distance(b.0) * self.rate;
                 assert!(speed < limit, "{} frame {frame}, {}: {speed} m/s", self.name, joint.name);
+            }
+            // What a joint's place does not show: a limb that flips about its own length.
+            for (joint, (a, b)) in rig.joints.iter().zip(pair[0].turns.iter().zip(&pair[1].turns)) {
+                let turned = a.angle_between(*b).to_degrees();
+                assert!(turned < 60.0, "{} frame {frame}, {}: turns by {turned}°", self.name, joint.name);
             }
         }
     }
