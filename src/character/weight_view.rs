@@ -77,13 +77,49 @@ pub(super) struct MeshVariant {
 pub(super) struct MeshVariants {
     /// By original; `None` where that cannot be read.
     made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
-    /// Those made in this frame.
+    /// Those made in this frame, too late for the GPU.
     fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
 }
 
 type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
 type MaybeChanged =
     Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
+
+/// Makes the meshes of characters that are mirrored from this frame on, while the GPU can still have them in
+/// it: a frame later they would be seen inside out once.
+///
+/// It goes by the transforms of the character and those above it, and so misses one that is mirrored by a
+/// change far above it.
+pub(super) fn foresee_mirrors(
+    assets: Res<Assets<Character>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut variants: ResMut<MeshVariants>,
+    mut loading: Local<Vec<Entity>>,
+    changed: Query<Entity, (With<CharacterParts>, Or<(Changed<Transform>, Changed<SkinnedCharacter>)>)>,
+    characters: Query<(&SkinnedCharacter, &CharacterParts, Option<&WeightView>)>,
+    places: Query<(&Transform, Option<&ChildOf>)>,
+) {
+    let still_loading = std::mem::take(&mut *loading);
+    for entity in changed.iter().chain(still_loading) {
+        let Ok((handle, parts, view)) = characters.get(entity) else { continue };
+        let mut mirrored = false;
+        let mut above = Some(entity);
+        while let Some((place, parent)) = above.and_then(|entity| places.get(entity).ok()) {
+            mirrored ^= place.scale.element_product() < 0.0;
+            above = parent.map(ChildOf::parent);
+        }
+        let variant = MeshVariant { mirrored, view: view.copied() };
+        if !mirrored || parts.variant == variant {
+            continue;
+        }
+        match assets.get(handle.id()) {
+            Some(character) => {
+                variants.are_made(character, variant, &mut meshes);
+            }
+            None => loading.push(entity),
+        }
+    }
+}
 
 /// Gives parts the mesh they are to have, where that may have changed.
 pub(super) fn swap_meshes(
@@ -96,8 +132,9 @@ pub(super) fn swap_meshes(
     mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
     mut parts: Query<&mut Mesh3d>,
 ) {
-    // Meshes whose original was changed are made anew.
+    // What was foreseen is in time.
     variants.fresh.clear();
+    // Meshes whose original was changed are made anew.
     let mut stale = false;
     for event in mesh_events.read() {
         if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {

@@ -6,11 +6,12 @@ use super::{
 };
 use crate::{
     asset::Character,
+    character::PoseCounts,
     controller::AnimationController,
     pose::{ClipLayer, Evaluate, JointOverride, Scratch},
 };
 use bevy::{camera::visibility::ViewVisibility, prelude::*};
-use bevy_egui::egui::{RichText, Ui};
+use bevy_egui::egui::{self, RichText, Ui};
 use std::{collections::HashSet, time::Instant};
 
 #[derive(Default)]
@@ -29,6 +30,7 @@ pub(super) struct Sights<'a, 'w, 's> {
     pub(super) assets: &'a Assets<Character>,
     pub(super) meshes: Option<&'a Assets<Mesh>>,
     pub(super) visible: &'a Query<'w, 's, &'static ViewVisibility>,
+    pub(super) poses: PoseCounts,
 }
 
 /// Bytes of a character's palettes in the skin buffer: a matrix for each joint of each part.
@@ -87,7 +89,6 @@ pub(super) fn show_all<'w, 's>(
     others: impl Iterator<Item = InspectedReadOnlyItem<'w, 's>>,
 ) {
     let [mut characters, mut parts, mut bytes] = [Count::default(); 3];
-    let mut evaluated = 0;
     let mut used = HashSet::new();
     for item in others {
         let in_view = |&&part: &&Entity| sights.visible.get(part).is_ok_and(|visibility| visibility.get());
@@ -102,7 +103,6 @@ pub(super) fn show_all<'w, 's>(
         }
         characters.add(1, usize::from(shown > 0));
         parts.add(item.parts.entities.len(), shown);
-        evaluated += usize::from(item.pose.is_changed());
         if let Some(character) = sights.assets.get(item.handle.id()) {
             used.insert(item.handle.id());
             let palettes = palette_bytes(character);
@@ -125,15 +125,34 @@ pub(super) fn show_all<'w, 's>(
         }
     });
     ui.add_space(4.0);
-    numbers::grid("sums", 2).show(ui, |ui| {
-        let each = characters.all as f64 / used.len().max(1) as f64;
-        fact(ui, "assets", format!("{}, each shared by {each:.1} characters", grouped(used.len())));
-        fact(ui, "poses evaluated", format!("{} in this frame", grouped(evaluated)));
-        let sum = state.mean * evaluated as f64;
-        fact(ui, "evaluation", format!("{} on one thread, {:.1} µs each", duration(sum), state.mean));
-    })
-    .response
-    .on_hover_text("A pose that did not change is kept. The time is the mean of one evaluation in each frame, done again for the clock alone.");
+    numbers::grid("sums", 2)
+        .show(ui, |ui| {
+            let each = characters.all as f64 / used.len().max(1) as f64;
+            fact(ui, "assets", format!("{}, each shared by {each:.1} characters", grouped(used.len())));
+            let sum = state.mean * sights.poses.evaluated as f64;
+            fact(ui, "evaluation", format!("{} on one thread, {:.1} µs each", duration(sum), state.mean));
+        })
+        .response
+        .on_hover_text("the mean of one evaluation in each frame, done again for the clock alone");
+    poses(ui, sights.poses);
+}
+
+/// What became of everybody's pose in this frame.
+fn poses(ui: &mut Ui, PoseCounts { evaluated, shared, interpolated, .. }: PoseCounts) {
+    ui.add_space(4.0);
+    ui.strong("Poses in this frame");
+    numbers::grid("poses", 2).show(ui, |ui| {
+        for (title, count, hint) in [
+            ("evaluated", evaluated, "worked out from the clips; one that did not change is kept"),
+            ("shared", shared, "taken from another character that plays the same: PoseSharing"),
+            ("interpolated", interpolated, "moved on between two that were worked out: UpdateRate"),
+        ] {
+            let title = ui.add(egui::Label::new(RichText::new(title).weak()).extend());
+            title.on_hover_text(hint);
+            cell(ui, RichText::new(grouped(count)).monospace());
+            ui.end_row();
+        }
+    });
 }
 
 /// How many there are, and how many of them are in view.

@@ -40,6 +40,7 @@ mod keys;
 mod list;
 mod log;
 mod mirror;
+mod names;
 mod numbers;
 mod parts;
 mod picking;
@@ -57,7 +58,8 @@ pub use picking::CharacterPickingPlugin;
 use crate::{
     asset::Character,
     character::{
-        CharacterParts, CharacterSystems, ModelPose, PartOverrides, PoseOverrides, SkinnedCharacter, WeightView,
+        CharacterParts, CharacterSystems, ModelPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter,
+        WeightView,
     },
     controller::AnimationController,
     model::JointIndex,
@@ -166,6 +168,7 @@ impl Plugin for MarionetteInspectorPlugin {
         app.init_resource::<Inspector>()
             .init_resource::<InspectedCharacter>()
             .init_resource::<HoveredJoint>()
+            .insert_resource(draw::NamesElsewhere)
             .init_resource::<log::EventLog>()
             .init_resource::<State>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
@@ -181,7 +184,10 @@ impl Plugin for MarionetteInspectorPlugin {
             )
             .add_systems(PostUpdate, clipboard::hand_over.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(PostUpdate, click::choose.run_if(is_open).after(CharacterSystems::EvaluateLate))
-            .add_systems(EguiPrimaryContextPass, panel.run_if(is_open));
+            .add_systems(
+                EguiPrimaryContextPass,
+                (names::write.run_if(any_with_component::<DrawSkeleton>), panel.run_if(is_open)).chain(),
+            );
     }
 }
 
@@ -223,7 +229,7 @@ struct Inspected {
     name: Option<&'static Name>,
     handle: &'static SkinnedCharacter,
     parts: &'static CharacterParts,
-    pose: Ref<'static, ModelPose>,
+    pose: &'static ModelPose,
     world: &'static GlobalTransform,
     controller: &'static mut AnimationController,
     overrides: Option<&'static mut PoseOverrides>,
@@ -240,6 +246,7 @@ struct Surroundings<'w, 's> {
     visible: Query<'w, 's, &'static ViewVisibility>,
     real_time: Res<'w, Time<Real>>,
     virtual_time: Option<ResMut<'w, Time<Virtual>>>,
+    poses: Res<'w, PoseCounts>,
     log: Res<'w, log::EventLog>,
     commands: Commands<'w, 's>,
 }
@@ -319,7 +326,8 @@ fn panel(
                     parts::show(ui, character, around.meshes.as_deref(), &mut item, &mut around.commands);
                 }
                 InspectorTab::Cost => {
-                    let sights = cost::Sights { assets, meshes: around.meshes.as_deref(), visible: &around.visible };
+                    let (meshes, poses) = (around.meshes.as_deref(), *around.poses);
+                    let sights = cost::Sights { assets, meshes, visible: &around.visible, poses };
                     cost::show_one(ui, &mut state.cost, character, &item, &sights);
                     ui.separator();
                     cost::show_all(ui, &mut state.cost, &sights, characters.iter());

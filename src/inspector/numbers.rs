@@ -13,12 +13,23 @@ pub(super) fn accent(visuals: &egui::Visuals) -> egui::Color32 {
     if visuals.dark_mode { ACCENT } else { egui::Color32::from_rgb(176, 84, 0) }
 }
 
+/// x, y and z, as their arrows in the view.
+const AXES: [egui::Color32; 3] = [
+    egui::Color32::from_rgb(226, 72, 77),
+    egui::Color32::from_rgb(106, 178, 58),
+    egui::Color32::from_rgb(76, 140, 250),
+];
+
 /// Room between the lines, and long words cut instead of wrapped.
 pub(super) fn calm(ui: &mut Ui) {
     let style = ui.style_mut();
     style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     style.spacing.interact_size.x = 62.0;
     style.wrap_mode = Some(egui::TextWrapMode::Truncate);
+    // egui's light theme has none: its stripes are white on white.
+    if !style.visuals.dark_mode {
+        style.visuals.faint_bg_color = egui::Color32::from_gray(238);
+    }
     // Labels are there to be read.
     let dark = style.visuals.dark_mode;
     style.visuals.weak_text_alpha = if dark { 0.85 } else { 0.9 };
@@ -123,13 +134,17 @@ pub(super) fn transform(ui: &mut Ui, id: &str, transform: &JointTransform) {
 pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'static str, decimals: usize) -> bool {
     let mut changed = false;
     ui.horizontal(|ui| {
-        for (value, axis) in values.iter_mut().zip(["x ", "y ", "z "]) {
+        for ((value, axis), color) in values.iter_mut().zip(["x ", "y ", "z "]).zip(AXES) {
             let drag = egui::DragValue::new(value)
                 .speed(speed)
                 .prefix(axis)
                 .suffix(suffix)
                 .custom_formatter(|value, _| plain(value, decimals));
-            changed |= ui.add_sized([84.0, 20.0], drag).changed();
+            let field = ui.add_sized([84.0, 20.0], drag);
+            changed |= field.changed();
+            // The colour of the axis in the view.
+            let stripe = egui::Rect::from_min_size(field.rect.min, egui::vec2(3.0, field.rect.height()));
+            ui.painter().rect_filled(stripe, egui::CornerRadius { nw: 2, sw: 2, ne: 0, se: 0 }, color);
         }
     });
     changed && values.iter().all(|value| value.is_finite())

@@ -123,6 +123,11 @@ impl Harness {
     pub fn picture(&mut self) -> image::RgbaImage {
         // Materials and meshes of this frame reach the GPU in the next.
         (0..3).for_each(|_| self.update());
+        self.picture_at_once()
+    }
+
+    /// A picture of the next frame.
+    pub fn picture_at_once(&mut self) -> image::RgbaImage {
         let taken = Arc::new(Mutex::new(None));
         let slot = taken.clone();
         self.app
