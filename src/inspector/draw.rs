@@ -13,6 +13,7 @@ use bevy::{
     math::bounding::Aabb3d,
     prelude::*,
 };
+use bevy_egui::PrimaryEguiContext;
 use glam::Affine3A;
 
 /// Put on a character: draws its skeleton as it is posed, in front of the skin.
@@ -105,7 +106,7 @@ impl Plugin for DrawSkeletonPlugin {
 #[derive(Resource, Default, PartialEq)]
 pub(super) struct HoveredJoint(pub(super) Option<(Entity, JointIndex)>);
 
-/// Names are written elsewhere, not by gizmos.
+/// Names are written by egui where it has a context, not by gizmos.
 #[derive(Resource)]
 pub(super) struct NamesElsewhere;
 
@@ -125,6 +126,7 @@ fn draw(
     boxes: Query<(&Aabb, &GlobalTransform)>,
     cameras: Query<(&Camera, &GlobalTransform), With<Camera3d>>,
     names_elsewhere: Option<Res<NamesElsewhere>>,
+    egui: Query<(), With<PrimaryEguiContext>>,
 ) {
     // Names can face one camera only: the first that draws.
     let camera = cameras.iter().filter(|(camera, _)| camera.is_active).min_by_key(|(camera, _)| camera.order);
@@ -141,7 +143,7 @@ fn draw(
             }
         }
         if what.names
-            && names_elsewhere.is_none()
+            && (names_elsewhere.is_none() || egui.is_empty())
             && let Some(camera) = camera
         {
             write_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);

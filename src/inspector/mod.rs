@@ -10,8 +10,10 @@
 //! ```
 //!
 //! F1 opens and closes it, or set [`Inspector::open`]. While it is closed none of its systems run but
-//! the one that looks at the key, and the drawing of skeletons where one is asked for. It stands on bevy_egui's primary context, which that adds to the first
-//! camera by itself.
+//! the one that looks at the key, and the drawing of skeletons where one is asked for.
+//!
+//! It stands on bevy_egui's primary context. Where you add `EguiPlugin` yourself, before this plugin, that is
+//! yours; else there is none until the panel is first opened, and then it is on the camera that draws the scene.
 //!
 //! | tab | shows |
 //! | --- | --- |
@@ -30,6 +32,7 @@
 
 mod click;
 mod clipboard;
+mod context;
 mod cost;
 mod draw;
 mod drawing;
@@ -69,10 +72,14 @@ use bevy::{
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
 };
-use bevy_egui::{EguiContexts, EguiPlugin, EguiPostUpdateSet, EguiPrimaryContextPass, egui, input::EguiWantsInput};
+use bevy_egui::{
+    EguiContexts, EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, egui,
+    input::EguiWantsInput,
+};
 use draw::HoveredJoint;
 
-/// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along.
+/// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along. If you show
+/// something by egui yourself, add that first: it then makes its context as ever, not only for an open panel.
 #[derive(Default)]
 pub struct MarionetteInspectorPlugin;
 
@@ -161,6 +168,8 @@ impl Plugin for MarionetteInspectorPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<EguiPlugin>() {
             app.add_plugins(EguiPlugin::default());
+            app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+            app.add_systems(PreUpdate, context::provide.before(EguiPreUpdateSet::InitContexts));
         }
         if !app.is_plugin_added::<DrawSkeletonPlugin>() {
             app.add_plugins(DrawSkeletonPlugin);

@@ -2,6 +2,7 @@
 
 use super::painted::Painted;
 use bevy::{
+    diagnostic::FrameCount,
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
     window::PrimaryWindow,
@@ -16,7 +17,7 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 type Job = Box<dyn FnOnce(&mut World) + Send>;
@@ -48,7 +49,12 @@ pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 
     let mut desk = Desk { jobs, window: String::new(), scale: 1.0, folder: folder.to_owned() };
     app.insert_resource(Jobs(Mutex::new(receiver))).add_systems(Last, work);
     let actor = thread::spawn(move || {
+        let begin = Instant::now();
         let end = catch_unwind(AssertUnwindSafe(|| script(&mut desk)));
+        if end.is_ok() {
+            let frames = desk.ask(|world| world.resource::<FrameCount>().0);
+            println!("{frames} frames in {:.0} s", begin.elapsed().as_secs_f32());
+        }
         let exit: Job = Box::new(|world| {
             world.write_message(AppExit::Success);
         });

@@ -1,6 +1,8 @@
 //! The panel in a window of the system, under its pointer and its keys: posed, scrubbed and switched, the
 //! result read back from the world; and pictures of every tab.
 //!
+//! A process has one window in its life: one test at a time.
+//!
 //! It wants an X display to itself, with xdotool: `.ci/panel` sets one up.
 
 #[path = "../../examples/stage/mod.rs"]
@@ -10,18 +12,19 @@ use super::{
     desk::{self, Desk},
     painted::PaintedPlugin,
 };
-use bevy::{prelude::*, time::TimeUpdateStrategy, winit::WinitSettings};
+use bevy::{diagnostic::FrameCount, prelude::*, time::TimeUpdateStrategy, winit::WinitSettings};
 use bevy_egui::egui::{Vec2 as Step, pos2, vec2};
 use bevy_marionette::{
     asset::CharacterPart,
     character::{ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{BlendMode, Priority, Track, Transition},
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, MarionetteInspectorPlugin},
+    model::JointTransform,
     prelude::*,
 };
 use clap::Parser;
 use stage::{Orbit, StageArgs, View};
-use std::path::Path;
+use std::{path::PathBuf, time::Duration};
 
 /// The one who is posed.
 #[derive(Component)]
@@ -29,27 +32,9 @@ struct Scout;
 
 #[test]
 #[ignore = "opens a window on a display of its own: run .ci/panel"]
-fn the_pointer_of_the_system_poses_scrubs_and_switches_and_every_tab_is_pictured() {
-    let folder = std::env::var_os("PANEL_PICTURES").unwrap_or_else(|| "target/panel".into());
-    std::fs::create_dir_all(&folder).expect("a folder for the pictures");
-    let mut app = stage::app("panel", &StageArgs::parse_from(["panel"]), "");
-    app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin))
-        .insert_resource(WinitSettings::continuous())
-        // However slowly it is drawn, it moves on evenly.
-        .insert_resource(TimeUpdateStrategy::ManualDuration(std::time::Duration::from_millis(25)))
-        // The panel covers the right: stand left of the middle.
-        .insert_resource(View(Orbit { target: Vec3::new(-0.38, 0.92, 0.0), distance: 3.6, yaw: -0.35, pitch: 0.1 }))
-        .add_systems(PostStartup, spare_the_software)
-        .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
-            let [scout, hound] =
-                ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
-            commands.spawn((Name::new("Scout"), Scout, scout, AnimationController::playing("walk")));
-            let beside = Transform::from_xyz(1.1, 0.0, 0.8);
-            commands.spawn((Name::new("Hound"), hound, AnimationController::playing("idle"), beside));
-        });
-    desk::run(app, Path::new(&folder), |desk| {
-        desk.sit_down("bevy_marionette: panel");
-        desk.until("both characters", |world| world.query::<&ModelPose>().iter(world).all(|p| p.joints.len() > 10));
+fn the_pointer_of_the_system_chooses_poses_scrubs_and_switches() {
+    desk::run(plain(), &folder(), |desk| {
+        sit_down(desk);
         f1_opens(desk);
         a_joint_is_posed(desk);
         a_track_is_slowed(desk);
@@ -57,19 +42,79 @@ fn the_pointer_of_the_system_poses_scrubs_and_switches_and_every_tab_is_pictured
         drawings_are_switched(desk);
         a_part_is_hidden(desk);
         the_view_is_clicked_and_turned(desk);
+    });
+}
+
+#[test]
+#[ignore = "opens a window on a display of its own: run .ci/panel"]
+fn every_tab_is_pictured_and_none_is_cut_off() {
+    desk::run(plain(), &folder(), |desk| {
+        sit_down(desk);
+        desk.key("F1");
         pictures(desk);
     });
 }
 
-/// Shadows and smooth edges are most of what a frame costs, and none of it is the panel's.
-fn spare_the_software(
-    mut commands: Commands,
-    cameras: Query<Entity, With<Camera>>,
-    mut lights: Query<&mut DirectionalLight>,
-) {
-    lights.iter_mut().for_each(|mut light| light.shadow_maps_enabled = false);
-    cameras.iter().for_each(|camera| {
-        commands.entity(camera).insert(Msaa::Off);
+#[test]
+#[ignore = "opens a window on a display of its own: run .ci/panel readme"]
+fn the_readmes_picture() {
+    desk::run(on_stage("--bare"), &folder(), |desk| {
+        sit_down(desk);
+        desk.key("F1");
+        desk.click("search joints");
+        desk.type_text("upper_arm");
+        desk.click("upper_arm.L");
+        desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
+        desk.click("clear");
+        desk.point(pos2(40.0, 300.0));
+        desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 400);
+        desk.picture("inspector");
+    });
+}
+
+/// The two without ground, sky and shadows: this is about the panel, and software draws slowly.
+fn plain() -> App {
+    let mut app = on_stage("--plain");
+    app.add_systems(
+        PostStartup,
+        |mut around: Query<&mut Visibility, With<Mesh3d>>, mut lights: Query<&mut DirectionalLight>| {
+            around.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
+            lights.iter_mut().for_each(|mut light| light.shadow_maps_enabled = false);
+        },
+    );
+    app
+}
+
+fn folder() -> PathBuf {
+    let folder = std::env::var_os("PANEL_PICTURES").map_or("target/panel".into(), PathBuf::from);
+    std::fs::create_dir_all(&folder).expect("a folder for the pictures");
+    folder
+}
+
+/// Scout and Hound on the examples' stage, and a closed panel.
+fn on_stage(how: &str) -> App {
+    let mut app = stage::app("panel", &StageArgs::parse_from(["panel", how]), "");
+    app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin))
+        .insert_resource(WinitSettings::continuous())
+        // However slowly it is drawn, it moves on evenly.
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(25)))
+        // The panel covers the right: they stand left of the middle.
+        .insert_resource(View(Orbit { target: Vec3::new(-0.38, 0.92, 0.0), distance: 3.6, yaw: -0.35, pitch: 0.1 }))
+        .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
+            let [scout, hound] =
+                ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
+            commands.spawn((Name::new("Scout"), Scout, scout, AnimationController::playing("walk")));
+            let beside = Transform::from_xyz(1.1, 0.0, 0.8);
+            commands.spawn((Name::new("Hound"), hound, AnimationController::playing("idle"), beside));
+        });
+    app
+}
+
+fn sit_down(desk: &mut Desk) {
+    desk.sit_down("bevy_marionette: panel");
+    desk.until("both characters", |world| {
+        let loaded = |pose: &ModelPose| pose.joints.len() > 10;
+        world.query::<&ModelPose>().iter(world).filter(|pose| loaded(pose)).count() == 2
     });
 }
 
@@ -249,8 +294,11 @@ fn the_view_is_clicked_and_turned(desk: &Desk) {
 /// All that is to be seen, in every size and both themes.
 fn pictures(desk: &mut Desk) {
     let arm = joint_named(desk, "upper_arm.L");
-    change_scout(desk, |mut scout| {
-        scout.remove::<(WeightView, DrawSkeleton)>();
+    change_scout(desk, move |mut scout| {
+        let mut by_hand = PoseOverrides::default();
+        let turn = Quat::from_euler(EulerRot::XYZ, -0.2, -1.1, -0.4);
+        by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
+        scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
         controller.key_priority_blend(0.8, 3.0, 1.0, Transition::Linear);
         let point = Track::new("point").weight(0.8).priority(Priority::High).mask("upper_body");
