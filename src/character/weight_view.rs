@@ -25,12 +25,12 @@ pub enum WeightView {
     InfluenceCount,
 }
 
-/// The colour that stands for a weight in 0..=1: dark blue, cyan, green, yellow, red, as in Blender's
-/// weight paint mode.
+/// The colour that stands for a weight in 0..=1: blue, cyan, green, yellow, red, as in Blender's weight paint
+/// mode.
 pub fn weight_color(weight: f32) -> Color {
     let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
     // It also gets brighter, so that it reads without colours.
-    let bright = 0.5 + 0.5 * weight;
+    let bright = 0.7 + 0.3 * weight;
     let quarter = weight * 4.0;
     let (red, green, blue) = match quarter {
         q if q <= 1.0 => (0.0, q, 1.0),
@@ -290,10 +290,12 @@ fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> 
         .collect()
 }
 
-/// A little shadow painted on, from above and in front in the bind pose, so that the form still reads.
+/// Shadow painted on, as by a light above and in front in the bind pose, so that the form still reads.
+///
+/// Characters look along −Z.
 fn shade(normal: Vec3) -> f32 {
-    const LIGHT: Vec3 = Vec3::new(0.36, 0.72, 0.594);
-    0.72 + 0.28 * normal.dot(LIGHT).clamp(-1.0, 1.0)
+    const LIGHT: Vec3 = Vec3::new(0.48, 0.64, -0.6);
+    0.64 + 0.36 * normal.dot(LIGHT).clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]
@@ -301,18 +303,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_go_from_dark_blue_over_cyan_green_and_yellow_to_red() {
+    fn weights_go_from_blue_over_cyan_green_and_yellow_to_red() {
         let steps = [
-            (0.0, [0.0, 0.0, 0.5]),
-            (0.25, [0.0, 0.625, 0.625]),
-            (0.5, [0.0, 0.75, 0.0]),
-            (0.75, [0.875, 0.875, 0.0]),
+            (0.0, [0.0, 0.0, 0.7]),
+            (0.25, [0.0, 0.775, 0.775]),
+            (0.5, [0.0, 0.85, 0.0]),
+            (0.75, [0.925, 0.925, 0.0]),
             (1.0, [1.0, 0.0, 0.0]),
             (7.0, [1.0, 0.0, 0.0]),
-            (f32::NAN, [0.0, 0.0, 0.5]),
+            (f32::NAN, [0.0, 0.0, 0.7]),
         ];
         for (weight, color) in steps {
-            assert_eq!(weight_color(weight).to_srgba().to_f32_array_no_alpha(), color, "{weight}");
+            let found = weight_color(weight).to_srgba().to_f32_array_no_alpha();
+            assert!(Vec3::from(found).abs_diff_eq(Vec3::from(color), 1e-6), "{weight}: {found:?}");
         }
         // No step: neighbouring weights have neighbouring colours.
         for i in 0..1000 {

@@ -5,6 +5,10 @@ use bevy::prelude::*;
 use bevy_egui::PrimaryEguiContext;
 use std::cmp::Reverse;
 
+/// The context is the panel's alone.
+#[derive(Resource)]
+pub(super) struct Own;
+
 /// Puts the context on the camera that draws the scene, once the panel is open or names are to be written.
 pub(super) fn provide(
     mut commands: Commands,

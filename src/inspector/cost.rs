@@ -2,7 +2,7 @@
 
 use super::{
     InspectedItem, InspectedReadOnlyItem,
-    numbers::{self, cell, grouped, name_cell},
+    numbers::{self, cell, grouped, name_cell, right_cell},
 };
 use crate::{
     asset::Character,
@@ -61,19 +61,21 @@ pub(super) fn show_one(
     });
     ui.add_space(4.0);
     numbers::grid("parts", 5).striped(true).show(ui, |ui| {
-        for title in ["part", "vertices", "triangles", "joints", "in view"] {
-            cell(ui, RichText::new(title).weak());
+        cell(ui, RichText::new("part").weak());
+        for title in ["vertices", "triangles", "joints"] {
+            right_cell(ui, RichText::new(title).weak());
         }
+        cell(ui, RichText::new("in view").weak());
         ui.end_row();
         for (at, part) in character.parts.iter().enumerate() {
             name_cell(ui, &part.name, 20);
             // Meshes that were moved to the GPU cannot be counted here.
             let mesh = sights.meshes.and_then(|meshes| meshes.get(&part.mesh));
             let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
-            cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
+            right_cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
             let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
-            cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
-            cell(ui, RichText::new(grouped(part.palette.len())).monospace());
+            right_cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
+            right_cell(ui, RichText::new(grouped(part.palette.len())).monospace());
             let entity = item.parts.entities.get(at);
             let seen = entity.and_then(|&part| sights.visible.get(part).ok()).is_some_and(|seen| seen.get());
             ui.label(if seen { "yes" } else { "no" });
@@ -111,15 +113,16 @@ pub(super) fn show_all<'w, 's>(
     }
     state.turn = (state.turn + 1) % characters.seen.max(1);
     ui.strong("All characters");
-    numbers::grid("cost of all", 4).show(ui, |ui| {
-        for title in ["", "in view", "culled", "in all"] {
-            cell(ui, RichText::new(title).weak());
+    numbers::grid("cost of all", 5).show(ui, |ui| {
+        cell(ui, "");
+        for title in ["in view", "culled", "in all"] {
+            right_cell(ui, RichText::new(title).weak());
         }
         ui.end_row();
         for (title, count) in [("characters", characters), ("parts", parts), ("palette bytes", bytes)] {
             cell(ui, RichText::new(title).weak());
             for number in [count.seen, count.all - count.seen, count.all] {
-                cell(ui, RichText::new(grouped(number)).monospace());
+                right_cell(ui, RichText::new(grouped(number)).monospace());
             }
             ui.end_row();
         }
@@ -141,7 +144,7 @@ pub(super) fn show_all<'w, 's>(
 fn poses(ui: &mut Ui, PoseCounts { evaluated, shared, interpolated, .. }: PoseCounts) {
     ui.add_space(4.0);
     ui.strong("Poses in this frame");
-    numbers::grid("poses", 2).show(ui, |ui| {
+    numbers::grid("poses", 3).show(ui, |ui| {
         for (title, count, hint) in [
             ("evaluated", evaluated, "worked out from the clips; one that did not change is kept"),
             ("shared", shared, "taken from another character that plays the same: PoseSharing"),
@@ -149,7 +152,7 @@ fn poses(ui: &mut Ui, PoseCounts { evaluated, shared, interpolated, .. }: PoseCo
         ] {
             let title = ui.add(egui::Label::new(RichText::new(title).weak()).extend());
             title.on_hover_text(hint);
-            cell(ui, RichText::new(grouped(count)).monospace());
+            right_cell(ui, RichText::new(grouped(count)).monospace());
             ui.end_row();
         }
     });

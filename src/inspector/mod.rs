@@ -169,6 +169,7 @@ impl Plugin for MarionetteInspectorPlugin {
         if !app.is_plugin_added::<EguiPlugin>() {
             app.add_plugins(EguiPlugin::default());
             app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+            app.insert_resource(context::Own);
             app.add_systems(PreUpdate, context::provide.before(EguiPreUpdateSet::InitContexts));
         }
         if !app.is_plugin_added::<DrawSkeletonPlugin>() {
@@ -257,6 +258,7 @@ struct Surroundings<'w, 's> {
     virtual_time: Option<ResMut<'w, Time<Virtual>>>,
     poses: Res<'w, PoseCounts>,
     log: Res<'w, log::EventLog>,
+    own_context: Option<Res<'w, context::Own>>,
     commands: Commands<'w, 's>,
 }
 
@@ -272,6 +274,9 @@ fn panel(
     // No camera yet, or more than one context of its own: nothing to stand on.
     let Ok(ctx) = contexts.ctx_mut() else { return };
     let ctx = ctx.clone();
+    if around.own_context.is_some() {
+        numbers::thicken(&ctx);
+    }
     let state = &mut *state;
     if inspected.0.is_none_or(|entity| !characters.contains(entity)) {
         let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());

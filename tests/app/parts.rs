@@ -270,7 +270,7 @@ fn colors(app: &mut TestApp, part: Entity) -> Option<Vec<Vec3>> {
 fn is_color(shown: Vec3, color: Color) -> bool {
     // The painted shade leaves the hue.
     let color = color.to_linear().to_vec3();
-    shown.normalize().abs_diff_eq(color.normalize(), 1e-5) && shown.length() > 0.5 * color.length()
+    shown.normalize().abs_diff_eq(color.normalize(), 1e-5) && shown.length() > 0.25 * color.length()
 }
 
 #[test]

@@ -13,7 +13,10 @@ use super::{
     painted::PaintedPlugin,
 };
 use bevy::{diagnostic::FrameCount, prelude::*, time::TimeUpdateStrategy, winit::WinitSettings};
-use bevy_egui::egui::{Vec2 as Step, pos2, vec2};
+use bevy_egui::{
+    EguiContext,
+    egui::{Theme, Vec2 as Step, pos2, vec2},
+};
 use bevy_marionette::{
     asset::CharacterPart,
     character::{ModelPose, PartOverrides, PoseOverrides, WeightView},
@@ -311,36 +314,38 @@ fn pictures(desk: &mut Desk) {
         scout.insert(controller);
     });
     desk.ask(move |world| world.resource_mut::<Inspector>().joint = Some(arm));
-    desk.frames(30);
-    for light in [false, true] {
-        if light {
-            desk.click("☀");
-        }
-        let theme = if light { "light" } else { "dark" };
-        for (width, height, scale) in [(1280, 800, 1.0), (1920, 1080, 1.0), (2560, 1600, 2.0)] {
-            if scale > 1.0 && light {
-                continue;
-            }
-            desk.resize(width, height, scale);
+    desk.frames(20);
+    desk.point(pos2(40.0, 300.0));
+    for (width, height, scale, themes) in [
+        (1280, 800, 1.0, &[Theme::Light, Theme::Dark][..]),
+        (1920, 1080, 1.0, &[Theme::Light, Theme::Dark]),
+        (2560, 1600, 2.0, &[Theme::Dark]),
+    ] {
+        desk.resize(width, height, scale);
+        for &theme in themes {
+            desk.ask(move |world| {
+                world.query::<&mut EguiContext>().single_mut(world).expect("one context").get_mut().set_theme(theme);
+            });
+            let of = format!("{width}x{height}-{}", format!("{theme:?}").to_lowercase());
             for tab in InspectorTab::ALL {
-                desk.click(tab.title());
-                // The pointer leaves what it would light up.
-                desk.point(pos2(40.0, 300.0));
-                if tab == InspectorTab::Drawing {
+                let is_drawing = tab == InspectorTab::Drawing;
+                desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);
+                if is_drawing {
                     change_scout(desk, move |mut scout| {
                         scout.insert((DrawSkeleton::default(), WeightView::Joint(arm)));
                     });
                 }
-                desk.frames(4);
+                // A panel takes its size in one frame, lists in it theirs in the next, weights their mesh.
+                desk.frames(3);
                 let title = tab.title().to_lowercase();
-                desk.picture(&format!("{title}-{width}x{height}-{theme}"));
+                desk.picture(&format!("{title}-{of}"));
                 assert!(desk.cut().is_empty(), "{title} at {width}×{height}: {:?}", desk.cut());
-                if tab == InspectorTab::Drawing {
+                if is_drawing {
                     change_scout(desk, |mut scout| {
                         scout.insert(WeightView::InfluenceCount);
                     });
-                    desk.frames(4);
-                    desk.picture(&format!("influences-{width}x{height}-{theme}"));
+                    desk.frames(2);
+                    desk.picture(&format!("influences-{of}"));
                     change_scout(desk, |mut scout| {
                         scout.remove::<(DrawSkeleton, WeightView)>();
                     });
