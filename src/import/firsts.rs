@@ -70,13 +70,15 @@ mod tests {
     }
 
     #[test]
-    fn what_collides_on_purpose_is_left_apart_in_bounded_time() {
-        const COUNT: u32 = 1_000_000;
+    fn what_collides_on_purpose_is_left_apart_after_a_bounded_search() {
+        const COUNT: u32 = 20_000;
         let mut firsts = Firsts::new(COUNT as usize);
-        let started = std::time::Instant::now();
-        let apart = (0..COUNT).filter(|&index| firsts.first(7, index, |other| other == index) == index).count();
-        assert_eq!(apart, COUNT as usize);
-        // The square of a million would take an hour.
-        assert!(started.elapsed().as_secs() < 60);
+        let looked_at = std::cell::Cell::new(0);
+        let differs = |_| {
+            looked_at.set(looked_at.get() + 1);
+            false
+        };
+        assert!((0..COUNT).all(|index| firsts.first(7, index, differs) == index));
+        assert!(looked_at.get() <= COUNT as usize * Firsts::MOST, "{}", looked_at.get());
     }
 }
