@@ -66,19 +66,55 @@ fn main() {
 #[derive(Resource, Default)]
 struct Plan {
     characters: Vec<Handle<Character>>,
+    /// How each character is laid out.
+    layouts: Vec<Layout>,
     rows: Vec<Row>,
     drawn: Option<usize>,
 }
 
-/// A clip seen from one side.
+/// How a character's figures stand, at the same scale in all its rows.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Figures in a row, seen from each of [`SIDES`].
+    columns: [usize; 2],
+    /// Height of the highest, metres.
+    high: f32,
+    /// Metres across the row.
+    frame: f32,
+}
+
+impl Layout {
+    /// So that `times` figures, of all `outlines`, fill the rows: as many in one as there is width for.
+    fn new(outlines: &[Vec<Vec3>], times: usize) -> Self {
+        let (mut high, mut wide, mut long) = (0.0f32, Vec2::ZERO, Vec2::ZERO);
+        for (low, top) in outlines.iter().map(|points| stage::around(points)) {
+            high = high.max(top.y);
+            wide = wide.max(top.xz().max(-low.xz()));
+            long = long.max((top - low).xz());
+        }
+        // An outstretched arm may reach into the neighbour's place, a body may not.
+        let pitch = (1.5 * wide).max(1.12 * long).max(Vec2::splat(0.05));
+        let least = high * 1.22 / ASPECT;
+        let row = |lines: usize| times.div_ceil(lines.clamp(1, times));
+        let widest = row((times as f32 * pitch.max_element() / least) as usize);
+        let frame = (pitch.max_element() * widest as f32).max(least);
+        let columns = pitch.to_array().map(|pitch| row((times as f32 * pitch / frame * 0.999).ceil() as usize));
+        Self { columns, high, frame }
+    }
+}
+
+/// From the front a figure's width is seen, from the side its length; with the turn that shows it.
+const SIDES: [(&str, f32); 2] = [("front", 0.0), ("side", std::f32::consts::FRAC_PI_2)];
+
+/// Some moments of a clip seen from one side.
 #[derive(Clone)]
 struct Row {
     character: usize,
     clip: Option<String>,
-    seconds: f64,
-    /// Turn of the figures about their up axis.
-    yaw: f32,
-    side: &'static str,
+    /// Moments, in seconds.
+    moments: Vec<f64>,
+    /// Index in [`SIDES`].
+    side: usize,
 }
 
 /// Stands in a row, in this place.
@@ -100,17 +136,11 @@ fn begin(
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
     plan.characters = args.files.iter().map(|file| assets.load(absolute(file))).collect();
     for place in 0..usize::from(args.times) {
-        let share = (place as f32 + 0.5) / f32::from(args.times);
         commands.spawn((
             Moment(place),
             Text::default(),
             TextFont::from_font_size(13.0),
-            Node {
-                position_type: PositionType::Absolute,
-                left: percent(share * 100.0 - 1.5),
-                bottom: px(6),
-                ..default()
-            },
+            Node { position_type: PositionType::Absolute, bottom: px(6), ..default() },
         ));
     }
 }
@@ -136,6 +166,7 @@ fn plan(
     args: Res<Args>,
     assets: Res<Assets<Character>>,
     server: Res<AssetServer>,
+    meshes: Res<Assets<Mesh>>,
     mut plan: ResMut<Plan>,
     mut stage: ResMut<Stage>,
 ) {
@@ -150,7 +181,7 @@ fn plan(
     let Some(characters) = plan.characters.iter().map(|handle| assets.get(handle)).collect::<Option<Vec<_>>>() else {
         return;
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut layouts) = (Vec::new(), Vec::new());
     for (index, character) in characters.into_iter().enumerate() {
         let wanted = |name: &str| args.clip.is_empty() || args.clip.iter().any(|clip| clip == name);
         let clips = character.clips.iter().map(|clip| &clip.timing).filter(|timing| wanted(&timing.name));
@@ -158,14 +189,28 @@ fn plan(
         if clips.is_empty() {
             clips.push((None, 0.0));
         }
+        let times = usize::from(args.times);
+        let clip_of = |name: &Option<String>| name.as_deref().and_then(|name| character.clip(name));
+        let outlines: Vec<_> = clips
+            .iter()
+            .map(|(name, _)| stage::outline(character, clip_of(name).map(|clip| &**clip), &meshes))
+            .collect();
+        let layout = Layout::new(&outlines, times);
         for (clip, seconds) in clips {
-            for (side, yaw) in [("front", 0.0), ("side", std::f32::consts::FRAC_PI_2)] {
-                rows.push(Row { character: index, clip: clip.clone(), seconds, yaw, side });
+            let moments: Vec<f64> = (0..times).map(|i| seconds * i as f64 / times as f64).collect();
+            for (side, columns) in layout.columns.into_iter().enumerate() {
+                rows.extend(moments.chunks(columns).map(|moments| Row {
+                    character: index,
+                    clip: clip.clone(),
+                    moments: moments.to_vec(),
+                    side,
+                }));
             }
         }
+        layouts.push(layout);
     }
     stage.pictures = rows.iter().map(|row| sheet(&args, row.character)).collect();
-    plan.rows = rows;
+    (plan.rows, plan.layouts) = (rows, layouts);
 }
 
 /// The file that a character's rows go to.
@@ -178,13 +223,11 @@ fn sheet(args: &Args, character: usize) -> PathBuf {
 /// Puts the figures of the row that is due where they belong, each at its moment.
 fn set_row(
     mut commands: Commands,
-    args: Res<Args>,
-    assets: Res<Assets<Character>>,
     mut plan: ResMut<Plan>,
     mut capture: ResMut<Capture>,
     mut caption: ResMut<Caption>,
     mut orbit: Single<&mut Orbit>,
-    mut moments: Query<(&Moment, &mut Text)>,
+    mut moments: Query<(&Moment, &mut Text, &mut Node)>,
     mut figures: Query<(Entity, &Figure, &SkinnedCharacter, &mut AnimationController, &mut Transform)>,
 ) {
     let Some(row) = plan.rows.get(capture.index).cloned() else { return };
@@ -193,48 +236,39 @@ fn set_row(
     }
     plan.drawn = Some(capture.index);
     let handle = plan.characters[row.character].clone();
-    let Some(character) = assets.get(&handle) else { return };
-    let times = usize::from(args.times);
-    // Room for the widest clip from any side, the same for all rows of a character.
-    let boxes = character.parts.iter().flat_map(|part| part.clip_bounds.iter().chain([&part.rest_bounds]));
-    let (mut high, mut wide, mut long) = (0.0f32, 0.0f32, 0.0f32);
-    for bounds in boxes {
-        let (min, max) = (bounds.min(), bounds.max());
-        high = high.max(max.y);
-        wide = wide.max(min.x.abs()).max(max.x).max(min.z.abs()).max(max.z);
-        long = long.max(max.x - min.x).max(max.z - min.z);
-    }
-    // An outstretched arm may reach into the neighbour's place, a body may not.
-    let pitch = (1.5 * wide).max(1.12 * long).max(0.05);
-    let frame = (pitch * times as f32).max(high * 1.22 / ASPECT);
+    let Layout { columns, high, frame } = plan.layouts[row.character];
+    let (columns, (side, yaw)) = (columns[row.side], SIDES[row.side]);
     orbit.target = Vec3::Y * (high * 0.46);
     orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
 
-    let at = |place: usize| row.seconds * place as f64 / times as f64;
-    let present: Vec<Entity> = figures.iter().filter(|figure| figure.2.0 == handle).map(|figure| figure.0).collect();
-    for (entity, figure, _, mut controller, mut transform) in &mut figures {
-        if present.contains(&entity) {
-            pose(&row, at(figure.0), &mut controller);
-            transform.rotation = Quat::from_rotation_y(row.yaw);
-        } else {
-            commands.entity(entity).despawn();
+    let stand = |place: usize| {
+        // Seen from −Z, the first figure stands at the left.
+        let x = ((columns - 1) as f32 / 2.0 - place as f32) * frame / columns as f32;
+        Transform::from_xyz(x, 0.0, 0.0).with_rotation(Quat::from_rotation_y(yaw))
+    };
+    let mut there = vec![false; columns];
+    for (entity, &Figure(place), character, mut controller, mut transform) in &mut figures {
+        match row.moments.get(place) {
+            Some(&moment) if character.0 == handle => {
+                there[place] = true;
+                pose(&row, moment, &mut controller);
+                *transform = stand(place);
+            }
+            _ => commands.entity(entity).despawn(),
         }
     }
-    if present.is_empty() {
-        for place in 0..times {
-            // Seen from −Z, the first figure stands at the left.
-            let x = ((times - 1) as f32 / 2.0 - place as f32) * frame / times as f32;
-            let mut controller = AnimationController::default();
-            pose(&row, at(place), &mut controller);
-            let transform = Transform::from_xyz(x, 0.0, 0.0).with_rotation(Quat::from_rotation_y(row.yaw));
-            commands.spawn((Figure(place), SkinnedCharacter(handle.clone()), controller, transform));
-        }
+    for (place, &moment) in row.moments.iter().enumerate().filter(|(place, _)| !there[*place]) {
+        let mut controller = AnimationController::default();
+        pose(&row, moment, &mut controller);
+        commands.spawn((Figure(place), SkinnedCharacter(handle.clone()), controller, stand(place)));
     }
     capture.waiting = false;
     let name = row.clip.as_deref().unwrap_or("at rest");
-    caption.say(format!("{name}, {}", row.side));
-    for (moment, mut text) in &mut moments {
-        text.0 = if row.clip.is_some() { format!("{:.2} s", at(moment.0)) } else { String::new() };
+    caption.say(format!("{name}, {side}"));
+    for (&Moment(place), mut text, mut node) in &mut moments {
+        let moment = row.moments.get(place).filter(|_| row.clip.is_some());
+        text.0 = moment.map(|moment| format!("{moment:.2} s")).unwrap_or_default();
+        node.left = percent((place as f32 + 0.5) / columns as f32 * 100.0 - 1.5);
     }
 }
 

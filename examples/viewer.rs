@@ -21,6 +21,7 @@ use clap::Parser;
 use stage::{Caption, Capture, Chosen, Exhibit, GalleryPlugin, Ground, OnShow, Orbit, Stage, StageArgs};
 use std::{
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
 };
 
@@ -44,12 +45,31 @@ struct Args {
     /// Degrees the camera is turned around the character
     #[arg(long, allow_negative_numbers = true)]
     yaw: Option<f32>,
+    /// Drop a file on the stage during a headless run, such as run.md5anim@0.5; may be given again
+    #[arg(long, value_name = "FILE@SECONDS")]
+    drop: Vec<Dropped>,
     /// Opens the inspector, as F1 does
     #[cfg(feature = "inspector")]
     #[arg(long, value_name = "TAB", num_args = 0..=1, default_missing_value = "joints", value_parser = tab)]
     inspector: Option<bevy_marionette::inspector::InspectorTab>,
     #[command(flatten)]
     stage: StageArgs,
+}
+
+/// A file that is dropped at a moment of the picture's clock.
+#[derive(Clone)]
+struct Dropped {
+    file: PathBuf,
+    at: f32,
+}
+
+impl FromStr for Dropped {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (file, at) = text.rsplit_once('@').ok_or("expected a file and a moment, such as run.md5anim@0.5")?;
+        Ok(Self { file: file.into(), at: at.parse().map_err(|error| format!("`{at}`: {error}"))? })
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy)]
@@ -92,6 +112,7 @@ fn main() {
         .init_resource::<Shown>()
         .add_plugins(GalleryPlugin)
         .add_systems(Startup, open_first)
+        .add_systems(Update, drop_files.before(open_dropped))
         .add_systems(Update, (open_dropped, open_chosen, watch_loading, keys.run_if(stage::has_keys), caption).chain())
         .add_observer(frame)
         .run();
@@ -193,6 +214,20 @@ fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetS
     shown.entity = Some(commands.spawn((Name::new(title(shown)), SkinnedCharacter(handle))).id());
 }
 
+/// Does in a headless run what a hand does with a window.
+fn drop_files(
+    args: Res<Args>,
+    capture: Option<Res<Capture>>,
+    mut dropped: MessageWriter<FileDragAndDrop>,
+    mut last: Local<f32>,
+) {
+    let Some(now) = capture.map(|capture| capture.clock) else { return };
+    for Dropped { file, .. } in args.drop.iter().filter(|file| (file.at > *last) && file.at <= now) {
+        dropped.write(FileDragAndDrop::DroppedFile { window: Entity::PLACEHOLDER, path_buf: file.clone() });
+    }
+    *last = now;
+}
+
 fn open_dropped(
     mut commands: Commands,
     mut dropped: MessageReader<FileDragAndDrop>,
@@ -263,7 +298,8 @@ fn frame(
     assets: Res<Assets<Character>>,
     meshes: Res<Assets<Mesh>>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
-    mut orbit: Single<&mut Orbit>,
+    stage: Res<Stage>,
+    camera: Single<(&mut Orbit, &Projection)>,
     mut ground: Single<&mut Transform, With<Ground>>,
 ) {
     let Ok((handle, mut controller)) = characters.get_mut(ready.entity) else { return };
@@ -290,19 +326,16 @@ fn frame(
         controller.play(names[clip].clone());
         shown.last_clip = Some(names[clip].clone());
     }
-    let boxes = character.parts.iter().map(|part| match shown.clip {
-        Some(clip) => part.clip_bounds.get(clip).copied().unwrap_or(part.rest_bounds),
-        None => part.rest_bounds,
-    });
-    let corners: Vec<_> = boxes.flat_map(|b| [b.min(), b.max()]).collect();
-    let low = corners.iter().copied().reduce(|a, b| a.min(b)).unwrap_or_default();
-    let high = corners.iter().copied().reduce(|a, b| a.max(b)).unwrap_or(bevy::math::Vec3A::ONE);
-    orbit.frame(low.into(), high.into());
+    let (mut orbit, projection) = camera.into_inner();
     if let Some(yaw) = args.yaw {
         orbit.yaw = yaw.to_radians();
     }
     let clip = shown.clip.and_then(|clip| character.clips.get(clip));
-    ground.translation.y = stage::lowest_point(character, clip.map(|clip| &**clip), &meshes);
+    let points = stage::outline(character, clip.map(|clip| &**clip), &meshes);
+    if let Projection::Perspective(perspective) = projection {
+        orbit.frame(&points, perspective.aspect_ratio, stage.turn);
+    }
+    ground.translation.y = stage::around(&points).0.y;
 }
 
 fn keys(

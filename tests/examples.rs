@@ -286,6 +286,38 @@ fn viewer_goes_through_clips_and_gallery() {
 }
 
 #[test]
+fn viewer_opens_what_is_dropped_on_it() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let after = |drops: &[&str]| {
+        let drops: Vec<String> = drops.iter().map(|drop| format!("{}/{drop}", assets.display())).collect();
+        let arguments: Vec<&str> = drops.iter().flat_map(|drop| ["--drop", drop]).chain(["--time", "0.4"]).collect();
+        run("viewer", &arguments)
+    };
+    // Scout walks there at first.
+    let before = run("viewer", &["--time", "0.4"]);
+    let manifest = after(&["hound/hound.character.ron@0.1"]);
+    assert_says(&manifest, &["hound.character.ron\nwalk  (4 of 4)"]);
+    let m3d = after(&["scout/scout.m3d@0.1"]);
+    assert_says(&m3d, &["scout.m3d\nwalk", "of 7)"]);
+    // A model alone has no clip, and plays the one that joins it.
+    let mesh = after(&["hound/hound.md5mesh@0.1"]);
+    assert_says(&mesh, &["hound.md5mesh\nbind pose  (it has no clips)"]);
+    let joined = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.2"]);
+    assert_says(&joined, &["hound.md5mesh\ngallop  (1 of 1)"]);
+    let runs = [&before, &manifest, &mesh, &joined];
+    runs.iter().for_each(|run| assert_peopled(&run.pictures[0]));
+    for (i, a) in runs.iter().enumerate() {
+        for b in &runs[..i] {
+            assert!(difference(&a.pictures[0], &b.pictures[0]) > 0.01, "{}\n{}", a.said, b.said);
+        }
+    }
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let drop = format!("{}@0.1", readme.display());
+    let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--drop", &drop]);
+    assert!(!fine && err.contains("README.md"), "{err}");
+}
+
+#[test]
 fn viewer_films_a_gif() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("turn.gif");

@@ -122,40 +122,62 @@ pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
     out.iter().map(|o| o - excess).collect()
 }
 
-/// How far the carrying point of a foot slides over the moving floor in all of one stance, metres:
-/// at the frames and, as a player mixes them, at `between` moments between each two.
-///
-/// `foot` and `toes` are joints, `footfall` the share of the cycle at which the foot falls.
+/// A foot of a rig, as its clip moves it.
 #[cfg(test)]
-pub fn slide(
-    gait: &Gait,
-    footfall: f64,
-    shape: &FootShape,
-    [foot, toes]: [usize; 2],
-    rig: &super::rig::Rig,
-    motion: &super::motion::Motion,
-    between: usize,
-) -> f64 {
-    let cuts = between + 1;
-    let steps = (motion.frames.len() - 1) * cuts;
-    let at = |i: usize| {
-        let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
-        let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
-        rig.model(&motion.frames[frame].mixed(next, share))
-    };
-    let mut slid = 0.0;
-    for i in 0..steps {
-        let phase = |i: usize| i as f64 / steps as f64 - footfall;
-        if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
-            continue;
+pub struct Footing {
+    pub gait: Gait,
+    pub shape: FootShape,
+    /// Joints of the foot and of its toes.
+    pub joints: [usize; 2],
+    /// Share of the cycle at which the foot falls.
+    pub falls: f64,
+}
+
+#[cfg(test)]
+impl Footing {
+    /// How far the point that carries slides over the moving floor in all of one stance, metres: at the
+    /// frames and, as a player mixes them, at `between` moments between each two.
+    fn slide(&self, rig: &super::rig::Rig, motion: &super::motion::Motion, between: usize) -> f64 {
+        let Self { gait, shape, joints: [foot, toes], falls } = self;
+        let cuts = between + 1;
+        let steps = (motion.frames.len() - 1) * cuts;
+        let at = |i: usize| {
+            let (frame, share) = (i / cuts, (i % cuts) as f64 / cuts as f64);
+            let next = &motion.frames[(frame + 1).min(motion.frames.len() - 1)];
+            rig.model(&motion.frames[frame].mixed(next, share))
+        };
+        let mut slid = 0.0;
+        for i in 0..steps {
+            let phase = |i: usize| i as f64 / steps as f64 - falls;
+            if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
+                continue;
+            }
+            let model = [i, i + 1].map(at);
+            let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
+            let slip =
+                |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| (point(&model[1]) - point(&model[0]) - floor).length();
+            // Heel or ball, whichever carries.
+            let ball = slip(&|m| m[*toes].0);
+            let heel = shape.heel.map(|heel| slip(&|m| m[*foot].0 + m[*foot].1 * (heel - shape.ankle)));
+            slid += heel.map_or(ball, |heel| heel.min(ball));
         }
-        let model = [i, i + 1].map(at);
-        let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
-        let slip = |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| (point(&model[1]) - point(&model[0]) - floor).length();
-        // Heel or ball, whichever carries.
-        let ball = slip(&|m| m[toes].0);
-        let heel = shape.heel.map(|heel| slip(&|m| m[foot].0 + m[foot].1 * (heel - shape.ankle)));
-        slid += heel.map_or(ball, |heel| heel.min(ball));
+        slid
     }
-    slid
+}
+
+/// Standing feet go with the floor to 2 % of the stride; on a floor faster by `unlike` that would show.
+#[cfg(test)]
+pub fn assert_feet_stand(feet: &[Footing], rig: &super::rig::Rig, motion: &super::motion::Motion, unlike: f64) {
+    let worst = |feet: &[Footing], between: usize| {
+        feet.iter().map(|foot| foot.slide(rig, motion, between) / foot.gait.stride()).fold(0.0, f64::max)
+    };
+    for between in [0, 3] {
+        let share = worst(feet, between);
+        println!("{}, {between} between: slides {:.3} % of the stride", motion.name, share * 100.0);
+        assert!(share < 0.02, "{}: {share}", motion.name);
+    }
+    let faster =
+        |foot: &Footing| Footing { gait: Gait { speed: foot.gait.speed * (1.0 + unlike), ..foot.gait }, ..*foot };
+    let feet: Vec<Footing> = feet.iter().map(faster).collect();
+    assert!(worst(&feet, 0) > 0.02, "{}: a floor that is faster goes unnoticed", motion.name);
 }

@@ -46,6 +46,13 @@ impl Motion {
         self
     }
 
+    /// Adds a callback key for every step: when a foot comes down, and which.
+    pub fn stepping(self, steps: impl IntoIterator<Item = (f64, &'static str)>) -> Self {
+        let mut steps: Vec<_> = steps.into_iter().collect();
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        steps.into_iter().fold(self, |motion, (time, foot)| motion.calling(time, "footstep", Some(foot)))
+    }
+
     /// Seconds.
     pub fn seconds(&self) -> f64 {
         (self.frames.len() - 1) as f64 / self.rate
@@ -65,5 +72,26 @@ impl Motion {
             transforms: self.frames.iter().flat_map(|pose| rig.local(pose)).collect(),
         };
         SkeletalClip::new(timing, &frames)
+    }
+
+    /// A loop ends as it begins, no joint goes faster than `limit`, in metres a second, or flips.
+    #[cfg(test)]
+    pub fn assert_smooth(&self, rig: &Rig, limit: f64) {
+        let (first, last) = (&self.frames[0], &self.frames[self.frames.len() - 1]);
+        if self.playback == Playback::Loop {
+            assert_eq!(first.turns, last.turns, "{}", self.name);
+        }
+        for (frame, pair) in self.frames.windows(2).enumerate() {
+            let [before, after] = [&pair[0], &pair[1]].map(|pose| rig.model(pose));
+            for (joint, (a, b)) in rig.joints.iter().zip(before.iter().zip(&after)) {
+                let speed = a.0.distance(b.0) * self.rate;
+                assert!(speed < limit, "{} frame {frame}, {}: {speed} m/s", self.name, joint.name);
+            }
+            // What a joint's place does not show: a limb that flips about its own length.
+            for (joint, (a, b)) in rig.joints.iter().zip(pair[0].turns.iter().zip(&pair[1].turns)) {
+                let turned = a.angle_between(*b).to_degrees();
+                assert!(turned < 60.0, "{} frame {frame}, {}: turns by {turned}°", self.name, joint.name);
+            }
+        }
     }
 }

@@ -50,6 +50,12 @@ impl Rig {
         self.joints.iter().position(|j| j.name == name).unwrap_or_else(|| panic!("no joint `{name}`"))
     }
 
+    /// A joint's name without its side: `upper_arm` of `upper_arm.L`.
+    pub fn stem(&self, joint: usize) -> &str {
+        let name = self.joints[joint].name.as_str();
+        name.strip_suffix(".L").or_else(|| name.strip_suffix(".R")).unwrap_or(name)
+    }
+
     /// Position of a joint at rest.
     pub fn at(&self, name: &str) -> DVec3 {
         self.joints[self.find(name)].position

@@ -21,6 +21,18 @@ pub struct Bend {
     pub one_way: bool,
 }
 
+impl Bend {
+    /// Shared by both sides of the joint.
+    pub fn shared(width: f64, across: DVec3) -> Option<Self> {
+        Some(Self { width, across, one_way: false })
+    }
+
+    /// Only the joint's own skin goes along with the parent.
+    pub fn of_a_limb(width: f64, across: DVec3) -> Option<Self> {
+        Some(Self { width, across, one_way: true })
+    }
+}
+
 /// Weights of every vertex of `mesh`.
 ///
 /// `bend` gives, for a joint, how it blends with its parent; `None` for a hard border that only the

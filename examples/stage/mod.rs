@@ -8,18 +8,18 @@
 mod caption;
 mod film;
 mod gallery;
-mod ground;
 mod headless;
 mod lantern;
 mod orbit;
+mod outline;
 mod sky;
 
 pub use caption::{Caption, bar};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
-pub use ground::lowest_point;
 pub use headless::{Capture, Press, fail};
 pub use lantern::lantern;
 pub use orbit::{Orbit, View};
+pub use outline::{around, outline};
 pub use sky::nightfall;
 
 use bevy::{
@@ -126,7 +126,7 @@ pub struct Stage {
     pub time: f32,
     every: f32,
     /// Radians that the camera turns around over all pictures.
-    turn: f32,
+    pub turn: f32,
     press: Vec<Press>,
     size: UVec2,
     plain: bool,

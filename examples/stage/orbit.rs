@@ -1,13 +1,13 @@
 //! A camera that circles what it looks at: drag, wheel and arrow keys.
 
-use super::{Ground, sky::Sky};
+use super::{Ground, around, sky::Sky};
 use bevy::{
     input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
     light::CascadeShadowConfigBuilder,
     math::Affine2,
     prelude::*,
 };
-use std::f32::consts::FRAC_PI_2;
+use std::f32::consts::{FRAC_PI_2, PI};
 
 /// A camera's place around a target.
 #[derive(Component, Clone, Copy, Debug)]
@@ -25,6 +25,9 @@ pub struct Orbit {
 /// Vertical field of view in radians: a long lens, which flatters figures.
 pub const FIELD_OF_VIEW: f32 = 0.62;
 
+/// Share of a picture's height or width that is filled.
+const FILLED: f32 = 0.90;
+
 /// Where the camera begins; insert another one to begin elsewhere.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct View(pub Orbit);
@@ -36,13 +39,29 @@ impl Default for Orbit {
 }
 
 impl Orbit {
-    /// Moves so that a box is seen whole, with some air around it.
-    pub fn frame(&mut self, low: Vec3, high: Vec3) {
-        let size = (high - low).max(Vec3::splat(1e-3));
+    /// Moves so that all points are seen, in a picture so many times as wide as high, with some air around
+    /// them; from this side, and from all that the camera passes in turning by `turn` radians.
+    pub fn frame(&mut self, points: &[Vec3], aspect: f32, turn: f32) {
+        const SIDES: u16 = 24;
+        let (low, high) = around(points);
         self.target = (low + high) / 2.0;
-        // What counts is the height, and the width as seen from any side.
-        self.distance = size.y.max(size.xz().length() * 0.72) * 1.75;
+        let up = FILLED * (FIELD_OF_VIEW / 2.0).tan();
+        let sides = if turn == 0.0 { 1 } else { SIDES };
+        let reach = |side: u16| {
+            let eye = rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch).inverse();
+            let away = |point: &Vec3| {
+                let seen = eye * (*point - self.target);
+                seen.z + (seen.y.abs() / up).max(seen.x.abs() / (up * aspect))
+            };
+            points.iter().map(away).fold(1e-3, f32::max)
+        };
+        self.distance = (0..sides).map(reach).fold(0.0, f32::max);
     }
+}
+
+/// The camera's turn: its −Z looks at the target.
+fn rotation(yaw: f32, pitch: f32) -> Quat {
+    Quat::from_euler(EulerRot::YXZ, yaw + PI, -pitch, 0.0)
 }
 
 pub(super) fn steer(
@@ -83,7 +102,7 @@ pub(super) fn place(
     mut commands: Commands,
 ) {
     for (orbit, mut transform, mut projection, mut fog) in &mut cameras {
-        let rotation = Quat::from_euler(EulerRot::YXZ, orbit.yaw + std::f32::consts::PI, -orbit.pitch, 0.0);
+        let rotation = rotation(orbit.yaw, orbit.pitch);
         *transform =
             Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
         let distance = orbit.distance;

@@ -1,18 +1,12 @@
 //! Who is on stage, what they play, and what must be true of them.
 
 use super::{
-    skinned::skinned,
+    offscreen::character::{asset, palette, parts, replace_by_skinned},
     snake::{self, snake},
     stage::{SIZE, Stage},
 };
-use bevy::{camera::visibility::NoFrustumCulling, prelude::*};
-use bevy_marionette::{
-    asset::build_character,
-    character::{CharacterParts, ModelPose},
-    import::Manifest,
-    pose::Palette,
-    prelude::*,
-};
+use bevy::prelude::*;
+use bevy_marionette::{character::ModelPose, prelude::*};
 use image::RgbaImage;
 use std::{collections::HashMap, time::Duration};
 
@@ -34,14 +28,7 @@ impl Cast {
         let md5 = stage.load("scout/scout.character.ron");
         let m3d = stage.load("scout/scout_m3d.character.ron");
         let hound = stage.load("hound/hound.character.ron");
-        let long = {
-            let world = stage.world();
-            let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
-                let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-                build_character(snake(), &Manifest::of_model("snake"), &mut meshes, &mut materials)
-            });
-            world.resource_mut::<Assets<Character>>().add(character)
-        };
+        let long = stage.add(snake());
 
         let alone = |clip: &str, at: f64| {
             let mut controller = AnimationController::default();
@@ -116,7 +103,8 @@ impl Cast {
         let mut all = Vec::new();
         for &(name, entity) in &self.members {
             for (part, part_entity) in parts(stage.world(), entity).into_iter().enumerate() {
-                let (expected, plain) = palettes(stage.world(), entity, part);
+                let expected = palette(stage.world(), entity, part);
+                let plain = plain_palette(stage.world(), entity, part);
                 let found = stage.buffers.current(part_entity);
                 if !same_bits(&found, &expected) {
                     wrong.push(format!("{name}, part {part}: the joint buffer is not the palette"));
@@ -158,18 +146,7 @@ impl Cast {
     pub fn replace_by_skinned(&self, stage: &mut Stage) -> Vec<Entity> {
         let mut shown: Vec<Entity> = self.carried.iter().map(|&(carried, ..)| carried).collect();
         for &(_, entity) in &self.members {
-            for part in 0..parts(stage.world(), entity).len() {
-                let (palette, _) = palettes(stage.world(), entity, part);
-                let part = asset(stage.world(), entity).parts[part].clone();
-                let world = stage.world();
-                let mut meshes = world.resource_mut::<Assets<Mesh>>();
-                let mesh = skinned(meshes.get(&part.mesh).expect("the mesh is kept"), &palette);
-                let mesh = meshes.add(mesh);
-                shown.push(world.spawn((Mesh3d(mesh), MeshMaterial3d(part.material), NoFrustumCulling)).id());
-            }
-        }
-        for &(_, entity) in &self.members {
-            stage.hide(&[entity]);
+            shown.extend(replace_by_skinned(stage.world(), entity));
         }
         // Their place stays known though their character is hidden.
         for &(carried, ..) in &self.carried {
@@ -206,27 +183,14 @@ impl Cast {
     }
 }
 
-fn asset(world: &World, character: Entity) -> &Character {
-    let handle = world.get::<SkinnedCharacter>(character).expect("a character");
-    world.resource::<Assets<Character>>().get(handle.id()).expect("it is loaded")
-}
-
-fn parts(world: &World, character: Entity) -> Vec<Entity> {
-    let parts = world.get::<CharacterParts>(character).expect("a character").entities.clone();
-    assert!(!parts.is_empty(), "the parts are spawned");
-    parts
-}
-
-/// A part's palette as the plugin works it out, and by the definition.
-fn palettes(world: &World, character: Entity, part: usize) -> (Vec<Mat4>, Vec<Mat4>) {
+/// A part's palette by the definition.
+fn plain_palette(world: &World, character: Entity, part: usize) -> Vec<Mat4> {
     let asset = asset(world, character);
     let model = &world.get::<ModelPose>(character).expect("it is posed").joints;
     let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
-    let (remap, inverse_bind) = (&asset.parts[part].palette, asset.skeleton.inverse_bind());
-    let mut out = vec![Mat4::ZERO; remap.len()];
-    Palette { world: place, model, inverse_bind, remap }.run(&mut out);
+    let inverse_bind = asset.skeleton.inverse_bind();
     let plain = |joint: usize| Mat4::from(place) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
-    (out, remap.iter().map(|&joint| plain(usize::from(joint))).collect())
+    asset.parts[part].palette.iter().map(|&joint| plain(usize::from(joint))).collect()
 }
 
 fn same_bits(a: &[Mat4], b: &[Mat4]) -> bool {

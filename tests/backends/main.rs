@@ -15,9 +15,8 @@
 
 mod cast;
 mod compare;
-#[path = "../gpu/readback.rs"]
-mod readback;
-mod skinned;
+#[path = "../offscreen/mod.rs"]
+mod offscreen;
 mod snake;
 mod stage;
 
@@ -89,6 +88,9 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
     cast.check_sockets(&mut stage, &mut wrong);
     stage.pause();
     let drawn = stage.picture();
+    let textured = stage.strip();
+    let bare = stage.picture();
+    stage.dress(textured);
     let skinned = cast.replace_by_skinned(&mut stage);
     let by_cpu = stage.picture();
     stage.hide(&skinned);
@@ -105,7 +107,8 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
         wrong.push(format!("logged: {line}"));
     }
     if let Some(out) = out {
-        compare::save(&out, &adapter, &joints, [("drawn", &drawn), ("cpu", &by_cpu), ("empty", &empty)]);
+        let pictures = [("drawn", &drawn), ("bare", &bare), ("cpu", &by_cpu), ("empty", &empty)];
+        compare::save(&out, &adapter, &joints, pictures);
     }
     wrong
 }

@@ -4,34 +4,22 @@
 //! drawing with constants (silently nothing is drawn), light clustering on the GPU, which needs it too, and
 //! textures of shared exponents (RGB9E5), of which one tonemapper's table is.
 
-use super::readback::{ReadbackPlugin, SkinBuffers};
+use super::offscreen::Offscreen;
 use bevy::{
-    app::PluginsState,
-    asset::{AssetPlugin, LoadState, RecursiveDependencyLoadState},
-    camera::{RenderTarget, ShadowLodOrigin},
+    asset::{LoadState, RecursiveDependencyLoadState},
+    camera::ShadowLodOrigin,
     core_pipeline::tonemapping::{Tonemapping, TonemappingLuts},
     light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
     log::{BoxedLayer, LogPlugin, tracing_subscriber::fmt},
     prelude::*,
-    render::{
-        RenderPlugin,
-        pipelined_rendering::PipelinedRenderingPlugin,
-        render_resource::{TextureFormat, TextureUsages},
-        renderer::RenderAdapterInfo,
-        settings::Backends,
-        view::{
-            NoIndirectDrawing,
-            screenshot::{Screenshot, ScreenshotCaptured},
-        },
-    },
+    render::{renderer::RenderAdapterInfo, settings::Backends, view::NoIndirectDrawing},
     time::TimeUpdateStrategy,
-    window::ExitCondition,
-    winit::WinitPlugin,
 };
 use bevy_marionette::prelude::*;
 use std::{
     io,
-    sync::{Arc, Mutex},
+    ops::{Deref, DerefMut},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -40,58 +28,43 @@ pub const SIZE: UVec2 = UVec2::new(960, 540);
 /// Seconds from frame to frame.
 pub const STEP: f32 = 1.0 / 30.0;
 
-pub struct Stage {
-    pub app: App,
-    pub buffers: SkinBuffers,
-    pub camera: Entity,
-    target: Handle<Image>,
+pub struct Stage(Offscreen);
+
+impl Deref for Stage {
+    type Target = Offscreen;
+
+    fn deref(&self) -> &Offscreen {
+        &self.0
+    }
+}
+
+impl DerefMut for Stage {
+    fn deref_mut(&mut self) -> &mut Offscreen {
+        &mut self.0
+    }
 }
 
 impl Stage {
     pub fn new() -> Self {
-        let mut app = App::new();
-        app.add_plugins(
-            DefaultPlugins
-                .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-                .set(RenderPlugin { synchronous_pipeline_compilation: true, ..render_plugin() })
-                .set(AssetPlugin { watch_for_changes_override: Some(false), ..default() })
-                .set(LogPlugin { filter: "warn".into(), custom_layer: listen, ..default() })
-                .disable::<WinitPlugin>()
-                .disable::<PipelinedRenderingPlugin>(),
+        let log = LogPlugin { filter: "warn".into(), custom_layer: listen, ..default() };
+        let camera = (
+            Camera3d::default(),
+            Tonemapping::Reinhard,
+            NoIndirectDrawing,
+            ShadowLodOrigin,
+            Transform::from_xyz(0.0, 1.8, -5.7).looking_at(Vec3::new(0.0, 0.68, 0.0), Vec3::Y),
         );
-        app.add_plugins(MarionettePlugins);
+        let mut stage = Self(Offscreen::new(SIZE, log, camera));
         // The clock stands until the cast is there.
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
-        app.insert_resource(ClearColor(Color::srgb(0.12, 0.14, 0.17)));
-        app.insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() });
-        app.add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| settings.gpu_clustering = None);
+        stage.pause();
+        stage.app.add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| settings.gpu_clustering = None);
         // Bevy uploads every tonemapper's table, whichever is used.
-        app.add_systems(Startup, |mut images: ResMut<Assets<Image>>, tables: Res<TonemappingLuts>| {
+        stage.app.add_systems(Startup, |mut images: ResMut<Assets<Image>>, tables: Res<TonemappingLuts>| {
             images.remove(&tables.tony_mc_mapface);
         });
-        let buffers = SkinBuffers::default();
-        app.add_plugins(ReadbackPlugin(buffers.clone()));
-        while app.plugins_state() == PluginsState::Adding {
-            std::thread::yield_now();
-        }
-        app.finish();
-        app.cleanup();
-
-        let mut image = Image::new_target_texture(SIZE.x, SIZE.y, TextureFormat::Rgba8UnormSrgb, None);
-        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
-        let world = app.world_mut();
-        let target = world.resource_mut::<Assets<Image>>().add(image);
-        let camera = world
-            .spawn((
-                Camera3d::default(),
-                Tonemapping::Reinhard,
-                Msaa::Off,
-                NoIndirectDrawing,
-                ShadowLodOrigin,
-                RenderTarget::Image(target.clone().into()),
-                Transform::from_xyz(0.0, 1.8, -5.7).looking_at(Vec3::new(0.0, 0.68, 0.0), Vec3::Y),
-            ))
-            .id();
+        let world = stage.world();
+        world.insert_resource(ClearColor(Color::srgb(0.12, 0.14, 0.17)));
+        world.insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() });
         let floor = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(14.0, 14.0));
         let grey = StandardMaterial {
             base_color: Color::srgb(0.42, 0.45, 0.50),
@@ -106,15 +79,7 @@ impl Stage {
             CascadeShadowConfigBuilder { num_cascades: 2, maximum_distance: 14.0, ..default() }.build(),
             Transform::from_xyz(-2.0, 4.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y),
         ));
-        Self { app, buffers, camera, target }
-    }
-
-    pub fn world(&mut self) -> &mut World {
-        self.app.world_mut()
-    }
-
-    pub fn update(&mut self) {
-        self.app.update();
+        stage
     }
 
     /// The adapter in words; and what is wrong if it is not of the API that was to be taken.
@@ -169,22 +134,35 @@ impl Stage {
         }
     }
 
-    pub fn picture(&mut self) -> image::RgbaImage {
-        // Meshes and materials of this frame reach the GPU in the next.
-        (0..4).for_each(|_| self.update());
-        let taken = Arc::new(Mutex::new(None));
-        let slot = taken.clone();
-        let screenshot = Screenshot::image(self.target.clone());
-        self.world()
-            .spawn(screenshot)
-            .observe(move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()));
-        for _ in 0..200 {
-            self.update();
-            if let Some(image) = taken.lock().unwrap().take() {
-                return image.try_into_dynamic().unwrap().to_rgba8();
-            }
+    /// Takes away shadows and textures, whose rounding is each backend's own affair; returns the materials.
+    pub fn strip(&mut self) -> Vec<(AssetId<StandardMaterial>, StandardMaterial)> {
+        self.set_shadows(false);
+        let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
+        let textured: Vec<_> = materials.iter().map(|(id, material)| (id, material.clone())).collect();
+        for (id, _) in &textured {
+            let mut material = materials.get_mut(*id).expect("the material is there");
+            material.base_color_texture = None;
+            material.normal_map_texture = None;
+            material.metallic_roughness_texture = None;
+            material.emissive_texture = None;
         }
-        panic!("the picture never came");
+        textured
+    }
+
+    /// Undoes [`Self::strip`].
+    pub fn dress(&mut self, textured: Vec<(AssetId<StandardMaterial>, StandardMaterial)>) {
+        self.set_shadows(true);
+        let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
+        for (id, material) in textured {
+            materials.insert(id, material).expect("the material is there");
+        }
+    }
+
+    fn set_shadows(&mut self, on: bool) {
+        let world = self.world();
+        for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
+            light.shadow_maps_enabled = on;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A small character: an arm of three joints and two parts.
 
-use bevy::{asset::RenderAssetUsages, mesh::PrimitiveTopology, prelude::*};
+use bevy::prelude::*;
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
 };
@@ -69,22 +69,4 @@ fn tube(name: &str, material: usize, low: f32, high: f32, palette: Vec<u16>) -> 
     }
     part.source_vertices = (0..part.positions.len() as u32).collect();
     part
-}
-
-/// The part's mesh, skinned here, in plain arithmetic, with the palette the GPU gets.
-pub fn bent(part: &SkinPart, palette: &[Mat4]) -> Mesh {
-    let skin = |i: usize| {
-        let Influences { palette: slots, weights } = part.influences[i];
-        (0..4).fold(Mat4::ZERO, |sum, k| sum + palette[usize::from(slots[k])] * weights[k])
-    };
-    let range = 0..part.positions.len();
-    let positions: Vec<Vec3> = range.clone().map(|i| skin(i).transform_point3(part.positions[i])).collect();
-    let normals: Vec<Vec3> = range
-        .map(|i| (bevy::math::Mat3::from_mat4(skin(i)).inverse().transpose() * part.normals[i]).normalize())
-        .collect();
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, part.tex_coords.clone())
-        .with_inserted_indices(bevy::mesh::Indices::U32(part.triangles.as_flattened().to_vec()))
 }

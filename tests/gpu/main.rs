@@ -2,28 +2,37 @@
 
 mod arm;
 mod harness;
-mod readback;
+#[path = "../offscreen/mod.rs"]
+mod offscreen;
 
-use arm::{arm, bent};
+use arm::arm;
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, Teleported, WeightView, WornBy},
-    pose::Palette,
     prelude::*,
 };
 use harness::Harness;
+use image::RgbaImage;
+use offscreen::{
+    character::{palette, replace_by_skinned},
+    picture::{differences, lit},
+};
 
-/// The palette of a character's part, worked out here from its pose and place.
-fn expected(world: &World, entity: Entity, part: usize) -> Vec<Mat4> {
-    let handle = world.get::<SkinnedCharacter>(entity).unwrap();
-    let character = world.resource::<Assets<Character>>().get(handle.id()).unwrap();
-    let pose = world.get::<ModelPose>(entity).unwrap();
-    let remap = &character.parts[part].palette;
-    let mut out = vec![Mat4::ZERO; remap.len()];
-    let inverse_bind = character.skeleton.inverse_bind();
-    let place = world.get::<GlobalTransform>(entity).unwrap().affine();
-    Palette { world: place, model: &pose.joints, inverse_bind, remap }.run(&mut out);
-    out
+/// Pixels that differ by more than three steps in some colour.
+fn different(a: &RgbaImage, b: &RgbaImage) -> usize {
+    differences(a, b).filter(|&apart| apart > 3).count()
+}
+
+/// The arm at this place, bent, and its clock stopped.
+fn bent_arm(place: Transform) -> (Harness, Entity) {
+    let mut harness = Harness::new();
+    let entity = harness.spawn(arm(), "bend", place);
+    harness.pause_after(20);
+    (harness, entity)
+}
+
+fn turned() -> Transform {
+    Transform::from_rotation(Quat::from_rotation_y(0.4))
 }
 
 #[test]
@@ -47,7 +56,7 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     harness.update();
     for &entity in entities.iter().filter(|&&e| e != entities[1]) {
         for part in 0..2 {
-            let expected = expected(harness.world(), entity, part);
+            let expected = palette(harness.world(), entity, part);
             assert_eq!(harness.current_palette(entity, part), expected, "{entity} part {part}");
         }
     }
@@ -96,75 +105,34 @@ fn a_part_that_comes_back_into_view_leaves_no_motion() {
     harness.world().entity_mut(entity).insert(Visibility::Inherited);
     harness.update();
     let current = harness.current_palette(entity, 0);
-    assert_eq!(current, expected(harness.world(), entity, 0));
+    assert_eq!(current, palette(harness.world(), entity, 0));
     assert_eq!(harness.previous_palette(entity, 0), current);
+}
+
+/// Draws the arm at a place, then the same skinned by the CPU.
+fn assert_drawn_as_by_the_cpu(place: Transform) {
+    let (mut harness, entity) = bent_arm(place);
+    let on_gpu = harness.picture();
+    replace_by_skinned(harness.world(), entity);
+    let on_cpu = harness.picture();
+    assert!(lit(&on_gpu) > 2000, "the arm is in the picture: {} pixels", lit(&on_gpu));
+    let differ = different(&on_gpu, &on_cpu);
+    assert!(differ <= 12, "{differ} of {}×{} pixels differ", on_gpu.width(), on_gpu.height());
 }
 
 #[test]
 fn a_frame_skinned_on_the_gpu_is_the_frame_of_the_mesh_skinned_on_the_cpu() {
-    let mut harness = Harness::new();
-    let entity = harness.spawn(arm(), "bend", Transform::from_rotation(Quat::from_rotation_y(0.4)));
-    (0..20).for_each(|_| harness.update());
-    harness.pause();
-    let on_gpu = harness.picture();
-    let parts: Vec<Mesh> = (0..2)
-        .map(|part| {
-            let palette = expected(harness.world(), entity, part);
-            bent(&arm().parts[part], &palette)
-        })
-        .collect();
-    harness.world().entity_mut(entity).insert(Visibility::Hidden);
-    for mesh in parts {
-        harness.spawn_mesh(mesh);
-    }
-    let on_cpu = harness.picture();
-    let (width, height) = (on_gpu.width(), on_gpu.height());
-    let lit = on_gpu.pixels().filter(|p| p.0[..3].iter().any(|&c| c > 40)).count();
-    assert!(lit > 2000, "the arm is in the picture: {lit} pixels");
-    let differ =
-        on_gpu.pixels().zip(on_cpu.pixels()).filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)).count();
-    assert!(differ <= 12, "{differ} of {width}×{height} pixels differ");
-}
-
-fn lit(picture: &image::RgbaImage) -> usize {
-    picture.pixels().filter(|p| p.0[..3].iter().any(|&c| c > 40)).count()
-}
-
-/// Pixels that differ by more than three steps in some colour.
-fn different(a: &image::RgbaImage, b: &image::RgbaImage) -> usize {
-    a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|c| a.0[c].abs_diff(b.0[c]) > 3)).count()
+    assert_drawn_as_by_the_cpu(turned());
 }
 
 #[test]
 fn a_mirrored_character_is_drawn_right_side_out() {
-    let mut harness = Harness::new();
-    let place = Transform::from_rotation(Quat::from_rotation_y(0.4)).with_scale(Vec3::new(-1.0, 1.2, 1.0));
-    let entity = harness.spawn(arm(), "bend", place);
-    (0..20).for_each(|_| harness.update());
-    harness.pause();
-    let on_gpu = harness.picture();
-    let parts: Vec<Mesh> = (0..2)
-        .map(|part| {
-            let palette = expected(harness.world(), entity, part);
-            bent(&arm().parts[part], &palette).with_inverted_winding().unwrap()
-        })
-        .collect();
-    harness.world().entity_mut(entity).insert(Visibility::Hidden);
-    for mesh in parts {
-        harness.spawn_mesh(mesh);
-    }
-    let on_cpu = harness.picture();
-    assert!(lit(&on_gpu) > 2000, "the arm is in the picture");
-    let differ = different(&on_gpu, &on_cpu);
-    assert!(differ <= 12, "{differ} pixels differ");
+    assert_drawn_as_by_the_cpu(turned().with_scale(Vec3::new(-1.0, 1.2, 1.0)));
 }
 
 #[test]
 fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
-    let mut harness = Harness::new();
-    let entity = harness.spawn(arm(), "bend", Transform::from_rotation(Quat::from_rotation_y(0.4)));
-    (0..20).for_each(|_| harness.update());
-    harness.pause();
+    let (mut harness, entity) = bent_arm(turned());
     let own = harness.picture();
     // The same skin on a skeleton of another order, with a joint more.
     let mut sleeve = arm();
@@ -193,15 +161,12 @@ fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
 
 #[test]
 fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
-    let mut harness = Harness::new();
-    let entity = harness.spawn(arm(), "bend", Transform::from_rotation(Quat::from_rotation_y(0.4)));
-    (0..20).for_each(|_| harness.update());
-    harness.pause();
+    let (mut harness, entity) = bent_arm(turned());
     let before = harness.picture();
     harness.world().entity_mut(entity).insert(WeightView::Joint(1));
     let weights = harness.picture();
     // The same outline: it is the bent skin.
-    let outline = |p: &image::RgbaImage| p.pixels().map(|p| p.0[..3].iter().any(|&c| c > 20)).collect::<Vec<_>>();
+    let outline = |p: &RgbaImage| p.pixels().map(|p| p.0[..3].iter().any(|&c| c > 20)).collect::<Vec<_>>();
     let differ = outline(&before).iter().zip(outline(&weights)).filter(|(a, b)| **a != *b).count();
     assert!(differ < lit(&before) / 50, "{differ}");
     // Full in the middle, where both tubes end, and none at the far ends.
@@ -242,9 +207,10 @@ fn nothing_vanishes_at_the_edge_of_the_picture() {
     // The arm's root is out of view to the left; the hand, bent by the clip, is in view.
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "reach", Transform::from_xyz(0.0, 0.0, 0.0));
-    harness.pause_at(entity, 0.5);
+    harness.pause_after(31);
+    assert!(harness.world().get::<CharacterParts>(entity).is_some());
     harness.look_at(Vec3::new(4.9, 0.0, 0.0));
     let with_culling = harness.picture();
-    let lit = with_culling.pixels().filter(|p| p.0[..3].iter().any(|&c| c > 40)).count();
+    let lit = lit(&with_culling);
     assert!(lit > 50, "the reaching hand is seen: {lit} pixels");
 }

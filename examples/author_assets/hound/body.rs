@@ -141,11 +141,14 @@ impl Body {
             let swing = (-away.z * 66.0).clamp(-20.0, 20.0);
             pose.turns[self.scapula[leg]] = turn(DVec3::X, swing);
         }
-        let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| self.rig.model(pose)[p].1);
-        // Elbows point back along the trunk; knees ahead however the hips are tilted, and a little outwards.
+        let model = self.rig.model(pose);
+        let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| model[p].1);
+        // Elbows point back across the leg, wherever it swings; knees ahead however the hips are tilted, and a
+        // little outwards.
         let ahead = carrier * DVec3::NEG_Z * DVec3::new(1.0, 0.0, 1.0);
         let outwards = carrier * DVec3::X * (LEGS[leg].sign * 0.12);
-        let pole = if fore { carrier * DVec3::Z } else { ahead.normalize_or(DVec3::NEG_Z) + outwards };
+        let back = (place.ankle - model[upper].0).cross(carrier * DVec3::X);
+        let pole = if fore { back } else { ahead.normalize_or(DVec3::NEG_Z) + outwards };
         let short = self.rig.reach(pose, [upper, lower, foot], place.ankle, pole, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short

@@ -97,11 +97,8 @@ pub fn size_at(p: DVec3) -> f64 {
 }
 
 pub fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
-    let name = rig.joints[joint].name.as_str();
-    let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
-    let bend = |width: f64, across: DVec3| Some(Bend { width, across, one_way: false });
-    let limb = |width: f64, across: DVec3| Some(Bend { width, across, one_way: true });
-    match stem {
+    let (bend, limb) = (Bend::shared, Bend::of_a_limb);
+    match rig.stem(joint) {
         "spine.1" | "spine.2" | "chest" => bend(0.075, DVec3::NEG_Z),
         "ribs" => bend(0.060, DVec3::NEG_Y),
         "neck.1" => bend(0.085, DVec3::new(0.0, 0.6, -0.8)),
@@ -120,7 +117,7 @@ pub fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
         "shin" => bend(0.045, DVec3::ZERO),
         "foot" => bend(0.024, DVec3::ZERO),
         "toes" => bend(0.018, DVec3::new(0.0, -0.4, -0.9)),
-        _ if stem.starts_with("tail") => bend(0.040, DVec3::ZERO),
+        stem if stem.starts_with("tail") => bend(0.040, DVec3::ZERO),
         _ => None,
     }
 }

@@ -97,7 +97,7 @@ pub fn sit(body: &Body) -> Motion {
         let settle = eased(&[(1.20, 0.0), (1.38, 1.0), (1.68, -0.35), (2.0, 0.12), (2.3, 0.0)], time);
         let breath = wave((time - 1.9).max(0.0) / 1.3);
         let busy = down * (1.0 - down).max(0.0) * 4.0;
-        stand.trunk = Trunk { pitch: 53.0 * down - 1.6 * settle, arch: 10.0 * down + 3.0 * settle, ..Trunk::default() };
+        stand.trunk = Trunk { pitch: 50.0 * down - 1.6 * settle, arch: 14.0 * down + 3.0 * settle, ..Trunk::default() };
         stand.trunk.breath = breath - 0.8 * settle;
         stand.seat = (DVec3::new(0.0, -0.434 * down - 0.004 * settle, 0.035 * down), 1.0);
         for (leg, (lift, fall, back)) in SHUFFLE.into_iter().enumerate() {
@@ -115,7 +115,8 @@ pub fn sit(body: &Body) -> Motion {
         let tilt = eased(&[(1.8, 0.0), (2.1, 1.0), (2.7, 1.0), (3.1, 0.3)], time);
         let ears = 14.0 * settle + 6.0 * busy;
         stand.carriage = Carriage {
-            neck: 13.0 * down + 2.0 * settle - 4.0 * busy,
+            // Upright, as the chest is: else the cloth around its root would be crushed.
+            neck: 34.0 * down + 2.0 * settle - 4.0 * busy,
             nod: -4.0 * busy + 3.0 * down - 2.5 * settle,
             tilt: 7.0 * tilt,
             turn: 5.0 * tilt,
@@ -134,10 +135,7 @@ pub fn sit(body: &Body) -> Motion {
         };
         stand.pose(body)
     });
-    let mut order = [0, 1, 2, 3];
-    order.sort_by(|a, b| SHUFFLE[*a].1.total_cmp(&SHUFFLE[*b].1));
-    let stepped = order.into_iter().fold(motion, |m, leg| m.calling(SHUFFLE[leg].1, "footstep", Some(PAW_NAMES[leg])));
-    stepped.calling(1.28, "sit", None)
+    motion.stepping((0..4).map(|leg| (SHUFFLE[leg].1, PAW_NAMES[leg]))).calling(1.28, "sit", None)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod body;
 pub mod moves;
 pub mod paint;
+pub mod rest;
 pub mod shape;
 pub mod skeleton;
 
@@ -95,10 +96,8 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
 }
 
 fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
-    let name = rig.joints[joint].name.as_str();
-    let (stem, _) = name.rsplit_once('.').filter(|(_, side)| matches!(*side, "L" | "R")).unwrap_or((name, ""));
-    let bend = |width: f64, across: DVec3| Some(Bend { width, across, one_way: false });
-    match stem {
+    let bend = Bend::shared;
+    match rig.stem(joint) {
         "spine" | "chest" | "upper_chest" => bend(0.055, DVec3::Y),
         "neck" => bend(0.035, DVec3::Y),
         "head" => bend(0.030, DVec3::new(0.0, 0.8, -0.6)),
@@ -110,8 +109,8 @@ fn bend(rig: &Rig, joint: usize) -> Option<Bend> {
         "foot" => bend(0.035, DVec3::Y * -1.0),
         "toes" => bend(0.025, DVec3::NEG_Z),
         "hair.1" | "hair.2" | "scarf.1" | "scarf.2" => bend(0.025, DVec3::ZERO),
-        _ if stem.ends_with(".2") || stem.ends_with(".3") => bend(0.008, DVec3::ZERO),
-        _ if stem.ends_with(".1") => bend(0.009, DVec3::ZERO),
+        stem if stem.ends_with(".2") || stem.ends_with(".3") => bend(0.008, DVec3::ZERO),
+        stem if stem.ends_with(".1") => bend(0.009, DVec3::ZERO),
         _ => None,
     }
 }

@@ -1,0 +1,47 @@
+//! What a character's skin takes up: for the floor under it and the camera before it.
+
+use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy_marionette::{
+    model::SkeletalClip,
+    pose::{ClipLayer, Evaluate, Scratch},
+    prelude::*,
+};
+
+/// Where the skin's vertices are at twelve moments of a clip, or at rest.
+pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Assets<Mesh>) -> Vec<Vec3> {
+    const TIMES: u32 = 12;
+    let mut scratch = Scratch::default();
+    let mut points = Vec::new();
+    for step in 0..if clip.is_some() { TIMES } else { 1 } {
+        let layer = clip.map(|clip| ClipLayer::new(clip, clip.timing.duration * f64::from(step) / f64::from(TIMES)));
+        Evaluate::new(&character.skeleton, layer.as_slice()).run(&mut scratch);
+        for part in &character.parts {
+            let Some(mesh) = meshes.get(&part.mesh) else { continue };
+            let positions = mesh.attribute(Mesh::ATTRIBUTE_POSITION).and_then(VertexAttributeValues::as_float3);
+            let positions = positions.into_iter().flatten().copied().map(Vec3::from);
+            if let (Some(VertexAttributeValues::Uint16x4(slots)), Some(VertexAttributeValues::Float32x4(weights))) =
+                (mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX), mesh.attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT))
+            {
+                let palette: Vec<_> = part
+                    .palette
+                    .iter()
+                    .map(|&joint| usize::from(joint))
+                    .map(|joint| scratch.model()[joint] * character.skeleton.inverse_bind()[joint])
+                    .collect();
+                points.extend(positions.zip(slots.iter().zip(weights)).map(|(position, (slots, weights))| {
+                    let moved = |k: usize| weights[k] * palette[usize::from(slots[k])].transform_point3(position);
+                    (0..4).map(moved).sum::<Vec3>()
+                }));
+            } else {
+                points.extend(positions);
+            }
+        }
+    }
+    points
+}
+
+/// The box around points; at the origin if there are none.
+pub fn around(points: &[Vec3]) -> (Vec3, Vec3) {
+    let by = |pick: fn(Vec3, Vec3) -> Vec3| points.iter().copied().reduce(pick).unwrap_or_default();
+    (by(Vec3::min), by(Vec3::max))
+}

@@ -1,0 +1,79 @@
+//! `marionette inspect`.
+
+use super::support::{characters, marionette};
+use serde_json::Value;
+
+#[test]
+fn inspect_shows_what_is_in_a_model() {
+    let folder = characters();
+    let run = marionette(&folder, &["inspect", "bar.m3d"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for words in [
+        "Direct3D 12 book",
+        "11 vertices · 6 triangles · 3 joints · 2 parts · 2 materials · 1 clip",
+        "read as left-handed",
+        "Bone0 (6)\n  └─ Bone1 (8)\n     └─ Bone2 (6)\n",
+        "lower.dds ✗ not found",
+        "textures\\Upper.dds → ✓ textures/upper.DDS",
+        "Sway   1 s",
+        "warning: no texture file beside the model for `lower.dds`",
+    ] {
+        assert!(run.stdout.contains(words), "{words}\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn inspect_fits_an_animation_to_the_model_named_with_it_and_shows_its_own_joints_when_alone() {
+    let folder = characters();
+    let alone = marionette(&folder, &["inspect", "reach.md5anim"]).stdout;
+    assert!(alone.contains("root (6)\n  └─ arm (6)\n     └─ hand (6)\n"), "{alone}");
+    assert!(alone.contains("0.3 s · 4 frames at 10/s · 3 joints, 3 moving"), "{alone}");
+    // Whatever the order, and with a model among the files that it does not fit.
+    let both = marionette(&folder, &["inspect", "reach.md5anim", "bar.m3d", "arm.md5mesh"]).stdout;
+    assert!(both.contains("clip reach of arm.md5mesh, which has 3 of its 3 joints"), "{both}");
+    assert!(both.contains("from reach.md5anim"), "{both}");
+}
+
+#[test]
+fn inspect_json_is_one_document_with_a_report_per_file() {
+    let folder = characters();
+    let files = ["bar.m3d", "broken/bad.md5mesh", "arm.character.ron", "arm.md5mesh", "reach.md5anim", "gone.m3d"];
+    let run = marionette(&folder, &[&["inspect", "--json"], &files[..]].concat());
+    assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "the broken file and the missing one are errors");
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let named: Vec<&str> = json.as_array().unwrap().iter().map(|file| file["file"].as_str().unwrap()).collect();
+    assert_eq!(named, files);
+
+    let bar = &json[0];
+    assert_eq!(bar["ok"], true);
+    let model = &bar["model"];
+    assert_eq!([&model["vertices"], &model["triangles"]], [11, 6]);
+    assert_eq!((&model["dialect"], &model["right_handed"]), (&"dx12".into(), &false.into()));
+    assert_eq!(model["joints"][2]["parent"], 1);
+    assert_eq!(model["parts"][1]["vertices"], 4);
+    assert_eq!(model["clips"][0]["name"], "Sway");
+    assert_eq!(model["clips"][0]["seconds"], 1.0);
+    assert_eq!(model["influences"], serde_json::json!([0, 2, 6, 2, 0, 0]));
+    assert_eq!(model["materials"][1]["textures"][0]["found"], "textures/upper.DDS");
+    assert_eq!(model["materials"][0]["textures"][0]["found"], Value::Null);
+
+    let bad = &json[1];
+    assert_eq!((&bad["ok"], &bad["model"]), (&false.into(), &Value::Null));
+    assert_eq!(bad["diagnostics"][0]["severity"], "error");
+    assert!(bad["diagnostics"][0]["line"].as_u64() > Some(0));
+
+    let character = &json[2]["model"];
+    assert_eq!(character["clips"][0]["playback"], "once");
+    assert_eq!(
+        character["clips"][0]["callbacks"][0],
+        serde_json::json!({"time": 0.1, "name": "grip", "data": "\"firm\""})
+    );
+    assert_eq!(character["manifest"]["sockets"]["palm"]["joint"], "hand");
+    assert_eq!(character["manifest"]["masks"]["all"]["roots"][0], "root");
+    assert_eq!(character["vertices"], 7);
+
+    // Of two models with its joints, the first named has it.
+    assert_eq!(json[4]["animation"]["bound_to"], "arm.character.ron");
+    assert_eq!(json[4]["animation"]["joints_shared"], 3);
+    assert!(json[3]["model"]["bind_residual_relative"].as_f64().unwrap() < 1e-4);
+}

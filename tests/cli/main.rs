@@ -1,0 +1,10 @@
+//! The `marionette` program as a user runs it: on files written here, judged by what it prints, how it
+//! exits, and, for `pose`, by the formats' own formulas reckoned here in double precision.
+
+mod arm;
+mod bar;
+mod inspect;
+mod pose;
+mod support;
+mod usage;
+mod validate;

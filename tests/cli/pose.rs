@@ -1,0 +1,174 @@
+//! `marionette pose`.
+
+use super::{
+    arm::md5_by_formula,
+    bar::{BAR_TRIANGLES, bar_by_formula},
+    support::{characters, marionette},
+};
+use glam::DVec3;
+use std::fs;
+use tempfile::TempDir;
+
+/// An OBJ's numbers.
+struct Obj {
+    positions: Vec<DVec3>,
+    normals: Vec<DVec3>,
+    tex_coords: usize,
+    faces: Vec<[usize; 3]>,
+}
+
+fn read_obj(text: &str) -> Obj {
+    let mut obj = Obj { positions: vec![], normals: vec![], tex_coords: 0, faces: vec![] };
+    let numbers = |rest: &str| rest.split(' ').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    for line in text.lines() {
+        match line.split_once(' ').unwrap() {
+            ("v", rest) => obj.positions.push(DVec3::from_slice(&numbers(rest))),
+            ("vn", rest) => obj.normals.push(DVec3::from_slice(&numbers(rest))),
+            ("vt", rest) => {
+                assert_eq!(numbers(rest).len(), 2);
+                obj.tex_coords += 1;
+            }
+            ("f", rest) => obj.faces.push(std::array::from_fn(|corner| {
+                let corner: Vec<usize> =
+                    rest.split(' ').nth(corner).unwrap().split('/').map(|n| n.parse().unwrap()).collect();
+                assert!(
+                    corner.len() == 3 && corner.iter().all(|n| *n == corner[0]),
+                    "one index for v, vt and vn: {line}"
+                );
+                corner[0] - 1
+            })),
+            ("#" | "g" | "usemtl", _) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    obj
+}
+
+fn pose(folder: &TempDir, args: &[&str]) -> (Obj, String) {
+    let run = marionette(folder, &[&["pose"], args, &["-o", "out.obj"]].concat());
+    assert_eq!(run.code, Some(0), "{args:?}: {}", run.stderr);
+    assert_eq!(run.stdout, "");
+    (read_obj(&fs::read_to_string(folder.path().join("out.obj")).unwrap()), run.stderr)
+}
+
+/// The largest distance between two lists of points, over the diagonal of the second's box.
+fn error(ours: &[DVec3], reference: &[DVec3]) -> f64 {
+    assert_eq!(ours.len(), reference.len(), "one v for each vertex of the file");
+    let low = reference.iter().copied().reduce(DVec3::min).unwrap();
+    let high = reference.iter().copied().reduce(DVec3::max).unwrap();
+    let largest = ours.iter().zip(reference).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(ours.iter().all(|v| v.is_finite()));
+    largest / low.distance(high)
+}
+
+#[test]
+fn pose_of_an_m3d_is_lunas_formula_at_bind_at_keys_and_between_them() {
+    let folder = characters();
+    let (bind, said) = pose(&folder, &["bar.m3d", "--bind"]);
+    assert!(error(&bind.positions, &bar_by_formula(None, -1.0, 1.0)) < 1e-6);
+    assert!(said.contains("bind pose") && said.contains("1 vertex in no part"), "{said}");
+    for time in [0.0, 0.1, 0.5, 0.6, 0.75, 0.8, 0.97, 1.0] {
+        let (posed, _) = pose(&folder, &["bar.m3d", "--time", &time.to_string()]);
+        let error = error(&posed.positions, &bar_by_formula(Some(time), -1.0, 1.0));
+        assert!(error < 1e-4, "at {time} s off by {error} of the size");
+    }
+}
+
+#[test]
+fn pose_takes_hand_and_scale_from_the_command_line() {
+    let folder = characters();
+    for (hand, z) in [("left", -1.0), ("right", 1.0)] {
+        let (posed, _) = pose(&folder, &["bar.m3d", "--time", "0.3", "--hand", hand, "--scale", "0.25"]);
+        assert!(error(&posed.positions, &bar_by_formula(Some(0.3), z, 0.25)) < 1e-4, "{hand}");
+    }
+    let (posed, _) = pose(&folder, &["arm.md5mesh", "--bind", "--up", "y"]);
+    // Bevy's (−y, z, −x) taken back: axes stay.
+    let stays: Vec<DVec3> = md5_by_formula(None, 1.0).iter().map(|v| DVec3::new(-v.z, -v.x, v.y)).collect();
+    assert!(error(&posed.positions, &stays) < 1e-5);
+}
+
+#[test]
+fn pose_of_an_md5_is_the_sum_of_weights_at_bind_at_frames_and_between_them() {
+    let folder = characters();
+    let (bind, said) = pose(&folder, &["arm.md5mesh", "--time", "0"]);
+    assert!(error(&bind.positions, &md5_by_formula(None, 1.0)) < 1e-5);
+    assert!(said.contains("bind pose, for there is no clip"), "{said}");
+    for time in [0.0, 0.1, 0.3, 0.05, 0.125, 0.29] {
+        let (posed, said) = pose(&folder, &["arm.md5mesh", "reach.md5anim", "--time", &time.to_string()]);
+        let error = error(&posed.positions, &md5_by_formula(Some(time), 1.0));
+        assert!(error < 1e-4, "at {time} s off by {error} of the size");
+        assert!(said.contains("clip `reach` of reach.md5anim"), "{said}");
+    }
+}
+
+#[test]
+fn pose_of_a_manifest_has_its_scale_and_clips() {
+    let folder = characters();
+    let (posed, said) = pose(&folder, &["arm.character.ron", "--time", "0.2"]);
+    assert!(error(&posed.positions, &md5_by_formula(Some(0.2), 0.5)) < 1e-4);
+    assert!(said.contains("clip `stretch`"), "{said}");
+    let (posed, _) = pose(&folder, &["arm.character.ron", "--time", "0.2", "--scale", "2"]);
+    assert!(error(&posed.positions, &md5_by_formula(Some(0.2), 2.0)) < 1e-4, "the command line has the last word");
+}
+
+#[test]
+fn pose_beyond_the_clip_repeats_or_holds_as_it_is_played() {
+    let folder = characters();
+    let (posed, said) = pose(&folder, &["bar.m3d", "--time", "-0.9"]);
+    assert!(error(&posed.positions, &bar_by_formula(Some(0.1), -1.0, 1.0)) < 1e-4);
+    assert!(said.contains("at 0.1 s of 1 s (for -0.9 s)"), "{said}");
+    let (posed, _) = pose(&folder, &["arm.character.ron", "--time", "7"]);
+    assert!(error(&posed.positions, &md5_by_formula(Some(0.3), 0.5)) < 1e-4);
+}
+
+#[test]
+fn pose_writes_an_obj_whose_faces_wind_around_its_normals_and_keep_the_files_indices() {
+    let folder = characters();
+    for args in [&["bar.m3d", "--time", "0.4"][..], &["arm.md5mesh", "reach.md5anim", "--time", "0.2"]] {
+        let (obj, _) = pose(&folder, args);
+        assert_eq!([obj.normals.len(), obj.tex_coords], [obj.positions.len(); 2]);
+        assert!(obj.normals.iter().all(|normal| (normal.length() - 1.0).abs() < 1e-5));
+        let p = |vertex: usize| obj.positions[vertex];
+        for &[a, b, c] in &obj.faces {
+            let face = (p(b) - p(a)).cross(p(c) - p(a));
+            let normal = obj.normals[a] + obj.normals[b] + obj.normals[c];
+            assert!(face.dot(normal) > 0.0, "{args:?}: {a} {b} {c}");
+        }
+    }
+    let (obj, _) = pose(&folder, &["bar.m3d", "--bind"]);
+    let sorted = |mut triangle: [usize; 3]| {
+        triangle.sort_unstable();
+        triangle
+    };
+    let faces: Vec<_> = obj.faces.iter().copied().map(sorted).collect();
+    assert_eq!(faces, BAR_TRIANGLES.map(|t| sorted(t.map(|v| v as usize))));
+}
+
+#[test]
+fn pose_writes_to_standard_output_what_it_would_write_to_a_file() {
+    let folder = characters();
+    pose(&folder, &["bar.m3d", "--time", "0.5"]);
+    let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0.5", "-o", "-"]);
+    assert_eq!(run.stdout, fs::read_to_string(folder.path().join("out.obj")).unwrap());
+    assert_eq!(run.code, Some(0));
+}
+
+#[test]
+fn pose_says_why_it_cannot() {
+    let folder = characters();
+    for (args, words) in [
+        (&["bar.m3d", "--time", "0", "--clip", "Run"][..], &["there is no clip `Run`", "`Sway`"][..]),
+        (&["gone.m3d", "--time", "0"], &["gone.m3d", "there is no such file"]),
+        (&["reach.md5anim", "--time", "0"], &["holds a clip, not a model"]),
+        (&["arm.md5mesh", "gone.md5anim", "--time", "0"], &["gone.md5anim", "there is no such file"]),
+        (&["bar.m3d", "reach.md5anim", "--time", "0"], &["reach.md5anim", "joint"]),
+        (&["broken/bad.md5mesh", "--time", "0"], &["bad.md5mesh:", "many"]),
+    ] {
+        let run = marionette(&folder, &[&["pose"], args, &["-o", "out.obj"]].concat());
+        assert_eq!(run.code, Some(1), "{args:?}: {}", run.stderr);
+        assert!(words.iter().all(|word| run.stderr.contains(word)), "{args:?}: {}", run.stderr);
+        assert!(!folder.path().join("out.obj").exists(), "{args:?}");
+    }
+    let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0", "-o", "no/such/folder/out.obj"]);
+    assert!(run.code == Some(1) && run.stderr.contains("cannot write it"), "{}", run.stderr);
+}

@@ -1,0 +1,49 @@
+//! A character's asset, parts and palettes, and the character drawn by the CPU.
+
+use super::skinned::skinned;
+use bevy::{camera::visibility::NoFrustumCulling, prelude::*};
+use bevy_marionette::{
+    character::{CharacterParts, ModelPose},
+    pose::Palette,
+    prelude::*,
+};
+
+pub fn asset(world: &World, character: Entity) -> &Character {
+    let handle = world.get::<SkinnedCharacter>(character).expect("a character");
+    world.resource::<Assets<Character>>().get(handle.id()).expect("it is loaded")
+}
+
+pub fn parts(world: &World, character: Entity) -> Vec<Entity> {
+    let parts = world.get::<CharacterParts>(character).expect("a character").entities.clone();
+    assert!(!parts.is_empty(), "the parts are spawned");
+    parts
+}
+
+/// The palette of a part, worked out here from the character's pose and place.
+pub fn palette(world: &World, character: Entity, part: usize) -> Vec<Mat4> {
+    let asset = asset(world, character);
+    let model = &world.get::<ModelPose>(character).expect("it is posed").joints;
+    let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
+    let (remap, inverse_bind) = (&asset.parts[part].palette, asset.skeleton.inverse_bind());
+    let mut out = vec![Mat4::ZERO; remap.len()];
+    Palette { world: place, model, inverse_bind, remap }.run(&mut out);
+    out
+}
+
+/// Hides a character and shows its meshes, bent by the CPU, in its place.
+pub fn replace_by_skinned(world: &mut World, character: Entity) -> Vec<Entity> {
+    let mut shown = Vec::new();
+    for part in 0..parts(world, character).len() {
+        let palette = palette(world, character, part);
+        let part = asset(world, character).parts[part].clone();
+        let mut meshes = world.resource_mut::<Assets<Mesh>>();
+        let mut mesh = skinned(meshes.get(&part.mesh).expect("the mesh is kept"), &palette);
+        if palette.iter().any(|matrix| matrix.determinant() < 0.0) {
+            mesh.invert_winding().expect("triangles");
+        }
+        let mesh = meshes.add(mesh);
+        shown.push(world.spawn((Mesh3d(mesh), MeshMaterial3d(part.material), NoFrustumCulling)).id());
+    }
+    world.entity_mut(character).insert(Visibility::Hidden);
+    shown
+}

@@ -1,0 +1,103 @@
+//! An app without a window whose frames are taken one at a time: what the GPU was given and what it drew are
+//! read back. Shared by the tests that need a graphics adapter, on whatever system they run.
+
+// Each test uses its own share of this module.
+#![allow(dead_code)]
+
+pub mod character;
+pub mod picture;
+mod readback;
+mod skinned;
+
+use bevy::{
+    app::PluginsState,
+    camera::RenderTarget,
+    log::LogPlugin,
+    prelude::*,
+    render::{
+        RenderPlugin,
+        pipelined_rendering::PipelinedRenderingPlugin,
+        render_resource::{TextureFormat, TextureUsages},
+        view::screenshot::{Screenshot, ScreenshotCaptured},
+    },
+    window::ExitCondition,
+    winit::WinitPlugin,
+};
+use bevy_marionette::{asset::build_character, import::Manifest, model::Model, prelude::*};
+use readback::{ReadbackPlugin, SkinBuffers};
+use std::sync::{Arc, Mutex};
+
+pub struct Offscreen {
+    pub app: App,
+    /// The joint buffers, as they were on the GPU in the last frame.
+    pub buffers: SkinBuffers,
+    pub camera: Entity,
+    target: Handle<Image>,
+}
+
+impl Offscreen {
+    /// Bevy and our plugins on the adapter of `render_plugin()`, and `camera`, which draws into a picture of `size`.
+    pub fn new(size: UVec2, log: LogPlugin, camera: impl Bundle) -> Self {
+        let mut app = App::new();
+        app.add_plugins(
+            DefaultPlugins
+                .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+                .set(RenderPlugin { synchronous_pipeline_compilation: true, ..render_plugin() })
+                .set(AssetPlugin { watch_for_changes_override: Some(false), ..default() })
+                .set(log)
+                .disable::<WinitPlugin>()
+                .disable::<PipelinedRenderingPlugin>(),
+        );
+        app.add_plugins(MarionettePlugins);
+        let buffers = SkinBuffers::default();
+        app.add_plugins(ReadbackPlugin(buffers.clone()));
+        while app.plugins_state() == PluginsState::Adding {
+            std::thread::yield_now();
+        }
+        app.finish();
+        app.cleanup();
+
+        let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
+        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+        let target = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+        let camera = app.world_mut().spawn((camera, Msaa::Off, RenderTarget::Image(target.clone().into()))).id();
+        Self { app, buffers, camera, target }
+    }
+
+    pub fn world(&mut self) -> &mut World {
+        self.app.world_mut()
+    }
+
+    pub fn update(&mut self) {
+        self.app.update();
+    }
+
+    /// The asset made of a model.
+    pub fn add(&mut self, model: Model) -> Handle<Character> {
+        let world = self.world();
+        let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+            let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+            build_character(model, &Manifest::of_model("code"), &mut meshes, &mut materials)
+        });
+        world.resource_mut::<Assets<Character>>().add(character)
+    }
+
+    /// What the camera sees.
+    pub fn picture(&mut self) -> image::RgbaImage {
+        // Meshes and materials of this frame reach the GPU in the next.
+        (0..4).for_each(|_| self.update());
+        let taken = Arc::new(Mutex::new(None));
+        let slot = taken.clone();
+        let screenshot = Screenshot::image(self.target.clone());
+        self.world()
+            .spawn(screenshot)
+            .observe(move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()));
+        for _ in 0..200 {
+            self.update();
+            if let Some(image) = taken.lock().unwrap().take() {
+                return image.try_into_dynamic().unwrap().to_rgba8();
+            }
+        }
+        panic!("the picture never came");
+    }
+}
