@@ -190,8 +190,8 @@ fn add_shares(
         let (back, on) = (in_plane(vec3(others[0], lane) - here), in_plane(vec3(others[1], lane) - here));
         let angle = arc_cosine(back.dot(on) / (back.length_squared() * on.length_squared()).sqrt());
         let share = (tangent * (angle / tangent.length())).as_vec3();
-        // A number taken from itself leaves nothing; infinities and what is no number leave no number.
-        let sound = (share.x - share.x) + (share.y - share.y) + (share.z - share.z) == 0.0;
+        // Nothing times a number is nothing; times infinity, or what is no number, it is no number.
+        let sound = (share * 0.0).element_sum() == 0.0;
         shares[0][lane] = if sound { share.x } else { 0.0 };
         shares[1][lane] = if sound { share.y } else { 0.0 };
         shares[2][lane] = if sound { share.z } else { 0.0 };
