@@ -1,5 +1,4 @@
-//! Plate armour beaten over a body: rays from its bones find how far the clothes reach, and a smooth sheet of
-//! metal goes around them.
+//! Plate armour beaten over a body: its own skin, cut along the joints, pushed outward and smoothed.
 
 use bevy::{
     mesh::{Mesh, VertexAttributeValues},
@@ -7,56 +6,54 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    asset::Character,
+    asset::{Character, CharacterPart},
     model::{Influences, Joint, JointTransform, Material, Model, Skeleton, SkinPart},
 };
-use std::f32::consts::TAU;
 
 /// A plate of the suit.
 struct Plate {
     name: &'static str,
-    /// The bone it lies around.
-    bone: (&'static str, &'static str),
-    /// From where to where it reaches along the bone, in the bone's lengths.
-    along: (f32, f32),
-    /// It ends where other joints move more of what is below it; four at most.
+    /// A word in the name of the part of the body that it is beaten over.
+    over: &'static str,
+    /// It covers the skin that these joints move for the most part; four at most.
     joints: &'static [&'static str],
     /// How far it stands off, in metres.
     off: f32,
+    /// From where to where it reaches along the first joint's bone, in its lengths; the bone ends at the joint named.
+    along: Option<(&'static str, f32, f32)>,
     /// How far a keel stands out in front, in metres.
     keel: f32,
 }
 
-/// A plate around a limb.
-const fn limb(
-    name: &'static str,
-    bone: (&'static str, &'static str),
-    along: (f32, f32),
-    joints: &'static [&'static str],
-    off: f32,
-) -> Plate {
-    Plate { name, bone, along, joints, off, keel: 0.0 }
+const fn limb(name: &'static str, over: &'static str, joints: &'static [&'static str], off: f32) -> Plate {
+    Plate { name, over, joints, off, along: None, keel: 0.0 }
 }
 
 const PLATES: [Plate; 11] = [
     Plate {
         name: "breastplate",
-        bone: ("spine", "neck"),
-        along: (-0.06, 0.97),
-        joints: &["spine", "chest", "upper_chest", "hips"],
-        off: 0.012,
-        keel: 0.03,
+        over: "jacket",
+        joints: &["spine", "chest", "upper_chest"],
+        off: 0.03,
+        along: None,
+        keel: 0.035,
     },
-    limb("pauldron.L", ("upper_arm.L", "forearm.L"), (-0.35, 0.58), &["upper_arm.L", "clavicle.L"], 0.03),
-    limb("pauldron.R", ("upper_arm.R", "forearm.R"), (-0.35, 0.58), &["upper_arm.R", "clavicle.R"], 0.03),
-    limb("vambrace.L", ("forearm.L", "hand.L"), (0.1, 0.86), &["forearm.L", "forearm_twist.L"], 0.012),
-    limb("vambrace.R", ("forearm.R", "hand.R"), (0.1, 0.86), &["forearm.R", "forearm_twist.R"], 0.012),
-    limb("cuisse.L", ("thigh.L", "shin.L"), (0.3, 0.82), &["thigh.L"], 0.012),
-    limb("cuisse.R", ("thigh.R", "shin.R"), (0.3, 0.82), &["thigh.R"], 0.012),
-    limb("greave.L", ("shin.L", "foot.L"), (0.14, 0.86), &["shin.L"], 0.012),
-    limb("greave.R", ("shin.R", "foot.R"), (0.14, 0.86), &["shin.R"], 0.012),
-    limb("sabaton.L", ("foot.L", "toes.L"), (0.25, 1.15), &["foot.L", "toes.L"], 0.01),
-    limb("sabaton.R", ("foot.R", "toes.R"), (0.25, 1.15), &["foot.R", "toes.R"], 0.01),
+    Plate {
+        along: Some(("forearm.L", -0.4, 0.6)),
+        ..limb("pauldron.L", "jacket", &["upper_arm.L", "clavicle.L"], 0.036)
+    },
+    Plate {
+        along: Some(("forearm.R", -0.4, 0.6)),
+        ..limb("pauldron.R", "jacket", &["upper_arm.R", "clavicle.R"], 0.036)
+    },
+    limb("vambrace.L", "jacket", &["forearm.L", "forearm_twist.L"], 0.016),
+    limb("vambrace.R", "jacket", &["forearm.R", "forearm_twist.R"], 0.016),
+    Plate { along: Some(("shin.L", 0.3, 0.86)), ..limb("cuisse.L", "trousers", &["thigh.L"], 0.02) },
+    Plate { along: Some(("shin.R", 0.3, 0.86)), ..limb("cuisse.R", "trousers", &["thigh.R"], 0.02) },
+    Plate { along: Some(("foot.L", 0.12, 0.9)), ..limb("greave.L", "leather", &["shin.L"], 0.018) },
+    Plate { along: Some(("foot.R", 0.12, 0.9)), ..limb("greave.R", "leather", &["shin.R"], 0.018) },
+    limb("sabaton.L", "leather", &["foot.L", "toes.L"], 0.012),
+    limb("sabaton.R", "leather", &["foot.R", "toes.R"], 0.012),
 ];
 
 /// The suit for a body, on a skeleton of just the joints that it hangs on.
@@ -65,13 +62,21 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let mut joints: Vec<Joint> = Vec::new();
     let mut parts = Vec::new();
     for plate in &PLATES {
+        let Some(part) = body.parts.iter().find(|part| part.name.contains(plate.over)) else { continue };
+        let Some(mesh) = meshes.get(&part.mesh) else { continue };
         let found: Option<Vec<u16>> = plate.joints.iter().map(|name| body.skeleton.find(name)).collect();
-        let ends = [plate.bone.0, plate.bone.1].map(|name| body.skeleton.find(name));
-        let (Some(found), [Some(from), Some(to)]) = (found, ends) else { continue };
-        let bone = [from, to].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
-        let clothes = Sheet::of_clothes(body, meshes, &found);
-        let mut sheet = clothes.wrapped(bone, plate.along);
+        let Some(found) = found else { continue };
+        let mut sheet = Sheet::cut_from(mesh, part, &found);
         sheet.keep(|vertex| vertex.share() - 0.5);
+        if let Some((end, from, to)) = plate.along
+            && let Some(end) = body.skeleton.find(end)
+        {
+            let [a, b] = [found[0], end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
+            let bone = b - a;
+            let place = |vertex: &Vertex| (vertex.position - a).dot(bone) / bone.length_squared();
+            sheet.keep(|vertex| place(vertex) - from);
+            sheet.keep(|vertex| to - place(vertex));
+        }
         sheet.beat(plate.off, plate.keel);
         let palette = found.iter().map(|&joint| {
             let name = &body.skeleton.names()[usize::from(joint)];
@@ -92,10 +97,6 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let skeleton = Skeleton::new(joints).expect("joints without parents are in order");
     Model { skeleton, parts, materials: vec![Material::default()], clips: vec![] }
 }
-
-/// Rays around a bone, and rows of them along it.
-const RAYS: usize = 56;
-const ROWS: usize = 28;
 
 #[derive(Clone, Copy, Default)]
 struct Vertex {
@@ -119,7 +120,7 @@ impl Vertex {
     }
 }
 
-/// A surface.
+/// A piece of skin without seams.
 #[derive(Default)]
 struct Sheet {
     vertices: Vec<Vertex>,
@@ -127,108 +128,48 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// What of the body's clothes the joints move, with their shares.
-    fn of_clothes(body: &Character, meshes: &Assets<Mesh>, joints: &[u16]) -> Self {
-        let mut clothes = Self::default();
-        for part in body.parts.iter().filter(|part| !["skin", "hair"].iter().any(|bare| part.name.contains(bare))) {
-            let Some(mesh) = meshes.get(&part.mesh) else { continue };
-            let (
-                Some(VertexAttributeValues::Float32x3(positions)),
-                Some(VertexAttributeValues::Uint16x4(slots)),
-                Some(VertexAttributeValues::Float32x4(weights)),
-                Some(indices),
-            ) = (
-                mesh.attribute(Mesh::ATTRIBUTE_POSITION),
-                mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX),
-                mesh.attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT),
-                mesh.indices(),
-            )
-            else {
-                continue;
-            };
-            let first = clothes.vertices.len();
-            for ((position, slots), weights) in positions.iter().zip(slots).zip(weights) {
-                let mut shares = [0.0; 4];
-                for (slot, weight) in slots.iter().zip(weights) {
-                    let joint = part.palette.get(usize::from(*slot));
-                    if let Some(at) = joints.iter().position(|j| Some(j) == joint) {
-                        shares[at] += weight;
+    /// The whole part, with the shares of `joints`; vertices in one place are one.
+    fn cut_from(mesh: &Mesh, part: &CharacterPart, joints: &[u16]) -> Self {
+        let mut sheet = Self::default();
+        let (
+            Some(VertexAttributeValues::Float32x3(positions)),
+            Some(VertexAttributeValues::Float32x3(normals)),
+            Some(VertexAttributeValues::Uint16x4(slots)),
+            Some(VertexAttributeValues::Float32x4(weights)),
+            Some(indices),
+        ) = (
+            mesh.attribute(Mesh::ATTRIBUTE_POSITION),
+            mesh.attribute(Mesh::ATTRIBUTE_NORMAL),
+            mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX),
+            mesh.attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT),
+            mesh.indices(),
+        )
+        else {
+            return sheet;
+        };
+        let mut places: HashMap<[i32; 3], usize> = HashMap::default();
+        let welded: Vec<usize> = (0..positions.len())
+            .map(|i| {
+                let place = positions[i].map(|x| (x * 1e4).round() as i32);
+                let at = *places.entry(place).or_insert_with(|| {
+                    let mut shares = [0.0; 4];
+                    for (slot, weight) in slots[i].iter().zip(weights[i]) {
+                        let joint = part.palette.get(usize::from(*slot));
+                        if let Some(at) = joints.iter().position(|j| Some(j) == joint) {
+                            shares[at] += weight;
+                        }
                     }
-                }
-                clothes.vertices.push(Vertex { position: Vec3::from(*position), weights: shares, ..default() });
-            }
-            let indices: Vec<usize> = indices.iter().map(|index| first + index).collect();
-            let triangles = indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]);
-            let moved = |t: &[usize; 3]| t.iter().any(|&i| clothes.vertices[i].share() > 0.0);
-            clothes.triangles.extend(triangles.filter(moved));
-        }
-        clothes
-    }
-
-    /// A tube around a bone, as wide as this reaches, with the shares of what is below it.
-    fn wrapped(&self, [a, b]: [Vec3; 2], (from, to): (f32, f32)) -> Self {
-        let bone = b - a;
-        let (right, up) = bone.normalize_or(Vec3::Y).any_orthonormal_pair();
-        let ray = |row: usize, ray: usize| {
-            let at = from + (to - from) * row as f32 / (ROWS - 1) as f32;
-            let (sin, cos) = (TAU * ray as f32 / RAYS as f32).sin_cos();
-            (a + bone * at, right * cos + up * sin)
-        };
-        let places = || (0..ROWS).flat_map(|row| (0..RAYS).map(move |ray| (row, ray)));
-        let hits: Vec<Option<(f32, [f32; 4])>> = places().map(|(row, k)| self.farthest(ray(row, k))).collect();
-        let mut reach: Vec<f32> = hits.iter().map(|hit| hit.map_or(0.0, |(distance, _)| distance)).collect();
-        // Dents are hammered out, and where nothing was hit the sheet goes on as it came.
-        for _ in 0..10 {
-            let before = reach.clone();
-            for (at, (row, k)) in places().enumerate() {
-                let mut beside = vec![row * RAYS + (k + 1) % RAYS, row * RAYS + (k + RAYS - 1) % RAYS];
-                beside.extend((row > 0).then(|| at - RAYS));
-                beside.extend((row + 1 < ROWS).then(|| at + RAYS));
-                beside.retain(|&other| before[other] > 0.0);
-                if !beside.is_empty() {
-                    let mean = beside.iter().map(|&other| before[other]).sum::<f32>() / beside.len() as f32;
-                    let found = hits[at].map_or(0.0, |(distance, _)| distance);
-                    reach[at] = if before[at] > 0.0 { mean.lerp(before[at], 0.3).max(found) } else { mean };
-                }
-            }
-        }
-        let vertex = |(at, (row, k)): (usize, (usize, usize))| {
-            let (origin, direction) = ray(row, k);
-            let weights = hits[at].map_or([0.0; 4], |(_, weights)| weights);
-            Vertex { position: origin + direction * reach[at], normal: direction, weights }
-        };
-        let vertices = places().enumerate().map(vertex).collect();
-        let quads = places().filter(|(row, _)| row + 1 < ROWS).map(|(row, k)| {
-            let next = (k + 1) % RAYS;
-            [row * RAYS + k, row * RAYS + next, (row + 1) * RAYS + next, (row + 1) * RAYS + k]
-        });
-        // The rays go round the bone's direction, so that the outside is in front.
-        Self { vertices, triangles: quads.flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect() }
-    }
-
-    /// Where a ray leaves for good, and the shares there.
-    fn farthest(&self, (origin, direction): (Vec3, Vec3)) -> Option<(f32, [f32; 4])> {
-        let mut farthest: Option<(f32, [f32; 4])> = None;
-        for corners in &self.triangles {
-            let [a, b, c] = corners.map(|i| &self.vertices[i]);
-            let (ab, ac) = (b.position - a.position, c.position - a.position);
-            let across = direction.cross(ac);
-            let determinant = ab.dot(across);
-            if determinant.abs() < 1e-12 {
-                continue;
-            }
-            let from = origin - a.position;
-            let u = from.dot(across) / determinant;
-            let along = from.cross(ab);
-            let v = direction.dot(along) / determinant;
-            let distance = ac.dot(along) / determinant;
-            if u >= 0.0 && v >= 0.0 && u + v <= 1.0 && distance > farthest.map_or(0.0, |(distance, _)| distance) {
-                let weights =
-                    std::array::from_fn(|i| a.weights[i] * (1.0 - u - v) + b.weights[i] * u + c.weights[i] * v);
-                farthest = Some((distance, weights));
-            }
-        }
-        farthest
+                    let position = Vec3::from(positions[i]);
+                    sheet.vertices.push(Vertex { position, weights: shares, ..default() });
+                    sheet.vertices.len() - 1
+                });
+                sheet.vertices[at].normal += Vec3::from(normals[i]);
+                at
+            })
+            .collect();
+        let indices: Vec<usize> = indices.iter().collect();
+        sheet.triangles = indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|i| welded[i])).collect();
+        sheet
     }
 
     /// Cuts off where `side` is below zero, straight through triangles.
@@ -261,11 +202,14 @@ impl Sheet {
         self.vertices.len() - 1
     }
 
-    /// Pushes it outward, raises a keel in front, draws the rim straight and turns it inward.
+    /// Pushes it outward, beats out the folds, raises a keel in front, and turns the rim inward.
     fn beat(&mut self, off: f32, keel: f32) {
+        let mut beside = vec![Vec::new(); self.vertices.len()];
         let mut edges: HashMap<(usize, usize), i32> = HashMap::default();
         for t in &self.triangles {
             for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                beside[a].push(b);
+                beside[b].push(a);
                 *edges.entry((a, b)).or_default() += 1;
                 *edges.entry((b, a)).or_default() -= 1;
             }
@@ -279,19 +223,33 @@ impl Sheet {
             along_rim[a].push(b);
             along_rim[b].push(a);
         }
-        for _ in 0..6 {
-            let before: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.position).collect();
-            for (vertex, others) in self.vertices.iter_mut().zip(&along_rim).filter(|(_, others)| others.len() == 2) {
-                vertex.position = vertex.position.lerp(before[others[0]].midpoint(before[others[1]]), 0.5);
+        let smooth = |values: &mut Vec<Vec3>| {
+            let before = values.clone();
+            for (i, value) in values.iter_mut().enumerate() {
+                // The rim is drawn straight along itself.
+                let others = if along_rim[i].is_empty() { &beside[i] } else { &along_rim[i] };
+                if !others.is_empty() {
+                    let mean = others.iter().map(|&other| before[other]).sum::<Vec3>() / others.len() as f32;
+                    *value = value.lerp(mean, 0.5);
+                }
             }
-        }
-        let normals = self.normals();
-        for (vertex, normal) in self.vertices.iter_mut().zip(normals) {
+        };
+        let mut normals: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.normal.normalize_or_zero()).collect();
+        (0..12).for_each(|_| smooth(&mut normals));
+        let mut places: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.position).collect();
+        (0..14).for_each(|_| smooth(&mut places));
+        for (place, normal) in places.iter_mut().zip(&mut normals) {
+            *normal = normal.normalize_or_zero();
+            // What smoothing took away of a round form is about what it adds here.
+            *place += *normal * off;
             // Characters look along −Z.
-            let (ahead, share) = ((-normal.z).max(0.0), vertex.share().max(1e-6));
-            let mut position = vertex.position + normal * off;
-            position.z -= keel * ahead * (1.0 - position.x.abs() / 0.16).max(0.0);
-            *vertex = Vertex { position, normal, weights: vertex.weights.map(|weight| weight / share) };
+            let ahead = (-normal.z).max(0.0);
+            place.z -= keel * ahead * (1.0 - place.x.abs() / 0.14).max(0.0);
+        }
+        (0..2).for_each(|_| smooth(&mut places));
+        for ((vertex, place), normal) in self.vertices.iter_mut().zip(places).zip(normals) {
+            let share = vertex.share().max(1e-6);
+            *vertex = Vertex { position: place, normal, weights: vertex.weights.map(|weight| weight / share) };
         }
         let mut turned: HashMap<usize, usize> = HashMap::default();
         for (a, b) in rim {
@@ -305,17 +263,14 @@ impl Sheet {
         }
     }
 
-    fn normals(&self) -> Vec<Vec3> {
-        let mut normals = vec![Vec3::ZERO; self.vertices.len()];
+    fn into_part(self, name: &str, palette: Vec<u16>) -> SkinPart {
+        let count = self.vertices.len();
+        let mut normals = vec![Vec3::ZERO; count];
         for t in &self.triangles {
             let [a, b, c] = t.map(|i| self.vertices[i].position);
             t.iter().for_each(|&i| normals[i] += (b - a).cross(c - a));
         }
-        normals.into_iter().map(|normal| normal.normalize_or(Vec3::Y)).collect()
-    }
-
-    fn into_part(self, name: &str, palette: Vec<u16>) -> SkinPart {
-        let (count, normals) = (self.vertices.len(), self.normals());
+        let normals: Vec<Vec3> = normals.into_iter().map(|normal| normal.normalize_or(Vec3::Y)).collect();
         let influences = |vertex: &Vertex| {
             let mut pulls: [(f32, u16); 4] = std::array::from_fn(|i| (vertex.weights[i], i as u16));
             pulls.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -29,16 +29,18 @@ pub enum WeightView {
 /// mode.
 pub fn weight_color(weight: f32) -> Color {
     let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
-    // It also gets brighter, so that it reads without colours.
-    let bright = 0.7 + 0.3 * weight;
+    // The blue is not pure, which would be too dark for any form to be seen in it.
+    const STOPS: [Vec3; 5] = [
+        Vec3::new(0.16, 0.28, 0.85),
+        Vec3::new(0.0, 0.775, 0.775),
+        Vec3::new(0.0, 0.85, 0.0),
+        Vec3::new(0.925, 0.925, 0.0),
+        Vec3::new(1.0, 0.0, 0.0),
+    ];
     let quarter = weight * 4.0;
-    let (red, green, blue) = match quarter {
-        q if q <= 1.0 => (0.0, q, 1.0),
-        q if q <= 2.0 => (0.0, 1.0, 2.0 - q),
-        q if q <= 3.0 => (q - 2.0, 1.0, 0.0),
-        q => (1.0, 4.0 - q, 0.0),
-    };
-    Color::srgb(red * bright, green * bright, blue * bright)
+    let from = (quarter as usize).min(3);
+    let [red, green, blue] = STOPS[from].lerp(STOPS[from + 1], quarter - from as f32).to_array();
+    Color::srgb(red, green, blue)
 }
 
 /// The colour that stands for a number of influences: grey for none, then blue, green, yellow, and red
@@ -305,13 +307,13 @@ mod tests {
     #[test]
     fn weights_go_from_blue_over_cyan_green_and_yellow_to_red() {
         let steps = [
-            (0.0, [0.0, 0.0, 0.7]),
+            (0.0, [0.16, 0.28, 0.85]),
             (0.25, [0.0, 0.775, 0.775]),
             (0.5, [0.0, 0.85, 0.0]),
             (0.75, [0.925, 0.925, 0.0]),
             (1.0, [1.0, 0.0, 0.0]),
             (7.0, [1.0, 0.0, 0.0]),
-            (f32::NAN, [0.0, 0.0, 0.7]),
+            (f32::NAN, [0.16, 0.28, 0.85]),
         ];
         for (weight, color) in steps {
             let found = weight_color(weight).to_srgba().to_f32_array_no_alpha();
