@@ -38,6 +38,9 @@ struct Args {
 
 /// Height of a row, as a share of its width.
 const ASPECT: f32 = 0.24;
+/// Room for the words above and below the figures, as shares of the highest one's height.
+const ABOVE: f32 = 0.22;
+const BELOW: f32 = 0.16;
 /// A long lens: the figures at the ends are seen from nearly the same side as those in the middle.
 const FIELD_OF_VIEW: f32 = 0.12;
 
@@ -94,7 +97,7 @@ impl Layout {
         }
         // An outstretched arm may reach into the neighbour's place, a body may not.
         let pitch = (1.5 * wide).max(1.12 * long).max(Vec2::splat(0.05));
-        let least = high * 1.22 / ASPECT;
+        let least = high * (ABOVE + 1.0 + BELOW) / ASPECT;
         let row = |lines: usize| times.div_ceil(lines.clamp(1, times));
         let widest = row((times as f32 * pitch.max_element() / least) as usize);
         let frame = (pitch.max_element() * widest as f32).max(least);
@@ -238,7 +241,7 @@ fn set_row(
     let handle = plan.characters[row.character].clone();
     let Layout { columns, high, frame } = plan.layouts[row.character];
     let (columns, (side, yaw)) = (columns[row.side], SIDES[row.side]);
-    orbit.target = Vec3::Y * (high * 0.46);
+    orbit.target = Vec3::Y * (high * (1.0 + ABOVE - BELOW) / 2.0);
     orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
 
     let stand = |place: usize| {

@@ -113,7 +113,10 @@ fn main() {
         .add_plugins(GalleryPlugin)
         .add_systems(Startup, open_first)
         .add_systems(Update, drop_files.before(open_dropped))
-        .add_systems(Update, (open_dropped, open_chosen, watch_loading, keys.run_if(stage::has_keys), caption).chain())
+        .add_systems(
+            Update,
+            (open_dropped, open_chosen, load, watch_loading, keys.run_if(stage::has_keys), caption).chain(),
+        )
         .add_observer(frame)
         .run();
 }
@@ -134,6 +137,8 @@ struct Shown {
     exhibit: Option<Exhibit>,
     /// Clip files that join it.
     clips: Vec<PathBuf>,
+    /// Whether it is still to be loaded.
+    is_due: bool,
     /// The character's entity.
     entity: Option<Entity>,
     /// Said to the user instead of the clip's name.
@@ -146,13 +151,7 @@ struct Shown {
     last_clip: Option<Arc<str>>,
 }
 
-fn open_first(
-    mut commands: Commands,
-    args: Res<Args>,
-    mut shown: ResMut<Shown>,
-    assets: Res<AssetServer>,
-    mut on_show: ResMut<OnShow>,
-) {
+fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, mut on_show: ResMut<OnShow>) {
     let (clips, models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
     if models.len() > 1 {
         stage::fail(format!("one model at a time, please: {} were named", models.len()));
@@ -168,7 +167,7 @@ fn open_first(
     if shown.model.is_none() {
         shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == OURS);
     }
-    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show);
 }
 
 /// The file's name, or the exhibit's.
@@ -182,11 +181,25 @@ fn is_clip(file: &Path) -> bool {
     FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
 }
 
-fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetServer, on_show: &mut OnShow) {
+/// Takes away what is shown; [`load`] brings what is to be shown instead.
+fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow) {
     if let Some(old) = shown.entity.take() {
         commands.entity(old).despawn();
     }
+    on_show.0 = shown.exhibit.clone().filter(|_| shown.model.is_none());
+    shown.trouble = None;
+    shown.clip = None;
+    shown.is_due = true;
+}
+
+fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    // As long as the server knows a file, loading it again answers what is there, without the clips that have joined.
+    let is_loaded = |model: &PathBuf| assets.get_path_id(absolute(model)).is_some();
+    if !shown.is_due || shown.model.as_ref().is_some_and(is_loaded) {
+        return;
+    }
+    shown.is_due = false;
     let clips: Vec<String> = shown.clips.iter().map(|clip| absolute(clip).to_string_lossy().into_owned()).collect();
     let (scale, hand, up) = (args.scale, args.hand, args.up);
     let settings = move |settings: &mut CharacterLoaderSettings| {
@@ -207,11 +220,8 @@ fn open(commands: &mut Commands, args: &Args, shown: &mut Shown, assets: &AssetS
         Some(model) => assets.load_builder().with_settings(settings).load(absolute(model)),
         None => assets.load(shown.exhibit.as_ref().map_or(OURS, |exhibit| &exhibit.asset).to_owned()),
     };
-    on_show.0 = shown.exhibit.clone().filter(|_| shown.model.is_none());
-    shown.trouble = None;
-    shown.clip = None;
     // A headless picture waits from the first frame on.
-    shown.entity = Some(commands.spawn((Name::new(title(shown)), SkinnedCharacter(handle))).id());
+    shown.entity = Some(commands.spawn((Name::new(title(&shown)), SkinnedCharacter(handle))).id());
 }
 
 /// Does in a headless run what a hand does with a window.
@@ -231,9 +241,7 @@ fn drop_files(
 fn open_dropped(
     mut commands: Commands,
     mut dropped: MessageReader<FileDragAndDrop>,
-    args: Res<Args>,
     mut shown: ResMut<Shown>,
-    assets: Res<AssetServer>,
     mut on_show: ResMut<OnShow>,
 ) {
     let files = dropped.read().filter_map(|message| match message {
@@ -249,20 +257,18 @@ fn open_dropped(
     } else {
         return;
     }
-    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show);
 }
 
 fn open_chosen(
     mut commands: Commands,
     mut chosen: MessageReader<Chosen>,
-    args: Res<Args>,
     mut shown: ResMut<Shown>,
-    assets: Res<AssetServer>,
     mut on_show: ResMut<OnShow>,
 ) {
     let Some(Chosen(exhibit)) = chosen.read().last() else { return };
     (shown.model, shown.clips, shown.exhibit) = (None, vec![], Some(exhibit.clone()));
-    open(&mut commands, &args, &mut shown, &assets, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show);
 }
 
 /// Holds a headless picture back while the model loads, and says what went wrong when it does not.
@@ -270,8 +276,13 @@ fn watch_loading(
     mut shown: ResMut<Shown>,
     characters: Query<&SkinnedCharacter>,
     server: Res<AssetServer>,
-    capture: Option<ResMut<Capture>>,
+    mut capture: Option<ResMut<Capture>>,
 ) {
+    if let Some(capture) = &mut capture
+        && shown.is_due
+    {
+        capture.waiting = true;
+    }
     let Some(handle) = shown.entity.and_then(|entity| characters.get(entity).ok()) else { return };
     if let LoadState::Failed(error) = server.load_state(handle.id()) {
         let text = error.to_string();
@@ -409,6 +420,6 @@ fn caption(
             None => format!("bind pose  ({count} clips)"),
         })
     });
-    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading…".into());
+    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading...".into());
     caption.say(format!("{name}\n{line}"));
 }

@@ -2,7 +2,10 @@
 
 use image::{
     Delay, DynamicImage, Frame, RgbImage,
-    codecs::gif::{GifEncoder, Repeat},
+    codecs::{
+        gif::{GifEncoder, Repeat},
+        png::{CompressionType, FilterType, PngEncoder},
+    },
 };
 use std::{
     fs::{self, File},
@@ -58,7 +61,9 @@ fn stack(file: &Path, pictures: &[RgbImage]) -> Result<(), String> {
         image::imageops::replace(&mut sheet, picture, 0, y);
         y += i64::from(picture.height());
     }
-    sheet.save(file).map_err(|e| e.to_string())
+    let out = BufWriter::new(File::create(file).map_err(|e| e.to_string())?);
+    let encoder = PngEncoder::new_with_quality(out, CompressionType::Best, FilterType::Adaptive);
+    sheet.write_with_encoder(encoder).map_err(|e| e.to_string())
 }
 
 /// A GIF that goes round for ever.

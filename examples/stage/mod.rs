@@ -287,10 +287,8 @@ fn set_stage(
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
         stage.target = Some(target);
-        if stage.pictures.iter().any(|file| film::is_gif(file)) {
-            // Its noise would be most of a GIF, which has no colours to show it.
-            camera.insert(DebandDither::Disabled);
-        }
+        // Its noise would be most of a picture's file.
+        camera.insert(DebandDither::Disabled);
     }
     let checker = images.add(checker());
     commands.spawn((

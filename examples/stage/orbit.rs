@@ -45,17 +45,30 @@ impl Orbit {
         const SIDES: u16 = 24;
         let (low, high) = around(points);
         self.target = (low + high) / 2.0;
-        let up = FILLED * (FIELD_OF_VIEW / 2.0).tan();
+        let room = FILLED * (FIELD_OF_VIEW / 2.0).tan() * Vec2::new(aspect, 1.0);
         let sides = if turn == 0.0 { 1 } else { SIDES };
-        let reach = |side: u16| {
-            let eye = rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch).inverse();
-            let away = |point: &Vec3| {
-                let seen = eye * (*point - self.target);
-                seen.z + (seen.y.abs() / up).max(seen.x.abs() / (up * aspect))
+        let eyes: Vec<Quat> =
+            (0..sides).map(|side| rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch)).collect();
+        // What is near looks larger: the middle of the picture is not the box's, and moves with the distance.
+        for _ in 0..4 {
+            let target = self.target;
+            let seen = || {
+                eyes.iter().flat_map(|eye| {
+                    let inverse = eye.inverse();
+                    points.iter().map(move |point| inverse * (*point - target))
+                })
             };
-            points.iter().map(away).fold(1e-3, f32::max)
-        };
-        self.distance = (0..sides).map(reach).fold(0.0, f32::max);
+            let away = |at: Vec3| at.z + (at.xy().abs() / room).max_element();
+            self.distance = seen().map(away).fold(1e-3, f32::max);
+            let flat = || seen().map(|at| at.xy() / (self.distance - at.z));
+            let middle = (flat().reduce(Vec2::min).unwrap_or_default() + flat().reduce(Vec2::max).unwrap_or_default())
+                / 2.0
+                * self.distance;
+            self.target.y += middle.y;
+            if turn == 0.0 {
+                self.target += eyes[0] * Vec3::X * middle.x;
+            }
+        }
     }
 }
 
