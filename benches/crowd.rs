@@ -8,25 +8,23 @@
 //! is this crate. Each side plays the same two clips, blended half and half, on the same skeleton of 58 joints
 //! and one mesh each. No camera draws; every mesh counts as in view.
 //!
+//! Each measurement is a process of its own, so that neither side finds the heap as the other has left it.
+//!
 //! *Frame* is `PostUpdate` and the extraction of skins as they run in an app. *Work* is what of that is
 //! animation, measured stage by stage on both sides by the same rule: each side's own systems, transform
 //! propagation, `extract_skins` and our palettes, less what the same stages take in an app without characters.
+//! *Bytes each* are those of the heap that stay allocated, a character's share.
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (else 1, and all there are),
 //! `--counts 100,1000`, `--runs N`, `--frames N`, `--only ours|bevy`, `--fast` for a short look.
 
 use bevy::{
-    app::{PluginsState, TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
-    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
+    app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
     ecs::world::CommandQueue,
-    log::LogPlugin,
     mesh::skinning::SkinnedMeshInverseBindposes,
     pbr::SkinUniforms,
     prelude::*,
-    render::{RenderApp, pipelined_rendering::PipelinedRenderingPlugin},
-    time::TimeUpdateStrategy,
-    window::ExitCondition,
-    winit::WinitPlugin,
+    render::RenderApp,
 };
 use bevy_marionette::{
     asset::build_character,
@@ -40,15 +38,16 @@ use bevy_marionette::{
 use clap::Parser;
 use glam::Affine3A;
 use joints::JointCharacter;
-use stages::{Frame, Stage, StageClock, StageClockPlugin};
+use stages::{Frame, Stage, StageClock};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     f32::consts::TAU,
-    process::Command,
+    process::{Command, Stdio},
     sync::atomic::{AtomicIsize, Ordering::Relaxed},
-    time::Duration,
 };
 
+#[path = "../examples/crowd/headless.rs"]
+mod headless;
 #[path = "../examples/crowd/joints.rs"]
 mod joints;
 #[path = "../examples/crowd/stages.rs"]
@@ -56,6 +55,8 @@ mod stages;
 
 const JOINTS: usize = 58;
 const FRAMES: usize = 31;
+/// With so many characters, what all of them share hardly counts.
+const ENOUGH: usize = 100;
 
 #[derive(Parser, Clone)]
 struct Args {
@@ -74,6 +75,9 @@ struct Args {
     /// One side only
     #[arg(long, value_enum)]
     only: Option<Side>,
+    /// Measure a side, or an empty app, with the first of the counts, and print the numbers alone
+    #[arg(long, hide = true)]
+    measure: Option<Option<Side>>,
     /// One run and fewer frames
     #[arg(long)]
     fast: bool,
@@ -88,6 +92,10 @@ struct Args {
 enum Side {
     Bevy,
     Ours,
+}
+
+impl Side {
+    const NAMES: [&str; 2] = ["bevy_animation", "bevy_marionette"];
 }
 
 fn main() {
@@ -111,24 +119,28 @@ fn main() {
         }
         return;
     };
+    if let Some(side) = args.measure {
+        return measure(side, args.counts[0], threads, args.frames).print();
+    }
     for run in 1..=args.runs {
         let Args { frames, .. } = args;
         println!("\n## {JOINTS} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
         println!("Milliseconds, medians of {frames} frames.\n");
-        let empty = measure(None, 0, threads, frames);
+        let empty = measure_apart(None, 0, threads, frames);
         let titles = Stage::WORK.map(Stage::name).join(" | ");
         println!("characters | side | frame | work | {titles} | us a character | bytes each");
         println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
         print_row(0, "empty app", &empty, &empty.stages);
-        let mut ratios = Vec::new();
+        let (mut ratios, mut growth) = (Vec::new(), Vec::new());
         for &count in &args.counts {
             let [bevy, ours] = [Side::Bevy, Side::Ours].map(|side| {
                 let wanted = args.only.is_none_or(|only| only == side);
                 wanted.then(|| {
-                    let cost = measure(Some(side), count, threads, frames);
+                    let cost = measure_apart(Some(side), count, threads, frames);
                     let work = cost.stages.beyond(&empty.stages);
-                    let name = if side == Side::Bevy { "bevy_animation" } else { "bevy_marionette" };
+                    let name = Side::NAMES[side as usize];
                     print_row(count, name, &cost, &work);
+                    growth.push((name, count, work.work() * 1e3 / count as f64, cost.bytes));
                     (cost, work)
                 })
             });
@@ -145,6 +157,7 @@ fn main() {
         for (count, work, frame, beyond) in ratios {
             println!("{count} | {work:.1} | {frame:.1} | {beyond:.1}");
         }
+        print_growth(&growth);
     }
 }
 
@@ -158,10 +171,51 @@ struct Cost {
     bytes: isize,
 }
 
+impl Cost {
+    /// As numbers that [`Self::read`] takes.
+    fn print(&self) {
+        let numbers: Vec<_> = self.stages.times().iter().chain([&self.frame]).map(f64::to_string).collect();
+        println!("{} {}", numbers.join(" "), self.bytes);
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let numbers: Vec<f64> = text.split_whitespace().map_while(|number| number.parse().ok()).collect();
+        let (stages, rest) = numbers.split_first_chunk()?;
+        let &[frame, bytes] = rest else { return None };
+        Some(Self { frame, stages: Frame::new(*stages), bytes: bytes as isize })
+    }
+}
+
 fn print_row(count: usize, side: &str, cost: &Cost, work: &Frame) {
     let stages = Stage::WORK.map(|stage| format!("{:.3}", work.of(stage))).join(" | ");
     let each = if count > 0 { format!("{:.2}", work.work() * 1e3 / count as f64) } else { String::new() };
     println!("{count} | {side} | {:.3} | {:.3} | {stages} | {each} | {}", cost.frame, work.work(), cost.bytes);
+}
+
+/// What a character costs among how many, beside what it costs among a hundred.
+fn print_growth(rows: &[(&str, usize, f64, isize)]) {
+    println!("\nside | characters | us a character | of that among the fewest | bytes each");
+    println!("---- | ---------: | ---: | ---: | ---:");
+    for name in Side::NAMES {
+        let mut first = None;
+        for (_, count, each, bytes) in rows.iter().filter(|(side, count, ..)| *side == name && *count >= ENOUGH) {
+            let times = each / *first.get_or_insert(*each);
+            println!("{name} | {count} | {each:.2} | {times:.2} | {bytes}");
+        }
+    }
+}
+
+/// [`measure`], in a process of its own.
+fn measure_apart(side: Option<Side>, count: usize, threads: usize, frames: usize) -> Cost {
+    let program = std::env::current_exe().expect("this program has a path");
+    let numbers = [("--threads", threads), ("--counts", count), ("--frames", frames)];
+    let mut command = Command::new(program);
+    command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()])).arg("--measure");
+    command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
+    let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "a measurement failed: {text}");
+    Cost::read(text.lines().last().unwrap_or_default()).expect("a measurement prints its numbers last")
 }
 
 fn measure(side: Option<Side>, count: usize, threads: usize, frames: usize) -> Cost {
@@ -185,7 +239,7 @@ fn measure(side: Option<Side>, count: usize, threads: usize, frames: usize) -> C
     };
     let (whole, bytes) = run(false);
     let (stages, _) = run(true);
-    Cost { frame: whole.whole(), stages, bytes: if count >= 100 { bytes } else { 0 } }
+    Cost { frame: whole.whole(), stages, bytes: if count >= ENOUGH { bytes } else { 0 } }
 }
 
 fn app(threads: usize, stages: bool) -> App {
@@ -198,28 +252,7 @@ fn app(threads: usize, stages: bool) -> App {
     };
     let compute = TaskPoolThreadAssignmentPolicy { min_threads: threads, max_threads: threads, ..one.clone() };
     let task_pool_options = TaskPoolOptions { io: one.clone(), async_compute: one, compute, ..default() };
-    let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(TaskPoolPlugin { task_pool_options })
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
-    );
-    app.add_plugins((MarionettePlugins, StageClockPlugin { stages }));
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
-    while app.plugins_state() == PluginsState::Adding {
-        std::thread::yield_now();
-    }
-    app.finish();
-    app.cleanup();
-    app
-}
-
-fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
-    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
+    headless::app(TaskPoolPlugin { task_pool_options }, stages)
 }
 
 /// The joint's transform in a clip: all turn, each at its own phase, and the root moves.

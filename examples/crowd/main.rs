@@ -13,18 +13,18 @@
 mod stage;
 
 mod graph;
+mod headless;
 mod joints;
 mod stages;
 mod table;
 
 use bevy::{
-    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
-    ecs::system::SystemParam,
-    mesh::skinning::SkinnedMeshInverseBindposes,
+    camera::visibility::VisibilitySystems, ecs::system::SystemParam, mesh::skinning::SkinnedMeshInverseBindposes,
     prelude::*,
 };
 use bevy_marionette::prelude::*;
 use clap::Parser;
+use headless::see_everything;
 use joints::JointCharacter;
 use stage::{Capture, Orbit, Stage, StageArgs, View};
 use stages::StageClockPlugin;
@@ -220,8 +220,4 @@ fn place(n: usize) -> Vec3 {
     // A sunflower's spiral: even, and without rows.
     let (radius, angle) = (0.62 * (n as f32).sqrt(), n as f32 * 2.399_963);
     Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin())
-}
-
-pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
-    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
 }

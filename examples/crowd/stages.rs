@@ -67,6 +67,16 @@ impl Stage {
 pub struct Frame([f64; Stage::ALL.len()]);
 
 impl Frame {
+    /// Of the milliseconds of each stage, in the order of the enum.
+    pub fn new(times: [f64; Stage::ALL.len()]) -> Self {
+        Self(times)
+    }
+
+    /// Milliseconds of each stage, in the order of the enum.
+    pub fn times(&self) -> [f64; Stage::ALL.len()] {
+        self.0
+    }
+
     /// Milliseconds of a stage.
     pub fn of(&self, stage: Stage) -> f64 {
         self.0[stage as usize]

@@ -1,16 +1,10 @@
 //! Both sides without a window, as a table.
 
 use super::{
-    Side, Workshop, see_everything,
-    stages::{Frame, Stage, StageClock, StageClockPlugin},
+    Side, Workshop, headless,
+    stages::{Frame, Stage, StageClock},
 };
-use bevy::{
-    app::PluginsState, camera::visibility::VisibilitySystems, ecs::system::RunSystemOnce, log::LogPlugin, prelude::*,
-    render::pipelined_rendering::PipelinedRenderingPlugin, time::TimeUpdateStrategy, window::ExitCondition,
-    winit::WinitPlugin,
-};
-use bevy_marionette::prelude::*;
-use std::time::Duration;
+use bevy::{app::TaskPoolPlugin, ecs::system::RunSystemOnce, prelude::*};
 
 /// Measures a number of frames of a crowd on each side, and prints their medians.
 pub fn print(count: usize, frames: usize) {
@@ -29,22 +23,7 @@ pub fn print(count: usize, frames: usize) {
 }
 
 fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {
-    let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
-    );
-    app.add_plugins((MarionettePlugins, StageClockPlugin { stages: true }));
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
-    while app.plugins_state() == PluginsState::Adding {
-        std::thread::yield_now();
-    }
-    app.finish();
-    app.cleanup();
+    let mut app = headless::app(TaskPoolPlugin::default(), true);
     let model = app.world().resource::<AssetServer>().load("scout/scout.character.ron");
     while !app.world().resource::<AssetServer>().is_loaded_with_dependencies(&model) {
         if let bevy::asset::LoadState::Failed(error) = app.world().resource::<AssetServer>().load_state(&model) {

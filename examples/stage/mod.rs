@@ -225,7 +225,10 @@ fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
             .disable::<WinitPlugin>()
     } else {
-        plugins.set(WindowPlugin { primary_window: Some(window), ..default() })
+        // Tests open windows too, and have the main thread for themselves.
+        plugins
+            .set(WindowPlugin { primary_window: Some(window), ..default() })
+            .set(WinitPlugin { run_on_any_thread: true })
     }
 }
 

@@ -105,6 +105,8 @@ impl Plugin for CharacterPlugin {
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
                 ),
             )
+            .add_observer(socket::adopt)
+            .add_systems(PostUpdate, weight_view::foresee_mirrors.before(AssetEventSystems))
             .add_systems(
                 PostUpdate,
                 (

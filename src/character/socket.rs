@@ -2,7 +2,10 @@
 
 use super::{CharacterParts, ModelPose, SkinnedCharacter};
 use crate::asset::{Character, Socket};
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{
+    ecs::{entity::Entities, system::SystemParam},
+    prelude::*,
+};
 use glam::Affine3A;
 
 /// Put on any entity: a joint of a character carries it.
@@ -59,6 +62,20 @@ impl SocketOf {
     /// At a place in the socket's space.
     pub fn at(self, offset: Transform) -> Self {
         Self { offset, ..self }
+    }
+}
+
+/// Makes what is carried a child at once: one that changes hands outlives a holder who goes right after.
+pub(super) fn adopt(
+    inserted: On<Insert, SocketOf>,
+    carried: Query<&SocketOf>,
+    entities: &Entities,
+    mut commands: Commands,
+) {
+    if let Ok(socket_of) = carried.get(inserted.entity)
+        && entities.contains_spawned(socket_of.character)
+    {
+        commands.entity(inserted.entity).try_insert(ChildOf(socket_of.character));
     }
 }
 

@@ -25,20 +25,22 @@ pub enum WeightView {
     InfluenceCount,
 }
 
-/// The colour that stands for a weight in 0..=1: dark blue, cyan, green, yellow, red, as in Blender's
-/// weight paint mode.
+/// The colour that stands for a weight in 0..=1: blue, cyan, green, yellow, red, as in Blender's weight paint
+/// mode.
 pub fn weight_color(weight: f32) -> Color {
     let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
-    // It also gets brighter, so that it reads without colours.
-    let bright = 0.5 + 0.5 * weight;
+    // The blue is not pure, which would be too dark for any form to be seen in it.
+    const STOPS: [Vec3; 5] = [
+        Vec3::new(0.16, 0.28, 0.85),
+        Vec3::new(0.0, 0.775, 0.775),
+        Vec3::new(0.0, 0.85, 0.0),
+        Vec3::new(0.925, 0.925, 0.0),
+        Vec3::new(1.0, 0.0, 0.0),
+    ];
     let quarter = weight * 4.0;
-    let (red, green, blue) = match quarter {
-        q if q <= 1.0 => (0.0, q, 1.0),
-        q if q <= 2.0 => (0.0, 1.0, 2.0 - q),
-        q if q <= 3.0 => (q - 2.0, 1.0, 0.0),
-        q => (1.0, 4.0 - q, 0.0),
-    };
-    Color::srgb(red * bright, green * bright, blue * bright)
+    let from = (quarter as usize).min(3);
+    let [red, green, blue] = STOPS[from].lerp(STOPS[from + 1], quarter - from as f32).to_array();
+    Color::srgb(red, green, blue)
 }
 
 /// The colour that stands for a number of influences: grey for none, then blue, green, yellow, and red
@@ -77,13 +79,49 @@ pub(super) struct MeshVariant {
 pub(super) struct MeshVariants {
     /// By original; `None` where that cannot be read.
     made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
-    /// Those made in this frame.
+    /// Those made in this frame, too late for the GPU.
     fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
 }
 
 type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
 type MaybeChanged =
     Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
+
+/// Makes the meshes of characters that are mirrored from this frame on, while the GPU can still have them in
+/// it: a frame later they would be seen inside out once.
+///
+/// It goes by the transforms of the character and those above it, and so misses one that is mirrored by a
+/// change far above it.
+pub(super) fn foresee_mirrors(
+    assets: Res<Assets<Character>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut variants: ResMut<MeshVariants>,
+    mut loading: Local<Vec<Entity>>,
+    changed: Query<Entity, (With<CharacterParts>, Or<(Changed<Transform>, Changed<SkinnedCharacter>)>)>,
+    characters: Query<(&SkinnedCharacter, &CharacterParts, Option<&WeightView>)>,
+    places: Query<(&Transform, Option<&ChildOf>)>,
+) {
+    let still_loading = std::mem::take(&mut *loading);
+    for entity in changed.iter().chain(still_loading) {
+        let Ok((handle, parts, view)) = characters.get(entity) else { continue };
+        let mut mirrored = false;
+        let mut above = Some(entity);
+        while let Some((place, parent)) = above.and_then(|entity| places.get(entity).ok()) {
+            mirrored ^= place.scale.element_product() < 0.0;
+            above = parent.map(ChildOf::parent);
+        }
+        let variant = MeshVariant { mirrored, view: view.copied() };
+        if !mirrored || parts.variant == variant {
+            continue;
+        }
+        match assets.get(handle.id()) {
+            Some(character) => {
+                variants.are_made(character, variant, &mut meshes);
+            }
+            None => loading.push(entity),
+        }
+    }
+}
 
 /// Gives parts the mesh they are to have, where that may have changed.
 pub(super) fn swap_meshes(
@@ -96,8 +134,9 @@ pub(super) fn swap_meshes(
     mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
     mut parts: Query<&mut Mesh3d>,
 ) {
-    // Meshes whose original was changed are made anew.
+    // What was foreseen is in time.
     variants.fresh.clear();
+    // Meshes whose original was changed are made anew.
     let mut stale = false;
     for event in mesh_events.read() {
         if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {
@@ -253,10 +292,12 @@ fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> 
         .collect()
 }
 
-/// A little shadow painted on, from above and in front in the bind pose, so that the form still reads.
+/// Shadow painted on, as by a light above and in front in the bind pose, so that the form still reads.
+///
+/// Characters look along −Z.
 fn shade(normal: Vec3) -> f32 {
-    const LIGHT: Vec3 = Vec3::new(0.36, 0.72, 0.594);
-    0.72 + 0.28 * normal.dot(LIGHT).clamp(-1.0, 1.0)
+    const LIGHT: Vec3 = Vec3::new(0.48, 0.64, -0.6);
+    0.64 + 0.36 * normal.dot(LIGHT).clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]
@@ -264,18 +305,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_go_from_dark_blue_over_cyan_green_and_yellow_to_red() {
+    fn weights_go_from_blue_over_cyan_green_and_yellow_to_red() {
         let steps = [
-            (0.0, [0.0, 0.0, 0.5]),
-            (0.25, [0.0, 0.625, 0.625]),
-            (0.5, [0.0, 0.75, 0.0]),
-            (0.75, [0.875, 0.875, 0.0]),
+            (0.0, [0.16, 0.28, 0.85]),
+            (0.25, [0.0, 0.775, 0.775]),
+            (0.5, [0.0, 0.85, 0.0]),
+            (0.75, [0.925, 0.925, 0.0]),
             (1.0, [1.0, 0.0, 0.0]),
             (7.0, [1.0, 0.0, 0.0]),
-            (f32::NAN, [0.0, 0.0, 0.5]),
+            (f32::NAN, [0.16, 0.28, 0.85]),
         ];
         for (weight, color) in steps {
-            assert_eq!(weight_color(weight).to_srgba().to_f32_array_no_alpha(), color, "{weight}");
+            let found = weight_color(weight).to_srgba().to_f32_array_no_alpha();
+            assert!(Vec3::from(found).abs_diff_eq(Vec3::from(color), 1e-6), "{weight}: {found:?}");
         }
         // No step: neighbouring weights have neighbouring colours.
         for i in 0..1000 {

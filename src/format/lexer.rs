@@ -6,7 +6,6 @@
 
 mod number;
 
-use number::{leading_digits, plain_f32};
 use std::{borrow::Cow, fmt};
 
 /// A position in a byte slice, with the means to step over what stands there.
@@ -125,19 +124,21 @@ impl<'a> Lexer<'a> {
         }
         self.at = at;
         if self.comments && self.source.get(at) == Some(&b'/') {
-            self.skip_comments();
+            self.at = self.clone().after_comments();
         }
     }
 
-    /// Steps over comments and the white space behind them.
+    /// The place behind comments and the white space behind them. By value, like all that is rare: a lexer
+    /// whose address nobody takes lives in registers.
     #[inline(never)]
-    fn skip_comments(&mut self) {
+    fn after_comments(mut self) -> usize {
         while self.source[self.at..].starts_with(b"//") {
             self.skip_line();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
         }
+        self.at
     }
 
     /// Steps over the rest of the line and its end.
@@ -238,6 +239,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes the next word if it is exactly `word`.
+    #[inline]
     pub fn eat_word(&mut self, word: &[u8]) -> bool {
         self.skip_space();
         let rest = &self.source[self.at..];
@@ -260,120 +262,24 @@ impl<'a> Lexer<'a> {
     /// Takes `byte`, or says what stands there instead.
     #[inline]
     pub fn expect(&mut self, byte: u8) -> Result<(), Unexpected> {
-        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(format!("`{}`", byte as char))) }
+        if self.eat(byte) { Ok(()) } else { Err(self.clone().instead_of_byte(byte)) }
     }
 
     /// The error for the next token, which is left in place.
-    #[cold]
+    #[inline]
     pub fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> Unexpected {
-        let token = self.peek();
-        Unexpected { offset: token.offset, expected: expected.into(), found: token.kind.to_string() }
-    }
-
-    /// Takes a finite number.
-    ///
-    /// Correctly rounded, as `str::parse` would. A word that is no number, NaN and infinities, and
-    /// numbers that overflow an `f32` are refused, and the lexer stays before them.
-    #[inline]
-    pub fn f32(&mut self) -> Result<f32, Unexpected> {
-        match self.plain_f32() {
-            Some(value) => Ok(value),
-            None => self.slow_f32(),
-        }
-    }
-
-    /// Takes a number if it is one of the usual kind, such as `-0.9983482` or `1.25E-07`.
-    ///
-    /// `None` says nothing about the number: [`Lexer::f32`] may still read it. The lexer then
-    /// stands at the next word.
-    #[inline]
-    pub fn plain_f32(&mut self) -> Option<f32> {
-        self.skip_space();
-        let (value, length) = plain_f32(&self.source[self.at..])?;
-        self.at += length;
-        Some(value)
-    }
-
-    /// `N` numbers in a row.
-    #[inline]
-    pub fn f32s<const N: usize>(&mut self) -> Result<[f32; N], Unexpected> {
-        let mut out = [0.0; N];
-        for value in &mut out {
-            *value = self.f32()?;
-        }
-        Ok(out)
+        self.clone().instead_of(expected.into())
     }
 
     #[cold]
-    fn slow_f32(&mut self) -> Result<f32, Unexpected> {
-        let token = self.peek();
-        if let TokenKind::Word(word) = token.kind
-            && let Ok(text) = std::str::from_utf8(word)
-            && let Ok(value) = text.parse::<f32>()
-            && value.is_finite()
-        {
-            self.at = token.offset + word.len();
-            return Ok(value);
-        }
-        Err(self.unexpected("a number"))
-    }
-
-    /// Takes a whole number of 0 or more.
-    #[inline]
-    pub fn u32(&mut self) -> Result<u32, Unexpected> {
-        match self.plain_u32() {
-            Some(value) => Ok(value),
-            None => self.slow_u32(),
-        }
-    }
-
-    /// Takes a whole number of up to eight digits. `None` says nothing about longer ones; the lexer
-    /// then stands at the next word.
-    #[inline]
-    pub fn plain_u32(&mut self) -> Option<u32> {
-        self.skip_space();
-        let (value, count) = leading_digits(self.source[self.at..].first_chunk()?);
-        let whole = count > 0 && self.source.get(self.at + count).is_some_and(|&b| ends_word(b));
-        if !whole {
-            return None;
-        }
-        self.at += count;
-        Some(value as u32)
+    fn instead_of_byte(self, byte: u8) -> Unexpected {
+        self.instead_of(format!("`{}`", byte as char).into())
     }
 
     #[cold]
-    fn slow_u32(&mut self) -> Result<u32, Unexpected> {
-        self.skip_space();
-        let (start, mut value) = (self.at, 0u64);
-        let mut at = start;
-        while let Some(digit) = self.source.get(at).filter(|b| b.is_ascii_digit()) {
-            value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-            at += 1;
-        }
-        if at == start || self.source.get(at).is_some_and(|&b| !ends_word(b)) || value > u64::from(u32::MAX) {
-            return Err(self.unexpected("a whole number"));
-        }
-        self.at = at;
-        Ok(value as u32)
-    }
-
-    /// Takes a whole number.
-    pub fn i32(&mut self) -> Result<i32, Unexpected> {
-        self.skip_space();
-        let start = self.at;
-        let negative = self.source.get(start) == Some(&b'-');
-        self.at += usize::from(negative);
-        // The sign belongs to the digit after it: `- 1` is two words.
-        let touching = !negative || self.source.get(self.at).is_some_and(u8::is_ascii_digit);
-        let value = if touching { self.u32().ok() } else { None };
-        let value = value.map(i64::from).map(|v| if negative { -v } else { v });
-        match value.and_then(|v| i32::try_from(v).ok()) {
-            Some(value) => Ok(value),
-            None => {
-                self.at = start;
-                Err(self.unexpected("a whole number"))
-            }
-        }
+    fn instead_of(mut self, expected: Cow<'static, str>) -> Unexpected {
+        let token = self.next_token();
+        Unexpected { offset: token.offset, expected, found: token.kind.to_string() }
     }
 
     /// Takes a quoted string.
@@ -393,83 +299,6 @@ impl<'a> Lexer<'a> {
 mod tests {
     use super::*;
 
-    /// Reads `text` both as a document's last word and as one of many: two paths.
-    fn f32_of(text: &str) -> Option<f32> {
-        let last = Lexer::new(text.as_bytes()).f32().ok();
-        let among = format!("{text} and then some more words");
-        assert_eq!(last.map(f32::to_bits), Lexer::new(among.as_bytes()).f32().ok().map(f32::to_bits), "{text}");
-        last
-    }
-
-    #[test]
-    fn numbers_are_read_as_the_standard_library_reads_them() {
-        let written = [
-            "0",
-            "-0",
-            "1",
-            "-1.5",
-            "+2",
-            ".5",
-            "5.",
-            "1e3",
-            "1E-07",
-            "-3.7e-17",
-            "0.03756343",
-            "37.46099",
-            "1e-45",
-            "3.4028235e38",
-            "16777217",
-            "0.1",
-            "123456789012345678901234567890",
-            "1.00000017881393421514957253748434595763683319091796875001",
-            "9007199254740993",
-            "1e22",
-            "1e-22",
-            "4.7019774e-38",
-            "1.1754944e-38",
-            "1.1754942e-38",
-        ];
-        for text in written {
-            assert_eq!(f32_of(text).map(f32::to_bits), Some(text.parse::<f32>().unwrap().to_bits()), "{text}");
-        }
-        let mut random = fastrand::Rng::with_seed(7);
-        for _ in 0..100_000 {
-            let value = f32::from_bits(random.u32(..));
-            if value.is_finite() {
-                for text in
-                    [format!("{value}"), format!("{value:e}"), format!("{value:.6}"), format!("{:.9}", value.fract())]
-                {
-                    assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_next_to_the_middle_between_two_neighbours_go_the_right_way() {
-        let mut random = fastrand::Rng::with_seed(8);
-        for _ in 0..100_000 {
-            let below = f32::from_bits(random.u32(0x2000_0000..0x6000_0000));
-            let middle = (f64::from(below) + f64::from(below.next_up())) / 2.0;
-            for value in [middle.next_down(), middle, middle.next_up()] {
-                for text in
-                    [format!("{value}"), format!("{value:.9e}"), format!("{value:.16e}"), format!("{value:.17E}")]
-                {
-                    assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_finite_number_is_refused_and_left_in_place() {
-        for text in ["nan", "inf", "-", "e5", "1e", "1e400", "1x", "--1", "", "{", "0x10", "1.2.3"] {
-            let mut lexer = Lexer::new(text.as_bytes());
-            let error = lexer.f32().expect_err(text);
-            assert_eq!((error.offset, lexer.offset()), (0, 0), "{text}");
-        }
-    }
-
     #[test]
     fn a_label_ends_behind_its_colon() {
         let mut lexer = Lexer::new(b" Pos:1 #Keyframes: 2 Bone0{ :: (");
@@ -479,15 +308,6 @@ mod tests {
         });
         let text: Vec<_> = labels.map(|l| String::from_utf8_lossy(l).into_owned()).collect();
         assert_eq!(text, ["Pos:", "1", "#Keyframes:", "2", "Bone0", "", ":", ":"]);
-    }
-
-    #[test]
-    fn whole_numbers_do_not_wrap() {
-        assert_eq!(Lexer::new(b"4294967295").u32(), Ok(u32::MAX));
-        assert!(Lexer::new(b"4294967296").u32().is_err());
-        assert!(Lexer::new(b"99999999999999999999999").u32().is_err());
-        assert_eq!(Lexer::new(b"-2147483648 ").i32(), Ok(i32::MIN));
-        assert!(Lexer::new(b"- 1").i32().is_err());
     }
 
     #[test]

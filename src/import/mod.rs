@@ -2,6 +2,7 @@
 
 // Shared by the formats.
 mod axes;
+mod firsts;
 mod influences;
 mod limits;
 mod names;

@@ -30,9 +30,9 @@ impl<'a> Reach<'a> {
     /// be, and leaves it out.
     pub(super) fn admit(&mut self, clip: &SkeletalClip) -> Result<(), String> {
         let mut most = self.most.clone();
-        for (joint, (translation, scale)) in most.iter_mut().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
-            let frames = (0..clip.frame_count()).map(|frame| measure(clip.transform_at(joint, frame)));
-            let (far, large) = frames.fold((0.0, 0.0), |(a, b): (f64, f64), (t, s)| (a.max(t), b.max(s)));
+        let of_clip = clip.largest().into_iter().enumerate().filter(|(joint, _)| clip.animates(*joint));
+        for (joint, (far, large)) in of_clip {
+            let (translation, scale) = &mut most[joint];
             if clip.additive {
                 // Comes on top of whatever else plays, at full weight.
                 (*translation, *scale) = (*translation + far, *scale * large.max(1.0));

@@ -1,7 +1,8 @@
 //! Frames between frames, where joints turn so far that a straight line between quaternions would stray
 //! from the arc.
 
-use crate::model::{ClipFrames, JointTransform};
+use crate::model::{ChannelSlot, ClipFrames, ClipParts, JointTransform, dot};
+use glam::{Mat4, Quat, Vec3, Vec4};
 
 /// Largest turn of a joint from one frame to the next, in radians, that is left as it is.
 ///
@@ -24,7 +25,7 @@ pub(super) fn subdivide(frames: &mut ClipFrames) -> usize {
         .filter(|(i, _)| moving(i % joints))
         .map(|(_, (a, b))| 2.0 * a.rotation.dot(b.rotation).abs().clamp(0.0, 1.0).acos())
         .fold(0.0, f32::max);
-    let steps = ((turn / LARGEST_TURN).ceil() as usize).clamp(1, MOST);
+    let steps = steps(turn);
     if steps == 1 || count < 2 {
         return 1;
     }
@@ -41,19 +42,75 @@ pub(super) fn subdivide(frames: &mut ClipFrames) -> usize {
     steps
 }
 
-fn between(a: &JointTransform, b: &JointTransform, t: f32) -> JointTransform {
-    JointTransform {
-        translation: a.translation.lerp(b.translation, t),
-        // The short arc.
-        rotation: a.rotation.slerp(b.rotation, t),
-        scale: a.scale.lerp(b.scale, t),
+/// [`subdivide`] for channels that are decoded already.
+pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
+    let (stride, count) = (parts.stride(), parts.frame_count);
+    if stride == 0 || count < 2 {
+        return 1;
     }
+    let rotations: Vec<usize> = (parts.rows.iter())
+        .filter_map(|row| if let ChannelSlot::Sampled(at) = row.rotation { Some(at as usize) } else { None })
+        .collect();
+    let quaternions = |frame: &[Vec4], at: usize| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]];
+    let columns = |frame: &[Vec4], at: usize| {
+        let [x, y, z, w] = quaternions(frame, at);
+        Mat4::from_cols(x, y, z, w)
+    };
+    let pairs = || parts.samples.chunks_exact(stride).zip(parts.samples.chunks_exact(stride).skip(1));
+    let least = pairs().fold(Vec4::ONE, |least, (a, b)| {
+        rotations.iter().fold(least, |least, &at| least.min(dot(quaternions(a, at), quaternions(b, at)).abs()))
+    });
+    let steps = steps(2.0 * least.min_element().acos());
+    if steps == 1 {
+        return 1;
+    }
+    let frame_count = (count - 1) * steps + 1;
+    let mut fine = Vec::with_capacity(frame_count * stride);
+    for (a, b) in pairs() {
+        fine.extend_from_slice(a);
+        for step in 1..steps {
+            let t = step as f32 / steps as f32;
+            let start = fine.len();
+            fine.extend(a.iter().zip(b).map(|(a, b)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t)));
+            for &at in &rotations {
+                // Transposed, four joints' rotations are four columns.
+                let (a, b) = (columns(a, at).transpose(), columns(b, at).transpose());
+                let arc = |a: Vec4, b: Vec4| Vec4::from(arc(Quat::from_vec4(a), Quat::from_vec4(b), t));
+                let [x, y] = [arc(a.x_axis, b.x_axis), arc(a.y_axis, b.y_axis)];
+                let [z, w] = [arc(a.z_axis, b.z_axis), arc(a.w_axis, b.w_axis)];
+                let rows = Mat4::from_cols(x, y, z, w).transpose();
+                fine[start + at..][..4].copy_from_slice(&[rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]);
+            }
+        }
+    }
+    fine.extend_from_slice(&parts.samples[(count - 1) * stride..]);
+    (parts.samples, parts.frame_count) = (fine, frame_count);
+    steps
+}
+
+/// How many steps a frame becomes for a largest turn.
+fn steps(turn: f32) -> usize {
+    ((turn / LARGEST_TURN).ceil() as usize).clamp(1, MOST)
+}
+
+/// What stands still stays exactly where it is, so that its channel is a constant.
+fn between(a: &JointTransform, b: &JointTransform, t: f32) -> JointTransform {
+    let mean = |a: Vec3, b: Vec3| Vec3::select(a.cmpeq(b), a, a * (1.0 - t) + b * t);
+    JointTransform {
+        translation: mean(a.translation, b.translation),
+        rotation: arc(a.rotation, b.rotation, t),
+        scale: mean(a.scale, b.scale),
+    }
+}
+
+/// A place on the short arc.
+fn arc(a: Quat, b: Quat, t: f32) -> Quat {
+    if a == b { a } else { a.slerp(b, t) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{Quat, Vec3};
 
     fn turning(degrees: f32) -> ClipFrames {
         let at = |f: usize| {

@@ -1,8 +1,11 @@
 //! Tangents after MikkTSpace, where a file has none of use.
 
-use super::normals::{arc_cosine, usable};
+use super::{
+    firsts::Firsts,
+    normals::{arc_cosine, usable},
+};
 use crate::model::SkinPart;
-use glam::{DVec3, Vec2, Vec3, Vec4};
+use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 
 /// Computes the tangents that are missing and brings the others into shape; the number of missing.
 ///
@@ -15,6 +18,9 @@ use glam::{DVec3, Vec2, Vec3, Vec4};
 pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
     if part.tangents.len() != part.positions.len() {
         part.tangents = vec![Vec4::ZERO; part.positions.len()];
+        let missing: Vec<u32> = (0..part.positions.len() as u32).collect();
+        compute_tangents(part, &missing);
+        return missing.len();
     }
     let mut missing = Vec::new();
     for (vertex, (tangent, normal)) in part.tangents.iter_mut().zip(&part.normals).enumerate() {
@@ -35,18 +41,26 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 
 fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
     let is_missing = |v: &u32| part.tangents[*v as usize] == Vec4::ZERO;
-    let faces: Vec<usize> = (0..part.triangles.len()).filter(|&t| part.triangles[t].iter().any(is_missing)).collect();
+    let faces: Vec<u32> =
+        (0..part.triangles.len() as u32).filter(|&t| part.triangles[t as usize].iter().any(is_missing)).collect();
     let twin = first_equal(part);
     // Per vertex and side of the picture, the sum over its corners.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];
-    for triangle in faces.iter().map(|&face| part.triangles[face]) {
-        let Some((along_u, mirrored)) = along_u(part, triangle) else { continue };
-        for (corner, vertex) in triangle.into_iter().enumerate() {
-            let (before, after) = (triangle[(corner + 2) % 3], triangle[(corner + 1) % 3]);
-            sums[twin[vertex as usize] as usize][usize::from(mirrored)] += share(part, along_u, vertex, before, after);
+    let mut is_mirrored = vec![false; faces.len()];
+    let mut block = Block::NOTHING;
+    for (faces, is_mirrored) in faces.chunks(BLOCK).zip(is_mirrored.chunks_mut(BLOCK)) {
+        for (lane, &face) in faces.iter().enumerate() {
+            block.load(lane, part, part.triangles[face as usize]);
+        }
+        block.run();
+        for (lane, &face) in faces.iter().enumerate() {
+            is_mirrored[lane] = block.is_mirrored[lane];
+            for (corner, &vertex) in part.triangles[face as usize].iter().enumerate() {
+                sums[twin[vertex as usize] as usize][usize::from(is_mirrored[lane])] += block.share(lane, corner);
+            }
         }
     }
-    let mut mirrored_twin = vec![u32::MAX; part.positions.len()];
+    let mut mirrored_twin = Vec::new();
     for &vertex in missing {
         let at = vertex as usize;
         let normal = part.normals[at];
@@ -58,42 +72,130 @@ fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
             (None, None) => any_tangent(normal),
         };
         if let (Some(_), Some(mirrored)) = (plain, mirrored) {
+            mirrored_twin.resize(twin.len(), u32::MAX);
             mirrored_twin[at] = double(part, at, mirrored.extend(-1.0));
         }
     }
-    for face in faces {
-        if along_u(part, part.triangles[face]).is_some_and(|(_, mirrored)| mirrored) {
-            for vertex in &mut part.triangles[face] {
-                let twin = mirrored_twin.get(*vertex as usize).copied().filter(|&twin| twin != u32::MAX);
-                *vertex = twin.unwrap_or(*vertex);
-            }
+    if mirrored_twin.is_empty() {
+        return;
+    }
+    for (&face, _) in faces.iter().zip(&is_mirrored).filter(|(_, mirrored)| **mirrored) {
+        for vertex in &mut part.triangles[face as usize] {
+            let twin = Some(mirrored_twin[*vertex as usize]).filter(|&twin| twin != u32::MAX);
+            *vertex = twin.unwrap_or(*vertex);
         }
     }
 }
 
-/// The direction in which U grows over a triangle, of any length, and whether the picture is mirrored on
-/// it; `None` where it has no area in the picture.
-fn along_u(part: &SkinPart, triangle: [u32; 3]) -> Option<(DVec3, bool)> {
-    let [a, b, c] = triangle.map(|v| part.positions[v as usize].as_dvec3());
-    let [s, t, u] = triangle.map(|v| part.tex_coords.get(v as usize).copied().unwrap_or(Vec2::ZERO).as_dvec2());
-    let (to_t, to_u) = (t - s, u - s);
-    let area = to_t.perp_dot(to_u);
-    let along = ((b - a) * to_u.y - (c - a) * to_t.y) * area.signum();
-    // V points down the picture, so the right way round its area is negative.
-    (area != 0.0 && along.is_finite()).then_some((along, area > 0.0))
+/// Triangles worked on at a time: one to a lane, so that the compiler can use the machine's own lanes.
+const BLOCK: usize = 32;
+
+/// One number of each triangle.
+type Lanes = [f32; BLOCK];
+
+/// A vector for each triangle, by axis.
+type Along = [[f64; BLOCK]; 3];
+
+/// Triangles and what each of their corners adds to the tangent of its vertex.
+struct Block {
+    /// By corner and axis.
+    positions: [[Lanes; 3]; 3],
+    normals: [[Lanes; 3]; 3],
+    tex_coords: [[Lanes; 2]; 3],
+    shares: [[Lanes; 3]; 3],
+    /// Whether the picture is mirrored on the triangle.
+    is_mirrored: [bool; BLOCK],
 }
 
-/// What a triangle's corner adds to the tangent of its vertex: the direction in the plane of the vertex's
-/// normal, as long as the corner's angle is wide, seen along the normal.
-fn share(part: &SkinPart, along_u: DVec3, vertex: u32, before: u32, after: u32) -> Vec3 {
-    let position = |v: u32| part.positions[v as usize].as_dvec3();
-    let normal = part.normals[vertex as usize].as_dvec3();
-    let in_plane = |v: DVec3| v - normal * normal.dot(v);
-    let tangent = in_plane(along_u);
-    let (back, on) = (in_plane(position(before) - position(vertex)), in_plane(position(after) - position(vertex)));
-    let angle = arc_cosine(back.dot(on) / (back.length_squared() * on.length_squared()).sqrt());
-    let share = tangent * (angle / tangent.length());
-    if share.is_finite() { share.as_vec3() } else { Vec3::ZERO }
+impl Block {
+    const NOTHING: Self = Self {
+        positions: [[[0.0; BLOCK]; 3]; 3],
+        normals: [[[0.0; BLOCK]; 3]; 3],
+        tex_coords: [[[0.0; BLOCK]; 2]; 3],
+        shares: [[[0.0; BLOCK]; 3]; 3],
+        is_mirrored: [false; BLOCK],
+    };
+
+    #[inline]
+    fn load(&mut self, lane: usize, part: &SkinPart, triangle: [u32; 3]) {
+        for (corner, vertex) in triangle.into_iter().enumerate() {
+            let vertex = vertex as usize;
+            let (position, normal) = (part.positions[vertex], part.normals[vertex]);
+            let tex_coord = part.tex_coords.get(vertex).copied().unwrap_or(Vec2::ZERO);
+            let [x, y, z] = &mut self.positions[corner];
+            (x[lane], y[lane], z[lane]) = position.into();
+            let [x, y, z] = &mut self.normals[corner];
+            (x[lane], y[lane], z[lane]) = normal.into();
+            let [u, v] = &mut self.tex_coords[corner];
+            (u[lane], v[lane]) = tex_coord.into();
+        }
+    }
+
+    fn share(&self, lane: usize, corner: usize) -> Vec3 {
+        let [x, y, z] = &self.shares[corner];
+        Vec3::new(x[lane], y[lane], z[lane])
+    }
+
+    fn run(&mut self) {
+        let Self { positions: [a, b, c], normals: [l, m, n], tex_coords, shares, is_mirrored } = self;
+        let along = along_u([&*a, &*b, &*c], tex_coords, is_mirrored);
+        let [at_a, at_b, at_c] = shares;
+        add_shares(at_a, &along, l, a, [c, b]);
+        add_shares(at_b, &along, m, b, [a, c]);
+        add_shares(at_c, &along, n, c, [b, a]);
+    }
+}
+
+#[inline(always)]
+fn vec3(of: &[Lanes; 3], lane: usize) -> DVec3 {
+    DVec3::new(f64::from(of[0][lane]), f64::from(of[1][lane]), f64::from(of[2][lane]))
+}
+
+/// The direction in which U grows over each triangle, of any length, and whether the picture is mirrored on
+/// it; zero where it has no area in the picture.
+fn along_u(corners: [&[Lanes; 3]; 3], tex_coords: &[[Lanes; 2]; 3], is_mirrored: &mut [bool; BLOCK]) -> Along {
+    let mut along = [[0.0; BLOCK]; 3];
+    let mut areas = [0.0; BLOCK];
+    let vec2 = |of: &[Lanes; 2], lane: usize| DVec2::new(f64::from(of[0][lane]), f64::from(of[1][lane]));
+    for lane in 0..BLOCK {
+        let [a, b, c] = [vec3(corners[0], lane), vec3(corners[1], lane), vec3(corners[2], lane)];
+        let [s, t, u] = [vec2(&tex_coords[0], lane), vec2(&tex_coords[1], lane), vec2(&tex_coords[2], lane)];
+        let (to_t, to_u) = (t - s, u - s);
+        let area = to_t.perp_dot(to_u);
+        let sign = if area > 0.0 { 1.0 } else { -1.0 };
+        let direction = ((b - a) * to_u.y - (c - a) * to_t.y) * sign;
+        along[0][lane] = if area != 0.0 { direction.x } else { 0.0 };
+        along[1][lane] = if area != 0.0 { direction.y } else { 0.0 };
+        along[2][lane] = if area != 0.0 { direction.z } else { 0.0 };
+        areas[lane] = area;
+    }
+    // V points down the picture, so the right way round its area is negative.
+    is_mirrored.iter_mut().zip(&areas).for_each(|(is_mirrored, area)| *is_mirrored = *area > 0.0);
+    along
+}
+
+/// What the triangles' corners at `here` add to the tangents of their vertices: the direction in the plane of
+/// the vertex's normal, as long as the corner's angle is wide, seen along the normal.
+fn add_shares(
+    shares: &mut [Lanes; 3],
+    along: &Along,
+    normal: &[Lanes; 3],
+    here: &[Lanes; 3],
+    others: [&[Lanes; 3]; 2],
+) {
+    for lane in 0..BLOCK {
+        let (normal, here) = (vec3(normal, lane), vec3(here, lane));
+        let in_plane = |v: DVec3| v - normal * normal.dot(v);
+        let tangent = in_plane(DVec3::new(along[0][lane], along[1][lane], along[2][lane]));
+        let (back, on) = (in_plane(vec3(others[0], lane) - here), in_plane(vec3(others[1], lane) - here));
+        let angle = arc_cosine(back.dot(on) / (back.length_squared() * on.length_squared()).sqrt());
+        let share = (tangent * (angle / tangent.length())).as_vec3();
+        // Without a branch, or the lanes would part.
+        let sound = share.x.is_finite() & share.y.is_finite() & share.z.is_finite();
+        shares[0][lane] = if sound { share.x } else { 0.0 };
+        shares[1][lane] = if sound { share.y } else { 0.0 };
+        shares[2][lane] = if sound { share.z } else { 0.0 };
+    }
 }
 
 /// Per vertex, the first that is equal to it in position, normal and texture coordinate.
@@ -103,24 +205,23 @@ fn first_equal(part: &SkinPart) -> Vec<u32> {
         let tex_coord = part.tex_coords.get(v).copied().unwrap_or(Vec2::ZERO);
         let (p, n) = (part.positions[v], part.normals[v]);
         // Both zeros are one.
-        [p.x, p.y, p.z, n.x, n.y, n.z, tex_coord.x, tex_coord.y].map(|x| (x + 0.0).to_bits())
+        let bits = |x: f32| (x + 0.0).to_bits();
+        let [u, v] = [bits(tex_coord.x), bits(tex_coord.y)];
+        [bits(p.x), bits(p.y), bits(p.z), bits(n.x), bits(n.y), bits(n.z), u, v]
     };
-    // FNV's multiplier; vertices of one hash that differ are merely left apart.
+    // Each pair multiplied by itself, so that none waits for another.
     let hash = |bits: [u32; 8]| {
-        bits.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, x| {
-            (hash ^ u64::from(x)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
-        })
+        const ODD: [u64; 4] =
+            [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xff51_afd7_ed55_8ccd];
+        let pair = |i: usize| (u64::from(bits[2 * i]) << 32 | u64::from(bits[2 * i + 1])).wrapping_mul(ODD[i]);
+        (pair(0) ^ pair(1).rotate_left(16)) ^ (pair(2).rotate_left(32) ^ pair(3).rotate_left(48))
     };
-    let mut order: Vec<(u64, u32)> = (0..count as u32).map(|v| (hash(bits(v as usize)), v)).collect();
-    order.sort_unstable();
-    let mut first: Vec<u32> = (0..count as u32).collect();
-    for pair in order.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-        let (a, b) = (pair[0].1 as usize, pair[1].1 as usize);
-        if bits(a) == bits(b) {
-            first[b] = first[a];
-        }
-    }
-    first
+    let mut firsts = Firsts::new(count);
+    let first = |vertex: u32| {
+        let own = bits(vertex as usize);
+        firsts.first(hash(own), vertex, |other| bits(other as usize) == own)
+    };
+    (0..count as u32).map(first).collect()
 }
 
 /// Adds a copy of a vertex with another tangent; its index.

@@ -2,15 +2,16 @@
 
 use super::{
     InspectedItem, InspectedReadOnlyItem,
-    numbers::{self, cell, grouped, name_cell},
+    numbers::{self, cell, grouped, name_cell, right_cell},
 };
 use crate::{
     asset::Character,
+    character::PoseCounts,
     controller::AnimationController,
     pose::{ClipLayer, Evaluate, JointOverride, Scratch},
 };
 use bevy::{camera::visibility::ViewVisibility, prelude::*};
-use bevy_egui::egui::{RichText, Ui};
+use bevy_egui::egui::{self, RichText, Ui};
 use std::{collections::HashSet, time::Instant};
 
 #[derive(Default)]
@@ -29,6 +30,7 @@ pub(super) struct Sights<'a, 'w, 's> {
     pub(super) assets: &'a Assets<Character>,
     pub(super) meshes: Option<&'a Assets<Mesh>>,
     pub(super) visible: &'a Query<'w, 's, &'static ViewVisibility>,
+    pub(super) poses: PoseCounts,
 }
 
 /// Bytes of a character's palettes in the skin buffer: a matrix for each joint of each part.
@@ -59,19 +61,21 @@ pub(super) fn show_one(
     });
     ui.add_space(4.0);
     numbers::grid("parts", 5).striped(true).show(ui, |ui| {
-        for title in ["part", "vertices", "triangles", "joints", "in view"] {
-            cell(ui, RichText::new(title).weak());
+        cell(ui, RichText::new("part").weak());
+        for title in ["vertices", "triangles", "joints"] {
+            right_cell(ui, RichText::new(title).weak());
         }
+        cell(ui, RichText::new("in view").weak());
         ui.end_row();
         for (at, part) in character.parts.iter().enumerate() {
             name_cell(ui, &part.name, 20);
             // Meshes that were moved to the GPU cannot be counted here.
             let mesh = sights.meshes.and_then(|meshes| meshes.get(&part.mesh));
             let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
-            cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
+            right_cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
             let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
-            cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
-            cell(ui, RichText::new(grouped(part.palette.len())).monospace());
+            right_cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
+            right_cell(ui, RichText::new(grouped(part.palette.len())).monospace());
             let entity = item.parts.entities.get(at);
             let seen = entity.and_then(|&part| sights.visible.get(part).ok()).is_some_and(|seen| seen.get());
             ui.label(if seen { "yes" } else { "no" });
@@ -87,7 +91,6 @@ pub(super) fn show_all<'w, 's>(
     others: impl Iterator<Item = InspectedReadOnlyItem<'w, 's>>,
 ) {
     let [mut characters, mut parts, mut bytes] = [Count::default(); 3];
-    let mut evaluated = 0;
     let mut used = HashSet::new();
     for item in others {
         let in_view = |&&part: &&Entity| sights.visible.get(part).is_ok_and(|visibility| visibility.get());
@@ -102,7 +105,6 @@ pub(super) fn show_all<'w, 's>(
         }
         characters.add(1, usize::from(shown > 0));
         parts.add(item.parts.entities.len(), shown);
-        evaluated += usize::from(item.pose.is_changed());
         if let Some(character) = sights.assets.get(item.handle.id()) {
             used.insert(item.handle.id());
             let palettes = palette_bytes(character);
@@ -111,29 +113,49 @@ pub(super) fn show_all<'w, 's>(
     }
     state.turn = (state.turn + 1) % characters.seen.max(1);
     ui.strong("All characters");
-    numbers::grid("cost of all", 4).show(ui, |ui| {
-        for title in ["", "in view", "culled", "in all"] {
-            cell(ui, RichText::new(title).weak());
+    numbers::grid("cost of all", 5).show(ui, |ui| {
+        cell(ui, "");
+        for title in ["in view", "culled", "in all"] {
+            right_cell(ui, RichText::new(title).weak());
         }
         ui.end_row();
         for (title, count) in [("characters", characters), ("parts", parts), ("palette bytes", bytes)] {
             cell(ui, RichText::new(title).weak());
             for number in [count.seen, count.all - count.seen, count.all] {
-                cell(ui, RichText::new(grouped(number)).monospace());
+                right_cell(ui, RichText::new(grouped(number)).monospace());
             }
             ui.end_row();
         }
     });
     ui.add_space(4.0);
-    numbers::grid("sums", 2).show(ui, |ui| {
-        let each = characters.all as f64 / used.len().max(1) as f64;
-        fact(ui, "assets", format!("{}, each shared by {each:.1} characters", grouped(used.len())));
-        fact(ui, "poses evaluated", format!("{} in this frame", grouped(evaluated)));
-        let sum = state.mean * evaluated as f64;
-        fact(ui, "evaluation", format!("{} on one thread, {:.1} µs each", duration(sum), state.mean));
-    })
-    .response
-    .on_hover_text("A pose that did not change is kept. The time is the mean of one evaluation in each frame, done again for the clock alone.");
+    numbers::grid("sums", 2)
+        .show(ui, |ui| {
+            let each = characters.all as f64 / used.len().max(1) as f64;
+            fact(ui, "assets", format!("{}, each shared by {each:.1} characters", grouped(used.len())));
+            let sum = state.mean * sights.poses.evaluated as f64;
+            fact(ui, "evaluation", format!("{} on one thread, {:.1} µs each", duration(sum), state.mean));
+        })
+        .response
+        .on_hover_text("the mean of one evaluation in each frame, done again for the clock alone");
+    poses(ui, sights.poses);
+}
+
+/// What became of everybody's pose in this frame.
+fn poses(ui: &mut Ui, PoseCounts { evaluated, shared, interpolated, .. }: PoseCounts) {
+    ui.add_space(4.0);
+    ui.strong("Poses in this frame");
+    numbers::grid("poses", 3).show(ui, |ui| {
+        for (title, count, hint) in [
+            ("evaluated", evaluated, "worked out from the clips; one that did not change is kept"),
+            ("shared", shared, "taken from another character that plays the same: PoseSharing"),
+            ("interpolated", interpolated, "moved on between two that were worked out: UpdateRate"),
+        ] {
+            let title = ui.add(egui::Label::new(RichText::new(title).weak()).extend());
+            title.on_hover_text(hint);
+            right_cell(ui, RichText::new(grouped(count)).monospace());
+            ui.end_row();
+        }
+    });
 }
 
 /// How many there are, and how many of them are in view.

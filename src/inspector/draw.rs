@@ -13,6 +13,7 @@ use bevy::{
     math::bounding::Aabb3d,
     prelude::*,
 };
+use bevy_egui::PrimaryEguiContext;
 use glam::Affine3A;
 
 /// Put on a character: draws its skeleton as it is posed, in front of the skin.
@@ -26,7 +27,8 @@ pub struct DrawSkeleton {
     pub bones: BoneShape,
     /// Each joint's axes: x red, y green, z blue.
     pub axes: bool,
-    /// Each joint's name beside it, facing the camera, the same size near and far. Gizmos write ASCII only.
+    /// Each joint's name beside it, facing the camera, the same size near and far. Gizmos write ASCII only;
+    /// where the panel's plugin is, egui writes, in all letters that its fonts have.
     pub names: bool,
     /// A line from each joint to its parent, fading on the way.
     pub links: bool,
@@ -104,10 +106,14 @@ impl Plugin for DrawSkeletonPlugin {
 #[derive(Resource, Default, PartialEq)]
 pub(super) struct HoveredJoint(pub(super) Option<(Entity, JointIndex)>);
 
+/// Names are written by egui where it has a context, not by gizmos.
+#[derive(Resource)]
+pub(super) struct NamesElsewhere;
+
 const BONE: Color = Color::srgb(0.72, 0.80, 0.90);
-const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
+pub(super) const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
 const LINK: Color = Color::srgb(0.55, 0.85, 0.95);
-const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
+pub(super) const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
 const BOUNDS: Color = Color::srgb(0.36, 0.85, 0.55);
 const SOCKET: Color = Color::srgb(0.95, 0.45, 0.85);
 
@@ -119,6 +125,8 @@ fn draw(
     characters: Query<(Drawn, &DrawSkeleton)>,
     boxes: Query<(&Aabb, &GlobalTransform)>,
     cameras: Query<(&Camera, &GlobalTransform), With<Camera3d>>,
+    names_elsewhere: Option<Res<NamesElsewhere>>,
+    egui: Query<(), With<PrimaryEguiContext>>,
 ) {
     // Names can face one camera only: the first that draws.
     let camera = cameras.iter().filter(|(camera, _)| camera.is_active).min_by_key(|(camera, _)| camera.order);
@@ -135,6 +143,7 @@ fn draw(
             }
         }
         if what.names
+            && (names_elsewhere.is_none() || egui.is_empty())
             && let Some(camera) = camera
         {
             write_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);
@@ -183,7 +192,7 @@ fn draw_hovered(
 }
 
 /// Joint → world, once the pose is there.
-fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTransform) -> Option<Vec<Affine3A>> {
+pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTransform) -> Option<Vec<Affine3A>> {
     let world = world.affine();
     let complete = pose.joints.len() == character.skeleton.len();
     complete.then(|| pose.joints.iter().map(|joint| world * *joint).collect())
@@ -265,7 +274,7 @@ fn write_names(
 }
 
 /// Height of the names.
-const NAME_PIXELS: f32 = 11.0;
+pub(super) const NAME_PIXELS: f32 = 11.0;
 
 fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     let from = Vec3::from(place.translation);

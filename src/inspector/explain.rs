@@ -1,6 +1,10 @@
 //! Which track gave what to a joint.
 
-use super::{InspectedItem, joints::local_of, numbers::accent};
+use super::{
+    InspectedItem,
+    joints::local_of,
+    numbers::{accent, rail},
+};
 use crate::{
     asset::Character,
     controller::{AnimationController, BlendMode, Priority, TrackId},
@@ -170,7 +174,7 @@ fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(text));
     });
     let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 6.0), egui::Sense::hover());
-    ui.painter().rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
+    ui.painter().rect_filled(rect, 3.0, rail(ui.visuals()));
     let filled = egui::Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()));
     ui.painter().rect_filled(filled, 3.0, accent(ui.visuals()));
     ui.label(RichText::new(how).weak());

@@ -80,6 +80,9 @@ pub(super) fn show(
     let mut overrides = item.overrides.as_ref().map_or_else(Vec::new, |overrides| overrides.0.clone());
     ui.horizontal(|ui| {
         ui.add(egui::TextEdit::singleline(&mut state.search).hint_text("search joints").desired_width(150.0));
+        if !state.search.is_empty() && ui.button("clear").clicked() {
+            state.search.clear();
+        }
         if ui.button("fold").on_hover_text("Fold all branches").clicked() {
             state.folded = skeleton.parents().iter().flatten().copied().collect();
         }

@@ -10,8 +10,10 @@
 //! ```
 //!
 //! F1 opens and closes it, or set [`Inspector::open`]. While it is closed none of its systems run but
-//! the one that looks at the key, and the drawing of skeletons where one is asked for. It stands on bevy_egui's primary context, which that adds to the first
-//! camera by itself.
+//! the one that looks at the key, and the drawing of skeletons where one is asked for.
+//!
+//! It stands on bevy_egui's primary context. Where you add `EguiPlugin` yourself, before this plugin, that is
+//! yours; else there is none until the panel is first opened, and then it is on the camera that draws the scene.
 //!
 //! | tab | shows |
 //! | --- | --- |
@@ -30,6 +32,7 @@
 
 mod click;
 mod clipboard;
+mod context;
 mod cost;
 mod draw;
 mod drawing;
@@ -40,6 +43,7 @@ mod keys;
 mod list;
 mod log;
 mod mirror;
+mod names;
 mod numbers;
 mod parts;
 mod picking;
@@ -57,7 +61,8 @@ pub use picking::CharacterPickingPlugin;
 use crate::{
     asset::Character,
     character::{
-        CharacterParts, CharacterSystems, ModelPose, PartOverrides, PoseOverrides, SkinnedCharacter, WeightView,
+        CharacterParts, CharacterSystems, ModelPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter,
+        WeightView,
     },
     controller::AnimationController,
     model::JointIndex,
@@ -67,10 +72,14 @@ use bevy::{
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
 };
-use bevy_egui::{EguiContexts, EguiPlugin, EguiPostUpdateSet, EguiPrimaryContextPass, egui, input::EguiWantsInput};
+use bevy_egui::{
+    EguiContexts, EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, egui,
+    input::EguiWantsInput,
+};
 use draw::HoveredJoint;
 
-/// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along.
+/// Adds the panel, and [`DrawSkeletonPlugin`]. Add it after Bevy's plugins; brings `EguiPlugin` along. If you show
+/// something by egui yourself, add that first: it then makes its context as ever, not only for an open panel.
 #[derive(Default)]
 pub struct MarionetteInspectorPlugin;
 
@@ -159,6 +168,9 @@ impl Plugin for MarionetteInspectorPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<EguiPlugin>() {
             app.add_plugins(EguiPlugin::default());
+            app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+            app.insert_resource(context::Own);
+            app.add_systems(PreUpdate, context::provide.before(EguiPreUpdateSet::InitContexts));
         }
         if !app.is_plugin_added::<DrawSkeletonPlugin>() {
             app.add_plugins(DrawSkeletonPlugin);
@@ -166,6 +178,7 @@ impl Plugin for MarionetteInspectorPlugin {
         app.init_resource::<Inspector>()
             .init_resource::<InspectedCharacter>()
             .init_resource::<HoveredJoint>()
+            .insert_resource(draw::NamesElsewhere)
             .init_resource::<log::EventLog>()
             .init_resource::<State>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
@@ -181,7 +194,10 @@ impl Plugin for MarionetteInspectorPlugin {
             )
             .add_systems(PostUpdate, clipboard::hand_over.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput))
             .add_systems(PostUpdate, click::choose.run_if(is_open).after(CharacterSystems::EvaluateLate))
-            .add_systems(EguiPrimaryContextPass, panel.run_if(is_open));
+            .add_systems(
+                EguiPrimaryContextPass,
+                (names::write.run_if(any_with_component::<DrawSkeleton>), panel.run_if(is_open)).chain(),
+            );
     }
 }
 
@@ -223,7 +239,7 @@ struct Inspected {
     name: Option<&'static Name>,
     handle: &'static SkinnedCharacter,
     parts: &'static CharacterParts,
-    pose: Ref<'static, ModelPose>,
+    pose: &'static ModelPose,
     world: &'static GlobalTransform,
     controller: &'static mut AnimationController,
     overrides: Option<&'static mut PoseOverrides>,
@@ -240,7 +256,9 @@ struct Surroundings<'w, 's> {
     visible: Query<'w, 's, &'static ViewVisibility>,
     real_time: Res<'w, Time<Real>>,
     virtual_time: Option<ResMut<'w, Time<Virtual>>>,
+    poses: Res<'w, PoseCounts>,
     log: Res<'w, log::EventLog>,
+    own_context: Option<Res<'w, context::Own>>,
     commands: Commands<'w, 's>,
 }
 
@@ -256,6 +274,9 @@ fn panel(
     // No camera yet, or more than one context of its own: nothing to stand on.
     let Ok(ctx) = contexts.ctx_mut() else { return };
     let ctx = ctx.clone();
+    if around.own_context.is_some() {
+        numbers::thicken(&ctx);
+    }
     let state = &mut *state;
     if inspected.0.is_none_or(|entity| !characters.contains(entity)) {
         let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());
@@ -319,7 +340,8 @@ fn panel(
                     parts::show(ui, character, around.meshes.as_deref(), &mut item, &mut around.commands);
                 }
                 InspectorTab::Cost => {
-                    let sights = cost::Sights { assets, meshes: around.meshes.as_deref(), visible: &around.visible };
+                    let (meshes, poses) = (around.meshes.as_deref(), *around.poses);
+                    let sights = cost::Sights { assets, meshes, visible: &around.visible, poses };
                     cost::show_one(ui, &mut state.cost, character, &item, &sights);
                     ui.separator();
                     cost::show_all(ui, &mut state.cost, &sights, characters.iter());

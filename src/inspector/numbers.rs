@@ -13,18 +13,54 @@ pub(super) fn accent(visuals: &egui::Visuals) -> egui::Color32 {
     if visuals.dark_mode { ACCENT } else { egui::Color32::from_rgb(176, 84, 0) }
 }
 
+/// x, y and z, as their arrows in the view.
+const AXES: [egui::Color32; 3] = [
+    egui::Color32::from_rgb(226, 72, 77),
+    egui::Color32::from_rgb(106, 178, 58),
+    egui::Color32::from_rgb(76, 140, 250),
+];
+
+/// The ground of a bar: a shade off the panel's.
+pub(super) fn rail(visuals: &egui::Visuals) -> egui::Color32 {
+    if visuals.dark_mode { visuals.extreme_bg_color } else { egui::Color32::from_gray(228) }
+}
+
 /// Room between the lines, and long words cut instead of wrapped.
 pub(super) fn calm(ui: &mut Ui) {
     let style = ui.style_mut();
     style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     style.spacing.interact_size.x = 62.0;
     style.wrap_mode = Some(egui::TextWrapMode::Truncate);
+    let visuals = &mut style.visuals;
+    visuals.widgets.inactive.fg_stroke.width = 1.5;
+    if visuals.dark_mode {
+        visuals.widgets.inactive.fg_stroke.color = egui::Color32::from_gray(215);
+    } else {
+        // White on nearly white is egui's light theme: fields get an outline, rails, stripes and links more ink.
+        let inactive = &mut visuals.widgets.inactive;
+        inactive.fg_stroke.color = egui::Color32::from_gray(40);
+        inactive.bg_stroke = egui::Stroke::new(1.0, egui::Color32::from_gray(196));
+        inactive.bg_fill = egui::Color32::from_gray(212);
+        visuals.faint_bg_color = egui::Color32::from_gray(238);
+        visuals.hyperlink_color = egui::Color32::from_rgb(0, 88, 168);
+        // Where lists go on is painted in a translucent colour, which comes out as soot.
+        style.spacing.scroll.fade.strength = 0.0;
+    }
     // Labels are there to be read.
     let dark = style.visuals.dark_mode;
     style.visuals.weak_text_alpha = if dark { 0.85 } else { 0.9 };
     // Thin dark letters on a light ground want all the ink there is.
     let ink = style.visuals.strong_text_color().gamma_multiply(if dark { 0.85 } else { 1.0 });
     style.visuals.override_text_color.get_or_insert(ink);
+}
+
+/// Thicker letters in the light theme of a context that nobody else uses: blended as light is, thin dark ones fade.
+pub(super) fn thicken(ctx: &egui::Context) {
+    const INK: egui::epaint::FontColorTransferFunction = egui::epaint::FontColorTransferFunction::DARK_MODE_DEFAULT;
+    let ink = |style: &egui::Style| style.visuals.text_options.color_transfer_function;
+    if ink(&ctx.style_of(egui::Theme::Light)) != INK {
+        ctx.style_mut_of(egui::Theme::Light, |style| style.visuals.text_options.color_transfer_function = INK);
+    }
 }
 
 /// A table whose columns are as wide as what stands in them.
@@ -35,6 +71,11 @@ pub(super) fn grid(id: &str, columns: usize) -> egui::Grid {
 /// A cell that is never cut.
 pub(super) fn cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
     ui.add(egui::Label::new(text).extend());
+}
+
+/// A number in a table, in line with those above it on its right; not for a grid's last column, which has no end.
+pub(super) fn right_cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| cell(ui, text));
 }
 
 /// A name that may be of any length, cut after `letters` and whole under the pointer.
@@ -123,13 +164,17 @@ pub(super) fn transform(ui: &mut Ui, id: &str, transform: &JointTransform) {
 pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'static str, decimals: usize) -> bool {
     let mut changed = false;
     ui.horizontal(|ui| {
-        for (value, axis) in values.iter_mut().zip(["x ", "y ", "z "]) {
+        for ((value, axis), color) in values.iter_mut().zip(["x ", "y ", "z "]).zip(AXES) {
             let drag = egui::DragValue::new(value)
                 .speed(speed)
                 .prefix(axis)
                 .suffix(suffix)
                 .custom_formatter(|value, _| plain(value, decimals));
-            changed |= ui.add_sized([84.0, 20.0], drag).changed();
+            let field = ui.add_sized([84.0, 20.0], drag);
+            changed |= field.changed();
+            // The colour of the axis in the view.
+            let stripe = egui::Rect::from_min_size(field.rect.min, egui::vec2(3.0, field.rect.height()));
+            ui.painter().rect_filled(stripe, egui::CornerRadius { nw: 2, sw: 2, ne: 0, se: 0 }, color);
         }
     });
     changed && values.iter().all(|value| value.is_finite())

@@ -19,9 +19,10 @@ pub(super) fn show(
     let mut toggled = None;
     egui::ScrollArea::both().id_salt("parts").show(ui, |ui| {
         egui::Grid::new("parts").num_columns(4).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
-            for title in ["part, if shown", "triangles", "joints", "material"] {
-                numbers::cell(ui, RichText::new(title).weak());
-            }
+            numbers::cell(ui, RichText::new("part, if shown").weak());
+            numbers::right_cell(ui, RichText::new("triangles").weak());
+            numbers::right_cell(ui, RichText::new("joints").weak());
+            numbers::cell(ui, RichText::new("material").weak());
             ui.end_row();
             for (index, part) in character.parts.iter().enumerate() {
                 let hidden = item.part_overrides.as_ref().is_some_and(|all| all.hides(character, index));
@@ -30,8 +31,9 @@ pub(super) fn show(
                     toggled = Some((index, !shown));
                 }
                 let count = meshes.and_then(|meshes| meshes.get(&part.mesh)?.try_indices().ok()).map(|i| i.len() / 3);
-                numbers::cell(ui, count.map_or("on the GPU".into(), numbers::grouped));
-                numbers::cell(ui, part.palette.len().to_string());
+                let count = count.map_or("on the GPU".into(), numbers::grouped);
+                numbers::right_cell(ui, RichText::new(count).monospace());
+                numbers::right_cell(ui, RichText::new(part.palette.len().to_string()).monospace());
                 // Loaded ones are told by their label, `Material0`; the file is the character's own.
                 let label = part.material.path().and_then(|path| path.label()).unwrap_or("made in code");
                 numbers::cell(ui, label);

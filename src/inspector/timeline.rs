@@ -4,7 +4,7 @@ use super::{
     InspectedItem,
     keys::{self, KeyEdit, callbacks_ron},
     log::{EventLog, Kind},
-    numbers::{self, accent},
+    numbers::{self, accent, rail},
     tracks,
 };
 use crate::{
@@ -162,7 +162,7 @@ impl Bar {
     fn paint(&self, ui: &Ui, state: &TimelineState, track: &Track, timing: &ClipTiming, log: &EventLog, now: f64) {
         let painter = ui.painter().with_clip_rect(self.response.rect);
         let visuals = ui.visuals();
-        painter.rect_filled(self.rect, 3.0, visuals.extreme_bg_color);
+        painter.rect_filled(self.rect, 3.0, rail(visuals));
         let at = self.x_of(track.time());
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
         painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));

@@ -3,6 +3,10 @@
 //! A time is two adjacent frames. Channels that never change are stored once, and neighbouring
 //! quaternions are kept in one hemisphere, so sampling needs no sign test.
 
+mod parts;
+
+pub(crate) use parts::{ClipParts, dot};
+
 use super::{ClipTiming, JointTransform, Skeleton, SoaTransform};
 use glam::{Quat, Vec4};
 use std::{collections::HashMap, sync::Arc};

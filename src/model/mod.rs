@@ -18,6 +18,7 @@ pub use skin::{Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, Playback};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
+pub(crate) use clip::{ClipParts, dot};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A whole character: one skeleton, the parts of its skin, their materials, and its clips.

@@ -118,6 +118,9 @@ impl<'a> Mix<'a> {
     /// Appends a group's layers, with weights that come to one; returns where they end.
     fn prepare_group(&self, priority: Priority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
         let first = active.len();
+        if unit == 0.0 {
+            return first;
+        }
         let mut total = 0.0;
         for layer in self.layers {
             let weight = relative(layer.weight, unit);

@@ -53,7 +53,7 @@ impl LocalToModel<'_> {
         let out = &mut out[..count];
         let rows = &self.local[..count.div_ceil(4)];
         for (row, local) in rows.iter().enumerate().skip(first / 4) {
-            let locals = product.locals(&Elements::new::<SCALE>(local));
+            let locals = product.locals(&Elements::new::<P, SCALE>(product, local));
             for lane in 0..4 {
                 let joint = row * 4 + lane;
                 if joint < first || joint >= count {
@@ -64,7 +64,7 @@ impl LocalToModel<'_> {
                     Some(parent) => &done[usize::from(parent)],
                     None => self.root.unwrap_or(&Affine3A::IDENTITY),
                 };
-                product.write_lane(above, &locals, lane, &mut rest[0]);
+                product.write_lane(product.left(above), &locals, lane, &mut rest[0]);
             }
         }
     }

@@ -28,10 +28,15 @@ impl Palette<'_> {
 
     #[inline(always)]
     fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
-        for (out, &joint) in out[..self.remap.len()].iter_mut().zip(self.remap) {
+        // Where the compiler sees that nothing written can change them, they stay in registers.
+        let Self { world, model, inverse_bind, remap } = *self;
+        let world = product.left(&world);
+        let count = model.len().min(inverse_bind.len());
+        let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
+        for (out, &joint) in out[..remap.len()].iter_mut().zip(remap) {
             let joint = usize::from(joint);
-            let skinning = product.of(&self.model[joint], product.right(&self.inverse_bind[joint]));
-            product.write_matrix(&self.world, skinning, out);
+            let skinning = product.of(product.left(&model[joint]), product.right(&inverse_bind[joint]));
+            product.write_matrix(world, skinning, out);
         }
     }
 }
@@ -61,7 +66,7 @@ impl Skinning<'_> {
     fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         let count = self.inverse_bind.len();
         for ((out, model), inverse_bind) in out[..count].iter_mut().zip(&self.model[..count]).zip(self.inverse_bind) {
-            product.write_matrix(model, product.right(inverse_bind), out);
+            product.write_matrix(product.left(model), product.right(inverse_bind), out);
         }
     }
 }

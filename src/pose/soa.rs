@@ -1,7 +1,8 @@
 //! Arithmetic on structure-of-arrays rows: the same operation on four joints at once.
 //!
-//! Only additions, multiplications, divisions and square roots, each rounded by itself (no fused
-//! multiply-add, no reciprocal estimates), so every build on every machine gives the same bits.
+//! Only additions, multiplications, divisions and square roots, each rounded by itself (no reciprocal
+//! estimates), so every build on every machine gives the same bits. What is fused, [`product`](super::product)
+//! does, with the same bits too.
 
 use crate::model::{SoaQuat, SoaTransform, SoaVec3};
 use glam::{BVec4A, Vec4};

@@ -49,9 +49,7 @@ fn a_character_with_an_unknown_clip_says_so_once_and_mutes_nobody() {
 
 #[test]
 fn many_wraps_in_one_frame_fire_every_event() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(5.5);
     let words = app.words(Some(entity));
     let count = |word: &str| words.iter().filter(|w| *w == word).count();
@@ -61,9 +59,7 @@ fn many_wraps_in_one_frame_fire_every_event() {
 
 #[test]
 fn a_finished_clip_stays_at_its_end() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "jump");
+    let (mut app, _, entity) = TestApp::playing("jump");
     for _ in 0..5 {
         app.update(10.0);
         assert_eq!(app.clip_time(entity), 0.5);
@@ -78,9 +74,7 @@ fn a_finished_clip_stays_at_its_end() {
 
 #[test]
 fn a_transition_of_no_duration_is_a_cut() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.1);
     app.controller(entity).cross_fade("idle", Duration::ZERO);
     app.update(0.1);
@@ -112,9 +106,7 @@ fn a_clip_of_no_length_leaves_no_nan() {
 
 #[test]
 fn ping_pong_turns_at_both_ends_and_fires_both_ways() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "swing");
+    let (mut app, _, entity) = TestApp::playing("swing");
     app.update(0.6);
     app.update(0.6);
     assert!((app.clip_time(entity) - 0.8).abs() < 1e-9);
@@ -128,9 +120,7 @@ fn ping_pong_turns_at_both_ends_and_fires_both_ways() {
 
 #[test]
 fn scrubbing_while_paused_fires_what_lies_between() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.1);
     app.words(None);
     let mut controller = app.controller(entity);

@@ -7,7 +7,7 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_marionette::{
-    character::{CharacterParts, ModelPose, PoseCounts},
+    character::{CharacterParts, ModelPose, PoseCounts, PoseOverrides},
     controller::Track,
     model::{ClipFrames, JointTransform, Model, Playback, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
@@ -326,4 +326,36 @@ fn a_character_without_parts_in_view_is_left_alone() {
     app.world().get_mut::<CharacterParts>(entity).unwrap().entities.clear();
     app.update(0.1);
     assert_eq!(counts(&app).in_view, 0);
+}
+
+/// Many characters posed by as many threads as there are, against one thread.
+#[test]
+fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
+    let mut app = TestApp::new();
+    let model = chain(&clips());
+    let handle = app.add(model.clone(), &manifest());
+    let entities: Vec<Entity> = (0..400)
+        .map(|i| {
+            let mut controller = AnimationController::playing(["walk", "swing", "idle"][i % 3]);
+            controller.seek(0.0137 * i as f64);
+            let entity = app.spawn_with(&handle, controller);
+            app.world().entity_mut(entity).insert(PoseOverrides::default());
+            entity
+        })
+        .collect();
+    app.update(0.0);
+    app.update(0.0171);
+    let mut scratch = Scratch::default();
+    for entity in entities {
+        let controller = app.controller(entity).clone();
+        let character = app.asset(&handle).unwrap();
+        let layers: Vec<ClipLayer> = controller
+            .layers(character)
+            .map(|layer| ClipLayer { weight: layer.weight, ..ClipLayer::new(&character.clips[layer.clip], layer.time) })
+            .collect();
+        assert_eq!(layers.len(), 1);
+        let priority_blend = controller.priority_blend();
+        Evaluate { priority_blend, ..Evaluate::new(&model.skeleton, &layers) }.run(&mut scratch);
+        assert_eq!(bits(&pose(&app, entity)), bits(scratch.model()));
+    }
 }

@@ -13,9 +13,7 @@ use std::time::Duration;
 
 #[test]
 fn observers_and_messages_hear_the_same_in_order_of_time() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let walker = app.spawn(&handle, "walk");
+    let (mut app, handle, walker) = TestApp::playing("walk");
     let jumper = app.spawn(&handle, "jump");
     app.update(1.3);
     let heard = app.world().resource::<Heard>();
@@ -86,9 +84,7 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
 fn listeners_on_the_entity_hear_only_that_entity() {
     #[derive(Resource, Default)]
     struct Mine(usize);
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let one = app.spawn(&handle, "walk");
+    let (mut app, handle, one) = TestApp::playing("walk");
     app.spawn(&handle, "walk");
     app.world().init_resource::<Mine>();
     app.world().entity_mut(one).observe(|_: On<AnimationCallback>, mut mine: ResMut<Mine>| mine.0 += 1);
@@ -154,9 +150,7 @@ fn data_written_as_a_struct_in_the_manifest_is_read_as_one() {
 
 #[test]
 fn a_cross_fade_ends_with_an_event_of_the_clip_that_came_in() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "idle");
+    let (mut app, _, entity) = TestApp::playing("idle");
     app.update(0.1);
     app.words(None);
     app.controller(entity).cross_fade("walk", Duration::from_millis(300));
@@ -172,9 +166,7 @@ fn a_cross_fade_ends_with_an_event_of_the_clip_that_came_in() {
 
 #[test]
 fn a_listener_may_despawn_the_character_it_hears() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.app.add_observer(|callback: On<AnimationCallback>, mut commands: Commands| {
         commands.entity(callback.entity).try_despawn();
     });
@@ -185,9 +177,7 @@ fn a_listener_may_despawn_the_character_it_hears() {
 
 #[test]
 fn a_listener_may_change_the_controller_and_the_change_lasts() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "jump");
+    let (mut app, _, entity) = TestApp::playing("jump");
     app.app.add_observer(|finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>| {
         controllers.get_mut(finished.entity).unwrap().play("walk");
     });

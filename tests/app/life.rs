@@ -1,4 +1,4 @@
-//! Characters come, change, pause and go.
+//! Characters come, change and go, and their parts with them.
 
 use super::support::*;
 use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
@@ -102,9 +102,7 @@ fn despawned_its_parts_go_and_the_others_play_on() {
 
 #[test]
 fn taken_off_its_entity_the_parts_go_and_put_on_again_they_come() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, handle, entity) = TestApp::playing("walk");
     let child = app.world().spawn(ChildOf(entity)).id();
     app.update(0.3);
     app.world().entity_mut(entity).remove::<SkinnedCharacter>();
@@ -125,9 +123,7 @@ fn taken_off_its_entity_the_parts_go_and_put_on_again_they_come() {
 
 #[test]
 fn all_components_taken_off_at_once_leave_no_parts_behind() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.1);
     app.world().entity_mut(entity).remove_with_requires::<SkinnedCharacter>();
     app.update(0.1);
@@ -136,9 +132,7 @@ fn all_components_taken_off_at_once_leave_no_parts_behind() {
 
 #[test]
 fn the_asset_taken_away_takes_the_parts_along() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, handle, entity) = TestApp::playing("walk");
     app.update(0.1);
     let character = app.world().resource_mut::<Assets<Character>>().remove(&handle).unwrap();
     app.update(0.1);
@@ -150,9 +144,7 @@ fn the_asset_taken_away_takes_the_parts_along() {
 
 #[test]
 fn reparented_it_keeps_parts_and_clock_and_stands_under_the_new_parent() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.3);
     let parts = app.parts(entity);
     let parent = app.world().spawn(Transform::from_xyz(4.0, 0.0, 0.0)).id();
@@ -182,9 +174,7 @@ fn two_characters_may_share_one_parent() {
 
 #[test]
 fn parts_despawned_by_hand_do_no_harm() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.3);
     app.world().entity_mut(entity).despawn_related::<Children>();
     app.update(0.3);
@@ -192,52 +182,6 @@ fn parts_despawned_by_hand_do_no_harm() {
     app.update(0.3);
     assert_eq!(app.parts(entity).len(), 1);
     assert!(app.is_alive(app.parts(entity)[0]));
-}
-
-#[test]
-fn paused_time_stands_still_and_goes_on_without_a_jump() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
-    app.update(0.2);
-    app.words(None);
-    app.world().resource_mut::<Time<Virtual>>().pause();
-    for _ in 0..10 {
-        app.update(1.0);
-    }
-    assert!(app.words(None).is_empty());
-    assert_eq!(app.clip_time(entity), 0.2);
-    app.world().resource_mut::<Time<Virtual>>().unpause();
-    app.world().resource_mut::<Time<Virtual>>().set_relative_speed(0.5);
-    app.update(0.2);
-    assert!((app.clip_time(entity) - 0.3).abs() < 1e-6);
-    assert_eq!(app.words(None), ["left"]);
-}
-
-#[test]
-fn a_frame_of_minutes_fires_all_there_was_and_leaves_the_clip_where_it_belongs() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
-    app.update(300.25);
-    let words = app.words(Some(entity));
-    let count = |word: &str| words.iter().filter(|w| *w == word).count();
-    assert_eq!((count("left"), count("right"), count("looped")), (301, 300, 300));
-    assert!((app.clip_time(entity) - 0.25).abs() < 1e-6);
-}
-
-#[test]
-fn the_flood_of_a_frame_of_hours_is_bounded_and_said_once() {
-    let mut app = TestApp::new();
-    let keys = timing("flooding clip", 0.01, bevy_marionette::model::Playback::Loop, &[(0.005, "drop")]);
-    let handle = app.add(chain(&[keys]), &manifest());
-    let entity = app.spawn(&handle, "flooding clip");
-    for _ in 0..3 {
-        app.update(3600.0);
-        let words = app.words(Some(entity));
-        assert!(words.len() <= 2 * AnimationController::DEFAULT_CALLBACK_LIMIT + 1, "{}", words.len());
-    }
-    assert_eq!(logged("flooding clip").len(), 1);
 }
 
 #[test]
@@ -288,21 +232,6 @@ fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
 }
 
 #[test]
-fn a_controller_that_is_replaced_starts_anew() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
-    app.update(0.6);
-    app.words(None);
-    app.world().entity_mut(entity).insert(AnimationController::playing("jump"));
-    app.update(0.1);
-    assert_eq!(app.words(None), ["started", "off"]);
-    app.world().entity_mut(entity).remove::<AnimationController>();
-    app.update(0.1);
-    assert_eq!(app.parts(entity).len(), 1);
-}
-
-#[test]
 fn a_model_that_was_never_loaded_brings_down_nothing_when_its_entity_goes() {
     let mut app = TestApp::new();
     let handle = app.server().load("not here either.m3d");
@@ -312,24 +241,6 @@ fn a_model_that_was_never_loaded_brings_down_nothing_when_its_entity_goes() {
     assert!(app.parts(entity).is_empty());
     app.world().entity_mut(entity).despawn();
     app.update(0.1);
-}
-
-#[test]
-fn time_that_passes_is_no_change_of_the_controller() {
-    #[derive(Resource, Default)]
-    struct Changes(usize);
-    let mut app = TestApp::new();
-    app.world().init_resource::<Changes>();
-    app.app.add_systems(Last, |changed: Query<(), Changed<AnimationController>>, mut changes: ResMut<Changes>| {
-        changes.0 += changed.iter().count();
-    });
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
-    (0..5).for_each(|_| app.update(0.1));
-    assert_eq!(app.world().resource::<Changes>().0, 1);
-    app.controller(entity).set_speed(2.0);
-    (0..5).for_each(|_| app.update(0.1));
-    assert_eq!(app.world().resource::<Changes>().0, 2);
 }
 
 #[test]
@@ -348,57 +259,8 @@ fn scenes_with_characters_by_component_alone_get_what_they_need() {
 }
 
 #[test]
-fn beside_all_of_bevys_plugins_the_systems_find_an_order() {
-    use bevy::{
-        log::LogPlugin,
-        render::{RenderPlugin, settings::WgpuSettings},
-        winit::WinitPlugin,
-    };
-    let mut app = App::new();
-    let no_gpu = WgpuSettings { backends: None, ..default() };
-    app.add_plugins(
-        DefaultPlugins
-            .set(WindowPlugin { primary_window: None, ..default() })
-            .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>(),
-    );
-    app.add_plugins(MarionettePlugins);
-    app.finish();
-    app.cleanup();
-    let character = build(app.world_mut(), chain(&clips()), &manifest());
-    let handle = app.world_mut().resource_mut::<Assets<Character>>().add(character);
-    let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
-    (0..3).for_each(|_| app.update());
-    assert_eq!(app.world().get::<CharacterParts>(entity).unwrap().entities.len(), 1);
-}
-
-#[test]
-fn disabled_it_stands_still_keeps_its_parts_and_goes_on_when_enabled() {
-    use bevy::ecs::entity_disabling::Disabled;
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
-    app.update(0.3);
-    let parts = app.parts(entity);
-    app.world().entity_mut(entity).insert(Disabled);
-    // Others come and go meanwhile.
-    let other = app.spawn(&handle, "walk");
-    app.update(0.3);
-    app.world().entity_mut(other).remove_with_requires::<SkinnedCharacter>();
-    app.update(0.3);
-    assert!(parts.iter().all(|&part| app.is_alive(part)));
-    app.world().entity_mut(entity).remove::<Disabled>();
-    app.update(0.1);
-    assert_eq!(app.parts(entity), parts);
-    assert!((app.clip_time(entity) - 0.4).abs() < 1e-9);
-}
-
-#[test]
 fn the_last_character_gone_and_the_handle_dropped_nothing_of_the_asset_is_left() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, handle, entity) = TestApp::playing("walk");
     drop(handle);
     (0..3).for_each(|_| app.update(0.1));
     assert_eq!(app.parts(entity).len(), 1, "in use it stays");
@@ -429,102 +291,4 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
         assert!(app.world().get::<GlobalTransform>(carried).unwrap().affine().is_finite());
         assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);
     }
-}
-
-#[test]
-fn a_mask_that_is_not_there_is_said_once_with_the_one_that_was_meant() {
-    let mut app = TestApp::new();
-    let mut manifest = manifest();
-    manifest.masks.insert("upper_body".into(), bevy_marionette::import::MaskEntry::default());
-    let handle = app.add(chain(&clips()), &manifest);
-    let mut controller = AnimationController::playing("walk");
-    controller.add_track(Track::new("swing").mask("upper_bdoy"));
-    for _ in 0..2 {
-        let entity = app.spawn_with(&handle, controller.clone());
-        (0..3).for_each(|_| app.update(0.1));
-        app.controller(entity).set_speed(2.0);
-        app.update(0.1);
-    }
-    let said = logged("upper_bdoy");
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("did you mean `upper_body`?"), "{said:?}");
-}
-
-/// Many characters posed by as many threads as there are, against one thread.
-#[test]
-fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
-    use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-    let mut app = TestApp::new();
-    let model = chain(&clips());
-    let handle = app.add(model.clone(), &manifest());
-    let entities: Vec<Entity> = (0..400)
-        .map(|i| {
-            let mut controller = AnimationController::playing(["walk", "swing", "idle"][i % 3]);
-            controller.seek(0.0137 * i as f64);
-            let entity = app.spawn_with(&handle, controller);
-            app.world().entity_mut(entity).insert(PoseOverrides::default());
-            entity
-        })
-        .collect();
-    app.update(0.0);
-    app.update(0.0171);
-    let mut scratch = Scratch::default();
-    for entity in entities {
-        let controller = app.controller(entity).clone();
-        let character = app.asset(&handle).unwrap();
-        let layers: Vec<ClipLayer> = controller
-            .layers(character)
-            .map(|layer| ClipLayer { weight: layer.weight, ..ClipLayer::new(&character.clips[layer.clip], layer.time) })
-            .collect();
-        assert_eq!(layers.len(), 1);
-        let priority_blend = controller.priority_blend();
-        Evaluate { priority_blend, ..Evaluate::new(&model.skeleton, &layers) }.run(&mut scratch);
-        let bits = |joints: &[glam::Affine3A]| -> Vec<u32> {
-            joints.iter().flat_map(|joint| joint.to_cols_array()).map(f32::to_bits).collect()
-        };
-        assert_eq!(bits(&app.app.world().get::<ModelPose>(entity).unwrap().joints), bits(scratch.model()));
-    }
-}
-
-#[test]
-fn seen_by_any_camera_in_any_window_it_is_posed() {
-    use bevy::{
-        camera::RenderTarget,
-        log::LogPlugin,
-        render::{RenderPlugin, settings::WgpuSettings},
-        window::WindowRef,
-        winit::WinitPlugin,
-    };
-    let mut app = App::new();
-    let no_gpu = WgpuSettings { backends: None, ..default() };
-    app.add_plugins(
-        DefaultPlugins
-            .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>(),
-    );
-    app.add_plugins(MarionettePlugins);
-    app.finish();
-    app.cleanup();
-    let second = app.world_mut().spawn(Window::default()).id();
-    let handle = {
-        let character = build(app.world_mut(), chain(&clips()), &manifest());
-        app.world_mut().resource_mut::<Assets<Character>>().add(character)
-    };
-    let at = |x: f32| Transform::from_xyz(x, 1.0, 5.0);
-    // One camera sees the first, one the second, and nobody the third.
-    app.world_mut().spawn((Camera3d::default(), at(0.0)));
-    let window = RenderTarget::Window(WindowRef::Entity(second));
-    app.world_mut().spawn((Camera3d::default(), window, at(1000.0)));
-    let characters = [0.0, 1000.0, 2000.0].map(|x| {
-        let controller = AnimationController::playing("walk");
-        app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller, Transform::from_xyz(x, 0.0, 0.0))).id()
-    });
-    (0..5).for_each(|_| {
-        app.update();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    });
-    let rest = chain(&clips()).skeleton.rest_model();
-    let moved = characters.map(|entity| app.world().get::<ModelPose>(entity).unwrap().joints != rest);
-    assert_eq!(moved, [true, true, false]);
 }

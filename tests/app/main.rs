@@ -2,7 +2,9 @@
 
 mod support;
 
+mod beside_bevy;
 mod bevy_animation_defects;
+mod clock;
 mod crowd;
 mod events;
 mod life;

@@ -169,9 +169,7 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
 
 #[test]
 fn fewer_joints_after_a_reload_are_no_trouble_for_what_is_carried() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &manifest());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, handle, entity) = TestApp::playing("walk");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     app.update(0.1);
     let mut small = chain(&[]);

@@ -102,9 +102,7 @@ fn a_carried_entity_is_at_its_joint_in_the_same_frame_during_cross_fades_too() {
 
 #[test]
 fn the_joint_is_where_its_clip_has_it_at_this_very_frame() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "idle");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "idle");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     let mut seconds = 0.0;
     for dt in [0.1, 0.3, 0.013, 1.7, 0.25] {
@@ -136,9 +134,7 @@ fn asking_for_a_joint_gives_the_same_as_carrying() {
 
 #[test]
 fn an_override_of_the_joint_moves_what_it_carries_at_once() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     let mut overrides = PoseOverrides::default();
     overrides.set(1, JointTransform::new(Vec3::new(5.0, 0.0, 0.0), Quat::IDENTITY));
@@ -150,9 +146,7 @@ fn an_override_of_the_joint_moves_what_it_carries_at_once() {
 
 #[test]
 fn overrides_taken_away_while_time_stands_still_give_the_joints_back() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     app.update(0.1);
     let played = world_of(&mut app, carried);
@@ -168,9 +162,7 @@ fn overrides_taken_away_while_time_stands_still_give_the_joints_back() {
 
 #[test]
 fn a_socket_or_joint_that_is_not_there_is_said_once() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn((SocketOf::new(entity, "elbov"), Transform::from_xyz(1.0, 0.0, 0.0))).id();
     for _ in 0..5 {
         app.update(0.1);
@@ -187,9 +179,7 @@ fn a_socket_or_joint_that_is_not_there_is_said_once() {
 
 #[test]
 fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     let let_go = app.world().spawn(SocketOf::new(entity, "hand")).id();
     app.update(0.1);
@@ -204,9 +194,7 @@ fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
 
 #[test]
 fn despawning_what_is_carried_leaves_the_character_as_it_was() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "walk");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     app.update(0.1);
     app.world().entity_mut(carried).despawn();
@@ -217,9 +205,7 @@ fn despawning_what_is_carried_leaves_the_character_as_it_was() {
 
 #[test]
 fn what_is_carried_changes_hands_even_to_a_character_that_is_still_loading() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let one = app.spawn(&handle, "idle");
+    let (mut app, handle, one) = TestApp::playing_by(&with_socket(), "idle");
     let other = app.spawn(&Handle::default(), "idle");
     app.world().entity_mut(other).insert(Transform::from_xyz(10.0, 0.0, 0.0));
     let carried = app.world().spawn(SocketOf::new(one, "hand")).id();
@@ -294,9 +280,7 @@ fn the_body_is_swapped_in_the_middle_of_a_clip_and_the_sword_is_in_the_new_hand_
 
 #[test]
 fn let_go_without_being_taken_away_it_stays_where_it_was_on_the_character() {
-    let mut app = TestApp::new();
-    let handle = app.add(chain(&clips()), &with_socket());
-    let entity = app.spawn(&handle, "idle");
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "idle");
     let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
     app.update(1.0);
     app.world().entity_mut(carried).remove::<SocketOf>();
@@ -304,4 +288,68 @@ fn let_go_without_being_taken_away_it_stays_where_it_was_on_the_character() {
     app.update(1.0);
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(1.0, 12.0, 0.5)));
     assert!(app.world().get::<Carries>(entity).is_none_or(|carries| carries.iter().count() == 0));
+}
+
+/// Two that move, turn, grow and fade; one of them goes, in the middle of a fade and of a frame.
+#[test]
+fn at_despawn_what_changed_hands_is_exact_in_that_very_frame_and_what_did_not_is_gone() {
+    #[derive(Resource)]
+    struct Handover(Option<(Entity, Entity, Entity)>);
+    let mut random = fastrand::Rng::with_seed(23);
+    for round in 0..12 {
+        let mut app = TestApp::new();
+        let handle = app.add(restless(&mut random), &with_socket());
+        let [one, other] = ["one", "two"].map(|clip| app.spawn(&handle, clip));
+        let offset =
+            Transform::from_translation(random_place(&mut random, 0.5)).with_rotation(random_turn(&mut random));
+        let sword = app.world().spawn(SocketOf::new(one, "grip").at(offset)).id();
+        let belt = app.world().spawn(SocketOf::new(one, "elbow")).id();
+        let shield = app.world().spawn(SocketOf::new(other, "elbow")).id();
+        app.world().insert_resource(Handover(None));
+        // In one go, as a game's command would: the sword taken from the one who falls.
+        app.app.add_systems(
+            Update,
+            |mut handover: ResMut<Handover>, mut commands: Commands, held: Query<&SocketOf>| {
+                let Some((sword, one, other)) = handover.0.take() else { return };
+                let held = held.get(sword).unwrap().clone();
+                commands.entity(sword).insert(SocketOf { character: other, ..held });
+                commands.entity(one).despawn();
+            },
+        );
+        for frame in 0..6 {
+            for entity in [one, other].into_iter().filter(|_| frame < 3).chain([other]) {
+                let place = Transform::from_translation(random_place(&mut random, 5.0));
+                let place = place.with_rotation(random_turn(&mut random)).with_scale(Vec3::splat(0.5 + random.f32()));
+                app.world().entity_mut(entity).insert(place);
+            }
+            if frame == 1 {
+                app.controller(one).cross_fade("two", Duration::from_millis(300));
+                app.controller(other).cross_fade("one", Duration::from_millis(300));
+            }
+            let goes = frame == 3;
+            app.world().resource_mut::<Handover>().0 = goes.then_some((sword, one, other));
+            app.update(0.02 + 0.05 * random.f64());
+            let holder = if frame < 3 { one } else { other };
+            let place = |app: &mut TestApp, character: Entity, joint: usize| {
+                world_of(app, character) * app.world().get::<ModelPose>(character).unwrap().joints[joint]
+            };
+            let expected = place(&mut app, holder, 2) * socket_offset() * offset.compute_affine();
+            assert_near(world_of(&mut app, sword), expected);
+            let expected = place(&mut app, other, 1);
+            assert_near(world_of(&mut app, shield), expected);
+            assert_eq!((app.is_alive(one), app.is_alive(belt)), (frame < 3, frame < 3), "round {round}, frame {frame}");
+        }
+        let carried = app.world().get::<Carries>(other).unwrap().iter().count();
+        assert_eq!(carried, 2);
+    }
+}
+
+#[test]
+fn carried_by_one_who_is_gone_it_is_carried_by_nobody() {
+    let (mut app, _, entity) = TestApp::playing("walk");
+    app.world().entity_mut(entity).despawn();
+    let carried = app.world().spawn((SocketOf::new(entity, "hand"), Transform::from_xyz(3.0, 0.0, 0.0))).id();
+    app.update(0.1);
+    assert!(app.world().get::<ChildOf>(carried).is_none());
+    assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::X * 3.0));
 }

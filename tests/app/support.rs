@@ -1,7 +1,14 @@
 //! An app that is stepped by hand, characters made in code, files in a folder of their own, and a log to
 //! look into.
 
-use bevy::{asset::LoadState, prelude::*, time::TimeUpdateStrategy};
+use bevy::{
+    asset::LoadState,
+    log::LogPlugin,
+    prelude::*,
+    render::{RenderPlugin, settings::WgpuSettings},
+    time::TimeUpdateStrategy,
+    winit::WinitPlugin,
+};
 use bevy_marionette::{
     asset::build_character,
     character::{CharacterParts, CharacterPlugin},
@@ -73,6 +80,19 @@ impl TestApp {
         // The first update only starts the clock.
         app.update(0.0);
         app
+    }
+
+    /// The chain with its usual clips, and a character made of it that plays one of them.
+    pub fn playing(clip: &str) -> (Self, Handle<Character>, Entity) {
+        Self::playing_by(&manifest(), clip)
+    }
+
+    /// The same by another manifest.
+    pub fn playing_by(manifest: &Manifest, clip: &str) -> (Self, Handle<Character>, Entity) {
+        let mut app = Self::new();
+        let handle = app.add(chain(&clips()), manifest);
+        let entity = app.spawn(&handle, clip);
+        (app, handle, entity)
     }
 
     /// One frame of `dt` seconds.
@@ -173,6 +193,29 @@ impl TestApp {
         });
         message
     }
+}
+
+/// All of Bevy's plugins and ours, without a GPU; with a window that nobody sees, or with none.
+pub fn all_of_bevy(primary_window: Option<Window>) -> App {
+    let no_gpu = WgpuSettings { backends: None, ..default() };
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window, ..default() })
+            .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>(),
+    );
+    app.add_plugins(MarionettePlugins);
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// The chain as an asset of an app of any kind.
+pub fn add_chain(app: &mut App) -> Handle<Character> {
+    let character = build(app.world_mut(), chain(&clips()), &manifest());
+    app.world_mut().resource_mut::<Assets<Character>>().add(character)
 }
 
 pub fn build(world: &mut World, model: Model, manifest: &Manifest) -> Character {

@@ -88,9 +88,9 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
     cast.check_sockets(&mut stage, &mut wrong);
     stage.pause();
     let drawn = stage.picture();
-    stage.set_shadows(false);
-    let unshadowed = stage.picture();
-    stage.set_shadows(true);
+    let textured = stage.strip();
+    let bare = stage.picture();
+    stage.dress(textured);
     let skinned = cast.replace_by_skinned(&mut stage);
     let by_cpu = stage.picture();
     stage.hide(&skinned);
@@ -107,7 +107,7 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
         wrong.push(format!("logged: {line}"));
     }
     if let Some(out) = out {
-        let pictures = [("drawn", &drawn), ("unshadowed", &unshadowed), ("cpu", &by_cpu), ("empty", &empty)];
+        let pictures = [("drawn", &drawn), ("bare", &bare), ("cpu", &by_cpu), ("empty", &empty)];
         compare::save(&out, &adapter, &joints, pictures);
     }
     wrong

@@ -134,7 +134,31 @@ impl Stage {
         }
     }
 
-    pub fn set_shadows(&mut self, on: bool) {
+    /// Takes away shadows and textures, whose rounding is each backend's own affair; returns the materials.
+    pub fn strip(&mut self) -> Vec<(AssetId<StandardMaterial>, StandardMaterial)> {
+        self.set_shadows(false);
+        let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
+        let textured: Vec<_> = materials.iter().map(|(id, material)| (id, material.clone())).collect();
+        for (id, _) in &textured {
+            let mut material = materials.get_mut(*id).expect("the material is there");
+            material.base_color_texture = None;
+            material.normal_map_texture = None;
+            material.metallic_roughness_texture = None;
+            material.emissive_texture = None;
+        }
+        textured
+    }
+
+    /// Undoes [`Self::strip`].
+    pub fn dress(&mut self, textured: Vec<(AssetId<StandardMaterial>, StandardMaterial)>) {
+        self.set_shadows(true);
+        let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
+        for (id, material) in textured {
+            materials.insert(id, material).expect("the material is there");
+        }
+    }
+
+    fn set_shadows(&mut self, on: bool) {
         let world = self.world();
         for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
             light.shadow_maps_enabled = on;

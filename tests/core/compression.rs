@@ -104,6 +104,31 @@ fn no_vertex_of_a_random_clip_is_farther_off_than_allowed_at_any_time() {
 }
 
 #[test]
+fn an_additive_clip_keeps_within_the_error_over_the_pose_it_was_measured_on() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let (mut made_smaller, mut farthest) = (0, 0.0_f32);
+    for _ in 0..40 {
+        let character = character(&mut random);
+        let clip = clip(&mut random, &character.skeleton).to_additive();
+        let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
+        let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
+        let Some(quantisation) = small.quantisation() else { continue };
+        made_smaller += 1;
+        assert!(small.additive && quantisation.error <= allowed && small.bytes() < clip.bytes());
+        for _ in 0..50 {
+            let time = random.f64() * 2.0;
+            for (exact, got) in skin(&character, &clip, time).into_iter().zip(skin(&character, &small, time)) {
+                assert!(exact.distance(got) <= allowed * 1.1 + 1e-5, "{} of {allowed}", exact.distance(got));
+            }
+        }
+        // Differences that did nothing would be within any error.
+        let (start, middle) = (skin(&character, &clip, 0.0), skin(&character, &clip, 1.0));
+        farthest = start.iter().zip(&middle).map(|(a, b)| a.distance(*b)).fold(farthest, f32::max);
+    }
+    assert!(made_smaller > 20 && farthest > 0.1, "{made_smaller}, {farthest}");
+}
+
+#[test]
 fn what_cannot_be_smaller_stays_as_it_is() {
     let mut random = fastrand::Rng::with_seed(4);
     let character = character(&mut random);

@@ -131,6 +131,17 @@ fn a_mirrored_character_is_drawn_right_side_out() {
 }
 
 #[test]
+fn a_character_that_is_mirrored_is_right_side_out_in_that_very_frame() {
+    let (mut harness, entity) = bent_arm(turned());
+    for mirrored in [true, false, true] {
+        harness.world().get_mut::<Transform>(entity).unwrap().scale.x = if mirrored { -1.0 } else { 1.0 };
+        let [first, settled] = [harness.picture_at_once(), harness.picture()];
+        assert!(lit(&settled) > 2000);
+        assert_eq!(different(&first, &settled), 0, "mirrored: {mirrored}");
+    }
+}
+
+#[test]
 fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
     let (mut harness, entity) = bent_arm(turned());
     let own = harness.picture();

@@ -1,5 +1,6 @@
 //! An app with a window that nobody sees, driven by the messages a window would send.
 
+use super::painted::{Painted, PaintedPlugin};
 use bevy::{
     app::PluginsState,
     input::{
@@ -18,8 +19,8 @@ use bevy::{
     winit::WinitPlugin,
 };
 use bevy_egui::{
-    EguiContext, EguiFullOutput, EguiPostUpdateSet,
-    egui::{self, Rect, Shape},
+    EguiContext,
+    egui::{self, Rect},
 };
 use bevy_marionette::{
     asset::build_character,
@@ -35,56 +36,9 @@ use std::time::Duration;
 
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// What the panel painted last, and what it put on the clipboard.
-#[derive(Resource, Default)]
-struct Painted {
-    texts: Vec<(String, Rect)>,
-    /// Texts that stick out of where they may be seen, to the left or right.
-    cut: Vec<String>,
-    copied: Option<String>,
-}
-
 /// Callbacks that were fired: name and time in the clip.
 #[derive(Resource, Default)]
 struct Heard(Vec<(String, f64)>);
-
-fn read_output(mut painted: ResMut<Painted>, outputs: Query<&EguiFullOutput>) {
-    let painted = &mut *painted;
-    painted.texts.clear();
-    painted.cut.clear();
-    for output in outputs.iter().filter_map(|output| output.0.as_ref()) {
-        for clipped in &output.shapes {
-            collect(&clipped.shape, clipped.clip_rect, painted);
-        }
-        for command in &output.platform_output.commands {
-            if let egui::OutputCommand::CopyText(text) = command {
-                painted.copied = Some(text.clone());
-            }
-        }
-    }
-}
-
-fn collect(shape: &Shape, clip: Rect, painted: &mut Painted) {
-    match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, painted)),
-        Shape::Text(text) => {
-            let rect = text.galley.rect.translate(text.pos.to_vec2());
-            let shown = text.galley.text();
-            if clip.y_range().contains(rect.center().y) {
-                let is_inside = clip.x_range().expand(0.5).intersects(rect.x_range())
-                    && rect.left() >= clip.left() - 0.5
-                    && rect.right() <= clip.right() + 0.5;
-                if text.galley.elided || !is_inside {
-                    painted.cut.push(shown.to_owned());
-                }
-            }
-            if clip.contains(rect.center()) {
-                painted.texts.push((shown.to_owned(), rect));
-            }
-        }
-        _ => {}
-    }
-}
 
 pub struct Harness {
     pub app: App,
@@ -100,6 +54,25 @@ impl Harness {
 
     /// The same in a window of so many physical pixels, and so many of them to a logical one.
     pub fn in_window(width: u32, height: u32, scale: f32) -> Self {
+        Self::build((width, height, scale), |app| {
+            app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
+        })
+    }
+
+    /// The same with more in the app.
+    pub fn with(more: impl FnOnce(&mut App)) -> Self {
+        Self::build((1280, 800, 1.0), |app| {
+            app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
+            more(app);
+        })
+    }
+
+    /// The same without the panel, nor a record of what is painted.
+    pub fn bare(more: impl FnOnce(&mut App)) -> Self {
+        Self::build((1280, 800, 1.0), more)
+    }
+
+    fn build((width, height, scale): (u32, u32, f32), more: impl FnOnce(&mut App)) -> Self {
         let mut app = App::new();
         let resolution = WindowResolution::new(width, height).with_scale_factor_override(scale);
         let wgpu = WgpuSettings { backends: None, ..default() };
@@ -110,16 +83,13 @@ impl Harness {
                 .disable::<WinitPlugin>()
                 .disable::<LogPlugin>(),
         );
-        app.add_plugins((MarionettePlugins, MarionetteInspectorPlugin));
+        app.add_plugins(MarionettePlugins);
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
-        app.init_resource::<Painted>().init_resource::<Heard>();
+        app.init_resource::<Heard>();
         app.add_systems(Last, |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
             heard.0.extend(events.read().map(|event| (event.name.to_string(), event.time)));
         });
-        app.add_systems(
-            PostUpdate,
-            read_output.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput),
-        );
+        more(&mut app);
         while app.plugins_state() == PluginsState::Adding {
             std::thread::yield_now();
         }
@@ -170,9 +140,13 @@ impl Harness {
         std::mem::take(&mut self.app.world_mut().resource_mut::<Heard>().0)
     }
 
+    fn painted(&self) -> &Painted {
+        self.app.world().resource()
+    }
+
     /// Texts that do not fit where they stand.
     pub fn cut(&self) -> &[String] {
-        &self.app.world().resource::<Painted>().cut
+        &self.painted().cut
     }
 
     /// The theme of egui, which everything of egui follows.
@@ -183,32 +157,30 @@ impl Harness {
 
     /// Texts of the panel as last painted.
     pub fn texts(&self) -> Vec<&str> {
-        self.app.world().resource::<Painted>().texts.iter().map(|(text, _)| text.as_str()).collect()
+        self.painted().texts()
     }
 
     pub fn shows(&self, text: &str) -> bool {
-        self.texts().contains(&text)
+        self.painted().shows(text)
     }
 
     pub fn copied(&self) -> Option<String> {
-        self.app.world().resource::<Painted>().copied.clone()
+        self.painted().copied.clone()
     }
 
     /// Where a text is painted.
     pub fn find(&self, text: &str) -> Rect {
-        let found = self.app.world().resource::<Painted>().texts.iter().find(|(shown, _)| shown == text);
-        found.unwrap_or_else(|| panic!("`{text}` is not among {:?}", self.texts())).1
+        self.painted().find(text)
     }
 
     /// Where a text is painted in line with another one, to its right.
     pub fn find_beside(&self, label: &str, part: &str) -> Rect {
-        let at = self.find(label);
-        let texts = &self.app.world().resource::<Painted>().texts;
-        let beside = texts.iter().filter(|(text, rect)| {
-            text.contains(part) && rect.left() > at.right() && (rect.center().y - at.center().y).abs() < 8.0
-        });
-        let first = beside.min_by(|a, b| a.1.left().total_cmp(&b.1.left()));
-        first.unwrap_or_else(|| panic!("no `{part}` beside `{label}` in {texts:?}")).1
+        self.painted().find_beside(label, part)
+    }
+
+    /// The first text to the right of another one.
+    pub fn text_beside(&self, label: &str) -> String {
+        self.painted().text_beside(label)
     }
 
     /// Where a point of the world is in the view.

@@ -1,7 +1,14 @@
 //! The inspector's panel, driven by a window's messages, the result read back from the world.
 #![cfg(feature = "inspector")]
 
+mod cost;
+#[cfg(target_os = "linux")]
+mod desk;
 mod harness;
+mod painted;
+mod pointers;
+#[cfg(target_os = "linux")]
+mod window;
 
 use bevy::{input::keyboard::Key, prelude::*};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
@@ -145,6 +152,19 @@ fn the_switches_change_what_is_drawn() {
     harness.click("culling boxes of the parts (1)");
     let draw = harness.get::<DrawSkeleton>().unwrap();
     assert!(draw.axes && draw.names && draw.links && draw.bounds && !draw.sockets);
+}
+
+#[test]
+fn names_are_written_in_the_view_without_the_panel_too() {
+    let mut harness = Harness::new();
+    let names = DrawSkeleton { names: true, ..DrawSkeleton::NONE };
+    harness.app.world_mut().entity_mut(harness.character).insert(names);
+    harness.frames(2);
+    let [left, right] = ["arm.L", "arm.R"].map(|name| harness.find(name));
+    let joint = harness.get::<ModelPose>().unwrap().joints[1].translation.into();
+    let at = harness.in_view(joint);
+    assert!(left.left() - at.x > 0.0 && left.left() - at.x < 10.0 && (left.center().y - at.y).abs() < 2.0);
+    assert!(right.left() < left.left());
 }
 
 #[test]
@@ -421,11 +441,18 @@ fn the_joint_to_explain_is_chosen_from_a_list_and_the_cost_says_who_shares_what(
     assert_eq!(joint(&harness), Some(1));
     harness.click("Cost");
     let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
-    harness.app.world_mut().spawn((handle, Transform::from_xyz(0.0, 0.0, 500.0)));
+    harness.app.world_mut().spawn((handle.clone(), Transform::from_xyz(0.0, 0.0, 500.0)));
     harness.frames(4);
     assert!(harness.shows("1, each shared by 2.0 characters"), "{:?}", harness.texts());
     // Behind the camera: a pose that nobody sees is not evaluated.
-    assert!(harness.shows("1 in this frame"), "{:?}", harness.texts());
+    assert_eq!(harness.text_beside("evaluated"), "1");
+    assert_eq!(harness.text_beside("shared"), "0");
+    // The same clip at the same time: posed once for both.
+    harness.app.world_mut().insert_resource(PoseSharing::Lossless);
+    let twin = harness.controller().clone();
+    harness.app.world_mut().spawn((handle, twin, Transform::from_xyz(0.5, 0.0, 0.0)));
+    harness.frames(4);
+    assert_eq!([harness.text_beside("evaluated"), harness.text_beside("shared")], ["1", "1"]);
 }
 
 #[test]

@@ -86,6 +86,11 @@ impl Offscreen {
     pub fn picture(&mut self) -> image::RgbaImage {
         // Meshes and materials of this frame reach the GPU in the next.
         (0..4).for_each(|_| self.update());
+        self.picture_at_once()
+    }
+
+    /// What the camera sees in the next frame.
+    pub fn picture_at_once(&mut self) -> image::RgbaImage {
         let taken = Arc::new(Mutex::new(None));
         let slot = taken.clone();
         let screenshot = Screenshot::image(self.target.clone());

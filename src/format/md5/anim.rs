@@ -220,6 +220,10 @@ fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
 
 fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
     let start = numbers.len();
+    if let (0, Some((frames, _)), Some((components, _))) = (start, header.frames, header.components) {
+        // A number takes two bytes at least, whatever the header claims.
+        numbers.reserve_exact((frames as usize).saturating_mul(components as usize).min(reader.lexer.remaining() / 2));
+    }
     reader.lexer.skip_space();
     let at = reader.lexer.offset();
     let opening = reader.lexer.u32().and_then(|number| reader.lexer.expect(b'{').map(|()| number));
@@ -232,7 +236,11 @@ fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result
     };
     // Only where the header lets expect it is the brace looked for before a number.
     let expected = start.saturating_add(header.components.map_or(0, |(count, _)| count as usize));
-    while numbers.len() < expected || !reader.lexer.eat(b'}') {
+    loop {
+        reader.lexer.plain_f32s(expected - numbers.len().min(expected), numbers);
+        if numbers.len() >= expected && reader.lexer.eat(b'}') {
+            break;
+        }
         match reader.lexer.f32() {
             Ok(value) => numbers.push(value),
             Err(_) if reader.lexer.eat(b'}') => break,
@@ -328,7 +336,7 @@ fn check_components(reader: &mut Reader, anim: &mut Md5Anim, places: &[usize]) -
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::reports, *};
 
     const NOD: &str = r#"MD5Version 10
 commandline ""
@@ -359,13 +367,11 @@ frame 1 {
 "#;
 
     fn errors(source: &str) -> Vec<String> {
-        let error = parse_anim("a.md5anim", source.as_bytes()).expect_err(source);
-        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+        reports::errors(parse_anim("a.md5anim", source.as_bytes()))
     }
 
     fn warnings(source: &str) -> Vec<String> {
-        let parsed = parse_anim("a.md5anim", source.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+        reports::warnings(parse_anim("a.md5anim", source.as_bytes()))
     }
 
     #[test]

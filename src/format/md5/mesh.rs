@@ -2,6 +2,7 @@
 
 use super::{
     Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight,
+    indices::{Places, check_indices},
     reader::{Kind, Reader, Run, Stop},
 };
 use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
@@ -163,13 +164,6 @@ pub(super) fn resolve_parents(
     Ok(())
 }
 
-/// Where a submesh's items stand, for the reports of the checks that need the whole file.
-struct Places {
-    vertices: usize,
-    triangles: usize,
-    weights: usize,
-}
-
 const MESH_KEYWORDS: [&str; 8] = ["name", "shader", "numverts", "vert", "numtris", "tri", "numweights", "weight"];
 
 fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), Stop> {
@@ -216,7 +210,7 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), St
 }
 
 /// The mesh's number, with a name where it has one.
-fn label(index: usize, submesh: &Md5Submesh) -> String {
+pub(super) fn label(index: usize, submesh: &Md5Submesh) -> String {
     match submesh.name.as_ref().unwrap_or(&submesh.shader) {
         name if name.is_empty() => index.to_string(),
         name => format!("{index} \"{name}\""),
@@ -240,21 +234,30 @@ fn items<T: Copy + Default>(
     };
     // Whatever its case, the word at `start` is the keyword.
     reader.lexer.seek(start + keyword.len());
+    run.reserve(reader.lexer.remaining() / LEAST_BYTES);
+    // A lexer of its own, for the compiler to keep in registers.
+    let mut lexer = reader.lexer.clone();
     loop {
-        match numbered(&mut reader.lexer) {
+        match numbered(&mut lexer) {
             Ok((number, at, item)) => run.push(number, at, item),
             Err(unexpected) => {
                 let of = run.declared.map_or_else(String::new, |count| format!(" of {count}"));
                 let item = format!("{} {}{of}", String::from_utf8_lossy(keyword), run.len());
                 run.push_broken();
+                reader.lexer.seek(lexer.offset());
                 reader.recover(&unexpected, context(&item))?;
+                lexer.seek(reader.lexer.offset());
             }
         }
-        if !reader.lexer.eat_word(keyword) {
+        if !lexer.eat_word(keyword) {
+            reader.lexer.seek(lexer.offset());
             return Ok(());
         }
     }
 }
+
+/// Fewest bytes of an item: `tri 0 0 1 2` and the end of its line.
+const LEAST_BYTES: usize = 12;
 
 #[inline]
 fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
@@ -283,70 +286,9 @@ pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
     Ok(vector)
 }
 
-fn check_indices(
-    reader: &mut Reader,
-    index: usize,
-    submesh: &Md5Submesh,
-    places: &Places,
-    joints: usize,
-) -> Result<(), Stop> {
-    let Md5Submesh { vertices, triangles, weights, .. } = submesh;
-    let context = |item: &str, number, count| format!("{item} {number} of {count} in mesh {}", label(index, submesh));
-    for (number, vertex) in vertices.iter().enumerate() {
-        let end = u64::from(vertex.first_weight) + u64::from(vertex.weight_count);
-        if end > weights.len() as u64 {
-            // `vert 0 ( s t ) first count`: six tokens after the number.
-            let at = place(reader, places.vertices, b"vert", number, 5);
-            let first = vertex.first_weight;
-            let message = format!("weights {first}..{end} are out of range: the mesh has {}", weights.len());
-            reader.error(at, message, context("vert", number, vertices.len()), "")?;
-        }
-    }
-    for (number, triangle) in triangles.iter().enumerate() {
-        if let Some(corner) = triangle.iter().position(|&v| v as usize >= vertices.len()) {
-            let at = place(reader, places.triangles, b"tri", number, 1 + corner);
-            let message = format!("vertex {} is out of range: the mesh has {}", triangle[corner], vertices.len());
-            reader.error(at, message, context("tri", number, triangles.len()), "")?;
-        }
-    }
-    for (number, weight) in weights.iter().enumerate() {
-        if weight.joint as usize >= joints {
-            let at = place(reader, places.weights, b"weight", number, 1);
-            let message = format!("joint {} is out of range: the file has {joints}", weight.joint);
-            reader.error(at, message, context("weight", number, weights.len()), "")?;
-        }
-    }
-    Ok(())
-}
-
-/// Offset of the token that stands `after` tokens behind the number of an item, found by reading
-/// the run again. Only for reports.
-#[cold]
-fn place(reader: &Reader, start: usize, keyword: &[u8], number: usize, after: usize) -> usize {
-    let mut lexer = reader.lexer.clone();
-    lexer.seek(start);
-    loop {
-        let at = lexer.peek().offset;
-        if lexer.u32().is_ok_and(|n| n as usize == number) {
-            for _ in 1..after {
-                lexer.next_token();
-            }
-            return lexer.peek().offset;
-        }
-        // On to the number behind the next keyword.
-        loop {
-            match lexer.next_token().kind {
-                TokenKind::End => return at.min(start),
-                TokenKind::Word(word) if word.eq_ignore_ascii_case(keyword) => break,
-                _ => {}
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::reports, *};
 
     const TRIANGLE: &str = r#"MD5Version 10
 commandline "make \"it" // quotes in quotes
@@ -373,13 +315,11 @@ mesh {
 "#;
 
     fn errors(source: &str) -> Vec<String> {
-        let error = parse_mesh("a.md5mesh", source.as_bytes()).expect_err(source);
-        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+        reports::errors(parse_mesh("a.md5mesh", source.as_bytes()))
     }
 
     fn warnings(source: &str) -> Vec<String> {
-        let parsed = parse_mesh("a.md5mesh", source.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+        reports::warnings(parse_mesh("a.md5mesh", source.as_bytes()))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! id Software's `.md5mesh` and `.md5anim`, version 10.
 
 mod anim;
+mod indices;
 mod mesh;
 mod reader;
 mod write;
@@ -127,4 +128,22 @@ pub struct Md5AnimJoint {
     pub flags: u32,
     /// Index of the joint's first number in a frame; with the flags, in range of `components`.
     pub start: u32,
+}
+
+/// What the parsers' tests compare.
+#[cfg(test)]
+mod reports {
+    use crate::format::{FormatError, Parsed};
+
+    /// `line:column: message (context)` of each error.
+    pub(super) fn errors<T: std::fmt::Debug>(result: Result<Parsed<T>, FormatError>) -> Vec<String> {
+        let error = result.expect_err("a faulty file");
+        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+    }
+
+    /// `line: message` of each warning.
+    pub(super) fn warnings<T>(result: Result<Parsed<T>, FormatError>) -> Vec<String> {
+        let parsed = result.unwrap_or_else(|e| panic!("{e}"));
+        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+    }
 }

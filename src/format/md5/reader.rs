@@ -359,6 +359,11 @@ impl<T: Copy + Default> Run<T> {
         self.items.len()
     }
 
+    /// Makes room for as many items as the header declares, up to `most`.
+    pub fn reserve(&mut self, most: usize) {
+        self.items.reserve_exact((self.declared.unwrap_or(0) as usize).min(most).saturating_sub(self.items.len()));
+    }
+
     /// Adds the item called `number`, which stands at `offset`.
     #[inline]
     pub fn push(&mut self, number: u32, offset: usize, item: T) {

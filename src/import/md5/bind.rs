@@ -69,9 +69,13 @@ impl Weights {
     }
 
     /// Per vertex, how far at most a skin bound in `pose` can be from the formula in any pose: the
-    /// mean distance, by weight, between the vertex and its points.
-    fn errors(&self, pose: &[Rigid]) -> impl Iterator<Item = f64> {
-        self.vertices().map(|weights| error(weights, pose, mean(weights, pose)))
+    /// mean distance, by weight, between the vertex, which is one of `positions`, and its points.
+    fn errors(&self, pose: &[Rigid], positions: &[DVec3]) -> impl Iterator<Item = f64> {
+        self.vertices().zip(positions).map(|(weights, &vertex)| match weights {
+            // Wherever its one joint puts it.
+            [_] => 0.0,
+            weights => error(weights, pose, vertex),
+        })
     }
 }
 
@@ -111,10 +115,16 @@ pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 
 /// Finds the bind pose, starting from the file's joints, which are kept where they fit.
 ///
-/// `parents` come before their children. `size` is the diagonal of the model's box. The time is
-/// bounded whatever the numbers.
-pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Bind {
-    let given = Bind::of(weights, joints.to_vec(), size);
+/// `parents` come before their children. `at_rest` are the vertices in the pose of the joints, `size` is
+/// the diagonal of the box around them. The time is bounded whatever the numbers.
+pub(super) fn find(
+    weights: &Weights,
+    joints: &[Rigid],
+    parents: &[Option<usize>],
+    at_rest: &[DVec3],
+    size: f64,
+) -> Bind {
+    let given = Bind::with(weights, joints.to_vec(), at_rest, size);
     // Numbers beyond reckoning keep the file's joints.
     let reckonable = given.residual.is_finite() && size.is_finite();
     if !reckonable || given.residual <= CONTRADICTION * size {
@@ -156,8 +166,14 @@ impl Bind {
     }
 
     fn of(weights: &Weights, pose: Vec<Rigid>, size: f64) -> Self {
+        let positions = weights.positions(&pose);
+        Self::with(weights, pose, &positions, size)
+    }
+
+    /// [`Self::of`] where the vertices are known already.
+    fn with(weights: &Weights, pose: Vec<Rigid>, positions: &[DVec3], size: f64) -> Self {
         let (mut residual, mut off, mut total) = (0.0f64, 0, 0.0);
-        for error in weights.errors(&pose) {
+        for error in weights.errors(&pose, positions) {
             residual = residual.max(error);
             off += usize::from(error > TOLERANCE * size);
             total += error.min(TOLERANCE * size);
@@ -334,7 +350,7 @@ mod tests {
         let bound: Vec<Rigid> = (0..10)
             .map(|j| Rigid { rotation: random_rotation(&mut random, 3.0), translation: DVec3::X * j as f64 })
             .collect();
-        let bind = find(&weights, &bound, &parents, 10.0);
+        let bind = find(&weights, &bound, &parents, &weights.positions(&bound), 10.0);
         assert!(!bind.recovered && bind.pose == bound && bind.residual < 1e-12);
     }
 
@@ -344,7 +360,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let (weights, shown, parents) = chain(12, 1.0, &mut random);
             assert!(Bind::of(&weights, shown.clone(), 12.0).residual > 0.1);
-            let bind = find(&weights, &shown, &parents, 12.0);
+            let bind = find(&weights, &shown, &parents, &weights.positions(&shown), 12.0);
             assert!(bind.recovered && bind.residual < 1e-4 * 12.0, "{seed}: {bind:?}");
         }
     }
@@ -359,7 +375,7 @@ mod tests {
                 let pair = [stray(3), stray(7)];
                 weights.push(pair.into_iter(), pair[0]);
             }
-            let bind = find(&weights, &shown, &parents, 12.0);
+            let bind = find(&weights, &shown, &parents, &weights.positions(&shown), 12.0);
             assert!(bind.recovered && bind.off <= 3, "{seed}: {}", bind.off);
         }
     }
@@ -378,7 +394,7 @@ mod tests {
         shown[1] = Rigid { rotation: DQuat::from_rotation_z(1.0), translation: DVec3::new(5.0, 0.0, 1.0) };
         shown[2].translation.z += 3.0;
         shown[3] = shown[2].after(&Rigid { translation: DVec3::X, ..Rigid::IDENTITY });
-        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], 3.0);
+        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], &weights.positions(&shown), 3.0);
         assert!(bind.recovered && bind.residual < 1e-5, "{bind:?}");
         // The joint without vertices went with its parent.
         let local = bind.pose[2].inverse().after(&bind.pose[3]);
@@ -392,7 +408,7 @@ mod tests {
         let of = |joint, position| Weight { joint, share: 1.0, position: DVec3::splat(position) };
         weights.push([of(0, 1e308), of(1, -1e308)].into_iter(), of(0, 0.0));
         let joints = [far(1e308), far(-1e308)];
-        let bind = find(&weights, &joints, &[None, None], f64::INFINITY);
+        let bind = find(&weights, &joints, &[None, None], &weights.positions(&joints), f64::INFINITY);
         assert_eq!(bind.pose, joints);
     }
 

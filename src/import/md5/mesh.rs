@@ -82,9 +82,9 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         drafts.push((part, influences));
     }
 
-    let size = diagonal(&weights.positions(&joints.rest));
-    let bind = bind::find(&weights, &joints.rest, &joints.parents, size);
-    let positions = weights.positions(&bind.pose);
+    let at_rest = weights.positions(&joints.rest);
+    let bind = bind::find(&weights, &joints.rest, &joints.parents, &at_rest, diagonal(&at_rest));
+    let positions = if bind.recovered { weights.positions(&bind.pose) } else { at_rest };
     let size = diagonal(&positions);
     warnings.extend(residual_warning(file, &bind, size, f64::from(settings.scale)));
     report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;

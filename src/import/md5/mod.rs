@@ -13,6 +13,7 @@ mod bind;
 mod clip;
 mod export;
 mod fit;
+mod frames;
 mod mesh;
 mod rigid;
 

@@ -118,6 +118,8 @@ impl Play {
     /// The same with round numbers, so that keys, frames and timed events often meet at one moment.
     fn rounded(mut self) -> Self {
         let round = |value: &mut f64, step: f64| *value = (*value / step).round() * step;
+        // Between the orders: of two that fall on one moment a clock's last bit would choose the first.
+        let round_start = |value: &mut f64| *value = (*value / 0.05).round() * 0.05 + 0.025;
         for clip in &mut self.clips {
             round(&mut clip.duration, 0.1);
             clip.duration = clip.duration.max(0.1);
@@ -131,17 +133,17 @@ impl Play {
                 Order::Fade(_, seconds) => round(seconds, 0.05),
                 Order::Speed(_, speed, start, duration, _) => {
                     round(speed, 0.5);
-                    round(start, 0.05);
+                    round_start(start);
                     round(duration, 0.1);
                 }
                 Order::Weight(_, _, start, duration) => {
-                    round(start, 0.05);
+                    round_start(start);
                     round(duration, 0.1);
                 }
-                Order::Enable(_, _, start) => round(start, 0.05),
+                Order::Enable(_, _, start) => round_start(start),
                 Order::Seek(_, position, start) => {
                     round(position, 0.05);
-                    round(start, 0.05);
+                    round_start(start);
                 }
                 _ => {}
             }

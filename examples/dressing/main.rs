@@ -1,20 +1,21 @@
 //! Armour on a body, parts hidden and painted over, weights on the skin, a mirrored twin.
 //!
-//! The armour is a character of its own, made in code with a small skeleton of its own; [`WornBy`] hangs it on
-//! the body's joints of the same names. The twin has a negative scale.
+//! The armour is a character of its own, beaten over the body's skin in code, with a small skeleton of its own;
+//! [`WornBy`] hangs it on the body's joints of the same names. The twin has a negative scale.
 //!
 //! ```text
 //! cargo run --example dressing
 //! ```
 
+mod armour;
+#[path = "../stage/mod.rs"]
 mod stage;
 
-use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy::prelude::*;
 use bevy_marionette::{
     asset::build_character,
     import::Manifest,
     inspector::{BoneShape, DrawSkeletonPlugin},
-    model::{Influences, Joint, Material, Model, Skeleton, SkinPart},
     prelude::*,
 };
 use clap::Parser;
@@ -32,21 +33,6 @@ fn main() {
         .add_systems(Update, (forge, change_clothes, hide_and_paint, look_inside, caption))
         .run();
 }
-
-/// Which plate goes where: from one joint to another, and how thick.
-const PLATES: [(&str, &str, &str, f32); 11] = [
-    ("breastplate", "chest", "neck", 0.175),
-    ("pauldron.L", "upper_arm.L", "forearm.L", 0.082),
-    ("pauldron.R", "upper_arm.R", "forearm.R", 0.082),
-    ("vambrace.L", "forearm.L", "hand.L", 0.060),
-    ("vambrace.R", "forearm.R", "hand.R", 0.060),
-    ("cuisse.L", "thigh.L", "shin.L", 0.105),
-    ("cuisse.R", "thigh.R", "shin.R", 0.105),
-    ("greave.L", "shin.L", "foot.L", 0.082),
-    ("greave.R", "shin.R", "foot.R", 0.082),
-    ("sabaton.L", "foot.L", "toes.L", 0.062),
-    ("sabaton.R", "foot.R", "toes.R", 0.062),
-];
 
 #[derive(Resource)]
 struct Scout(Handle<Character>);
@@ -81,12 +67,15 @@ fn forge(
         return;
     }
     let Some(body) = characters.get(&scout.0) else { return };
-    let model = plates(&body.skeleton);
+    let model = armour::suit(body, &meshes);
     let mut made = build_character(model, &Manifest::of_model("armour"), &mut meshes, &mut materials);
     let steel = materials.add(StandardMaterial {
         base_color: Color::srgb(0.62, 0.66, 0.72),
         metallic: 0.9,
         perceptual_roughness: 0.35,
+        // A sheet has two sides.
+        double_sided: true,
+        cull_mode: None,
         ..default()
     });
     made.parts.iter_mut().for_each(|part| part.material = steel.clone());
@@ -95,51 +84,6 @@ fn forge(
         commands.spawn((SkinnedCharacter(armour.clone()), WornBy(body)));
     }
     commands.insert_resource(Armour(armour));
-}
-
-/// A plate for each entry of the table, on a skeleton of just the joints they hang on.
-fn plates(body: &Skeleton) -> Model {
-    let rest = body.rest_model();
-    let mut joints = Vec::new();
-    let mut parts = Vec::new();
-    for (name, from, to, thick) in PLATES {
-        let (Some(joint), Some(end)) = (body.find(from), body.find(to)) else { continue };
-        let [a, b] = [joint, end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
-        let inverse_bind = body.inverse_bind()[usize::from(joint)];
-        let place = bevy_marionette::model::JointTransform::from_affine(rest[usize::from(joint)]);
-        joints.push(Joint { name: from.into(), parent: None, rest: place, inverse_bind });
-        let length = a.distance(b);
-        let turn = Quat::from_rotation_arc(Vec3::Y, (b - a).normalize_or(Vec3::Y));
-        let hull = Mesh::from(Capsule3d::new(thick, (length - 1.1 * thick).max(0.02)));
-        let mesh = hull.transformed_by(Transform::from_translation(a.midpoint(b)).with_rotation(turn));
-        parts.push(plate(name, &mesh, joints.len() as u16 - 1));
-    }
-    let skeleton = Skeleton::new(joints).expect("joints without parents are in order");
-    Model { skeleton, parts, materials: vec![Material::default()], clips: vec![] }
-}
-
-/// A mesh that goes with one joint.
-fn plate(name: &str, mesh: &Mesh, joint: u16) -> SkinPart {
-    let list = |attribute| match mesh.attribute(attribute) {
-        Some(VertexAttributeValues::Float32x3(list)) => list.iter().map(|&v| Vec3::from(v)).collect::<Vec<_>>(),
-        _ => vec![],
-    };
-    let (positions, normals) = (list(Mesh::ATTRIBUTE_POSITION), list(Mesh::ATTRIBUTE_NORMAL));
-    let indices: Vec<u32> =
-        mesh.indices().map(|indices| indices.iter().map(|i| i as u32).collect()).unwrap_or_default();
-    let count = positions.len();
-    SkinPart {
-        name: name.into(),
-        positions,
-        tangents: normals.iter().map(|normal| normal.any_orthonormal_vector().extend(1.0)).collect(),
-        normals,
-        tex_coords: vec![Vec2::ZERO; count],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; count],
-        triangles: indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
-        palette: vec![joint],
-        source_vertices: (0..count as u32).collect(),
-        material: 0,
-    }
 }
 
 fn change_clothes(

@@ -1,68 +1,28 @@
 //! What loading costs: each format from text to numbers and from text to a finished model, beside a plain
 //! reader that splits at white space and hands each word to `str::parse`.
 //!
-//! `cargo bench --bench load` prints the table; files named after `--` are measured instead of Scout's.
 //! Bytes are those of the text, peak memory and allocations those of one run beyond the text itself.
 
+use crate::counting::{self, Counts};
 use bevy_marionette::{
     format::{m3d, md5},
     import::{FileKind, ImportSettings, clip_from_md5, open_model, skeleton_of_anim},
 };
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     hint::black_box,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     time::{Duration, Instant},
 };
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-/// The system's allocator, counting calls and bytes.
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator as it came; the counts are plain atomic numbers.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        grow(layout.size());
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        grow(size);
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-fn grow(bytes: usize) {
-    ALLOCATIONS.fetch_add(1, Relaxed);
-    PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// One way to read a file.
 struct Cost {
     /// The fastest of many runs: what the machine does when nothing else asks for it.
     time: Duration,
-    allocations: usize,
-    peak: usize,
+    counts: Counts,
 }
 
 fn measure<T>(quick: bool, read: impl Fn() -> T) -> Cost {
-    let (before, held) = (ALLOCATIONS.load(Relaxed), HELD.load(Relaxed));
-    PEAK.store(held, Relaxed);
-    drop(black_box(read()));
-    let (allocations, peak) = (ALLOCATIONS.load(Relaxed) - before, PEAK.load(Relaxed) - held);
+    let counts = counting::of(|| drop(black_box(read())));
     let mut time = Duration::MAX;
     let (start, most) = (Instant::now(), Duration::from_millis(if quick { 1 } else { 1500 }));
     while start.elapsed() < most {
@@ -71,7 +31,7 @@ fn measure<T>(quick: bool, read: impl Fn() -> T) -> Cost {
         time = time.min(since.elapsed());
         drop(value);
     }
-    Cost { time, allocations, peak }
+    Cost { time, counts }
 }
 
 /// Every word that is a number.
@@ -79,13 +39,17 @@ fn plain(text: &str) -> Vec<f32> {
     text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let quick = arguments.iter().any(|argument| argument == "--test");
-    let named: Vec<PathBuf> = arguments.iter().filter(|a| !a.starts_with("--")).map(PathBuf::from).collect();
-    let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/scout");
-    let own = ["scout.m3d", "scout.md5mesh", "point.md5anim"].map(|file| scout.join(file));
-    let files = if named.is_empty() { own.to_vec() } else { named };
+/// Prints the table for `named` files, or for Scout's and the Hound's.
+pub(crate) fn table(quick: bool, named: &[PathBuf]) {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let own = [
+        "scout/scout.m3d",
+        "scout/scout.md5mesh",
+        "hound/hound.md5mesh",
+        "scout/point.md5anim",
+        "hound/gallop.md5anim",
+    ];
+    let files = if named.is_empty() { own.map(|file| assets.join(file)).to_vec() } else { named.to_vec() };
     println!("file, KB | reader | MB/s | to the plain one | allocations | peak memory, of the text's size");
     println!("-------- | ------ | ---: | ---------------: | ----------: | -------------------------------:");
     for path in files {
@@ -116,8 +80,11 @@ fn main() {
             let size = source.len() as f64;
             let speed = size / cost.time.as_secs_f64() / 1e6;
             let ratio = reference.time.as_secs_f64() / cost.time.as_secs_f64();
-            let (kilobytes, peak) = (source.len() / 1000, cost.peak as f64 / size);
-            println!("{name}, {kilobytes} | {what} | {speed:.0} | {ratio:.1} | {} | {peak:.2}", cost.allocations);
+            let (kilobytes, peak) = (source.len() / 1000, cost.counts.peak as f64 / size);
+            println!(
+                "{name}, {kilobytes} | {what} | {speed:.0} | {ratio:.1} | {} | {peak:.2}",
+                cost.counts.allocations
+            );
         }
     }
 }

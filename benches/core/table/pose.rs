@@ -1,0 +1,132 @@
+//! What a pose costs by number of joints: each job, and a whole character.
+
+use bevy_marionette::{
+    model::SkeletalClip,
+    pose::{
+        Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
+    },
+};
+use bevy_marionette_benches::{clip, part, skeleton};
+use glam::{Affine3A, Mat4, Vec3};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+const JOINTS: [usize; 3] = [22, 58, 110];
+
+/// A job's nanoseconds for each of [`JOINTS`].
+type Row = (&'static str, [f64; 3]);
+
+/// What ozz-animation 0.16 (C++, -O3, one thread) took for the like at 58 joints, in nanoseconds: taken on another
+/// day with other neighbours on the machine, so that no more than the order of magnitude compares.
+const OZZ: [(&str, &str); 4] = [
+    ("sample a clip", "1220–1380"),
+    ("blend two poses", "320–470"),
+    ("local to model", "590"),
+    ("two clips to model space", "2600–3700"),
+];
+
+/// Prints the table.
+pub(crate) fn table(quick: bool) {
+    let mut rows: Vec<Row> = Vec::new();
+    for (at, joints) in JOINTS.into_iter().enumerate() {
+        for (name, time) in jobs(joints, quick) {
+            match rows.iter_mut().find(|row| row.0 == name) {
+                Some(row) => row.1[at] = time,
+                None => {
+                    let mut times = [0.0; 3];
+                    times[at] = time;
+                    rows.push((name, times));
+                }
+            }
+        }
+    }
+    println!("job, ns (a joint) | 22 joints | 58 | 110 | a joint, 110 to 22 | ozz 0.16, 58 joints, not of this run");
+    println!("----------------- | --------: | -: | --: | -----------------: | -----------------------------------:");
+    for (name, times) in rows {
+        let per_joint = [0, 1, 2].map(|i| times[i] / JOINTS[i] as f64);
+        let cells = [0, 1, 2].map(|i| format!("{:.0} ({:.1})", times[i], per_joint[i])).join(" | ");
+        let ozz = OZZ.iter().find(|ozz| ozz.0 == name).map_or("", |ozz| ozz.1);
+        println!("{name} | {cells} | {:.2} | {ozz}", per_joint[2] / per_joint[0]);
+    }
+    println!();
+}
+
+fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
+    let skeleton = skeleton(joints);
+    let (rest, inverse_bind, parents) = (skeleton.rest(), skeleton.inverse_bind(), skeleton.parents());
+    let clips: Vec<SkeletalClip> = (0..4).map(|seed| clip(&skeleton, seed)).collect();
+    let upper = Mask::from_roots(&skeleton, &[joints as u16 / 3], 2);
+    let remap = part(&skeleton).palette;
+    let world = Affine3A::from_rotation_y(0.7) * Affine3A::from_translation(Vec3::new(3.0, 0.0, -8.0));
+    let mut local = rest.to_vec();
+    let mut model = vec![Affine3A::IDENTITY; joints];
+    let mut palette = vec![Mat4::IDENTITY; joints];
+    let mut out = Vec::new();
+    let mut row = |name, job: &mut dyn FnMut(f64)| out.push((name, fastest(quick, job)));
+
+    row("sample a clip", &mut |time| Sample { clip: &clips[0], time, rest }.run(black_box(&mut local)));
+    let poses = [local.clone(), local.iter().rev().copied().collect()];
+    let layers = [&poses[0], &poses[1]].map(|pose| Layer { pose, weight: 0.7, mask: None });
+    row("blend two poses", &mut |_| Blend { layers: &layers, rest }.run(black_box(&mut local)));
+    let (pose, root) = (&poses[0], None);
+    row("local to model", &mut |_| {
+        LocalToModel { parents, local: black_box(pose), root, unit_scale: true }.run(black_box(&mut model));
+    });
+    row("skinning matrices", &mut |_| {
+        Skinning { model: black_box(&model), inverse_bind }.run(black_box(&mut palette));
+    });
+    row("palette of a part", &mut |_| {
+        Palette { world, model: black_box(&model), inverse_bind, remap: &remap }.run(black_box(&mut palette));
+    });
+    let mut scratch = MixScratch::default();
+    for (name, tracks, mask) in [
+        ("mix one clip", 1, None),
+        ("mix two clips", 2, None),
+        ("mix two clips, masked", 2, Some(&upper)),
+        ("mix four clips", 4, None),
+    ] {
+        let mut layers = layers_of(&clips[..tracks], mask);
+        row(name, &mut |time| {
+            set_times(&mut layers, time);
+            Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }
+                .run(&mut scratch, black_box(&mut local));
+        });
+    }
+    let (mut layers, mut scratch) = (layers_of(&clips[..2], None), Scratch::default());
+    row("two clips to model space", &mut |time| {
+        set_times(&mut layers, time);
+        Evaluate::new(&skeleton, &layers).run(black_box(&mut scratch));
+    });
+    row("two clips to palette", &mut |time| {
+        set_times(&mut layers, time);
+        Evaluate::new(&skeleton, &layers).run(black_box(&mut scratch));
+        Palette { world, model: scratch.model(), inverse_bind, remap: &remap }.run(black_box(&mut palette));
+    });
+    out
+}
+
+fn layers_of<'a>(clips: &'a [SkeletalClip], mask: Option<&'a Mask>) -> Vec<ClipLayer<'a>> {
+    clips.iter().map(|clip| ClipLayer { mask, weight: 0.6, ..ClipLayer::new(clip, 0.0) }).collect()
+}
+
+fn set_times(layers: &mut [ClipLayer], time: f64) {
+    layers.iter_mut().enumerate().for_each(|(i, layer)| layer.time = (time + i as f64 * 0.377) % 2.0);
+}
+
+/// Nanoseconds of one run: of many stretches of runs, the fastest. Times differ from one run to the next.
+fn fastest(quick: bool, job: &mut dyn FnMut(f64)) -> f64 {
+    const RUNS: u32 = 500;
+    let (start, most) = (Instant::now(), Duration::from_millis(if quick { 1 } else { 150 }));
+    let (mut time, mut best) = (0.0, Duration::MAX);
+    while start.elapsed() < most {
+        let since = Instant::now();
+        for _ in 0..RUNS {
+            time = (time + 0.377) % 2.0;
+            job(time);
+        }
+        best = best.min(since.elapsed());
+    }
+    best.as_nanos() as f64 / f64::from(RUNS)
+}

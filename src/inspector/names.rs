@@ -1,0 +1,46 @@
+//! Joints' names in the view, written by egui: in every letter its fonts have, where gizmos know ASCII only.
+
+use super::{
+    DrawSkeleton,
+    draw::{HIGHLIGHT, NAME, NAME_PIXELS, in_world},
+};
+use crate::{
+    asset::Character,
+    character::{ModelPose, SkinnedCharacter},
+    model::JointIndex,
+};
+use bevy::prelude::*;
+use bevy_egui::{
+    EguiContexts, PrimaryEguiContext,
+    egui::{self, Align2, Color32, FontId},
+};
+
+/// Writes each joint's name to the right of it, under all that egui shows else.
+pub(super) fn write(
+    mut contexts: EguiContexts,
+    assets: Res<Assets<Character>>,
+    characters: Query<(&SkinnedCharacter, &ModelPose, &GlobalTransform, &DrawSkeleton)>,
+    cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
+) {
+    let (Ok(ctx), Ok((camera, from))) = (contexts.ctx_mut(), cameras.single()) else { return };
+    let painter = ctx.layer_painter(egui::LayerId::background());
+    let font = FontId::proportional(NAME_PIXELS + 1.0);
+    for (handle, pose, world, what) in characters.iter().filter(|(.., what)| what.names) {
+        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(joints) = in_world(character, pose, world) else { continue };
+        for (index, (name, joint)) in character.skeleton.names().iter().zip(joints).enumerate() {
+            // Behind the camera nothing is written.
+            let Ok(at) = camera.world_to_viewport(from, joint.translation.into()) else { continue };
+            let at = egui::pos2(at.x + 6.0, at.y);
+            let color = if what.highlight == Some(index as JointIndex) { HIGHLIGHT } else { NAME };
+            let [red, green, blue] = color.to_srgba().to_u8_array_no_alpha();
+            // A shadow, so that it reads on light skins too.
+            for (at, color) in [
+                (at + egui::Vec2::splat(1.0), Color32::from_black_alpha(190)),
+                (at, Color32::from_rgb(red, green, blue)),
+            ] {
+                painter.text(at, Align2::LEFT_CENTER, name, font.clone(), color);
+            }
+        }
+    }
+}

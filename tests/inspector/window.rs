@@ -1,0 +1,356 @@
+//! The panel in a window of the system, under its pointer and its keys: posed, scrubbed and switched, the
+//! result read back from the world; and pictures of every tab.
+//!
+//! A process has one window in its life: one test at a time.
+//!
+//! It wants an X display to itself, with xdotool: `.ci/panel` sets one up.
+
+#[path = "../../examples/stage/mod.rs"]
+mod stage;
+
+use super::{
+    desk::{self, Desk},
+    painted::PaintedPlugin,
+};
+use bevy::{diagnostic::FrameCount, prelude::*, time::TimeUpdateStrategy, winit::WinitSettings};
+use bevy_egui::{
+    EguiContext,
+    egui::{Theme, Vec2 as Step, pos2, vec2},
+};
+use bevy_marionette::{
+    asset::CharacterPart,
+    character::{ModelPose, PartOverrides, PoseOverrides, WeightView},
+    controller::{BlendMode, Priority, Track, Transition},
+    inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, MarionetteInspectorPlugin},
+    model::JointTransform,
+    prelude::*,
+};
+use clap::Parser;
+use stage::{Orbit, StageArgs, View};
+use std::{path::PathBuf, time::Duration};
+
+/// The one who is posed.
+#[derive(Component)]
+struct Scout;
+
+#[test]
+#[ignore = "opens a window on a display of its own: run .ci/panel"]
+fn the_pointer_of_the_system_chooses_poses_scrubs_and_switches() {
+    desk::run(plain(), &folder(), |desk| {
+        sit_down(desk);
+        f1_opens(desk);
+        a_joint_is_posed(desk);
+        a_track_is_slowed(desk);
+        time_is_scrubbed_and_a_key_added(desk);
+        drawings_are_switched(desk);
+        a_part_is_hidden(desk);
+        the_view_is_clicked_and_turned(desk);
+    });
+}
+
+#[test]
+#[ignore = "opens a window on a display of its own: run .ci/panel"]
+fn every_tab_is_pictured_and_none_is_cut_off() {
+    desk::run(plain(), &folder(), |desk| {
+        sit_down(desk);
+        desk.key("F1");
+        pictures(desk);
+    });
+}
+
+#[test]
+#[ignore = "opens a window on a display of its own: run .ci/panel readme"]
+fn the_readmes_picture() {
+    desk::run(on_stage("--bare"), &folder(), |desk| {
+        sit_down(desk);
+        desk.key("F1");
+        desk.click("search joints");
+        desk.type_text("upper_arm");
+        desk.click("upper_arm.L");
+        desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
+        desk.click("clear");
+        desk.point(pos2(40.0, 300.0));
+        desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 400);
+        desk.picture("inspector");
+    });
+}
+
+/// The two without ground, sky and shadows: this is about the panel, and software draws slowly.
+fn plain() -> App {
+    let mut app = on_stage("--plain");
+    app.add_systems(
+        PostStartup,
+        |mut around: Query<&mut Visibility, With<Mesh3d>>, mut lights: Query<&mut DirectionalLight>| {
+            around.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
+            lights.iter_mut().for_each(|mut light| light.shadow_maps_enabled = false);
+        },
+    );
+    app
+}
+
+fn folder() -> PathBuf {
+    let folder = std::env::var_os("PANEL_PICTURES").map_or("target/panel".into(), PathBuf::from);
+    std::fs::create_dir_all(&folder).expect("a folder for the pictures");
+    folder
+}
+
+/// Scout and Hound on the examples' stage, and a closed panel.
+fn on_stage(how: &str) -> App {
+    let mut app = stage::app("panel", &StageArgs::parse_from(["panel", how]), "");
+    app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin))
+        .insert_resource(WinitSettings::continuous())
+        // However slowly it is drawn, it moves on evenly.
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(25)))
+        // The panel covers the right: they stand left of the middle.
+        .insert_resource(View(Orbit { target: Vec3::new(-0.38, 0.92, 0.0), distance: 3.6, yaw: -0.35, pitch: 0.1 }))
+        .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
+            let [scout, hound] =
+                ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
+            commands.spawn((Name::new("Scout"), Scout, scout, AnimationController::playing("walk")));
+            let beside = Transform::from_xyz(1.1, 0.0, 0.8);
+            commands.spawn((Name::new("Hound"), hound, AnimationController::playing("idle"), beside));
+        });
+    app
+}
+
+fn sit_down(desk: &mut Desk) {
+    desk.sit_down("bevy_marionette: panel");
+    desk.until("both characters", |world| {
+        let loaded = |pose: &ModelPose| pose.joints.len() > 10;
+        world.query::<&ModelPose>().iter(world).filter(|pose| loaded(pose)).count() == 2
+    });
+}
+
+/// One of Scout's components, as it is now.
+fn scouts<C: Component + Clone>(desk: &Desk) -> Option<C> {
+    desk.ask(|world| world.query_filtered::<Option<&C>, With<Scout>>().single(world).unwrap().cloned())
+}
+
+fn change_scout(desk: &Desk, change: impl FnOnce(EntityWorldMut) + Send + 'static) {
+    desk.ask(|world| {
+        let scout = world.query_filtered::<Entity, With<Scout>>().single(world).unwrap();
+        change(world.entity_mut(scout));
+    });
+}
+
+fn joint_named(desk: &Desk, name: &'static str) -> u16 {
+    desk.ask(move |world| {
+        let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
+        world.resource::<Assets<Character>>().get(handle.id()).unwrap().skeleton.find(name).unwrap()
+    })
+}
+
+fn chosen_joint(desk: &Desk) -> Option<u16> {
+    desk.ask(|world| world.resource::<Inspector>().joint)
+}
+
+fn clip_time(desk: &Desk) -> f64 {
+    scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().time()
+}
+
+fn f1_opens(desk: &Desk) {
+    assert!(!desk.shows("Characters"));
+    desk.key("F1");
+    assert!(desk.shows("Characters"));
+    desk.key("F1");
+    assert!(!desk.shows("Characters") && !desk.ask(|world| world.resource::<Inspector>().open));
+    desk.key("F1");
+    let scout = desk.ask(|world| world.query_filtered::<Entity, With<Scout>>().single(world).unwrap());
+    let row = format!("Scout  ({scout})");
+    desk.click(&row);
+    assert_eq!(desk.ask(|world| world.resource::<InspectedCharacter>().0), Some(scout));
+    println!("F1: opened, closed, opened; a click on `{row}`: the one inspected");
+}
+
+fn a_joint_is_posed(desk: &Desk) {
+    desk.click("search joints");
+    desk.type_text("upper_arm");
+    let arm = joint_named(desk, "upper_arm.L");
+    desk.click("upper_arm.L");
+    assert_eq!(chosen_joint(desk), Some(arm));
+    let before = scouts::<ModelPose>(desk).unwrap();
+    assert!(scouts::<PoseOverrides>(desk).is_none());
+    desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
+    let given = scouts::<PoseOverrides>(desk).expect("the drag poses by hand").0;
+    let [change] = given[..] else { panic!("{given:?}") };
+    assert_eq!((change.joint, change.weight), (arm, 1.0));
+    desk.drag(desk.find_beside("rotation", "z ").center(), vec2(60.0, 0.0));
+    let turned = scouts::<PoseOverrides>(desk).unwrap().0[0].transform.rotation;
+    assert!(turned.angle_between(change.transform.rotation).to_degrees() > 10.0);
+    // Held by hand the arm no longer swings with the walk: its chest does.
+    let after = scouts::<ModelPose>(desk).unwrap();
+    assert_ne!(before.joints[usize::from(arm)], after.joints[usize::from(arm)]);
+    desk.click("Mirror");
+    let mirrored = scouts::<PoseOverrides>(desk).unwrap().0.iter().map(|change| change.joint).collect::<Vec<_>>();
+    assert_eq!(mirrored, [arm, joint_named(desk, "upper_arm.R")]);
+    desk.click("Copy RON");
+    assert!(desk.copied().is_some_and(|text| text.contains("// upper_arm.R")));
+    println!("upper_arm.L: chosen, turned to {turned}, mirrored, copied");
+    desk.click("clear");
+    desk.frames(3);
+}
+
+fn a_track_is_slowed(desk: &Desk) {
+    desk.click("Tracks");
+    desk.drag(desk.find_beside("speed", "1.00").center(), vec2(-50.0, 0.0));
+    let speed = scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().speed;
+    assert!((0.1..0.9).contains(&speed), "{speed}");
+    desk.drag(desk.find_beside("weight", "1.00").center(), Step::ZERO);
+    desk.type_text("0.6");
+    desk.key("Return");
+    let weight = scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().weight;
+    assert_eq!(weight, 0.6);
+    println!("track: speed dragged to {speed:.2}, weight typed as {weight}");
+}
+
+fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
+    desk.click("Timeline");
+    desk.click("Pause");
+    assert!(scouts::<AnimationController>(desk).unwrap().is_paused());
+    // Below the handles of the keys the bar moves the playhead; it is above the keys' names.
+    let name = desk.find("footstep");
+    let bar = pos2(name.left(), name.top() - 8.0);
+    desk.drag(bar, vec2(60.0, 0.0));
+    let first = clip_time(desk);
+    desk.drag(bar, vec2(160.0, 0.0));
+    let second = clip_time(desk);
+    assert!(second > first + 0.1, "{first} {second}");
+    // It stands still, paused as it is.
+    desk.frames(5);
+    assert_eq!(clip_time(desk), second);
+    desk.click("Add key");
+    desk.type_text("clap");
+    let keys = desk.ask(|world| {
+        let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
+        let character = world.resource::<Assets<Character>>().get(handle.id()).unwrap();
+        let walk = character.clips.iter().find(|clip| &*clip.timing.name == "walk").unwrap();
+        walk.timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect::<Vec<_>>()
+    });
+    let clap = keys.iter().find(|(name, _)| name == "clap").unwrap_or_else(|| panic!("{keys:?}"));
+    assert!((clap.1 - second).abs() < 1e-3, "{clap:?} is not at {second}");
+    desk.click("Play");
+    desk.until("the key", |world| {
+        world.resource::<super::painted::Painted>().texts().iter().any(|t| t.starts_with("clap  at"))
+    });
+    println!("timeline: scrubbed to {first:.3} and {second:.3} s, `clap` added there and heard");
+}
+
+fn drawings_are_switched(desk: &Desk) {
+    desk.click("Drawing");
+    for text in ["octahedra", "joint axes", "joint names"] {
+        desk.click(text);
+    }
+    let drawn = scouts::<DrawSkeleton>(desk).unwrap();
+    assert!(drawn.bones == BoneShape::Octahedra && drawn.axes && drawn.names && !drawn.bounds);
+    for text in ["joint axes", "joint names", "of the joint"] {
+        desk.click(text);
+    }
+    let drawn = scouts::<DrawSkeleton>(desk).unwrap();
+    assert!(drawn.bones == BoneShape::Octahedra && !drawn.axes && !drawn.names);
+    assert_eq!(scouts::<WeightView>(desk), chosen_joint(desk).map(WeightView::Joint));
+    println!("drawing: octahedra, axes and names switched; weights of the joint shown");
+}
+
+fn a_part_is_hidden(desk: &Desk) {
+    desk.click("Parts");
+    desk.click("hair");
+    let hidden = |desk: &Desk| {
+        let overrides = scouts::<PartOverrides>(desk);
+        desk.ask(move |world| {
+            let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
+            let character = world.resource::<Assets<Character>>().get(handle.id()).unwrap();
+            let is_hair = |part: &CharacterPart| part.name == "hair";
+            overrides.is_some_and(|all| all.is_hidden(character.parts.iter().position(is_hair).unwrap()))
+        })
+    };
+    assert!(hidden(desk));
+    desk.click("hair");
+    assert!(!hidden(desk));
+    println!("parts: hair hidden and shown");
+}
+
+fn the_view_is_clicked_and_turned(desk: &Desk) {
+    let head = joint_named(desk, "head");
+    let at = desk.ask(move |world| {
+        let (pose, world_from) =
+            world.query_filtered::<(&ModelPose, &GlobalTransform), With<Scout>>().single(world).unwrap();
+        let face = world_from.transform_point(Vec3::from(pose.joints[usize::from(head)].translation) + 0.08 * Vec3::Y);
+        let (camera, from) = world.query::<(&Camera, &GlobalTransform)>().single(world).unwrap();
+        camera.world_to_viewport(from, face).unwrap()
+    });
+    desk.drag(pos2(at.x, at.y), Step::ZERO);
+    assert_eq!(chosen_joint(desk), Some(head));
+    let yaw = |desk: &Desk| desk.ask(|world| world.query::<&Orbit>().single(world).unwrap().yaw);
+    let before = yaw(desk);
+    desk.drag(pos2(200.0, 500.0), vec2(25.0, 0.0));
+    let after = yaw(desk);
+    assert!((after - before).abs() > 0.05);
+    desk.drag(pos2(200.0, 500.0), vec2(-25.0, 0.0));
+    // A drag in the panel is the panel's.
+    let before = yaw(desk);
+    desk.drag(desk.find("Characters").center(), vec2(0.0, 100.0));
+    assert_eq!(yaw(desk), before);
+    assert_eq!(chosen_joint(desk), Some(head));
+    println!("view: a click chose the head, a drag turned the camera from {before:.2} to {after:.2}");
+}
+
+/// All that is to be seen, in every size and both themes.
+fn pictures(desk: &mut Desk) {
+    let arm = joint_named(desk, "upper_arm.L");
+    change_scout(desk, move |mut scout| {
+        let mut by_hand = PoseOverrides::default();
+        let turn = Quat::from_euler(EulerRot::XYZ, -0.2, -1.1, -0.4);
+        by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
+        scout.insert(by_hand);
+        let mut controller = AnimationController::playing("walk");
+        controller.key_priority_blend(0.8, 3.0, 1.0, Transition::Linear);
+        let point = Track::new("point").weight(0.8).priority(Priority::High).mask("upper_body");
+        let point = controller.add_track(point);
+        let mut idle = Track::new("idle").weight(0.25);
+        idle.blend = BlendMode::Override;
+        controller.add_track(idle);
+        controller.key_track_weight(point, 0.2, 2.0, 1.5, Transition::EaseInEaseOut);
+        controller.queue(["jog", "jump"]);
+        scout.insert(controller);
+    });
+    desk.ask(move |world| world.resource_mut::<Inspector>().joint = Some(arm));
+    desk.frames(20);
+    desk.point(pos2(40.0, 300.0));
+    for (width, height, scale, themes) in [
+        (1280, 800, 1.0, &[Theme::Light, Theme::Dark][..]),
+        (1920, 1080, 1.0, &[Theme::Light, Theme::Dark]),
+        (2560, 1600, 2.0, &[Theme::Dark]),
+    ] {
+        desk.resize(width, height, scale);
+        for &theme in themes {
+            desk.ask(move |world| {
+                world.query::<&mut EguiContext>().single_mut(world).expect("one context").get_mut().set_theme(theme);
+            });
+            let of = format!("{width}x{height}-{}", format!("{theme:?}").to_lowercase());
+            for tab in InspectorTab::ALL {
+                let is_drawing = tab == InspectorTab::Drawing;
+                desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);
+                if is_drawing {
+                    change_scout(desk, move |mut scout| {
+                        scout.insert((DrawSkeleton::default(), WeightView::Joint(arm)));
+                    });
+                }
+                // A panel takes its size in one frame, lists in it theirs in the next, weights their mesh.
+                desk.frames(3);
+                let title = tab.title().to_lowercase();
+                desk.picture(&format!("{title}-{of}"));
+                assert!(desk.cut().is_empty(), "{title} at {width}×{height}: {:?}", desk.cut());
+                if is_drawing {
+                    change_scout(desk, |mut scout| {
+                        scout.insert(WeightView::InfluenceCount);
+                    });
+                    desk.frames(2);
+                    desk.picture(&format!("influences-{of}"));
+                    change_scout(desk, |mut scout| {
+                        scout.remove::<(DrawSkeleton, WeightView)>();
+                    });
+                }
+            }
+        }
+    }
+}
