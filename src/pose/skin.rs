@@ -51,11 +51,20 @@ impl SkinVertices<'_> {
 
 /// A normal under a matrix, by its inverse transpose up to length.
 fn turned(m: Mat3, normal: Vec3) -> Vec3 {
+    // Brought near 1 before anything is squared: scales as small as 1e-20 must not lose the direction.
+    let m = m * (1.0 / largest(m.x_axis.abs().max(m.y_axis.abs()).max(m.z_axis.abs())));
     // The cofactors are the inverse transpose times the determinant, and are there without an inverse.
     let cofactors = Mat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis));
     let mirrored = m.x_axis.dot(cofactors.x_axis) < 0.0;
-    let turned = (cofactors * normal).try_normalize().unwrap_or(normal);
+    let turned = cofactors * normal;
+    let turned = (turned / largest(turned)).try_normalize().unwrap_or(normal);
     if mirrored { -turned } else { turned }
+}
+
+/// The largest number of `v` by size, or 1 where none is fit to divide by.
+fn largest(v: Vec3) -> f32 {
+    let largest = v.abs().max_element();
+    if largest.recip().is_normal() { largest } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -107,5 +116,19 @@ mod tests {
         assert_eq!(positions, part().positions);
         let still = SkinPart { influences: vec![], ..part() };
         assert_eq!(skinned(&still, &[Mat4::from_rotation_x(1.0)]).0, part().positions);
+    }
+
+    #[test]
+    fn normals_keep_their_length_and_direction_under_scales_of_any_size() {
+        let part = part();
+        let turn = Mat4::from_rotation_x(0.7);
+        let (_, expected) = skinned(&part, &[turn, turn]);
+        for scale in [1e-25, 1e-12, 1e-7, 1.0, 1e7, 1e12, 1e25] {
+            let scaled = turn * Mat4::from_scale(Vec3::splat(scale));
+            let (_, normals) = skinned(&part, &[scaled, scaled]);
+            for (normal, expected) in normals.iter().zip(&expected) {
+                assert!(normal.abs_diff_eq(*expected, 1e-6), "{scale:e}: {normal} for {expected}");
+            }
+        }
     }
 }
