@@ -39,7 +39,6 @@ mod overlay;
 mod palette;
 mod pick;
 // The one place with `unsafe`: 256-bit vectors where the processor has them.
-#[allow(unsafe_code)]
 mod product;
 mod sample;
 mod skin;
