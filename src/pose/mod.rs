@@ -38,7 +38,6 @@ mod model_space;
 mod overlay;
 mod palette;
 mod pick;
-// The one place with `unsafe`: 256-bit vectors where the processor has them.
 mod product;
 mod sample;
 mod skin;

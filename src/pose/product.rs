@@ -5,6 +5,7 @@
 //! element is worked out by the same operations in the same order on every processor: where there is no
 //! fused one, its result is made of several. So the bits are the same: a test compares them.
 
+// The one place with `unsafe`: 256-bit vectors where the processor has them.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 pub(crate) mod avx;
