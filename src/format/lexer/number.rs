@@ -10,6 +10,7 @@ impl Lexer<'_> {
     #[inline(always)]
     pub fn f32(&mut self) -> Result<f32, Unexpected> {
         self.skip_space();
+        // As in `Self::plain_f32`, which costs a tenth more when it is inlined here.
         match plain_f32(&self.source[self.at..]) {
             Some((value, length)) => {
                 self.at += length;
