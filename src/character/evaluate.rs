@@ -70,18 +70,15 @@ pub(super) fn early(
 ) {
     *counts = PoseCounts::default();
     let all = &mut *desks;
-    characters
-        .par_iter_mut()
-        .batching_strategy(batches())
-        .for_each_init(
-            || all.borrow_local_mut(),
-            |desk, mut item| {
-                if let Some(character) = assets.get(item.handle.id()) {
-                    item.catch_up(character);
-                    item.evaluate(character, desk);
-                }
-            },
-        );
+    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
+        || all.borrow_local_mut(),
+        |desk, mut item| {
+            if let Some(character) = assets.get(item.handle.id()) {
+                item.catch_up(character);
+                item.evaluate(character, desk);
+            }
+        },
+    );
     counts.collect(&mut desks);
 }
 

@@ -50,6 +50,7 @@ pub struct FrameSpan {
 
 impl FrameSpan {
     /// The frames around `time` seconds into `clip`, clamped as in [`Sample::time`].
+    #[inline]
     pub fn new(clip: &SkeletalClip, time: f64) -> Self {
         let last = clip.frame_count() - 1;
         let length = clip.timing.duration;
@@ -75,6 +76,7 @@ pub(crate) struct Moment<'a> {
 }
 
 impl<'a> Moment<'a> {
+    #[inline]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
         Self {

@@ -1,6 +1,7 @@
 //! What reaches the GPU, on whatever adapter there is; software Vulkan will do (`sh .ci/setup`).
 
 mod arm;
+mod churn;
 mod harness;
 #[path = "../offscreen/mod.rs"]
 mod offscreen;
