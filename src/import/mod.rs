@@ -4,6 +4,7 @@
 mod axes;
 mod firsts;
 mod influences;
+mod lanes;
 mod limits;
 mod names;
 mod normals;

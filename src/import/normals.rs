@@ -3,7 +3,10 @@
 //! They are angle-weighted means over all triangles that meet in a *place*, so that vertices
 //! doubled for a texture seam share theirs.
 
-use super::weld::Places;
+use super::{
+    lanes::{BLOCK, Lanes, Vectors, edges, gather},
+    weld::Places,
+};
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
@@ -15,21 +18,15 @@ use std::f64::consts::PI;
 pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
-    let mut block = Block { corners: [[[0.0; BLOCK]; 3]; 3], normals: [[0.0; BLOCK]; 3], angles: [[0.0; BLOCK]; 3] };
+    let mut corners = [Vectors::<f32>::ZERO; 3];
     for triangles in triangles.chunks(BLOCK) {
+        gather(&mut corners, positions, triangles.iter().copied());
+        let edges = edges(&corners);
+        let (normals, angles) = (unit_normals(&edges), angles(&edges));
         for (lane, triangle) in triangles.iter().enumerate() {
-            for (corner, &vertex) in triangle.iter().enumerate() {
-                let position = positions[vertex as usize];
-                let [x, y, z] = &mut block.corners[corner];
-                (x[lane], y[lane], z[lane]) = position.into();
-            }
-        }
-        block.run();
-        for (lane, triangle) in triangles.iter().enumerate() {
-            let [x, y, z] = &block.normals;
-            let normal = DVec3::new(x[lane], y[lane], z[lane]);
-            for (corner, &vertex) in triangle.iter().enumerate() {
-                own[vertex as usize] += normal * block.angles[corner][lane];
+            let normal = normals.get(lane);
+            for (&vertex, angle) in triangle.iter().zip(&angles) {
+                own[vertex as usize] += normal * angle[lane];
             }
         }
     }
@@ -85,39 +82,37 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
-/// Triangles worked on at a time: one to a lane, so that the compiler can use the machine's own lanes.
-const BLOCK: usize = 32;
-
-/// Triangles, their unit normals, and the angles at their corners; all 0 where there are none.
-struct Block {
-    /// By corner and axis.
-    corners: [[[f32; BLOCK]; 3]; 3],
-    normals: [[f64; BLOCK]; 3],
-    angles: [[f64; BLOCK]; 3],
+/// The triangles' unit normals; zero where there is none.
+fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3]) -> Vectors<f64> {
+    let mut normals = Vectors::<f64>::ZERO;
+    for lane in 0..BLOCK {
+        let cross = ab.get(lane).cross(-ca.get(lane));
+        let length = cross.length();
+        let normal = cross / length;
+        let sound = length > 0.0 && length < f64::INFINITY;
+        let or_nothing = |x: f64| if sound { x } else { 0.0 };
+        normals.set(lane, DVec3::new(or_nothing(normal.x), or_nothing(normal.y), or_nothing(normal.z)));
+    }
+    normals
 }
 
-impl Block {
-    fn run(&mut self) {
-        let Self { corners, normals, angles } = self;
-        let vec3 = |of: &[[f32; BLOCK]; 3], lane: usize| Vec3::new(of[0][lane], of[1][lane], of[2][lane]).as_dvec3();
-        for lane in 0..BLOCK {
-            let [a, b, c] = [vec3(&corners[0], lane), vec3(&corners[1], lane), vec3(&corners[2], lane)];
-            let cross = (b - a).cross(c - a);
-            let length = cross.length();
-            let normal = cross / length;
-            let sound = length > 0.0 && length < f64::INFINITY;
-            for (axis, value) in [normal.x, normal.y, normal.z].into_iter().enumerate() {
-                normals[axis][lane] = if sound { value } else { 0.0 };
-            }
-            let (ab, bc, ca) = (b - a, c - b, a - c);
-            let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
-            let at_a = arc_cosine(-ab.dot(ca) / (ab2 * ca2).sqrt());
-            let at_b = arc_cosine(-bc.dot(ab) / (bc2 * ab2).sqrt());
-            for (corner, angle) in [at_a, at_b, PI - at_a - at_b].into_iter().enumerate() {
-                angles[corner][lane] = if angle > 0.0 { angle } else { 0.0 };
-            }
+/// The triangles' angles by corner; 0 where there is none.
+fn angles([ab, bc, ca]: &[Vectors<f64>; 3]) -> [Lanes<f64>; 3] {
+    let mut cosines = [[0.0; BLOCK]; 2];
+    for lane in 0..BLOCK {
+        let (ab, bc, ca) = (ab.get(lane), bc.get(lane), ca.get(lane));
+        let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
+        cosines[0][lane] = -ab.dot(ca) / (ab2 * ca2).sqrt();
+        cosines[1][lane] = -bc.dot(ab) / (bc2 * ab2).sqrt();
+    }
+    let mut angles = [[0.0; BLOCK]; 3];
+    for lane in 0..BLOCK {
+        let (at_a, at_b) = (arc_cosine(cosines[0][lane]), arc_cosine(cosines[1][lane]));
+        for (corner, angle) in [at_a, at_b, PI - at_a - at_b].into_iter().enumerate() {
+            angles[corner][lane] = if angle > 0.0 { angle } else { 0.0 };
         }
     }
+    angles
 }
 
 /// The arc cosine to 2e-8 (Abramowitz and Stegun 4.4.46); arguments beyond ±1 count as that.

@@ -34,7 +34,8 @@ impl Places {
             keys.extend(positions.iter().map(|position| {
                 let cell = (position.as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
-                (cell.x as u64) << 42 | (cell.y as u64) << 21 | cell.z as u64
+                let [x, y, z] = cell.to_array().map(|side| u64::from(side as u32));
+                x << 42 | y << 21 | z
             }));
             firsts.clear();
             for (vertex, &key) in (0..).zip(&keys) {

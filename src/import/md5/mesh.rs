@@ -82,16 +82,19 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         drafts.push((part, influences));
     }
 
-    let at_rest = weights.positions(&joints.rest);
-    let bind = bind::find(&weights, &joints.rest, &joints.parents, &at_rest, diagonal(&at_rest));
-    let positions = if bind.recovered { weights.positions(&bind.pose) } else { at_rest };
-    let size = diagonal(&positions);
+    let mut posed = weights.posed(&joints.rest);
+    let mut size = diagonal(&posed.positions);
+    let bind = bind::find(&weights, &joints.rest, &joints.parents, &posed, size);
+    if bind.recovered {
+        posed = weights.posed(&bind.pose);
+        size = diagonal(&posed.positions);
+    }
     warnings.extend(residual_warning(file, &bind, size, f64::from(settings.scale)));
     report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;
     report.bind_residual_relative = if size > 0.0 { (bind.residual / size) as f32 } else { 0.0 };
     report.bind_recovered = bind.recovered;
 
-    let mut rest = positions.as_slice();
+    let mut rest = posed.positions.as_slice();
     for (part, influences) in &mut drafts {
         let (own, others) = rest.split_at(influences.len());
         rest = others;
@@ -294,9 +297,9 @@ fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool)
 
 /// Length of the diagonal of the box around points.
 fn diagonal(points: &[DVec3]) -> f64 {
-    let low = points.iter().copied().reduce(DVec3::min);
-    let high = points.iter().copied().reduce(DVec3::max);
-    low.zip(high).map_or(0.0, |(low, high)| low.distance(high))
+    let Some(&first) = points.first() else { return 0.0 };
+    let (low, high) = points.iter().fold((first, first), |(low, high), &point| (low.min(point), high.max(point)));
+    low.distance(high)
 }
 
 fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Diagnostic> {
