@@ -64,14 +64,11 @@ pub(super) fn gather(
 }
 
 /// The edges of triangles: from the first corner to the second, on to the third, and back to the first.
-#[inline(always)]
-pub(super) fn edges([a, b, c]: &[Vectors<f32>; 3]) -> [Vectors<f64>; 3] {
-    let [mut ab, mut bc, mut ca] = [Vectors::<f64>::ZERO; 3];
+pub(super) fn edges([a, b, c]: &[Vectors<f32>; 3], [ab, bc, ca]: &mut [Vectors<f64>; 3]) {
     for lane in 0..BLOCK {
         let (a, b, c) = (a.get(lane).as_dvec3(), b.get(lane).as_dvec3(), c.get(lane).as_dvec3());
         ab.set(lane, b - a);
         bc.set(lane, c - b);
         ca.set(lane, a - c);
     }
-    [ab, bc, ca]
 }

@@ -18,14 +18,12 @@ use std::f64::consts::PI;
 pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
-    let mut corners = [Vectors::<f32>::ZERO; 3];
+    let mut block = Block::NOTHING;
     for triangles in triangles.chunks(BLOCK) {
-        gather(&mut corners, positions, triangles.iter().copied());
-        let edges = edges(&corners);
-        let (normals, angles) = (unit_normals(&edges), angles(&edges));
+        block.run(positions, triangles);
         for (lane, triangle) in triangles.iter().enumerate() {
-            let normal = normals.get(lane);
-            for (&vertex, angle) in triangle.iter().zip(&angles) {
+            let normal = block.normals.get(lane);
+            for (&vertex, angle) in triangle.iter().zip(&block.angles) {
                 own[vertex as usize] += normal * angle[lane];
             }
         }
@@ -38,9 +36,11 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     }
     let normal = |(own, &place): (&DVec3, &u32)| {
         let (shared, reach) = (shared[place as usize], reach[place as usize]);
-        let own = unit(*own, 1e-6);
+        let is_alone = *own == shared;
+        let (own, shared) = (unit(*own, 1e-6), unit(shared, 0.1 * reach));
+        if is_alone && let Some(normal) = shared { return normal.as_vec3(); }
         // What cancels out in one place is a sheet's two sides, each better off by itself.
-        let shared = unit(shared, 0.1 * reach).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
+        let shared = shared.filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()
@@ -82,9 +82,31 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
-/// The triangles' unit normals; zero where there is none.
-fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3]) -> Vectors<f64> {
-    let mut normals = Vectors::<f64>::ZERO;
+/// Triangles, their unit normals, and the angles at their corners; 0 where there are none.
+struct Block {
+    corners: [Vectors<f32>; 3],
+    edges: [Vectors<f64>; 3],
+    normals: Vectors<f64>,
+    angles: [Lanes<f64>; 3],
+}
+
+impl Block {
+    const NOTHING: Self = Self {
+        corners: [Vectors::<f32>::ZERO; 3],
+        edges: [Vectors::<f64>::ZERO; 3],
+        normals: Vectors::<f64>::ZERO,
+        angles: [[0.0; BLOCK]; 3],
+    };
+
+    fn run(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        gather(&mut self.corners, positions, triangles.iter().copied());
+        edges(&self.corners, &mut self.edges);
+        unit_normals(&self.edges, &mut self.normals);
+        angles(&self.edges, &mut self.angles);
+    }
+}
+
+fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3], normals: &mut Vectors<f64>) {
     for lane in 0..BLOCK {
         let cross = ab.get(lane).cross(-ca.get(lane));
         let length = cross.length();
@@ -93,26 +115,21 @@ fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3]) -> Vectors<f64> {
         let or_nothing = |x: f64| if sound { x } else { 0.0 };
         normals.set(lane, DVec3::new(or_nothing(normal.x), or_nothing(normal.y), or_nothing(normal.z)));
     }
-    normals
 }
 
-/// The triangles' angles by corner; 0 where there is none.
-fn angles([ab, bc, ca]: &[Vectors<f64>; 3]) -> [Lanes<f64>; 3] {
-    let mut cosines = [[0.0; BLOCK]; 2];
+fn angles([ab, bc, ca]: &[Vectors<f64>; 3], [at_a, at_b, at_c]: &mut [Lanes<f64>; 3]) {
+    // First the cosines.
     for lane in 0..BLOCK {
         let (ab, bc, ca) = (ab.get(lane), bc.get(lane), ca.get(lane));
         let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
-        cosines[0][lane] = -ab.dot(ca) / (ab2 * ca2).sqrt();
-        cosines[1][lane] = -bc.dot(ab) / (bc2 * ab2).sqrt();
+        at_a[lane] = -ab.dot(ca) / (ab2 * ca2).sqrt();
+        at_b[lane] = -bc.dot(ab) / (bc2 * ab2).sqrt();
     }
-    let mut angles = [[0.0; BLOCK]; 3];
     for lane in 0..BLOCK {
-        let (at_a, at_b) = (arc_cosine(cosines[0][lane]), arc_cosine(cosines[1][lane]));
-        for (corner, angle) in [at_a, at_b, PI - at_a - at_b].into_iter().enumerate() {
-            angles[corner][lane] = if angle > 0.0 { angle } else { 0.0 };
-        }
+        let (a, b) = (arc_cosine(at_a[lane]), arc_cosine(at_b[lane]));
+        let or_nothing = |angle: f64| if angle > 0.0 { angle } else { 0.0 };
+        (at_a[lane], at_b[lane], at_c[lane]) = (or_nothing(a), or_nothing(b), or_nothing(PI - a - b));
     }
-    angles
 }
 
 /// The arc cosine to 2e-8 (Abramowitz and Stegun 4.4.46); arguments beyond ±1 count as that.

@@ -2,7 +2,7 @@
 
 use super::{
     firsts::Firsts,
-    lanes::{BLOCK, Lanes, Vectors, edges, gather},
+    lanes::{self, BLOCK, Lanes, Vectors, gather},
     normals::{arc_cosine, usable},
 };
 use crate::model::SkinPart;
@@ -92,6 +92,8 @@ struct Block {
     normals: [Vectors<f32>; 3],
     /// By corner and axis.
     tex_coords: [[Lanes<f32>; 2]; 3],
+    edges: [Vectors<f64>; 3],
+    along: Vectors<f64>,
     shares: [Vectors<f32>; 3],
     /// Whether the picture is mirrored on the triangle.
     is_mirrored: Lanes<bool>,
@@ -102,13 +104,15 @@ impl Block {
         positions: [Vectors::<f32>::ZERO; 3],
         normals: [Vectors::<f32>::ZERO; 3],
         tex_coords: [[[0.0; BLOCK]; 2]; 3],
+        edges: [Vectors::<f64>::ZERO; 3],
+        along: Vectors::<f64>::ZERO,
         shares: [Vectors::<f32>::ZERO; 3],
         is_mirrored: [false; BLOCK],
     };
 
     /// For the triangles of `part` with the indices `faces`, up to [`BLOCK`] of them.
     fn run(&mut self, part: &SkinPart, faces: &[u32]) {
-        let Self { positions, normals, tex_coords, shares, is_mirrored } = self;
+        let Self { positions, normals, tex_coords, edges, along, shares, is_mirrored } = self;
         let triangles = || faces.iter().map(|&face| part.triangles[face as usize]);
         gather(positions, &part.positions, triangles());
         gather(normals, &part.normals, triangles());
@@ -117,11 +121,11 @@ impl Block {
                 (u[lane], v[lane]) = part.tex_coords.get(vertex as usize).copied().unwrap_or(Vec2::ZERO).into();
             }
         }
-        let edges = edges(positions);
-        let along = along_u(&edges, tex_coords, is_mirrored);
-        let [ab, bc, ca] = &edges;
+        lanes::edges(positions, edges);
+        along_u(edges, tex_coords, along, is_mirrored);
+        let [ab, bc, ca] = &*edges;
         for (corner, from, to) in [(0, ca, ab), (1, ab, bc), (2, bc, ca)] {
-            add_shares(&mut shares[corner], &along, &normals[corner], from, to);
+            add_shares(&mut shares[corner], along, &normals[corner], from, to);
         }
     }
 }
@@ -131,9 +135,9 @@ impl Block {
 fn along_u(
     [ab, _, ca]: &[Vectors<f64>; 3],
     tex_coords: &[[Lanes<f32>; 2]; 3],
+    along: &mut Vectors<f64>,
     is_mirrored: &mut Lanes<bool>,
-) -> Vectors<f64> {
-    let mut along = Vectors::<f64>::ZERO;
+) {
     let mut areas = [0.0; BLOCK];
     let vec2 = |of: &[Lanes<f32>; 2], lane: usize| DVec2::new(f64::from(of[0][lane]), f64::from(of[1][lane]));
     for lane in 0..BLOCK {
@@ -148,7 +152,6 @@ fn along_u(
     }
     // V points down the picture, so the right way round its area is negative.
     is_mirrored.iter_mut().zip(&areas).for_each(|(is_mirrored, area)| *is_mirrored = *area > 0.0);
-    along
 }
 
 /// What the triangles' corners between the edges `from` and `to` add to the tangents of their vertices: the

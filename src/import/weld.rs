@@ -34,8 +34,7 @@ impl Places {
             keys.extend(positions.iter().map(|position| {
                 let cell = (position.as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
-                let [x, y, z] = cell.to_array().map(|side| u64::from(side as u32));
-                x << 42 | y << 21 | z
+                u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32)
             }));
             firsts.clear();
             for (vertex, &key) in (0..).zip(&keys) {

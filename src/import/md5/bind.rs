@@ -35,6 +35,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
+    /// None yet, with room for vertices and their weights.
+    pub(super) fn with_capacity(vertices: usize, weights: usize) -> Self {
+        Self { list: Vec::with_capacity(weights), ends: Vec::with_capacity(vertices) }
+    }
+
     /// Adds a vertex. Weights that are not more than 0 are left out, those of one joint become
     /// their mean, and the rest is brought to a sum of one. A vertex without any takes `fallback`.
     pub(super) fn push(&mut self, weights: impl Iterator<Item = Weight>, fallback: Weight) {
