@@ -1,6 +1,7 @@
 //! From what a file says to a model, and back for the writers.
 
 // Shared by the formats.
+mod arcs;
 mod axes;
 mod firsts;
 mod influences;

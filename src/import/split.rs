@@ -82,7 +82,8 @@ fn fill(mut part: SkinPart, influences: &[JointInfluences], set: &JointSet) -> S
         .iter()
         .map(|&JointInfluences { joints, weights }| {
             // Without a branch: which of the four are used follows no pattern.
-            let slot = |i: usize| slots.get(usize::from(joints[i])).map_or(0, |slot| slot * u16::from(weights[i] > 0.0));
+            let slot =
+                |i: usize| slots.get(usize::from(joints[i])).map_or(0, |slot| slot * u16::from(weights[i] > 0.0));
             Influences { palette: [slot(0), slot(1), slot(2), slot(3)], weights }
         })
         .collect();

@@ -1,8 +1,9 @@
 //! Frames between frames, where joints turn so far that a straight line between quaternions would stray
 //! from the arc.
 
+use super::arcs::Arcs;
 use crate::model::{ChannelSlot, ClipFrames, ClipParts, JointTransform, dot};
-use glam::{Mat4, Quat, Vec3, Vec4};
+use glam::{Quat, Vec3, Vec4};
 
 /// Largest turn of a joint from one frame to the next, in radians, that is left as it is.
 ///
@@ -52,10 +53,6 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
         .filter_map(|row| if let ChannelSlot::Sampled(at) = row.rotation { Some(at as usize) } else { None })
         .collect();
     let quaternions = |frame: &[Vec4], at: usize| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]];
-    let columns = |frame: &[Vec4], at: usize| {
-        let [x, y, z, w] = quaternions(frame, at);
-        Mat4::from_cols(x, y, z, w)
-    };
     let pairs = || parts.samples.chunks_exact(stride).zip(parts.samples.chunks_exact(stride).skip(1));
     let least = pairs().fold(Vec4::ONE, |least, (a, b)| {
         rotations.iter().fold(least, |least, &at| least.min(dot(quaternions(a, at), quaternions(b, at)).abs()))
@@ -68,18 +65,15 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
     let mut fine = Vec::with_capacity(frame_count * stride);
     for (a, b) in pairs() {
         fine.extend_from_slice(a);
-        for step in 1..steps {
-            let t = step as f32 / steps as f32;
-            let start = fine.len();
+        let start = fine.len();
+        let places = (1..steps).map(|step| step as f32 / steps as f32);
+        for t in places.clone() {
             fine.extend(a.iter().zip(b).map(|(a, b)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t)));
-            for &at in &rotations {
-                // Transposed, four joints' rotations are four columns.
-                let (a, b) = (columns(a, at).transpose(), columns(b, at).transpose());
-                let arc = |a: Vec4, b: Vec4| Vec4::from(arc(Quat::from_vec4(a), Quat::from_vec4(b), t));
-                let [x, y] = [arc(a.x_axis, b.x_axis), arc(a.y_axis, b.y_axis)];
-                let [z, w] = [arc(a.z_axis, b.z_axis), arc(a.w_axis, b.w_axis)];
-                let rows = Mat4::from_cols(x, y, z, w).transpose();
-                fine[start + at..][..4].copy_from_slice(&[rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]);
+        }
+        for &at in &rotations {
+            let arcs = Arcs::new(quaternions(a, at), quaternions(b, at));
+            for (frame, t) in fine[start..].chunks_exact_mut(stride).zip(places.clone()) {
+                frame[at..][..4].copy_from_slice(&arcs.at(t));
             }
         }
     }
@@ -105,7 +99,9 @@ fn between(a: &JointTransform, b: &JointTransform, t: f32) -> JointTransform {
 
 /// A place on the short arc.
 fn arc(a: Quat, b: Quat, t: f32) -> Quat {
-    if a == b { a } else { a.slerp(b, t) }
+    let lanes = |q: Quat| q.to_array().map(Vec4::splat);
+    let [x, y, z, w] = Arcs::new(lanes(a), lanes(b)).at(t);
+    Quat::from_xyzw(x.x, y.x, z.x, w.x)
 }
 
 #[cfg(test)]

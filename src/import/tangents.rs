@@ -43,8 +43,9 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
     let all = missing.len() == part.positions.len();
     let is_missing = |v: &u32| part.tangents[*v as usize] == Vec4::ZERO;
-    let faces: Vec<u32> =
-        (0..part.triangles.len() as u32).filter(|&t| all || part.triangles[t as usize].iter().any(is_missing)).collect();
+    let faces: Vec<u32> = (0..part.triangles.len() as u32)
+        .filter(|&t| all || part.triangles[t as usize].iter().any(is_missing))
+        .collect();
     let twin = first_equal(part);
     // Per vertex and side of the picture, the sum over its corners.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];

@@ -59,7 +59,8 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
     let mut names = HashSet::new();
     let mut materials = Materials::default();
     let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
-    let mut weights = Weights::with_capacity(vertices().count(), vertices().map(|v| v.weight_count.max(1) as usize).sum());
+    let mut weights =
+        Weights::with_capacity(vertices().count(), vertices().map(|v| v.weight_count.max(1) as usize).sum());
     let mut drafts = Vec::new();
     let mut source_vertex = 0;
     for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
