@@ -63,18 +63,21 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
     }
     let frame_count = (count - 1) * steps + 1;
     let mut fine = Vec::with_capacity(frame_count * stride);
+    let mut arcs = Vec::with_capacity(rotations.len());
     for (a, b) in pairs() {
         fine.extend_from_slice(a);
-        let start = fine.len();
-        let places = (1..steps).map(|step| step as f32 / steps as f32);
-        for t in places.clone() {
-            fine.extend(a.iter().zip(b).map(|(a, b)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t)));
-        }
-        for &at in &rotations {
-            let arcs = Arcs::new(quaternions(a, at), quaternions(b, at));
-            for (frame, t) in fine[start..].chunks_exact_mut(stride).zip(places.clone()) {
-                frame[at..][..4].copy_from_slice(&arcs.at(t));
+        arcs.clear();
+        arcs.extend(rotations.iter().map(|&at| Arcs::new(quaternions(a, at), quaternions(b, at))));
+        for step in 1..steps {
+            let t = step as f32 / steps as f32;
+            let mean = |(a, b): (&Vec4, &Vec4)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t);
+            let mut done = 0;
+            for (arcs, &at) in arcs.iter().zip(&rotations) {
+                fine.extend(a[done..at].iter().zip(&b[done..at]).map(mean));
+                fine.extend(arcs.at(t));
+                done = at + 4;
             }
+            fine.extend(a[done..].iter().zip(&b[done..]).map(mean));
         }
     }
     fine.extend_from_slice(&parts.samples[(count - 1) * stride..]);
