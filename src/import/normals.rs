@@ -36,13 +36,9 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     }
     let normal = |(own, &place): (&DVec3, &u32)| {
         let (shared, reach) = (shared[place as usize], reach[place as usize]);
-        let is_alone = *own == shared;
-        let (own, shared) = (unit(*own, 1e-6), unit(shared, 0.1 * reach));
-        if is_alone && let Some(normal) = shared {
-            return normal.as_vec3();
-        }
+        let own = unit(*own, 1e-6);
         // What cancels out in one place is a sheet's two sides, each better off by itself.
-        let shared = shared.filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
+        let shared = unit(shared, 0.1 * reach).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()

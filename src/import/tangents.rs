@@ -41,11 +41,10 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 }
 
 fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
-    let all = missing.len() == part.positions.len();
+    let all_missing = missing.len() == part.positions.len();
     let is_missing = |v: &u32| part.tangents[*v as usize] == Vec4::ZERO;
-    let faces: Vec<u32> = (0..part.triangles.len() as u32)
-        .filter(|&t| all || part.triangles[t as usize].iter().any(is_missing))
-        .collect();
+    let is_wanted = |&face: &u32| all_missing || part.triangles[face as usize].iter().any(is_missing);
+    let faces: Vec<u32> = (0..part.triangles.len() as u32).filter(is_wanted).collect();
     let twin = first_equal(part);
     // Per vertex and side of the picture, the sum over its corners.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];
@@ -64,8 +63,9 @@ fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
     for &vertex in missing {
         let at = vertex as usize;
         let normal = part.normals[at];
-        let in_plane = |v: Vec3| if v == Vec3::ZERO { None } else { usable(v - normal * normal.dot(v)) };
-        let [plain, mirrored] = sums[twin[at] as usize].map(in_plane);
+        let in_plane = |v: Vec3| Some(v - normal * normal.dot(v)).filter(|_| v != Vec3::ZERO).and_then(usable);
+        let [plain, mirrored] = sums[twin[at] as usize];
+        let (plain, mirrored) = (in_plane(plain), in_plane(mirrored));
         part.tangents[at] = match (plain, mirrored) {
             (Some(plain), _) => plain.extend(1.0),
             (None, Some(mirrored)) => mirrored.extend(-1.0),
@@ -141,7 +141,7 @@ fn along_u(
 ) {
     let mut areas = [0.0; BLOCK];
     let vec2 = |of: &[Lanes<f32>; 2], lane: usize| DVec2::new(f64::from(of[0][lane]), f64::from(of[1][lane]));
-    for lane in 0..BLOCK {
+    for (lane, stored) in areas.iter_mut().enumerate() {
         let [s, t, u] = [vec2(&tex_coords[0], lane), vec2(&tex_coords[1], lane), vec2(&tex_coords[2], lane)];
         let (to_t, to_u) = (t - s, u - s);
         let area = to_t.perp_dot(to_u);
@@ -149,7 +149,7 @@ fn along_u(
         let direction = (ab.get(lane) * to_u.y + ca.get(lane) * to_t.y) * sign;
         let or_nothing = |x: f64| if area != 0.0 { x } else { 0.0 };
         along.set(lane, DVec3::new(or_nothing(direction.x), or_nothing(direction.y), or_nothing(direction.z)));
-        areas[lane] = area;
+        *stored = area;
     }
     // V points down the picture, so the right way round its area is negative.
     is_mirrored.iter_mut().zip(&areas).for_each(|(is_mirrored, area)| *is_mirrored = *area > 0.0);
@@ -166,16 +166,16 @@ fn add_shares(
 ) {
     let mut tangents = Vectors::<f64>::ZERO;
     let mut cosines = [0.0; BLOCK];
-    for lane in 0..BLOCK {
+    for (lane, cosine) in cosines.iter_mut().enumerate() {
         let normal = normal.get(lane).as_dvec3();
         let in_plane = |v: DVec3| v - normal * normal.dot(v);
         let (from, to) = (in_plane(from.get(lane)), in_plane(to.get(lane)));
-        cosines[lane] = -from.dot(to) / (from.length_squared() * to.length_squared()).sqrt();
+        *cosine = -from.dot(to) / (from.length_squared() * to.length_squared()).sqrt();
         tangents.set(lane, in_plane(along.get(lane)));
     }
-    for lane in 0..BLOCK {
+    for (lane, &cosine) in cosines.iter().enumerate() {
         let tangent = tangents.get(lane);
-        let share = (tangent * (arc_cosine(cosines[lane]) / tangent.length())).as_vec3();
+        let share = (tangent * (arc_cosine(cosine) / tangent.length())).as_vec3();
         // Without a branch, or the lanes would part.
         let sound = share.x.is_finite() & share.y.is_finite() & share.z.is_finite();
         let or_nothing = |x: f32| if sound { x } else { 0.0 };
