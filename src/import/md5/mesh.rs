@@ -268,7 +268,7 @@ fn gather(
 fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
     let [a, b, c] = triangle.map(|v| v as usize);
     let (p, q, r) = (positions[a], positions[b], positions[c]);
-    // Nearly always, and told by one branch.
+    // Nearly all, told by one branch.
     if (p != q) & (q != r) & (r != p) {
         return true;
     }

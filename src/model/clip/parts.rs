@@ -37,7 +37,7 @@ impl ClipParts {
                 ChannelSlot::Quantised(_) => {}
             }
         }
-        // Frame by frame, for the memory is, and so that no row waits for its own frame before.
+        // Frame by frame, as they lie in memory: row by row, each would wait for its own frame before.
         for frame in 0..if places.is_empty() { 0 } else { self.frame_count } {
             let (before, frame) = self.samples.split_at_mut(frame * stride);
             let before = before.rchunks_exact(stride).next();
