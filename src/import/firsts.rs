@@ -2,7 +2,7 @@
 
 /// A table of indices in which each finds the first that is equal to it.
 pub(super) struct Firsts {
-    /// Open addressing; twice as many slots as indices or more.
+    /// Open addressing; four times as many slots as indices or more, so that few are met taken.
     slots: Vec<u32>,
 }
 
@@ -15,7 +15,7 @@ impl Firsts {
 
     /// Room for `count` indices.
     pub(super) fn new(count: usize) -> Self {
-        Self { slots: vec![Self::EMPTY; (2 * count).next_power_of_two().max(2)] }
+        Self { slots: vec![Self::EMPTY; (4 * count).next_power_of_two().max(2)] }
     }
 
     /// Forgets all indices.

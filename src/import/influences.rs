@@ -62,6 +62,9 @@ impl InfluenceReducer {
             }
         }
 
+        if let [(joint, _)] = self.merged[..] {
+            return JointInfluences { joints: [joint, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
+        }
         // Few of them, and mostly sorted already. Stable, so that equal shares keep the file's order.
         self.merged.sort_by(|a, b| b.1.total_cmp(&a.1));
         let kept: f32 = self.merged.iter().take(4).map(|(_, weight)| weight).sum();

@@ -1,9 +1,11 @@
 //! From what a file says to a model, and back for the writers.
 
 // Shared by the formats.
+mod arcs;
 mod axes;
 mod firsts;
 mod influences;
+mod lanes;
 mod limits;
 mod names;
 mod normals;

@@ -3,7 +3,10 @@
 //! They are angle-weighted means over all triangles that meet in a *place*, so that vertices
 //! doubled for a texture seam share theirs.
 
-use super::weld::Places;
+use super::{
+    lanes::{BLOCK, Lanes, Vectors, edges, gather},
+    weld::Places,
+};
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
@@ -15,21 +18,13 @@ use std::f64::consts::PI;
 pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
-    let mut block = Block { corners: [[[0.0; BLOCK]; 3]; 3], normals: [[0.0; BLOCK]; 3], angles: [[0.0; BLOCK]; 3] };
+    let mut block = Block::NOTHING;
     for triangles in triangles.chunks(BLOCK) {
+        block.run(positions, triangles);
         for (lane, triangle) in triangles.iter().enumerate() {
-            for (corner, &vertex) in triangle.iter().enumerate() {
-                let position = positions[vertex as usize];
-                let [x, y, z] = &mut block.corners[corner];
-                (x[lane], y[lane], z[lane]) = position.into();
-            }
-        }
-        block.run();
-        for (lane, triangle) in triangles.iter().enumerate() {
-            let [x, y, z] = &block.normals;
-            let normal = DVec3::new(x[lane], y[lane], z[lane]);
-            for (corner, &vertex) in triangle.iter().enumerate() {
-                own[vertex as usize] += normal * block.angles[corner][lane];
+            let normal = block.normals.get(lane);
+            for (&vertex, angle) in triangle.iter().zip(&block.angles) {
+                own[vertex as usize] += normal * angle[lane];
             }
         }
     }
@@ -85,38 +80,53 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
-/// Triangles worked on at a time: one to a lane, so that the compiler can use the machine's own lanes.
-const BLOCK: usize = 32;
-
-/// Triangles, their unit normals, and the angles at their corners; all 0 where there are none.
+/// Triangles, their unit normals, and the angles at their corners; 0 where there are none.
 struct Block {
-    /// By corner and axis.
-    corners: [[[f32; BLOCK]; 3]; 3],
-    normals: [[f64; BLOCK]; 3],
-    angles: [[f64; BLOCK]; 3],
+    corners: [Vectors<f32>; 3],
+    edges: [Vectors<f64>; 3],
+    normals: Vectors<f64>,
+    angles: [Lanes<f64>; 3],
 }
 
 impl Block {
-    fn run(&mut self) {
-        let Self { corners, normals, angles } = self;
-        let vec3 = |of: &[[f32; BLOCK]; 3], lane: usize| Vec3::new(of[0][lane], of[1][lane], of[2][lane]).as_dvec3();
-        for lane in 0..BLOCK {
-            let [a, b, c] = [vec3(&corners[0], lane), vec3(&corners[1], lane), vec3(&corners[2], lane)];
-            let cross = (b - a).cross(c - a);
-            let length = cross.length();
-            let normal = cross / length;
-            let sound = length > 0.0 && length < f64::INFINITY;
-            for (axis, value) in [normal.x, normal.y, normal.z].into_iter().enumerate() {
-                normals[axis][lane] = if sound { value } else { 0.0 };
-            }
-            let (ab, bc, ca) = (b - a, c - b, a - c);
-            let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
-            let at_a = arc_cosine(-ab.dot(ca) / (ab2 * ca2).sqrt());
-            let at_b = arc_cosine(-bc.dot(ab) / (bc2 * ab2).sqrt());
-            for (corner, angle) in [at_a, at_b, PI - at_a - at_b].into_iter().enumerate() {
-                angles[corner][lane] = if angle > 0.0 { angle } else { 0.0 };
-            }
-        }
+    const NOTHING: Self = Self {
+        corners: [Vectors::<f32>::ZERO; 3],
+        edges: [Vectors::<f64>::ZERO; 3],
+        normals: Vectors::<f64>::ZERO,
+        angles: [[0.0; BLOCK]; 3],
+    };
+
+    fn run(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        gather(&mut self.corners, positions, triangles.iter().copied());
+        edges(&self.corners, &mut self.edges);
+        unit_normals(&self.edges, &mut self.normals);
+        angles(&self.edges, &mut self.angles);
+    }
+}
+
+fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3], normals: &mut Vectors<f64>) {
+    for lane in 0..BLOCK {
+        let cross = ab.get(lane).cross(-ca.get(lane));
+        let length = cross.length();
+        let normal = cross / length;
+        let sound = length > 0.0 && length < f64::INFINITY;
+        let or_nothing = |x: f64| if sound { x } else { 0.0 };
+        normals.set(lane, DVec3::new(or_nothing(normal.x), or_nothing(normal.y), or_nothing(normal.z)));
+    }
+}
+
+fn angles([ab, bc, ca]: &[Vectors<f64>; 3], [at_a, at_b, at_c]: &mut [Lanes<f64>; 3]) {
+    // First the cosines.
+    for lane in 0..BLOCK {
+        let (ab, bc, ca) = (ab.get(lane), bc.get(lane), ca.get(lane));
+        let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
+        at_a[lane] = -ab.dot(ca) / (ab2 * ca2).sqrt();
+        at_b[lane] = -bc.dot(ab) / (bc2 * ab2).sqrt();
+    }
+    for lane in 0..BLOCK {
+        let (a, b) = (arc_cosine(at_a[lane]), arc_cosine(at_b[lane]));
+        let or_nothing = |angle: f64| if angle > 0.0 { angle } else { 0.0 };
+        (at_a[lane], at_b[lane], at_c[lane]) = (or_nothing(a), or_nothing(b), or_nothing(PI - a - b));
     }
 }
 

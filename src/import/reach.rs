@@ -78,7 +78,7 @@ fn length(v: Vec3) -> f64 {
 
 /// Whether a vertex lies where it can be reckoned with.
 pub(super) fn is_near(position: Vec3) -> bool {
-    length(position) <= FARTHEST
+    position.as_dvec3().length_squared() <= FARTHEST * FARTHEST
 }
 
 #[cfg(test)]

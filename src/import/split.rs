@@ -12,8 +12,7 @@ use crate::model::{Influences, JointIndex, SkinPart};
 /// `x`, `x.1`, `x.2` and so on.
 pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> Vec<SkinPart> {
     debug_assert_eq!(part.positions.len(), influences.len());
-    let joint_count = influences.iter().flat_map(used).max().map_or(0, |j| usize::from(j) + 1);
-    let mut all = JointSet::new(joint_count);
+    let mut all = JointSet::default();
     influences.iter().flat_map(used).for_each(|joint| all.insert(joint));
     if all.len <= SkinPart::MAX_PALETTE {
         return vec![fill(part, influences, &all)];
@@ -28,7 +27,7 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
         let closed = pieces.len().saturating_sub(OPEN);
         let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints()));
         let at = found.map(|open| closed + open).unwrap_or_else(|| {
-            pieces.push((JointSet::new(joint_count), Vec::new()));
+            pieces.push(Default::default());
             pieces.len() - 1
         });
         joints().for_each(|joint| pieces[at].0.insert(joint));
@@ -82,7 +81,9 @@ fn fill(mut part: SkinPart, influences: &[JointInfluences], set: &JointSet) -> S
     part.influences = influences
         .iter()
         .map(|&JointInfluences { joints, weights }| {
-            let slot = |i: usize| if weights[i] > 0.0 { slots[usize::from(joints[i])] } else { 0 };
+            // Without a branch: which of the four are used follows no pattern.
+            let slot =
+                |i: usize| slots.get(usize::from(joints[i])).map_or(0, |slot| slot * u16::from(weights[i] > 0.0));
             Influences { palette: [slot(0), slot(1), slot(2), slot(3)], weights }
         })
         .collect();
@@ -95,25 +96,30 @@ fn used(influences: &JointInfluences) -> impl Iterator<Item = JointIndex> {
 }
 
 /// The joints of a palette in the making.
+#[derive(Default)]
 struct JointSet {
+    /// Up to the largest joint so far.
     has: Vec<bool>,
     len: usize,
 }
 
 impl JointSet {
-    fn new(joint_count: usize) -> Self {
-        Self { has: vec![false; joint_count], len: 0 }
+    fn insert(&mut self, joint: JointIndex) {
+        let joint = usize::from(joint);
+        if joint >= self.has.len() {
+            self.has.resize(joint + 1, false);
+        }
+        self.len += usize::from(!self.has[joint]);
+        self.has[joint] = true;
     }
 
-    fn insert(&mut self, joint: JointIndex) {
-        let has = &mut self.has[usize::from(joint)];
-        self.len += usize::from(!*has);
-        *has = true;
+    fn has(&self, joint: JointIndex) -> bool {
+        self.has.get(usize::from(joint)).is_some_and(|has| *has)
     }
 
     /// Joints that occur twice are counted twice: a piece may close a few joints early.
     fn has_room_for(&self, joints: impl Iterator<Item = JointIndex>) -> bool {
-        self.len + joints.filter(|&j| !self.has[usize::from(j)]).count() <= SkinPart::MAX_PALETTE
+        self.len + joints.filter(|&j| !self.has(j)).count() <= SkinPart::MAX_PALETTE
     }
 }
 

@@ -1,8 +1,9 @@
 //! Frames between frames, where joints turn so far that a straight line between quaternions would stray
 //! from the arc.
 
+use super::arcs::Arcs;
 use crate::model::{ChannelSlot, ClipFrames, ClipParts, JointTransform, dot};
-use glam::{Mat4, Quat, Vec3, Vec4};
+use glam::{Quat, Vec3, Vec4};
 
 /// Largest turn of a joint from one frame to the next, in radians, that is left as it is.
 ///
@@ -52,10 +53,6 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
         .filter_map(|row| if let ChannelSlot::Sampled(at) = row.rotation { Some(at as usize) } else { None })
         .collect();
     let quaternions = |frame: &[Vec4], at: usize| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]];
-    let columns = |frame: &[Vec4], at: usize| {
-        let [x, y, z, w] = quaternions(frame, at);
-        Mat4::from_cols(x, y, z, w)
-    };
     let pairs = || parts.samples.chunks_exact(stride).zip(parts.samples.chunks_exact(stride).skip(1));
     let least = pairs().fold(Vec4::ONE, |least, (a, b)| {
         rotations.iter().fold(least, |least, &at| least.min(dot(quaternions(a, at), quaternions(b, at)).abs()))
@@ -66,21 +63,21 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
     }
     let frame_count = (count - 1) * steps + 1;
     let mut fine = Vec::with_capacity(frame_count * stride);
+    let mut arcs = Vec::with_capacity(rotations.len());
     for (a, b) in pairs() {
         fine.extend_from_slice(a);
+        arcs.clear();
+        arcs.extend(rotations.iter().map(|&at| Arcs::new(quaternions(a, at), quaternions(b, at))));
         for step in 1..steps {
             let t = step as f32 / steps as f32;
-            let start = fine.len();
-            fine.extend(a.iter().zip(b).map(|(a, b)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t)));
-            for &at in &rotations {
-                // Transposed, four joints' rotations are four columns.
-                let (a, b) = (columns(a, at).transpose(), columns(b, at).transpose());
-                let arc = |a: Vec4, b: Vec4| Vec4::from(arc(Quat::from_vec4(a), Quat::from_vec4(b), t));
-                let [x, y] = [arc(a.x_axis, b.x_axis), arc(a.y_axis, b.y_axis)];
-                let [z, w] = [arc(a.z_axis, b.z_axis), arc(a.w_axis, b.w_axis)];
-                let rows = Mat4::from_cols(x, y, z, w).transpose();
-                fine[start + at..][..4].copy_from_slice(&[rows.x_axis, rows.y_axis, rows.z_axis, rows.w_axis]);
+            let mean = |(a, b): (&Vec4, &Vec4)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t);
+            let mut done = 0;
+            for (arcs, &at) in arcs.iter().zip(&rotations) {
+                fine.extend(a[done..at].iter().zip(&b[done..at]).map(mean));
+                fine.extend(arcs.at(t));
+                done = at + 4;
             }
+            fine.extend(a[done..].iter().zip(&b[done..]).map(mean));
         }
     }
     fine.extend_from_slice(&parts.samples[(count - 1) * stride..]);
@@ -105,7 +102,9 @@ fn between(a: &JointTransform, b: &JointTransform, t: f32) -> JointTransform {
 
 /// A place on the short arc.
 fn arc(a: Quat, b: Quat, t: f32) -> Quat {
-    if a == b { a } else { a.slerp(b, t) }
+    let lanes = |q: Quat| q.to_array().map(Vec4::splat);
+    let [x, y, z, w] = Arcs::new(lanes(a), lanes(b)).at(t);
+    Quat::from_xyzw(x.x, y.x, z.x, w.x)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{
     firsts::Firsts,
+    lanes::{self, BLOCK, Lanes, Vectors, gather},
     normals::{arc_cosine, usable},
 };
 use crate::model::SkinPart;
@@ -40,23 +41,21 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 }
 
 fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
+    let all_missing = missing.len() == part.positions.len();
     let is_missing = |v: &u32| part.tangents[*v as usize] == Vec4::ZERO;
-    let faces: Vec<u32> =
-        (0..part.triangles.len() as u32).filter(|&t| part.triangles[t as usize].iter().any(is_missing)).collect();
+    let is_wanted = |&face: &u32| all_missing || part.triangles[face as usize].iter().any(is_missing);
+    let faces: Vec<u32> = (0..part.triangles.len() as u32).filter(is_wanted).collect();
     let twin = first_equal(part);
     // Per vertex and side of the picture, the sum over its corners.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];
     let mut is_mirrored = vec![false; faces.len()];
     let mut block = Block::NOTHING;
     for (faces, is_mirrored) in faces.chunks(BLOCK).zip(is_mirrored.chunks_mut(BLOCK)) {
-        for (lane, &face) in faces.iter().enumerate() {
-            block.load(lane, part, part.triangles[face as usize]);
-        }
-        block.run();
+        block.run(part, faces);
         for (lane, &face) in faces.iter().enumerate() {
             is_mirrored[lane] = block.is_mirrored[lane];
             for (corner, &vertex) in part.triangles[face as usize].iter().enumerate() {
-                sums[twin[vertex as usize] as usize][usize::from(is_mirrored[lane])] += block.share(lane, corner);
+                sums[twin[vertex as usize] as usize][usize::from(is_mirrored[lane])] += block.shares[corner].get(lane);
             }
         }
     }
@@ -64,8 +63,9 @@ fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
     for &vertex in missing {
         let at = vertex as usize;
         let normal = part.normals[at];
-        let in_plane = |v: Vec3| usable(v - normal * normal.dot(v));
-        let [plain, mirrored] = sums[twin[at] as usize].map(in_plane);
+        let in_plane = |v: Vec3| Some(v - normal * normal.dot(v)).filter(|_| v != Vec3::ZERO).and_then(usable);
+        let [plain, mirrored] = sums[twin[at] as usize];
+        let (plain, mirrored) = (in_plane(plain), in_plane(mirrored));
         part.tangents[at] = match (plain, mirrored) {
             (Some(plain), _) => plain.extend(1.0),
             (None, Some(mirrored)) => mirrored.extend(-1.0),
@@ -87,114 +87,99 @@ fn compute_tangents(part: &mut SkinPart, missing: &[u32]) {
     }
 }
 
-/// Triangles worked on at a time: one to a lane, so that the compiler can use the machine's own lanes.
-const BLOCK: usize = 32;
-
-/// One number of each triangle.
-type Lanes = [f32; BLOCK];
-
-/// A vector for each triangle, by axis.
-type Along = [[f64; BLOCK]; 3];
-
 /// Triangles and what each of their corners adds to the tangent of its vertex.
 struct Block {
+    positions: [Vectors<f32>; 3],
+    normals: [Vectors<f32>; 3],
     /// By corner and axis.
-    positions: [[Lanes; 3]; 3],
-    normals: [[Lanes; 3]; 3],
-    tex_coords: [[Lanes; 2]; 3],
-    shares: [[Lanes; 3]; 3],
+    tex_coords: [[Lanes<f32>; 2]; 3],
+    edges: [Vectors<f64>; 3],
+    along: Vectors<f64>,
+    shares: [Vectors<f32>; 3],
     /// Whether the picture is mirrored on the triangle.
-    is_mirrored: [bool; BLOCK],
+    is_mirrored: Lanes<bool>,
 }
 
 impl Block {
     const NOTHING: Self = Self {
-        positions: [[[0.0; BLOCK]; 3]; 3],
-        normals: [[[0.0; BLOCK]; 3]; 3],
+        positions: [Vectors::<f32>::ZERO; 3],
+        normals: [Vectors::<f32>::ZERO; 3],
         tex_coords: [[[0.0; BLOCK]; 2]; 3],
-        shares: [[[0.0; BLOCK]; 3]; 3],
+        edges: [Vectors::<f64>::ZERO; 3],
+        along: Vectors::<f64>::ZERO,
+        shares: [Vectors::<f32>::ZERO; 3],
         is_mirrored: [false; BLOCK],
     };
 
-    #[inline]
-    fn load(&mut self, lane: usize, part: &SkinPart, triangle: [u32; 3]) {
-        for (corner, vertex) in triangle.into_iter().enumerate() {
-            let vertex = vertex as usize;
-            let (position, normal) = (part.positions[vertex], part.normals[vertex]);
-            let tex_coord = part.tex_coords.get(vertex).copied().unwrap_or(Vec2::ZERO);
-            let [x, y, z] = &mut self.positions[corner];
-            (x[lane], y[lane], z[lane]) = position.into();
-            let [x, y, z] = &mut self.normals[corner];
-            (x[lane], y[lane], z[lane]) = normal.into();
-            let [u, v] = &mut self.tex_coords[corner];
-            (u[lane], v[lane]) = tex_coord.into();
+    /// For the triangles of `part` with the indices `faces`, up to [`BLOCK`] of them.
+    fn run(&mut self, part: &SkinPart, faces: &[u32]) {
+        let Self { positions, normals, tex_coords, edges, along, shares, is_mirrored } = self;
+        let triangles = || faces.iter().map(|&face| part.triangles[face as usize]);
+        gather(positions, &part.positions, triangles());
+        gather(normals, &part.normals, triangles());
+        for (lane, triangle) in triangles().enumerate() {
+            for ([u, v], vertex) in tex_coords.iter_mut().zip(triangle) {
+                (u[lane], v[lane]) = part.tex_coords.get(vertex as usize).copied().unwrap_or(Vec2::ZERO).into();
+            }
+        }
+        lanes::edges(positions, edges);
+        along_u(edges, tex_coords, along, is_mirrored);
+        let [ab, bc, ca] = &*edges;
+        for (corner, from, to) in [(0, ca, ab), (1, ab, bc), (2, bc, ca)] {
+            add_shares(&mut shares[corner], along, &normals[corner], from, to);
         }
     }
-
-    fn share(&self, lane: usize, corner: usize) -> Vec3 {
-        let [x, y, z] = &self.shares[corner];
-        Vec3::new(x[lane], y[lane], z[lane])
-    }
-
-    fn run(&mut self) {
-        let Self { positions: [a, b, c], normals: [l, m, n], tex_coords, shares, is_mirrored } = self;
-        let along = along_u([&*a, &*b, &*c], tex_coords, is_mirrored);
-        let [at_a, at_b, at_c] = shares;
-        add_shares(at_a, &along, l, a, [c, b]);
-        add_shares(at_b, &along, m, b, [a, c]);
-        add_shares(at_c, &along, n, c, [b, a]);
-    }
-}
-
-#[inline(always)]
-fn vec3(of: &[Lanes; 3], lane: usize) -> DVec3 {
-    DVec3::new(f64::from(of[0][lane]), f64::from(of[1][lane]), f64::from(of[2][lane]))
 }
 
 /// The direction in which U grows over each triangle, of any length, and whether the picture is mirrored on
 /// it; zero where it has no area in the picture.
-fn along_u(corners: [&[Lanes; 3]; 3], tex_coords: &[[Lanes; 2]; 3], is_mirrored: &mut [bool; BLOCK]) -> Along {
-    let mut along = [[0.0; BLOCK]; 3];
+fn along_u(
+    [ab, _, ca]: &[Vectors<f64>; 3],
+    tex_coords: &[[Lanes<f32>; 2]; 3],
+    along: &mut Vectors<f64>,
+    is_mirrored: &mut Lanes<bool>,
+) {
     let mut areas = [0.0; BLOCK];
-    let vec2 = |of: &[Lanes; 2], lane: usize| DVec2::new(f64::from(of[0][lane]), f64::from(of[1][lane]));
-    for lane in 0..BLOCK {
-        let [a, b, c] = [vec3(corners[0], lane), vec3(corners[1], lane), vec3(corners[2], lane)];
+    let vec2 = |of: &[Lanes<f32>; 2], lane: usize| DVec2::new(f64::from(of[0][lane]), f64::from(of[1][lane]));
+    for (lane, stored) in areas.iter_mut().enumerate() {
         let [s, t, u] = [vec2(&tex_coords[0], lane), vec2(&tex_coords[1], lane), vec2(&tex_coords[2], lane)];
         let (to_t, to_u) = (t - s, u - s);
         let area = to_t.perp_dot(to_u);
         let sign = if area > 0.0 { 1.0 } else { -1.0 };
-        let direction = ((b - a) * to_u.y - (c - a) * to_t.y) * sign;
-        along[0][lane] = if area != 0.0 { direction.x } else { 0.0 };
-        along[1][lane] = if area != 0.0 { direction.y } else { 0.0 };
-        along[2][lane] = if area != 0.0 { direction.z } else { 0.0 };
-        areas[lane] = area;
+        let direction = (ab.get(lane) * to_u.y + ca.get(lane) * to_t.y) * sign;
+        let or_nothing = |x: f64| if area != 0.0 { x } else { 0.0 };
+        along.set(lane, DVec3::new(or_nothing(direction.x), or_nothing(direction.y), or_nothing(direction.z)));
+        *stored = area;
     }
     // V points down the picture, so the right way round its area is negative.
     is_mirrored.iter_mut().zip(&areas).for_each(|(is_mirrored, area)| *is_mirrored = *area > 0.0);
-    along
 }
 
-/// What the triangles' corners at `here` add to the tangents of their vertices: the direction in the plane of
-/// the vertex's normal, as long as the corner's angle is wide, seen along the normal.
+/// What the triangles' corners between the edges `from` and `to` add to the tangents of their vertices: the
+/// direction in the plane of the vertex's normal, as long as the corner's angle is wide, seen along the normal.
 fn add_shares(
-    shares: &mut [Lanes; 3],
-    along: &Along,
-    normal: &[Lanes; 3],
-    here: &[Lanes; 3],
-    others: [&[Lanes; 3]; 2],
+    shares: &mut Vectors<f32>,
+    along: &Vectors<f64>,
+    normal: &Vectors<f32>,
+    from: &Vectors<f64>,
+    to: &Vectors<f64>,
 ) {
-    for lane in 0..BLOCK {
-        let (normal, here) = (vec3(normal, lane), vec3(here, lane));
+    let mut tangents = Vectors::<f64>::ZERO;
+    let mut cosines = [0.0; BLOCK];
+    for (lane, cosine) in cosines.iter_mut().enumerate() {
+        let normal = normal.get(lane).as_dvec3();
         let in_plane = |v: DVec3| v - normal * normal.dot(v);
-        let tangent = in_plane(DVec3::new(along[0][lane], along[1][lane], along[2][lane]));
-        let (back, on) = (in_plane(vec3(others[0], lane) - here), in_plane(vec3(others[1], lane) - here));
-        let angle = arc_cosine(back.dot(on) / (back.length_squared() * on.length_squared()).sqrt());
-        let share = (tangent * (angle / tangent.length())).as_vec3();
+        let (from, to) = (in_plane(from.get(lane)), in_plane(to.get(lane)));
+        *cosine = -from.dot(to) / (from.length_squared() * to.length_squared()).sqrt();
+        tangents.set(lane, in_plane(along.get(lane)));
+    }
+    for (lane, &cosine) in cosines.iter().enumerate() {
+        let tangent = tangents.get(lane);
+        let share = (tangent * (arc_cosine(cosine) / tangent.length())).as_vec3();
         // Without a branch, or the lanes would part.
         let sound = share.x.is_finite() & share.y.is_finite() & share.z.is_finite();
-        shares[0][lane] = if sound { share.x } else { 0.0 };
-        shares[1][lane] = if sound { share.y } else { 0.0 };
-        shares[2][lane] = if sound { share.z } else { 0.0 };
+        let or_nothing = |x: f32| if sound { x } else { 0.0 };
+        shares.set(lane, Vec3::new(or_nothing(share.x), or_nothing(share.y), or_nothing(share.z)));
     }
 }
 

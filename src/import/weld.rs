@@ -34,7 +34,7 @@ impl Places {
             keys.extend(positions.iter().map(|position| {
                 let cell = (position.as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
-                (cell.x as u64) << 42 | (cell.y as u64) << 21 | cell.z as u64
+                u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32)
             }));
             firsts.clear();
             for (vertex, &key) in (0..).zip(&keys) {

@@ -3,6 +3,7 @@
 //! A triangle's geometric normal is `(b − a) × (c − a)`: it points at whoever sees the triangle
 //! counter-clockwise in a right-handed space.
 
+use super::lanes::{BLOCK, Vectors, gather};
 use glam::{DVec3, Vec3};
 
 /// Triangles that face the way their vertex normals point, and triangles that face the other way.
@@ -46,26 +47,55 @@ pub(super) fn turn_over(triangles: &mut [[u32; 3]]) {
 /// For a closed mesh this has the sign of its volume. 0 for a mesh without volume, such as a flat
 /// sheet, and for one whose numbers are beyond reckoning.
 pub(super) fn outwardness(positions: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
-    let corners = |t: &[u32; 3]| t.map(|v| positions[v as usize].as_dvec3());
-    let area = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
     // The middle by area, so that densely modelled places pull no harder than others.
     let (mut middle, mut total) = (DVec3::ZERO, 0.0);
-    for triangle in triangles {
-        let [a, b, c] = corners(triangle);
-        let weight = area([a, b, c]).length();
-        middle += (a + b + c) * weight;
-        total += 3.0 * weight;
+    let mut block = Block::NOTHING;
+    for triangles in triangles.chunks(BLOCK) {
+        block.run(positions, triangles);
+        for lane in 0..triangles.len() {
+            let weight = block.areas.get(lane).length();
+            middle += block.sums.get(lane) * weight;
+            total += 3.0 * weight;
+        }
     }
     middle /= total;
     let (mut sum, mut absolute) = (0.0, 0.0);
-    for triangle in triangles {
-        let [a, b, c] = corners(triangle);
-        let toward = area([a, b, c]).dot((a + b + c) / 3.0 - middle);
-        sum += toward;
-        absolute += toward.abs();
+    for triangles in triangles.chunks(BLOCK) {
+        block.run(positions, triangles);
+        let mut toward = [0.0; BLOCK];
+        for (lane, toward) in toward.iter_mut().enumerate() {
+            *toward = block.areas.get(lane).dot(block.sums.get(lane) / 3.0 - middle);
+        }
+        for toward in &toward[..triangles.len()] {
+            sum += toward;
+            absolute += toward.abs();
+        }
     }
     let out = (sum / absolute) as f32;
     if out.is_finite() { out } else { 0.0 }
+}
+
+/// Triangles, their normals, twice as long as their areas are large, and the sums of their corners.
+struct Block {
+    corners: [Vectors<f32>; 3],
+    areas: Vectors<f64>,
+    sums: Vectors<f64>,
+}
+
+impl Block {
+    const NOTHING: Self =
+        Self { corners: [Vectors::<f32>::ZERO; 3], areas: Vectors::<f64>::ZERO, sums: Vectors::<f64>::ZERO };
+
+    fn run(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        let Self { corners, areas, sums } = self;
+        gather(corners, positions, triangles.iter().copied());
+        let [a, b, c] = corners;
+        for lane in 0..BLOCK {
+            let (a, b, c) = (a.get(lane).as_dvec3(), b.get(lane).as_dvec3(), c.get(lane).as_dvec3());
+            areas.set(lane, (b - a).cross(c - a));
+            sums.set(lane, a + b + c);
+        }
+    }
 }
 
 #[inline]

@@ -10,18 +10,14 @@ impl Lexer<'_> {
     #[inline(always)]
     pub fn f32(&mut self) -> Result<f32, Unexpected> {
         self.skip_space();
-        // As in `Self::plain_f32`, which costs a tenth more when it is inlined here.
-        match plain_f32(&self.source[self.at..]) {
-            Some((value, length)) => {
-                self.at += length;
-                Ok(value)
-            }
-            None => {
-                let (at, result) = self.clone().slow_f32();
-                self.at = at;
-                result
-            }
+        let (value, length) = plain_f32_or_nothing(&self.source[self.at..]);
+        if length > 0 {
+            self.at += length;
+            return Ok(value);
         }
+        let (at, result) = self.clone().slow_f32();
+        self.at = at;
+        result
     }
 
     /// Takes a number if it is one of the usual kind, such as `-0.9983482` or `1.25E-07`.
@@ -167,12 +163,20 @@ fn eight_digits(digits: u64) -> u64 {
     high.wrapping_add(low) >> 32
 }
 
+/// [`plain_f32`] with a length of 0 for `None`: two numbers, which come back in registers.
+///
+/// Not inlined where an item has many numbers: that costs a tenth.
+#[inline(never)]
+fn plain_f32_or_nothing(text: &[u8]) -> (f32, usize) {
+    plain_f32(text).unwrap_or_default()
+}
+
 /// The number at the start of `text` and its length, if it has at most 18 digits, no plus sign, an
 /// exponent of ordinary size, and text after it: a document's last few numbers take the slow way.
 ///
 /// Digits make an integer, one multiplication by a power of ten in `f64` scales it, one rounding
 /// makes it `f32`. `None` where that could differ from the correctly rounded result.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = *text.first()? == b'-';
     let first = usize::from(negative);

@@ -278,7 +278,7 @@ fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
 }
 
 /// Three numbers in parentheses.
-#[inline]
+#[inline(always)]
 pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
     lexer.expect(b'(')?;
     let vector = lexer.f32s()?;

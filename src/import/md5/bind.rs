@@ -35,6 +35,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
+    /// None yet, with room for vertices and their weights.
+    pub(super) fn with_capacity(vertices: usize, weights: usize) -> Self {
+        Self { list: Vec::with_capacity(weights), ends: Vec::with_capacity(vertices) }
+    }
+
     /// Adds a vertex. Weights that are not more than 0 are left out, those of one joint become
     /// their mean, and the rest is brought to a sum of one. A vertex without any takes `fallback`.
     pub(super) fn push(&mut self, weights: impl Iterator<Item = Weight>, fallback: Weight) {
@@ -63,28 +68,43 @@ impl Weights {
         starts.zip(&self.ends).map(|(start, &end)| &self.list[start..end])
     }
 
-    /// The vertices in a pose: the formula by which MD5 defines them.
-    pub(super) fn positions(&self, pose: &[Rigid]) -> Vec<DVec3> {
-        self.vertices().map(|weights| mean(weights, pose)).collect()
-    }
-
-    /// Per vertex, how far at most a skin bound in `pose` can be from the formula in any pose: the
-    /// mean distance, by weight, between the vertex, which is one of `positions`, and its points.
-    fn errors(&self, pose: &[Rigid], positions: &[DVec3]) -> impl Iterator<Item = f64> {
-        self.vertices().zip(positions).map(|(weights, &vertex)| match weights {
-            // Wherever its one joint puts it.
-            [_] => 0.0,
-            weights => error(weights, pose, vertex),
-        })
+    /// The vertices in a pose.
+    pub(super) fn posed(&self, pose: &[Rigid]) -> Posed {
+        let count = self.ends.len();
+        let mut posed = Posed { positions: Vec::with_capacity(count), errors: Vec::with_capacity(count) };
+        let mut points = Vec::new();
+        for weights in self.vertices() {
+            put(weights, pose, &mut points);
+            let vertex = mean(weights, &points);
+            posed.positions.push(vertex);
+            // A vertex of one joint is wherever that puts it.
+            posed.errors.push(if weights.len() > 1 { error(weights, &points, vertex) } else { 0.0 });
+        }
+        posed
     }
 }
 
-fn mean(weights: &[Weight], pose: &[Rigid]) -> DVec3 {
-    weights.iter().map(|w| pose[w.joint].apply(w.position) * w.share).sum()
+/// Vertices in a pose.
+pub(super) struct Posed {
+    /// By the formula with which MD5 defines them.
+    pub(super) positions: Vec<DVec3>,
+    /// How far at most a skin bound in the pose can be from the formula in any pose: the mean distance,
+    /// by weight, between a vertex and its points.
+    errors: Vec<f64>,
 }
 
-fn error(weights: &[Weight], pose: &[Rigid], vertex: DVec3) -> f64 {
-    weights.iter().map(|w| pose[w.joint].apply(w.position).distance(vertex) * w.share).sum()
+/// The points at which a vertex's weights put it.
+fn put(weights: &[Weight], pose: &[Rigid], points: &mut Vec<DVec3>) {
+    points.clear();
+    points.extend(weights.iter().map(|w| pose[w.joint].apply(w.position)));
+}
+
+fn mean(weights: &[Weight], points: &[DVec3]) -> DVec3 {
+    weights.iter().zip(points).map(|(w, &point)| point * w.share).sum()
+}
+
+fn error(weights: &[Weight], points: &[DVec3], vertex: DVec3) -> f64 {
+    weights.iter().zip(points).map(|(w, point)| point.distance(vertex) * w.share).sum()
 }
 
 /// A bind pose and how well it fits.
@@ -117,14 +137,8 @@ pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 ///
 /// `parents` come before their children. `at_rest` are the vertices in the pose of the joints, `size` is
 /// the diagonal of the box around them. The time is bounded whatever the numbers.
-pub(super) fn find(
-    weights: &Weights,
-    joints: &[Rigid],
-    parents: &[Option<usize>],
-    at_rest: &[DVec3],
-    size: f64,
-) -> Bind {
-    let given = Bind::with(weights, joints.to_vec(), at_rest, size);
+pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], at_rest: &Posed, size: f64) -> Bind {
+    let given = Bind::with(joints.to_vec(), at_rest, size);
     // Numbers beyond reckoning keep the file's joints.
     let reckonable = given.residual.is_finite() && size.is_finite();
     if !reckonable || given.residual <= CONTRADICTION * size {
@@ -166,14 +180,14 @@ impl Bind {
     }
 
     fn of(weights: &Weights, pose: Vec<Rigid>, size: f64) -> Self {
-        let positions = weights.positions(&pose);
-        Self::with(weights, pose, &positions, size)
+        let posed = weights.posed(&pose);
+        Self::with(pose, &posed, size)
     }
 
     /// [`Self::of`] where the vertices are known already.
-    fn with(weights: &Weights, pose: Vec<Rigid>, positions: &[DVec3], size: f64) -> Self {
+    fn with(pose: Vec<Rigid>, posed: &Posed, size: f64) -> Self {
         let (mut residual, mut off, mut total) = (0.0f64, 0, 0.0);
-        for error in weights.errors(&pose, positions) {
+        for &error in &posed.errors {
             residual = residual.max(error);
             off += usize::from(error > TOLERANCE * size);
             total += error.min(TOLERANCE * size);
@@ -285,12 +299,13 @@ fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robu
     // A vertex of one joint is wherever that joint puts it and says nothing about it.
     let shared = || weights.vertices().filter(|weights| weights.len() > 1);
     fits.fill(Fit::NOTHING);
-    let mut squares = 0.0;
+    let (mut squares, mut points) = (0.0, Vec::new());
     for weights in shared() {
-        let vertex = mean(weights, pose);
-        let say = if robust { say(error(weights, pose, vertex), size) } else { 1.0 };
-        for w in weights {
-            squares += w.share * say * pose[w.joint].apply(w.position).distance_squared(vertex);
+        put(weights, pose, &mut points);
+        let vertex = mean(weights, &points);
+        let say = if robust { say(error(weights, &points, vertex), size) } else { 1.0 };
+        for (w, point) in weights.iter().zip(&points) {
+            squares += w.share * say * point.distance_squared(vertex);
             fits[w.joint].add(w.share * say, w.position, vertex);
         }
     }
@@ -350,7 +365,7 @@ mod tests {
         let bound: Vec<Rigid> = (0..10)
             .map(|j| Rigid { rotation: random_rotation(&mut random, 3.0), translation: DVec3::X * j as f64 })
             .collect();
-        let bind = find(&weights, &bound, &parents, &weights.positions(&bound), 10.0);
+        let bind = find(&weights, &bound, &parents, &weights.posed(&bound), 10.0);
         assert!(!bind.recovered && bind.pose == bound && bind.residual < 1e-12);
     }
 
@@ -360,7 +375,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let (weights, shown, parents) = chain(12, 1.0, &mut random);
             assert!(Bind::of(&weights, shown.clone(), 12.0).residual > 0.1);
-            let bind = find(&weights, &shown, &parents, &weights.positions(&shown), 12.0);
+            let bind = find(&weights, &shown, &parents, &weights.posed(&shown), 12.0);
             assert!(bind.recovered && bind.residual < 1e-4 * 12.0, "{seed}: {bind:?}");
         }
     }
@@ -375,7 +390,7 @@ mod tests {
                 let pair = [stray(3), stray(7)];
                 weights.push(pair.into_iter(), pair[0]);
             }
-            let bind = find(&weights, &shown, &parents, &weights.positions(&shown), 12.0);
+            let bind = find(&weights, &shown, &parents, &weights.posed(&shown), 12.0);
             assert!(bind.recovered && bind.off <= 3, "{seed}: {}", bind.off);
         }
     }
@@ -394,7 +409,7 @@ mod tests {
         shown[1] = Rigid { rotation: DQuat::from_rotation_z(1.0), translation: DVec3::new(5.0, 0.0, 1.0) };
         shown[2].translation.z += 3.0;
         shown[3] = shown[2].after(&Rigid { translation: DVec3::X, ..Rigid::IDENTITY });
-        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], &weights.positions(&shown), 3.0);
+        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], &weights.posed(&shown), 3.0);
         assert!(bind.recovered && bind.residual < 1e-5, "{bind:?}");
         // The joint without vertices went with its parent.
         let local = bind.pose[2].inverse().after(&bind.pose[3]);
@@ -408,7 +423,7 @@ mod tests {
         let of = |joint, position| Weight { joint, share: 1.0, position: DVec3::splat(position) };
         weights.push([of(0, 1e308), of(1, -1e308)].into_iter(), of(0, 0.0));
         let joints = [far(1e308), far(-1e308)];
-        let bind = find(&weights, &joints, &[None, None], &weights.positions(&joints), f64::INFINITY);
+        let bind = find(&weights, &joints, &[None, None], &weights.posed(&joints), f64::INFINITY);
         assert_eq!(bind.pose, joints);
     }
 

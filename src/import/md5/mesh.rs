@@ -58,7 +58,9 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
 
     let mut names = HashSet::new();
     let mut materials = Materials::default();
-    let mut weights = Weights::default();
+    let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
+    let mut weights =
+        Weights::with_capacity(vertices().count(), vertices().map(|v| v.weight_count.max(1) as usize).sum());
     let mut drafts = Vec::new();
     let mut source_vertex = 0;
     for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
@@ -82,16 +84,19 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
         drafts.push((part, influences));
     }
 
-    let at_rest = weights.positions(&joints.rest);
-    let bind = bind::find(&weights, &joints.rest, &joints.parents, &at_rest, diagonal(&at_rest));
-    let positions = if bind.recovered { weights.positions(&bind.pose) } else { at_rest };
-    let size = diagonal(&positions);
+    let mut posed = weights.posed(&joints.rest);
+    let mut size = diagonal(&posed.positions);
+    let bind = bind::find(&weights, &joints.rest, &joints.parents, &posed, size);
+    if bind.recovered {
+        posed = weights.posed(&bind.pose);
+        size = diagonal(&posed.positions);
+    }
     warnings.extend(residual_warning(file, &bind, size, f64::from(settings.scale)));
     report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;
     report.bind_residual_relative = if size > 0.0 { (bind.residual / size) as f32 } else { 0.0 };
     report.bind_recovered = bind.recovered;
 
-    let mut rest = positions.as_slice();
+    let mut rest = posed.positions.as_slice();
     for (part, influences) in &mut drafts {
         let (own, others) = rest.split_at(influences.len());
         rest = others;
@@ -262,6 +267,11 @@ fn gather(
 /// Whether a triangle covers anything in any pose.
 fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
     let [a, b, c] = triangle.map(|v| v as usize);
+    let (p, q, r) = (positions[a], positions[b], positions[c]);
+    // Nearly all, told by one branch.
+    if (p != q) & (q != r) & (r != p) {
+        return true;
+    }
     let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences[a] == influences[b]);
     !same(a, b) && !same(b, c) && !same(c, a)
 }
@@ -294,9 +304,9 @@ fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool)
 
 /// Length of the diagonal of the box around points.
 fn diagonal(points: &[DVec3]) -> f64 {
-    let low = points.iter().copied().reduce(DVec3::min);
-    let high = points.iter().copied().reduce(DVec3::max);
-    low.zip(high).map_or(0.0, |(low, high)| low.distance(high))
+    let Some(&first) = points.first() else { return 0.0 };
+    let (low, high) = points.iter().fold((first, first), |(low, high), &point| (low.min(point), high.max(point)));
+    low.distance(high)
 }
 
 fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Diagnostic> {

@@ -29,24 +29,20 @@ impl ClipParts {
     /// Brings the rotations to unit length, each in the hemisphere of the frame before it.
     pub(crate) fn unite_rotations(&mut self) {
         let stride = self.stride();
+        let mut places = Vec::new();
         for row in &self.rows {
-            let (vectors, stride) = match row.rotation {
-                ChannelSlot::Constant(at) => (&mut self.constants[at as usize..][..4], 4),
-                ChannelSlot::Sampled(at) => (&mut self.samples[at as usize..], stride),
-                ChannelSlot::Quantised(_) => continue,
-            };
-            let mut before: Option<[Vec4; 4]> = None;
-            for frame in vectors.chunks_mut(stride) {
-                let q = [frame[0], frame[1], frame[2], frame[3]];
-                let squares = dot(q, q);
-                let length = Vec4::new(squares.x.sqrt(), squares.y.sqrt(), squares.z.sqrt(), squares.w.sqrt());
-                let mut unit = [q[0] / length, q[1] / length, q[2] / length, q[3] / length];
-                if let Some(before) = before {
-                    let turned = dot(before, unit).cmplt(Vec4::ZERO);
-                    unit.iter_mut().for_each(|v| *v = Vec4::select(turned, -*v, *v));
-                }
-                frame[..4].copy_from_slice(&unit);
-                before = Some(unit);
+            match row.rotation {
+                ChannelSlot::Constant(at) => make_unit(&mut self.constants[at as usize..][..4], None),
+                ChannelSlot::Sampled(at) => places.push(at as usize),
+                ChannelSlot::Quantised(_) => {}
+            }
+        }
+        // Frame by frame, as they lie in memory: row by row, each would wait for its own frame before.
+        for frame in 0..if places.is_empty() { 0 } else { self.frame_count } {
+            let (before, frame) = self.samples.split_at_mut(frame * stride);
+            let before = before.rchunks_exact(stride).next();
+            for &at in &places {
+                make_unit(&mut frame[at..][..4], before.map(|before| &before[at..][..4]));
             }
         }
     }
@@ -89,6 +85,20 @@ impl ClipParts {
             quantisation: None,
         }
     }
+}
+
+/// Brings four rotations to unit length, each in the hemisphere of the one before it.
+#[inline]
+fn make_unit(rotations: &mut [Vec4], before: Option<&[Vec4]>) {
+    let q = [rotations[0], rotations[1], rotations[2], rotations[3]];
+    let squares = dot(q, q);
+    let length = Vec4::new(squares.x.sqrt(), squares.y.sqrt(), squares.z.sqrt(), squares.w.sqrt());
+    let mut unit = [q[0] / length, q[1] / length, q[2] / length, q[3] / length];
+    if let Some(before) = before {
+        let turned = dot([before[0], before[1], before[2], before[3]], unit).cmplt(Vec4::ZERO);
+        unit.iter_mut().for_each(|v| *v = Vec4::select(turned, -*v, *v));
+    }
+    rotations.copy_from_slice(&unit);
 }
 
 /// Four scalar products, summed in the order in which glam's `Quat` does.
