@@ -67,7 +67,7 @@ pub struct PartOf {
 /// A character's pose as it was last evaluated: joint → model matrices.
 ///
 /// An optional component of the character: put it there to read the joints. Without it poses go straight to
-/// the GPU and are not kept, which costs a third less. What needs a pose brings it along: something carried or
+/// the GPU and are not kept, which costs a fifth less. What needs a pose brings it along: something carried or
 /// worn, [`PoseOverrides`], an [`UpdateRate`](super::UpdateRate), the inspector for what it shows. For a joint
 /// now and then there is [`JointTransforms`](super::JointTransforms), which asks for nothing.
 ///

@@ -1,4 +1,4 @@
-//! Poses: from what a controller plays to joint matrices.
+//! Poses: from what a controller plays to joint matrices, for characters that keep theirs.
 
 use super::{
     Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate, Wears,

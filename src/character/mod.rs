@@ -8,9 +8,10 @@
 //! | [`CharacterSystems::Bounds`] | before culling | each part's `Aabb` from the clips now playing |
 //! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry or wear something |
 //! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
-//! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the other characters in view |
+//! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the others in view that keep a [`ModelPose`]; what is to be drawn anew |
 //!
-//! A pose is worked out when something changed that shapes it, and where it is seen. What is far away can be
+//! A pose is worked out when something changed that shapes it, and where it is seen; one that nobody reads
+//! where its skin is drawn ([`WritePalettes`](crate::render::WritePalettes)). What is far away can be
 //! posed less often ([`UpdateRate`]), what plays the same can be posed once ([`PoseSharing`]), and
 //! [`PoseCounts`] says what became of all of them.
 
@@ -64,7 +65,8 @@ pub enum CharacterSystems {
     EvaluateEarly,
     /// Writes the `Transform`s of what is carried.
     Attach,
-    /// Poses the other characters in view, and gives parts the meshes they are to have.
+    /// Poses the other characters in view that keep a [`ModelPose`], lists what is to be drawn anew, and gives
+    /// parts the meshes they are to have.
     EvaluateLate,
 }
 

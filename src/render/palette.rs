@@ -257,3 +257,18 @@ fn write_history(without_history: Res<WithoutHistory>, uniforms: Res<SkinUniform
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_jobs_keeps_its_memory() {
+        let mut matrix = [Mat4::IDENTITY];
+        let mut jobs = Vec::with_capacity(7);
+        jobs.push(Job { order: 0, character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
+        let memory = jobs.as_ptr().addr();
+        let jobs = emptied(jobs);
+        assert_eq!((jobs.len(), jobs.capacity(), jobs.as_ptr().addr()), (0, 7, memory));
+    }
+}
