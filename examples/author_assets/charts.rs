@@ -49,8 +49,14 @@ impl Chart {
 
 /// Charts for every material.
 ///
-/// `material` gives a part's material, `detail` its factor of texels per metre.
-pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn(u8) -> f64) -> Vec<Chart> {
+/// `material` gives a part's material, `detail` its factor of texels per metre. Each of the `fronts` is a part and the
+/// side that it is looked at from: all that is seen of it from there is one chart, so that no seam crosses a face.
+pub fn unwrap(
+    regions: &Regions,
+    material: &dyn Fn(u8) -> usize,
+    detail: &dyn Fn(u8) -> f64,
+    fronts: &[(u8, DVec3)],
+) -> Vec<Chart> {
     let mesh = &regions.mesh;
     let materials: Vec<usize> = regions.parts.iter().map(|&p| material(p)).collect();
     let corners = |t: usize| mesh.triangles[t].map(|v| mesh.positions[v as usize]);
@@ -66,6 +72,15 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
     let mut chart_of: Vec<Option<usize>> = vec![None; normals.len()];
     let mut charts: Vec<(DVec3, Vec<u32>)> = Vec::new();
     let mut sheets: Vec<Sheet> = Vec::new();
+    for &(part, direction) in fronts {
+        let open = |t: usize| regions.parts[t] == part && normals[t].dot(direction) > FACING;
+        let Some(patch) = patches(&neighbours, &open).into_iter().max_by_key(Vec::len) else { continue };
+        let mut sheet = Sheet::new(direction);
+        let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
+        patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
+        charts.push((direction, patch));
+        sheets.push(sheet);
+    }
     let directions = directions();
     // Patches only shrink as triangles are taken, so a direction's best stays best until it is touched.
     let mut best: Vec<Option<(f64, Vec<u32>)>> = vec![None; directions.len()];
