@@ -52,7 +52,9 @@ fn spawn(
         settings.clips = CLIPS.map(|clip| format!("{clip}.md5anim")).to_vec();
     };
     let model = assets.load_builder().with_settings(settings).load("hound/hound.md5mesh");
-    let hound = commands.spawn((SkinnedCharacter(model), AnimationController::playing(CLIPS[0]))).id();
+    // The pose is kept, to be read below.
+    let hound = (SkinnedCharacter(model), AnimationController::playing(CLIPS[0]), ModelPose::default());
+    let hound = commands.spawn(hound).id();
     // In the teeth; the clips keep the joint upright.
     let small = Transform::from_xyz(0.0, 0.02, 0.0).with_scale(Vec3::splat(0.62));
     let teeth = SocketOf::new(hound, "lantern").at(small);

@@ -15,7 +15,10 @@ use bevy::{
     prelude::*,
     render::{ExtractSchedule, RenderApp},
 };
-use bevy_marionette::{prelude::*, render::ExtractPalettes};
+use bevy_marionette::{
+    prelude::*,
+    render::{ExtractPalettes, WritePalettes},
+};
 use std::{
     sync::{Arc, Mutex, MutexGuard},
     time::Instant,
@@ -26,7 +29,7 @@ use std::{
 pub enum Stage {
     /// Ours: parts, clocks, events, boxes.
     Advance,
-    /// Ours: from clips to joint matrices.
+    /// Ours: from clips to joint matrices, where a character keeps them; and what is to be drawn.
     Pose,
     /// Bevy's `AnimationSystems`: from clips to the joint entities' transforms.
     Animate,
@@ -34,7 +37,7 @@ pub enum Stage {
     Propagate,
     /// Bevy's `extract_skins`.
     Skins,
-    /// Ours: skin matrices into the staging buffer.
+    /// Ours: from clips, or joint matrices that are kept, to skin matrices; handed to Bevy's buffer.
     Palettes,
     /// What else runs in `PostUpdate`.
     Other,
@@ -194,7 +197,8 @@ impl Plugin for StageClockPlugin {
                     end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
                     end(Stage::Propagate).after(TransformSystems::Propagate).before(culled.clone()),
                     end(Stage::Other).after(culled).before(EvaluateLate),
-                    end(Stage::Pose).after(EvaluateLate),
+                    end(Stage::Pose).after(EvaluateLate).before(WritePalettes),
+                    end(Stage::Palettes).after(WritePalettes),
                 ),
             );
         }

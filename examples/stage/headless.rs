@@ -8,10 +8,8 @@ use bevy::{
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
     time::TimeUpdateStrategy,
 };
-use bevy_marionette::{
-    character::{CharacterParts, ModelPose},
-    prelude::*,
-};
+use bevy_marionette::{character::CharacterParts, prelude::*};
+use glam::Affine3A;
 use image::RgbImage;
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
@@ -103,7 +101,8 @@ fn take_pictures(
     caption: Res<Caption>,
     server: Res<AssetServer>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
-    playing: Query<(&AnimationController, &ModelPose)>,
+    playing: Query<(Entity, &AnimationController)>,
+    joints: JointTransforms,
     mut cameras: Query<&mut Camera>,
 ) {
     // A character whose parts are not there yet is as good as a missing one; so is one that waits for textures.
@@ -135,16 +134,17 @@ fn take_pictures(
         // For whoever cannot see the picture, and for tests.
         caption.lines().for_each(|line| println!("| {line}"));
     }
-    for (controller, pose) in playing.iter().filter(|_| stage.pictures.len() == 1) {
-        println!("pose {:016x}  {}", hash(pose), controller.current().unwrap_or("-"));
+    for (character, controller) in playing.iter().filter(|_| stage.pictures.len() == 1) {
+        let pose = joints.pose(character).unwrap_or_default();
+        println!("pose {:016x}  {}", hash(&pose), controller.current().unwrap_or("-"));
     }
     commands.spawn(Screenshot::image(target)).observe(keep);
 }
 
 /// One number for a pose: the same again is the same to the last bit.
-fn hash(pose: &ModelPose) -> u64 {
+fn hash(pose: &[Affine3A]) -> u64 {
     // FNV-1a.
-    let numbers = pose.joints.iter().flat_map(|joint| joint.to_cols_array());
+    let numbers = pose.iter().flat_map(|joint| joint.to_cols_array());
     numbers.fold(0xcbf2_9ce4_8422_2325, |hash, x| (hash ^ u64::from(x.to_bits())).wrapping_mul(0x100_0000_01b3))
 }
 

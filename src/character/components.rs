@@ -27,7 +27,7 @@ use glam::{Affine3A, Vec3A};
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
 #[reflect(Component, Clone, Default)]
-#[require(AnimationController, CharacterParts, ModelPose, Playing, Transform, Visibility)]
+#[require(AnimationController, CharacterParts, Playing, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
 /// The parts that a character has spawned, in the order of [`Character::parts`].
@@ -66,6 +66,19 @@ pub struct PartOf {
 
 /// A character's pose as it was last evaluated: joint → model matrices.
 ///
+/// An optional component of the character: put it there to read the joints. Without it poses go straight to
+/// the GPU and are not kept, which costs a third less. What needs a pose brings it along: something carried or
+/// worn, [`PoseOverrides`], an [`UpdateRate`](super::UpdateRate), the inspector for what it shows. For a joint
+/// now and then there is [`JointTransforms`](super::JointTransforms), which asks for nothing.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::ModelPose, prelude::*};
+/// # let mut app = App::new();
+/// // For each and every character:
+/// app.register_required_components::<SkinnedCharacter, ModelPose>();
+/// ```
+///
 /// Kept up while the character is in view or carries something; out of view it is the last pose seen, and
 /// under an [`UpdateRate`](super::UpdateRate) on its way to the last pose worked out. On a
 /// server, where nothing is ever in view, an empty [`PoseOverrides`] has it evaluated every frame.
@@ -89,6 +102,7 @@ impl ModelPose {
 /// An optional component of the character. A character that has it is culled by its pose's own box,
 /// for a hand can put a joint anywhere.
 #[derive(Component, Clone, Debug, Default, PartialEq, Deref, DerefMut)]
+#[require(ModelPose)]
 pub struct PoseOverrides(pub Vec<JointOverride>);
 
 impl PoseOverrides {

@@ -5,6 +5,7 @@ use super::{
     WornBy,
     playing::Playing,
     rate::{Stepped, Steps},
+    redraw::{PaletteRange, Redraw},
     sharing::Shared,
 };
 use crate::{asset::Character, controller::AnimationController, pose::Scratch};
@@ -24,7 +25,7 @@ pub(super) struct Posing {
     controller: Ref<'static, AnimationController>,
     playing: &'static mut Playing,
     overrides: Option<Ref<'static, PoseOverrides>>,
-    pose: &'static mut ModelPose,
+    pose: Option<&'static mut ModelPose>,
 }
 
 /// What became of the characters in the last frame: where the time goes.
@@ -72,15 +73,25 @@ pub(super) fn early(
     characters
         .par_iter_mut()
         .batching_strategy(batches())
-        .for_each_init(|| all.borrow_local_mut(), |desk, item| evaluate(&assets, item, desk));
+        .for_each_init(
+            || all.borrow_local_mut(),
+            |desk, mut item| {
+                if let Some(character) = assets.get(item.handle.id()) {
+                    item.catch_up(character);
+                    item.evaluate(character, desk);
+                }
+            },
+        );
     counts.collect(&mut desks);
 }
 
-/// Poses the other characters that some view can see, and notices who jumped.
+/// Poses the other characters in view that keep their pose, notices who jumped, and lists all that is to be
+/// drawn anew.
 pub(super) fn late(
     assets: Res<Assets<Character>>,
     sharing: Res<PoseSharing>,
     mut shared: ResMut<Shared>,
+    mut redraw: ResMut<Redraw>,
     mut desks: Local<Parallel<Desk>>,
     mut frame: Local<u32>,
     mut counts: ResMut<PoseCounts>,
@@ -88,50 +99,57 @@ pub(super) fn late(
         Entity,
         Posing,
         &mut CharacterParts,
-        &GlobalTransform,
+        Ref<GlobalTransform>,
         Option<(&mut Steps, &UpdateRate)>,
         Has<Teleported>,
         IsPosedAlready,
     )>,
-    visible: Query<&ViewVisibility>,
+    seen: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
     *frame = frame.wrapping_add(1);
-    let (all, frame, sharing, wanted) = (&mut *desks, *frame, *sharing, &mut shared.wanted);
+    shared.steps = sharing.steps();
+    let (all, frame, sharing) = (&mut *desks, *frame, *sharing);
+    let (wanted, lists) = (&mut shared.wanted, &mut redraw.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || (all.borrow_local_mut(), wanted.borrow_local_mut()),
-        |(desk, wanted), (entity, mut item, mut parts, transform, steps, teleported, posed)| {
-            let in_view = |&part: &Entity| visible.get(part).is_ok_and(|visibility| visibility.get());
-            if !parts.entities.iter().any(in_view) {
+        || (all.borrow_local_mut(), wanted.borrow_local_mut(), lists.borrow_local_mut()),
+        |(desk, wanted, lists), (entity, mut item, mut parts, transform, steps, teleported, posed)| {
+            let parts = parts.bypass_change_detection();
+            item.playing.bypass_change_detection().place = None;
+            let first = lists.due.len();
+            if lists.look(entity, &parts.entities, &seen) {
+                desk.counts.in_view += 1;
+                notice_jump(parts, &transform, teleported);
+            } else if item.pose.as_ref().is_none_or(|pose| !pose.joints.is_empty()) {
                 return;
             }
-            desk.counts.in_view += 1;
-            notice_jump(parts.bypass_change_detection(), transform, teleported);
-            if posed != (false, false, false) || item.overrides.is_some() {
-                return;
-            }
-            if let Some((mut steps, _)) = steps.filter(|(steps, _)| steps.every > 1) {
-                let Some(character) = assets.get(item.handle.id()) else { return };
-                item.catch_up(character);
-                let (playing, now) = (&item.playing, (item.playing.stamp(), character.skeleton.len()));
-                let scratch = &mut desk.scratch;
-                let steps = steps.bypass_change_detection();
-                match steps.step(&mut item.pose, now, (frame, entity.index_u32()), |joints| {
-                    playing.evaluate(character, None, &[], scratch, joints);
-                }) {
-                    Stepped::Nothing => {}
-                    Stepped::Interpolated => desk.counts.interpolated += 1,
-                    Stepped::Evaluated => desk.counts.evaluated += 1,
+            let moved = transform.is_changed();
+            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1);
+            let changed = match (assets.get(item.handle.id()), &mut item) {
+                (None, _) => false,
+                (_, item) if posed != (false, false, false) || item.overrides.is_some() => {
+                    item.pose.as_ref().is_some_and(|pose| pose.is_changed())
                 }
-            } else if sharing != PoseSharing::Off {
-                let Some(character) = assets.get(item.handle.id()) else { return };
-                item.catch_up(character);
-                let key = item.playing.key(item.handle, sharing.steps());
-                if key != item.pose.evaluated || item.pose.joints.len() != character.skeleton.len() {
-                    wanted.push((key, entity));
+                (Some(character), item) => {
+                    item.catch_up(character);
+                    if let Some(mut steps) = steps {
+                        item.step(character, steps.bypass_change_detection(), (frame, entity.index_u32()), desk)
+                    } else if sharing != PoseSharing::Off {
+                        let key = item.playing.key(item.handle, sharing.steps());
+                        let is_new = item.is_new(key, character, moved);
+                        wanted.extend(is_new.then_some((key, entity)));
+                        is_new
+                    } else if item.pose.is_some() {
+                        item.evaluate(character, desk)
+                    } else {
+                        // Worked out where its skin is written.
+                        let is_new = item.is_new(item.playing.stamp(), character, moved);
+                        desk.counts.evaluated += usize::from(is_new);
+                        is_new
+                    }
                 }
-            } else {
-                evaluate(&assets, item, desk);
-            }
+            };
+            let before = &mut item.playing.bypass_change_detection().changed;
+            lists.settle(first, changed || moved, parts.jumped, before);
         },
     );
     counts.collect(&mut desks);
@@ -146,27 +164,51 @@ fn notice_jump(parts: &mut CharacterParts, transform: &GlobalTransform, teleport
     parts.last_place = Some(place);
 }
 
-fn evaluate(assets: &Assets<Character>, mut item: PosingItem, desk: &mut Desk) {
-    let Some(character) = assets.get(item.handle.id()) else { return };
-    item.catch_up(character);
-    let changed = item.overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
-    let overrides = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
-    // So that a pose by hand is not taken for the clips' own when the hand is gone.
-    let stamp = if overrides.is_empty() { item.playing.stamp() } else { !item.playing.stamp() };
-    if stamp == item.pose.evaluated && !changed && item.pose.joints.len() == character.skeleton.len() {
-        return;
-    }
-    let pose = &mut *item.pose;
-    item.playing.evaluate(character, None, overrides, &mut desk.scratch, &mut pose.joints);
-    pose.evaluated = stamp;
-    desk.counts.evaluated += 1;
-}
-
 impl PosingItem<'_, '_> {
     /// Looks the layers up again if the controller was changed: perhaps by a listener, after they were.
     fn catch_up(&mut self, character: &Character) {
         if self.controller.is_changed() {
             self.playing.bypass_change_detection().look_up(character, &self.controller);
+        }
+    }
+
+    /// Works out the pose that it keeps; whether it was another one.
+    fn evaluate(&mut self, character: &Character, desk: &mut Desk) -> bool {
+        let Some(pose) = &mut self.pose else { return false };
+        let changed = self.overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
+        let overrides = self.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+        // So that a pose by hand is not taken for the clips' own when the hand is gone.
+        let stamp = if overrides.is_empty() { self.playing.stamp() } else { !self.playing.stamp() };
+        if stamp == pose.evaluated && !changed && pose.joints.len() == character.skeleton.len() {
+            return false;
+        }
+        let pose = &mut **pose;
+        self.playing.evaluate_to(character, None, overrides, &mut desk.scratch, &mut pose.joints);
+        pose.evaluated = stamp;
+        desk.counts.evaluated += 1;
+        true
+    }
+
+    /// Moves the pose that it keeps on by a frame; whether it changed.
+    fn step(&mut self, character: &Character, steps: &mut Steps, now: (u32, u32), desk: &mut Desk) -> bool {
+        let (playing, Some(pose)) = (&self.playing, &mut self.pose) else { return false };
+        let (scratch, counts) = (&mut desk.scratch, &mut desk.counts);
+        let stepped = steps.step(pose, (playing.stamp(), character.skeleton.len()), now, |joints| {
+            playing.evaluate_to(character, None, &[], scratch, joints);
+        });
+        counts.evaluated += usize::from(stepped == Stepped::Evaluated);
+        counts.interpolated += usize::from(stepped == Stepped::Interpolated);
+        stepped != Stepped::Nothing
+    }
+
+    /// Whether the pose that a number stands for, a stamp or a key, has to be worked out.
+    fn is_new(&mut self, number: u64, character: &Character, moved: bool) -> bool {
+        match &self.pose {
+            Some(pose) => pose.evaluated != number || pose.joints.len() != character.skeleton.len(),
+            None => {
+                let drawn = &mut self.playing.bypass_change_detection().drawn;
+                std::mem::replace(drawn, number) != number || moved
+            }
         }
     }
 }

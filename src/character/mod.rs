@@ -24,6 +24,7 @@ mod part_overrides;
 mod pick;
 mod playing;
 mod rate;
+mod redraw;
 mod sharing;
 mod socket;
 mod spawn;
@@ -39,6 +40,7 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use pick::{PickCharacters, PickedCharacter};
 pub(crate) use playing::Playing;
 pub use rate::UpdateRate;
+pub(crate) use redraw::{Due, PaletteRange, Poses, Redraw};
 pub use sharing::PoseSharing;
 pub use socket::{Carries, JointTransforms, SocketOf};
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -90,6 +92,7 @@ impl Plugin for CharacterPlugin {
             .init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
             .init_resource::<sharing::Shared>()
+            .init_resource::<Redraw>()
             .init_resource::<weight_view::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
             .configure_sets(

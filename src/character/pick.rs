@@ -1,21 +1,22 @@
 //! Picking: which character a ray meets, at the place where it is posed.
 
-use super::{CharacterParts, ModelPose, SkinnedCharacter};
+use super::{CharacterParts, SkinnedCharacter, redraw::Poses};
 use crate::{
-    asset::{Character, CharacterPart},
+    asset::CharacterPart,
     model::JointIndex,
-    pose::{Palette, PickSkin, SkinHit, TriangleIndices, ray_meets_box},
+    pose::{Palette, PickSkin, Scratch, SkinHit, TriangleIndices, ray_meets_box},
 };
 use bevy::{
     ecs::system::SystemParam,
     mesh::{Indices, VertexAttributeValues},
     prelude::*,
 };
+use glam::Affine3A;
 
 /// System parameter that casts rays on characters as they are posed.
 ///
-/// The answer is exact, to the triangle, for the pose that was last evaluated: in `PostUpdate`, for
-/// characters in view. Out of view that is the last pose seen (see [`ModelPose`]). Hidden parts and
+/// The answer is exact, to the triangle, for the pose of the last `PostUpdate`; for a character that keeps its
+/// [`ModelPose`](super::ModelPose) and is out of view, that is the last pose seen. Hidden parts and
 /// characters let rays through, and so do parts whose mesh is only on the GPU
 /// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)).
 ///
@@ -33,13 +34,9 @@ use bevy::{
 /// ```
 #[derive(SystemParam)]
 pub struct PickCharacters<'w, 's> {
-    assets: Res<'w, Assets<Character>>,
     meshes: Res<'w, Assets<Mesh>>,
-    characters: Query<
-        'w,
-        's,
-        (Entity, &'static SkinnedCharacter, &'static CharacterParts, &'static ModelPose, &'static GlobalTransform),
-    >,
+    characters: Query<'w, 's, (Entity, &'static CharacterParts), With<SkinnedCharacter>>,
+    poses: Poses<'w, 's>,
     shown: Query<'w, 's, (Option<&'static Visibility>, Option<&'static ChildOf>)>,
 }
 
@@ -73,43 +70,44 @@ impl PickCharacters<'_, '_> {
     /// As [`Self::pick`], among the characters that pass a test.
     pub fn pick_where(&self, ray: Ray3d, mut test: impl FnMut(Entity) -> bool) -> Option<PickedCharacter> {
         let mut nearest: Option<PickedCharacter> = None;
-        let (mut posed, mut palette) = (Vec::new(), Vec::new());
-        for (character, handle, parts, pose, world) in &self.characters {
-            let Some(asset) = self.assets.get(handle.id()) else { continue };
-            let from_world = world.affine().inverse();
-            // Pressed flat by a scale of zero: there is nothing to be hit.
-            if pose.joints.len() != asset.skeleton.len() || !from_world.is_finite() || !test(character) {
-                continue;
-            }
-            let origin = from_world.transform_point3(ray.origin);
-            let direction = from_world.transform_vector3(*ray.direction);
-            for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate() {
-                if !ray_meets_box(origin, direction, box_of(part, pose)) || !self.is_shown(entity) {
-                    continue;
+        let mut desk = (Scratch::default(), Vec::new(), Vec::new());
+        for (character, parts) in self.characters.iter().filter(|(character, _)| test(*character)) {
+            let (scratch, posed, palette) = (&mut desk.0, &mut desk.1, &mut desk.2);
+            self.poses.with(character, scratch, |asset, &world, joints| {
+                let from_world = world.inverse();
+                // Pressed flat by a scale of zero: there is nothing to be hit.
+                if !from_world.is_finite() {
+                    return;
                 }
-                let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
-                palette.clear();
-                palette.resize(part.palette.len(), Mat4::IDENTITY);
-                let inverse_bind = asset.skeleton.inverse_bind();
-                let world = world.affine();
-                Palette { world, model: &pose.joints, inverse_bind, remap: &part.palette }.run(&mut palette);
-                let hit = cast(ray, part, mesh, &palette, world.into(), &mut posed);
-                let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
-                if nearest.is_none_or(|nearest| distance < nearest.distance) {
-                    let point = ray.get_point(distance);
-                    let part = index;
-                    nearest = Some(PickedCharacter {
-                        character,
-                        entity,
-                        part,
-                        joint,
-                        distance,
-                        point,
-                        triangle,
-                        barycentrics,
-                    });
+                let origin = from_world.transform_point3(ray.origin);
+                let direction = from_world.transform_vector3(*ray.direction);
+                for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate() {
+                    if !ray_meets_box(origin, direction, box_of(part, joints)) || !self.is_shown(entity) {
+                        continue;
+                    }
+                    let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
+                    palette.clear();
+                    palette.resize(part.palette.len(), Mat4::IDENTITY);
+                    let inverse_bind = asset.skeleton.inverse_bind();
+                    Palette { world, model: joints, inverse_bind, remap: &part.palette }.run(palette);
+                    let hit = cast(ray, part, mesh, palette, world.into(), posed);
+                    let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
+                    if nearest.is_none_or(|nearest| distance < nearest.distance) {
+                        let point = ray.get_point(distance);
+                        let part = index;
+                        nearest = Some(PickedCharacter {
+                            character,
+                            entity,
+                            part,
+                            joint,
+                            distance,
+                            point,
+                            triangle,
+                            barycentrics,
+                        });
+                    }
                 }
-            }
+            });
         }
         nearest
     }
@@ -130,9 +128,9 @@ impl PickCharacters<'_, '_> {
     }
 }
 
-fn box_of(part: &CharacterPart, pose: &ModelPose) -> (Vec3, Vec3) {
+fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> (Vec3, Vec3) {
     let rest = || (part.rest_bounds.min().into(), part.rest_bounds.max().into());
-    part.bounds.posed(&pose.joints).unwrap_or_else(rest)
+    part.bounds.posed(joints).unwrap_or_else(rest)
 }
 
 fn cast(

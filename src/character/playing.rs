@@ -7,6 +7,7 @@ use crate::{
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
 use glam::Affine3A;
+use smallvec::SmallVec;
 use std::{
     hash::{BuildHasher, Hash, Hasher},
     sync::Arc,
@@ -15,7 +16,8 @@ use std::{
 /// The clips that shape a character's pose now, with what they need from the asset.
 #[derive(Component, Clone, Debug, Default)]
 pub(crate) struct Playing {
-    layers: Vec<Played>,
+    /// In the component itself where they are two, as they mostly are: these are read in every frame.
+    layers: SmallVec<[Played; 2]>,
     priority_blend: f32,
     /// Version of the asset they were looked up in.
     version: u64,
@@ -23,8 +25,12 @@ pub(crate) struct Playing {
     stamp: u64,
     /// Stands for which clips play and which of them are masked; never 0.
     clips: u64,
-    /// Place of the pose it shares, while poses are handed out.
+    /// Place of the pose it shares in this frame.
     pub(super) place: Option<usize>,
+    /// Of the pose drawn last where no [`ModelPose`](super::ModelPose) keeps one: its stamp, or its key.
+    pub(super) drawn: u64,
+    /// Whether it changed in the frame before, as it was drawn.
+    pub(super) changed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -104,8 +110,23 @@ impl Playing {
         hasher.finish().max(1)
     }
 
-    /// Writes the pose's joints, with times rounded to so many steps a second.
-    pub(super) fn evaluate(
+    /// Works out what the clips make of the pose in `scratch`, with times rounded to so many steps a second and
+    /// the roots hanging from `root`.
+    pub(super) fn evaluate_clips(
+        &self,
+        character: &Character,
+        steps: Option<f64>,
+        root: Option<&Affine3A>,
+        scratch: &mut Scratch,
+    ) {
+        self.with_layers(character, steps, |layers| {
+            let job = Evaluate::new(&character.skeleton, layers);
+            Evaluate { priority_blend: self.priority_blend, ..job }.run_clips(root, scratch);
+        });
+    }
+
+    /// Works out the pose and writes its joints to `joints`, with times rounded to so many steps a second.
+    pub(super) fn evaluate_to(
         &self,
         character: &Character,
         steps: Option<f64>,
@@ -121,22 +142,24 @@ impl Playing {
 
     /// Calls `work` with the layers to be mixed.
     fn with_layers(&self, character: &Character, steps: Option<f64>, work: impl FnOnce(&[ClipLayer])) {
-        let mut layers = self.layers.iter().filter_map(|played| {
+        // What was looked up in another version says nothing about this one's clips.
+        let layers = if self.version == character.version { &self.layers[..] } else { &[] };
+        let mut layers = layers.iter().filter_map(|played| {
             let layer = played.layer(character)?;
             Some(ClipLayer { time: rounded(layer.time, steps), ..layer })
         });
         let Some(first) = layers.next() else { return work(&[]) };
+        let Some(second) = layers.next() else { return work(&[first]) };
+        let Some(third) = layers.next() else { return work(&[first, second]) };
         let mut few = [first; FEW];
-        let mut count = 1;
-        for (slot, layer) in few[1..].iter_mut().zip(&mut layers) {
+        (few[1], few[2]) = (second, third);
+        let mut count = 3;
+        for (slot, layer) in few[count..].iter_mut().zip(&mut layers) {
             *slot = layer;
             count += 1;
         }
-        if count < FEW {
-            return work(&few[..count]);
-        }
         match layers.next() {
-            None => work(&few),
+            None => work(&few[..count]),
             Some(more) => work(&few.into_iter().chain([more]).chain(layers).collect::<Vec<_>>()),
         }
     }

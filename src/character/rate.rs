@@ -27,7 +27,7 @@ use glam::Affine3A;
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
-#[require(Steps)]
+#[require(Steps, ModelPose)]
 pub enum UpdateRate {
     /// Every n-th frame; 0 counts as 1.
     Every(u32),

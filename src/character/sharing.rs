@@ -37,13 +37,27 @@ impl PoseSharing {
 
 /// Who wants a pose, and the poses there are; kept for their memory.
 #[derive(Resource, Default)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// By thread: what is wanted, and by whom.
     pub(super) wanted: Parallel<Vec<(u64, Entity)>>,
     all: Vec<(u64, Entity)>,
     places: HashMap<u64, usize>,
     poses: Vec<Pose>,
     scratch: Parallel<Scratch>,
+    /// Of the [`PoseSharing`] of this frame.
+    pub(super) steps: Option<f64>,
+}
+
+impl Shared {
+    /// The pose a character shares in this frame.
+    pub(super) fn pose_of(&self, playing: &Playing) -> Option<&[Affine3A]> {
+        self.poses.get(playing.place?).map(|pose| &pose.joints[..])
+    }
+
+    /// Steps a second to which times are rounded.
+    pub(super) fn steps(&self) -> Option<f64> {
+        self.steps
+    }
 }
 
 /// One evaluation.
@@ -55,15 +69,14 @@ struct Pose {
     joints: Vec<Affine3A>,
 }
 
-/// Evaluates what is wanted, each pose once, and hands it to all who want it.
+/// Evaluates what is wanted, each pose once, and hands it to all who keep theirs.
 pub(super) fn share(
-    sharing: Res<PoseSharing>,
     assets: Res<Assets<Character>>,
     shared: ResMut<Shared>,
     mut counts: ResMut<PoseCounts>,
-    mut characters: Query<(&SkinnedCharacter, &mut Playing, &mut ModelPose)>,
+    mut characters: Query<(&SkinnedCharacter, &mut Playing, Option<&mut ModelPose>)>,
 ) {
-    let Shared { wanted, all, places, poses, scratch } = shared.into_inner();
+    let Shared { wanted, all, places, poses, scratch, steps } = shared.into_inner();
     all.clear();
     wanted.iter_mut().for_each(|list| all.append(list));
     if all.is_empty() {
@@ -88,13 +101,13 @@ pub(super) fn share(
     counts.shared += all.len() - count;
 
     let read = characters.as_readonly();
-    let steps = sharing.steps();
+    let steps = *steps;
     let evaluate = |poses: &mut [Pose]| {
         let mut scratch = scratch.borrow_local_mut();
         for pose in poses {
             let Some((handle, playing, _)) = pose.character.and_then(|entity| read.get(entity).ok()) else { continue };
             let Some(character) = assets.get(handle.id()) else { continue };
-            playing.evaluate(character, steps, &[], &mut scratch, &mut pose.joints);
+            playing.evaluate_to(character, steps, &[], &mut scratch, &mut pose.joints);
         }
     };
     let pool = ComputeTaskPool::get();
@@ -112,7 +125,9 @@ pub(super) fn share(
     }
 
     let poses = &*poses;
-    characters.par_iter_mut().batching_strategy(batches()).for_each(|(_, mut playing, mut pose)| {
+    characters.par_iter_mut().batching_strategy(batches()).for_each(|(_, mut playing, pose)| {
+        // The others are drawn from the one pose there is.
+        let Some(mut pose) = pose else { return };
         let Some(place) = playing.bypass_change_detection().place.take() else { return };
         let Some(Pose { key, joints, .. }) = poses.get(place) else { return };
         pose.joints.clone_from(joints);

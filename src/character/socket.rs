@@ -1,7 +1,10 @@
 //! Things carried by joints.
 
-use super::{CharacterParts, ModelPose, SkinnedCharacter};
-use crate::asset::{Character, Socket};
+use super::{CharacterParts, ModelPose, SkinnedCharacter, redraw::Poses};
+use crate::{
+    asset::{Character, Socket},
+    pose::{Palette, Scratch},
+};
 use bevy::{
     ecs::{entity::Entities, system::SystemParam},
     prelude::*,
@@ -43,6 +46,7 @@ pub struct SocketOf {
 /// On a character: the entities its joints carry. Kept by [`SocketOf`].
 #[derive(Component, Debug, Default)]
 #[relationship_target(relationship = SocketOf)]
+#[require(ModelPose)]
 pub struct Carries(Vec<Entity>);
 
 /// What a socket's name meant in one version of a character's asset.
@@ -128,20 +132,37 @@ fn warn_missing(character: &Character, name: &str) {
 
 /// System parameter that answers where a character's joints are.
 ///
-/// Poses are evaluated in `PostUpdate`; before that, and for characters out of view, the answer is the
-/// last pose seen.
+/// Poses follow what plays in `PostUpdate`; before that the answer is the frame before's. A character that
+/// keeps a [`ModelPose`](super::ModelPose) answers with that, which out of view is the last pose seen. For any
+/// other the pose is worked out anew with each question, which takes about a microsecond.
 #[derive(SystemParam)]
 pub struct JointTransforms<'w, 's> {
-    assets: Res<'w, Assets<Character>>,
-    characters: Query<'w, 's, (&'static SkinnedCharacter, &'static ModelPose, &'static GlobalTransform)>,
+    poses: Poses<'w, 's>,
 }
 
 impl JointTransforms<'_, '_> {
     /// World transform of a socket or joint; `None` while the asset is not there, or without such a joint.
     pub fn joint_transform(&self, character: Entity, socket_or_joint: &str) -> Option<GlobalTransform> {
-        let (handle, pose, world) = self.characters.get(character).ok()?;
-        let socket = self.assets.get(handle.id())?.socket(socket_or_joint)?;
-        let place = world.affine() * *pose.joint(socket.joint)? * socket.offset;
-        Some(place.into())
+        let of_joint = |character: &Character, world: &Affine3A, joints: &[Affine3A]| {
+            let socket = character.socket(socket_or_joint)?;
+            Some(*world * *joints.get(usize::from(socket.joint))? * socket.offset)
+        };
+        Some(self.poses.with(character, &mut Scratch::default(), of_joint)??.into())
+    }
+
+    /// Every joint's matrix, joint → the character's space; `None` while the asset is not there.
+    pub fn pose(&self, character: Entity) -> Option<Vec<Affine3A>> {
+        self.poses.with(character, &mut Scratch::default(), |_, _, joints| joints.to_vec())
+    }
+
+    /// The skinning matrices of a part, as the GPU gets them: for a skin that is bent on the CPU. `None` while
+    /// the asset is not there, or without such a part.
+    pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
+        self.poses.with_drawn(character, &mut Scratch::default(), |character, &world, model| {
+            let (remap, inverse_bind) = (&character.parts.get(part)?.palette, character.skeleton.inverse_bind());
+            let mut out = vec![Mat4::IDENTITY; remap.len()];
+            Palette { world, model, inverse_bind, remap }.run(&mut out);
+            Some(out)
+        })?
     }
 }

@@ -1,6 +1,6 @@
 //! Parts: spawned when the asset is there, again when it changes, gone when it goes.
 
-use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported};
+use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported, redraw::PaletteRange};
 use crate::asset::{Character, next_version};
 use bevy::{
     asset::AssetLoadFailedEvent,
@@ -78,10 +78,10 @@ pub(super) fn follow_assets(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
-    mut characters: Query<(Entity, Ref<SkinnedCharacter>, &mut CharacterParts, &mut ModelPose)>,
+    mut characters: Query<(Entity, Ref<SkinnedCharacter>, &mut CharacterParts, Option<&mut ModelPose>)>,
 ) {
     let moved = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
-    for (entity, handle, mut parts, mut pose) in &mut characters {
+    for (entity, handle, mut parts, pose) in &mut characters {
         if !moved && !handle.is_changed() {
             continue;
         }
@@ -96,7 +96,9 @@ pub(super) fn follow_assets(
             continue;
         }
         clear(&mut commands, &mut parts);
-        *pose = ModelPose { joints: character.skeleton.rest_model(), evaluated: 0 };
+        if let Some(mut pose) = pose {
+            *pose = ModelPose { joints: character.skeleton.rest_model(), evaluated: 0 };
+        }
         let rest = character.rest_bounds();
         *parts = CharacterParts {
             version: Some(character.version),
@@ -126,7 +128,8 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
     if !part.palette.is_empty() {
         // Joints that are no entities: Bevy allocates a range of its buffer for them and leaves it to us.
         let joints = vec![Entity::PLACEHOLDER; part.palette.len()];
-        spawned.insert(SkinnedMesh { inverse_bindposes: Handle::default(), joints });
+        let range = PaletteRange::new(joints.len());
+        spawned.insert((SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range));
     }
     spawned.id()
 }

@@ -26,12 +26,13 @@ use glam::Affine3A;
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[relationship(relationship_target = Wears)]
-#[require(Transform, Visibility, WornJoints)]
+#[require(ModelPose, Transform, Visibility, WornJoints)]
 pub struct WornBy(pub Entity);
 
 /// On a body: what it wears. Kept by [`WornBy`].
 #[derive(Component, Debug, Default)]
 #[relationship_target(relationship = WornBy)]
+#[require(ModelPose)]
 pub struct Wears(Vec<Entity>);
 
 /// Which of the body's joints moves each joint, for one version of both.

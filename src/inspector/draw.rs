@@ -22,6 +22,7 @@ use glam::Affine3A;
 /// gizmos (features `bevy_gizmos` and `bevy_gizmos_render`).
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
+#[require(ModelPose)]
 pub struct DrawSkeleton {
     /// How bones are drawn.
     pub bones: BoneShape,

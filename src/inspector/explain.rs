@@ -154,7 +154,7 @@ pub(super) fn show(
             line(ui, "by hand", how, change.weight, percent(change.weight));
         }
         let at = usize::from(joint);
-        let shown = local_of(character, &item.pose.joints, at).rotation;
+        let shown = local_of(character, item.joints(), at).rotation;
         let turn = character.skeleton.rest_of(at).rotation.angle_between(shown).to_degrees();
         ui.add_space(6.0);
         ui.label(RichText::new(format!("The pose shown is turned {turn:.1}° from rest.")).weak());

@@ -129,13 +129,13 @@ pub(super) fn show(
         }
         heading(ui, state, character, joint);
         let at = usize::from(joint);
-        let local = local_of(character, &item.pose.joints, at);
+        let local = local_of(character, item.joints(), at);
         ui.add_space(4.0);
         section(ui, "Pose by hand", true, |ui| {
             hand::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
         });
         section(ui, "Local", true, |ui| numbers::transform(ui, "local", &local));
-        if let Some(model) = item.pose.joints.get(at) {
+        if let Some(model) = item.joints().get(at) {
             section(ui, "Model", false, |ui| numbers::transform(ui, "model", &JointTransform::from_affine(*model)));
         }
         section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(at)));

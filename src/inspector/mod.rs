@@ -239,13 +239,20 @@ struct Inspected {
     name: Option<&'static Name>,
     handle: &'static SkinnedCharacter,
     parts: &'static CharacterParts,
-    pose: &'static ModelPose,
+    pose: Option<&'static ModelPose>,
     world: &'static GlobalTransform,
     controller: &'static mut AnimationController,
     overrides: Option<&'static mut PoseOverrides>,
     draw: Option<&'static mut DrawSkeleton>,
     view: Option<&'static mut WeightView>,
     part_overrides: Option<&'static mut PartOverrides>,
+}
+
+impl InspectedItem<'_, '_> {
+    /// The pose it keeps; empty before there is one.
+    fn joints(&self) -> &[glam::Affine3A] {
+        self.pose.map_or(&[], |pose| &pose.joints)
+    }
 }
 
 /// The rest of the world, as far as the panel looks.
@@ -304,6 +311,9 @@ fn panel(
                 ui.weak("Its asset is not loaded yet.");
                 return;
             };
+            if item.pose.is_none() {
+                around.commands.entity(item.entity).try_insert(ModelPose::default());
+            }
             state.weights.follow(inspector.joint, &mut item);
             tabs(ui, &mut inspector);
             ui.separator();

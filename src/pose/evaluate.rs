@@ -40,17 +40,27 @@ impl<'a> Evaluate<'a> {
     /// # Panics
     /// In debug builds, if a clip is not bound to the skeleton.
     pub fn run(&self, scratch: &mut Scratch) {
-        let Scratch { local, model, mix, ik } = scratch;
+        self.run_clips(None, scratch);
+        let Scratch { local, model, ik, .. } = scratch;
+        AdjustJoints { skeleton: self.skeleton, overrides: self.overrides }.run(local, model);
+        for goal in self.ik {
+            goal.run(self.skeleton, ik, local, model);
+        }
+    }
+
+    /// Works out what the clips alone make of the pose, with the roots hanging from `root`: joint → `root`'s
+    /// space, for a skin whose joints nobody looks at.
+    ///
+    /// # Panics
+    /// As [`Self::run`].
+    pub fn run_clips(&self, root: Option<&Affine3A>, scratch: &mut Scratch) {
+        let Scratch { local, model, mix, .. } = scratch;
         let Self { skeleton, layers, priority_blend, .. } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
         let unit_scale = skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
         Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() }.run(mix, local);
-        LocalToModel { parents: skeleton.parents(), local, root: None, unit_scale }.run(model);
-        AdjustJoints { skeleton, overrides: self.overrides }.run(local, model);
-        for goal in self.ik {
-            goal.run(skeleton, ik, local, model);
-        }
+        LocalToModel { parents: skeleton.parents(), local, root, unit_scale }.run(model);
     }
 
     /// Like [`Self::run`], but writes the joints in model space to `model`, which takes on their number;

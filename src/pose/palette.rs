@@ -2,12 +2,13 @@
 
 use super::product::{self, Product};
 use crate::model::JointIndex;
-use glam::{Affine3A, Mat4};
+use glam::{Affine3A, Mat3A, Mat4};
 
 /// The palette of one part: `world · model · inverse_bind` for each of its joints.
 #[derive(Clone, Copy, Debug)]
 pub struct Palette<'a> {
-    /// The character's place in the world.
+    /// The character's place in the world. One that only moves costs half as much: what turns and scales can
+    /// be in [`LocalToModel::root`](super::LocalToModel::root) already.
     pub world: Affine3A,
     /// Every joint's matrix in model space, from [`LocalToModel`](super::LocalToModel).
     pub model: &'a [Affine3A],
@@ -30,13 +31,23 @@ impl Palette<'_> {
     fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
         // Where the compiler sees that nothing written can change them, they stay in registers.
         let Self { world, model, inverse_bind, remap } = *self;
-        let world = product.left(&world);
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
-        for (out, &joint) in out[..remap.len()].iter_mut().zip(remap) {
-            let joint = usize::from(joint);
-            let skinning = product.of(product.left(&model[joint]), product.right(&inverse_bind[joint]));
-            product.write_matrix(world, skinning, out);
+        let entries = out[..remap.len()].iter_mut().zip(remap);
+        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
+        if world.matrix3 == Mat3A::IDENTITY {
+            let place = product.place(world.translation);
+            for (out, &joint) in entries {
+                let joint = usize::from(joint);
+                product.write_placed(place, product.left(&model[joint]), product.right(&inverse_bind[joint]), out);
+            }
+        } else {
+            let world = product.left(&world);
+            for (out, &joint) in entries {
+                let joint = usize::from(joint);
+                let skinning = product.of(product.left(&model[joint]), product.right(&inverse_bind[joint]));
+                product.write_matrix(world, skinning, out);
+            }
         }
     }
 }

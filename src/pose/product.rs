@@ -21,6 +21,8 @@ pub(crate) trait Product: Copy {
     type Right: Copy;
     /// The matrices of four joints laid out to be right factors.
     type Locals: Copy;
+    /// A place to be moved to.
+    type Place: Copy;
     /// Two rows of four numbers, such as the x and the y of four joints.
     type Pair: Copy;
 
@@ -32,6 +34,9 @@ pub(crate) trait Product: Copy {
     fn of(self, a: Self::Left, b: Self::Right) -> Self::Right;
     /// Writes `a · b` with its last row.
     fn write_matrix(self, a: Self::Left, b: Self::Right, out: &mut Mat4);
+    fn place(self, translation: Vec3A) -> Self::Place;
+    /// Writes `a · b` with its last row, moved to a place.
+    fn write_placed(self, place: Self::Place, a: Self::Left, b: Self::Right, out: &mut Mat4);
     /// The matrices of four joints, laid out to be right factors.
     fn locals(self, elements: &Elements) -> Self::Locals;
     /// Writes `a · b`, where `b` is the matrix of the joint in lane 0 to 3.
@@ -46,6 +51,10 @@ pub(crate) trait Product: Copy {
     fn fused(self, a: Self::Pair, b: Self::Pair, c: Self::Pair) -> Self::Pair;
     /// `a · b + c` of one row, rounded once.
     fn fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
+    /// `a · b − c` of one row, rounded once.
+    fn fused_less_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
+    /// `c − a · b` of one row, rounded once.
+    fn less_fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// The same row twice.
     fn both(self, row: Vec4) -> Self::Pair;
 }
@@ -65,11 +74,11 @@ impl Elements {
     pub(crate) fn new<P: Product, const SCALE: bool>(p: P, row: &SoaTransform) -> Self {
         let SoaTransform { translation: t, rotation: SoaQuat { x, y, z, w }, scale: s } = *row;
         let (x2, y2, z2) = (x + x, y + y, z + z);
+        let (less_xx, less_yy) = (p.less_fused_row(x, x2, Vec4::ONE), p.less_fused_row(y, y2, Vec4::ONE));
         let (wx, wy, wz) = (w * x2, w * y2, w * z2);
-        let (less_xx, less_yy) = (p.fused_row(-x, x2, Vec4::ONE), p.fused_row(-y, y2, Vec4::ONE));
-        let mut x_axis = [p.fused_row(-z, z2, less_yy), p.fused_row(x, y2, wz), p.fused_row(x, z2, -wy)];
-        let mut y_axis = [p.fused_row(x, y2, -wz), p.fused_row(-z, z2, less_xx), p.fused_row(y, z2, wx)];
-        let mut z_axis = [p.fused_row(x, z2, wy), p.fused_row(y, z2, -wx), p.fused_row(-y, y2, less_xx)];
+        let mut x_axis = [p.less_fused_row(z, z2, less_yy), p.fused_row(x, y2, wz), p.fused_less_row(x, z2, wy)];
+        let mut y_axis = [p.fused_less_row(x, y2, wz), p.less_fused_row(z, z2, less_xx), p.fused_row(y, z2, wx)];
+        let mut z_axis = [p.fused_row(x, z2, wy), p.fused_less_row(y, z2, wx), p.less_fused_row(y, y2, less_xx)];
         if SCALE {
             for i in 0..3 {
                 (x_axis[i], y_axis[i], z_axis[i]) = (x_axis[i] * s.x, y_axis[i] * s.y, z_axis[i] * s.z);
@@ -132,6 +141,7 @@ impl Product for Portable {
     type Left = Affine3A;
     type Right = Affine3A;
     type Locals = [Affine3A; 4];
+    type Place = Vec3A;
     type Pair = [Vec4; 2];
 
     #[inline(always)]
@@ -152,6 +162,17 @@ impl Product for Portable {
     #[inline(always)]
     fn write_matrix(self, a: Affine3A, b: Affine3A, out: &mut Mat4) {
         *out = Mat4::from(self.of(a, b));
+    }
+
+    #[inline(always)]
+    fn place(self, translation: Vec3A) -> Vec3A {
+        translation
+    }
+
+    #[inline(always)]
+    fn write_placed(self, place: Vec3A, a: Affine3A, b: Affine3A, out: &mut Mat4) {
+        let Affine3A { matrix3, translation } = self.of(a, b);
+        *out = Mat4::from(Affine3A { matrix3, translation: translation + place });
     }
 
     #[inline(always)]
@@ -187,6 +208,16 @@ impl Product for Portable {
     #[inline(always)]
     fn fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         fused(a, b, c)
+    }
+
+    #[inline(always)]
+    fn fused_less_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        fused(a, b, -c)
+    }
+
+    #[inline(always)]
+    fn less_fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        fused(-a, b, c)
     }
 
     #[inline(always)]
@@ -297,6 +328,8 @@ mod tests {
         for right in [right, product.of(product.left(a), right)] {
             product.write_matrix(product.left(a), right, &mut matrix);
             numbers.extend(matrix.to_cols_array());
+            product.write_placed(product.place(b.translation), product.left(a), right, &mut matrix);
+            numbers.extend(matrix.to_cols_array());
         }
         let elements = [Elements::new::<P, true>(product, row), Elements::new::<P, false>(product, row)];
         for locals in elements.map(|elements| product.locals(&elements)) {
@@ -308,6 +341,10 @@ mod tests {
         let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
         for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y), product.fused(x, y, x)] {
             numbers.extend(product.rows(pair).iter().flat_map(|row| row.to_array()));
+        }
+        let (a, b, c) = (row.rotation.x, row.rotation.y, row.rotation.z);
+        for row in [product.fused_row(a, b, c), product.fused_less_row(a, b, c), product.less_fused_row(a, b, c)] {
+            numbers.extend(row.to_array());
         }
         numbers.into_iter().map(bits_of).collect()
     }

@@ -4,4 +4,4 @@ mod backend;
 mod palette;
 
 pub use backend::render_plugin;
-pub use palette::{ExtractPalettes, PalettePlugin};
+pub use palette::{ExtractPalettes, PalettePlugin, WritePalettes};

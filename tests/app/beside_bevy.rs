@@ -27,8 +27,8 @@ fn seen_by_any_camera_in_any_window_it_is_posed() {
     let window = RenderTarget::Window(WindowRef::Entity(second));
     app.world_mut().spawn((Camera3d::default(), window, at(1000.0)));
     let characters = [0.0, 1000.0, 2000.0].map(|x| {
-        let controller = AnimationController::playing("walk");
-        app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller, Transform::from_xyz(x, 0.0, 0.0))).id()
+        let walking = (SkinnedCharacter(handle.clone()), AnimationController::playing("walk"), ModelPose::default());
+        app.world_mut().spawn((walking, Transform::from_xyz(x, 0.0, 0.0))).id()
     });
     (0..5).for_each(|_| {
         app.update();

@@ -3,6 +3,7 @@
 use super::support::*;
 use bevy::{
     camera::visibility::{SetViewVisibility, ViewVisibility},
+    ecs::system::SystemState,
     prelude::*,
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
@@ -358,4 +359,52 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
         Evaluate { priority_blend, ..Evaluate::new(&model.skeleton, &layers) }.run(&mut scratch);
         assert_eq!(bits(&pose(&app, entity)), bits(scratch.model()));
     }
+}
+
+/// The same character twice, at the same time of the same clips: one keeps its pose, the other does not.
+fn kept_and_unkept(app: &mut TestApp) -> [Entity; 2] {
+    let handle = app.add(turning(), &manifest());
+    let both = [0, 1].map(|_| app.spawn(&handle, "walk"));
+    app.world().entity_mut(both[1]).remove::<ModelPose>();
+    both
+}
+
+/// Joints in the world by the system parameter, which asks who keeps a pose for it and reckons for who does not.
+fn asked(app: &mut TestApp, entity: Entity) -> Vec<Affine3A> {
+    let world = app.world();
+    SystemState::<JointTransforms>::new(world).get(world).unwrap().pose(entity).unwrap()
+}
+
+#[test]
+fn who_keeps_no_pose_has_the_same_one_when_asked() {
+    for sharing in [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(10.0)] {
+        let mut app = seen();
+        app.app.insert_resource(sharing);
+        let [kept, unkept] = kept_and_unkept(&mut app);
+        for _ in 0..10 {
+            app.update(0.07);
+            assert!(app.world().get::<ModelPose>(unkept).is_none());
+            let [a, b] = [kept, unkept].map(|entity| bits(&asked(&mut app, entity)));
+            assert_eq!(a, b, "{sharing:?}");
+            assert_eq!(a, bits(&pose(&app, kept)));
+            if sharing == PoseSharing::Off {
+                assert_eq!(counts(&app), PoseCounts { in_view: 2, evaluated: 2, ..default() });
+            } else {
+                assert!(counts(&app).evaluated <= 1, "{:?}", counts(&app));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pose_that_is_asked_for_later_is_there_in_the_next_frame_even_out_of_view() {
+    let mut app = TestApp::new();
+    let [_, unkept] = kept_and_unkept(&mut app);
+    app.update(0.4);
+    app.world().entity_mut(unkept).insert(ModelPose::default());
+    app.update(0.0);
+    assert_eq!(bits(&pose(&app, unkept)), bits(&asked(&mut app, unkept)));
+    let handle = app.app.world().get::<SkinnedCharacter>(unkept).unwrap().0.clone();
+    let rest = app.asset(&handle).unwrap().skeleton.rest_model();
+    assert_ne!(bits(&pose(&app, unkept)), bits(&rest), "it plays");
 }

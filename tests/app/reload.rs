@@ -89,14 +89,14 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     let (before, parts) = (version(&app, &handle), app.parts(entity));
     write(folder.path(), "one.character.ron", "(\n    model: \"chain.md5mesh\",\n    half_written_fie");
     app.server().reload("one.character.ron");
-    app.wait("the failure", |_| !logged("half_written_fie").is_empty() || !logged("one.character.ron:3:").is_empty());
+    // Bevy tries a reload that failed once more while meshes and clips of the asset live, and logs both.
+    app.wait("the failure", |_| logged("one.character.ron:3:").len() == 2);
     app.update(0.3);
     assert_eq!(version(&app, &handle), before);
     assert_eq!(app.parts(entity), parts);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
-    let said = logged("one.character.ron:3:").len();
     (0..5).for_each(|_| app.update(0.1));
-    assert_eq!(logged("one.character.ron:3:").len(), said, "said once");
+    assert_eq!(logged("one.character.ron:3:").len(), 2, "said by either try, and not once a frame");
     // A second character of it still gets its parts, and a good file is taken again.
     let other = app.spawn(&handle, "walk");
     app.update(0.1);

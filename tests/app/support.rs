@@ -11,7 +11,7 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::build_character,
-    character::{CharacterParts, CharacterPlugin},
+    character::{CharacterParts, CharacterPlugin, ModelPose},
     controller::TrackId,
     import::Manifest,
     model::{
@@ -68,6 +68,8 @@ impl TestApp {
             TransformPlugin,
             CharacterPlugin,
         ));
+        // What is tested here are mostly poses; see crowd.rs for characters that do not keep theirs.
+        app.register_required_components::<SkinnedCharacter, ModelPose>();
         app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
         app.init_resource::<Heard>();
         hear(&mut app, |e: &AnimationCallback| fact(e.entity, e.track, &e.name, &e.clip));

@@ -1,7 +1,7 @@
 //! Who is on stage, what they play, and what must be true of them.
 
 use super::{
-    offscreen::character::{asset, palette, parts, replace_by_skinned},
+    offscreen::character::{asset, palette, parts, pose, replace_by_skinned},
     snake::{self, snake},
     stage::{SIZE, Stage},
 };
@@ -184,9 +184,9 @@ impl Cast {
 }
 
 /// A part's palette by the definition.
-fn plain_palette(world: &World, character: Entity, part: usize) -> Vec<Mat4> {
+fn plain_palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4> {
+    let model = pose(world, character);
     let asset = asset(world, character);
-    let model = &world.get::<ModelPose>(character).expect("it is posed").joints;
     let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
     let inverse_bind = asset.skeleton.inverse_bind();
     let plain = |joint: usize| Mat4::from(place) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
@@ -203,8 +203,8 @@ fn corners(stage: &mut Stage, character: Entity) -> Vec<Vec2> {
     let camera = stage.camera;
     let world = stage.world();
     let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
-    let pose = world.get::<ModelPose>(character).expect("it is posed");
-    let joints = pose.joints.iter().map(|joint| Vec3::from((place * *joint).translation));
+    let pose = pose(world, character);
+    let joints = pose.iter().map(|joint| Vec3::from((place * *joint).translation));
     let (view, from) = (world.get::<Camera>(camera), world.get::<GlobalTransform>(camera));
     let (view, from) = (view.expect("the camera"), from.expect("the camera"));
     joints.filter_map(|joint| view.world_to_viewport(from, joint).ok()).collect()

@@ -204,6 +204,7 @@ fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
 fn characters_out_of_view_keep_their_clock_and_are_not_posed() {
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "bend", Transform::from_xyz(0.0, 0.0, 500.0));
+    harness.world().entity_mut(entity).insert(ModelPose::default());
     (0..3).for_each(|_| harness.update());
     let pose = harness.world().get::<ModelPose>(entity).unwrap().joints.clone();
     let time = harness.world().get::<AnimationController>(entity).unwrap().time();

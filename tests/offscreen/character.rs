@@ -1,12 +1,9 @@
 //! A character's asset, parts and palettes, and the character drawn by the CPU.
 
 use super::skinned::skinned;
-use bevy::{camera::visibility::NoFrustumCulling, prelude::*};
-use bevy_marionette::{
-    character::{CharacterParts, ModelPose},
-    pose::Palette,
-    prelude::*,
-};
+use bevy::{camera::visibility::NoFrustumCulling, ecs::system::SystemState, prelude::*};
+use bevy_marionette::{character::CharacterParts, prelude::*};
+use glam::Affine3A;
 
 pub fn asset(world: &World, character: Entity) -> &Character {
     let handle = world.get::<SkinnedCharacter>(character).expect("a character");
@@ -19,15 +16,14 @@ pub fn parts(world: &World, character: Entity) -> Vec<Entity> {
     parts
 }
 
-/// The palette of a part, worked out here from the character's pose and place.
-pub fn palette(world: &World, character: Entity, part: usize) -> Vec<Mat4> {
-    let asset = asset(world, character);
-    let model = &world.get::<ModelPose>(character).expect("it is posed").joints;
-    let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
-    let (remap, inverse_bind) = (&asset.parts[part].palette, asset.skeleton.inverse_bind());
-    let mut out = vec![Mat4::ZERO; remap.len()];
-    Palette { world: place, model, inverse_bind, remap }.run(&mut out);
-    out
+/// A character's joints in its own space.
+pub fn pose(world: &mut World, character: Entity) -> Vec<Affine3A> {
+    SystemState::<JointTransforms>::new(world).get(world).expect("poses").pose(character).expect("a character")
+}
+
+/// The palette of a part, as worked out on the CPU.
+pub fn palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4> {
+    SystemState::<JointTransforms>::new(world).get(world).expect("poses").palette(character, part).expect("a part")
 }
 
 /// Hides a character and shows its meshes, bent by the CPU, in its place.

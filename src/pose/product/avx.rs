@@ -48,6 +48,7 @@ impl Product for Avx {
     type Left = Spread;
     type Right = Pairs;
     type Locals = [[__m256; 3]; 2];
+    type Place = __m256;
     type Pair = __m256;
 
     #[inline(always)]
@@ -68,6 +69,20 @@ impl Product for Avx {
     #[inline(always)]
     fn write_matrix(self, a: Spread, b: Pairs, out: &mut Mat4) {
         unsafe { write_matrix(product(a, b), out) }
+    }
+
+    #[inline(always)]
+    fn place(self, translation: Vec3A) -> __m256 {
+        // −0 is what changes nothing when it is added, zeros and their signs included.
+        unsafe { _mm256_set_m128(translation.into(), _mm_set1_ps(-0.0)) }
+    }
+
+    #[inline(always)]
+    fn write_placed(self, place: __m256, a: Spread, b: Pairs, out: &mut Mat4) {
+        unsafe {
+            let Pairs { xy, zt } = product(a, b);
+            write_matrix(Pairs { xy, zt: _mm256_add_ps(zt, place) }, out)
+        }
     }
 
     #[inline(always)]
@@ -124,6 +139,16 @@ impl Product for Avx {
     }
 
     #[inline(always)]
+    fn fused_less_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        unsafe { _mm_fmsub_ps(a.into(), b.into(), c.into()).into() }
+    }
+
+    #[inline(always)]
+    fn less_fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        unsafe { _mm_fnmadd_ps(a.into(), b.into(), c.into()).into() }
+    }
+
+    #[inline(always)]
     fn both(self, row: Vec4) -> __m256 {
         unsafe { _mm256_set_m128(row.into(), row.into()) }
     }
@@ -147,7 +172,7 @@ fn spread(a: &Affine3A) -> Spread {
         x: both(a.matrix3.x_axis),
         y: both(a.matrix3.y_axis),
         z: both(a.matrix3.z_axis),
-        // −0 is what changes nothing when it is added, zeros and their signs included.
+        // −0, as for a place.
         translation: _mm256_set_m128(a.translation.into(), _mm_set1_ps(-0.0)),
     }
 }
