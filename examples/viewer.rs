@@ -18,7 +18,9 @@ use bevy_marionette::{
     prelude::*,
 };
 use clap::Parser;
-use stage::{Caption, Capture, Chosen, Exhibit, GalleryPlugin, Ground, OnShow, Orbit, Stage, StageArgs};
+use stage::{
+    Caption, Capture, Chosen, Covered, Exhibit, Framing, GalleryPlugin, Ground, OnShow, Orbit, Stage, StageArgs,
+};
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
@@ -90,7 +92,7 @@ enum UpArg {
 const OURS: &str = "scout/scout.character.ron";
 
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
-                    minus, plus: speed   R: reverse   digits, G: gallery   F1: inspector   drop a model or .md5anim to open it";
+                    minus, plus: speed   R: reverse   digits, G: gallery   F1: inspector   F2: keys   drop files to open them";
 
 fn main() {
     let args = Args::parse();
@@ -107,6 +109,7 @@ fn main() {
             tab: args.inspector.unwrap_or_default(),
             ..default()
         });
+        app.add_systems(Update, leave_room_for_the_panel);
     }
     app.insert_resource(args)
         .init_resource::<Shown>()
@@ -119,6 +122,20 @@ fn main() {
         )
         .add_observer(frame)
         .run();
+}
+
+/// The inspector's panel covers the right side of the picture.
+#[cfg(feature = "inspector")]
+fn leave_room_for_the_panel(
+    mut contexts: bevy_egui::EguiContexts,
+    inspector: Res<bevy_marionette::inspector::Inspector>,
+    mut covered: ResMut<Covered>,
+) {
+    let panel = contexts.ctx_mut().ok().filter(|_| inspector.open).and_then(|context| {
+        bevy_egui::egui::containers::panel::PanelState::load(context, "marionette_inspector_panel".into())
+    });
+    let now = Covered { right: panel.map_or(0.0, |panel| panel.outer_rect.width()), ..*covered };
+    covered.set_if_neq(now);
 }
 
 #[cfg(feature = "inspector")]
@@ -309,8 +326,8 @@ fn frame(
     assets: Res<Assets<Character>>,
     meshes: Res<Assets<Mesh>>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
-    stage: Res<Stage>,
-    camera: Single<(&mut Orbit, &Projection)>,
+    mut commands: Commands,
+    camera: Single<(Entity, &mut Orbit)>,
     mut ground: Single<&mut Transform, With<Ground>>,
 ) {
     let Ok((handle, mut controller)) = characters.get_mut(ready.entity) else { return };
@@ -337,16 +354,14 @@ fn frame(
         controller.play(names[clip].clone());
         shown.last_clip = Some(names[clip].clone());
     }
-    let (mut orbit, projection) = camera.into_inner();
+    let (camera, mut orbit) = camera.into_inner();
     if let Some(yaw) = args.yaw {
         orbit.yaw = yaw.to_radians();
     }
     let clip = shown.clip.and_then(|clip| character.clips.get(clip));
     let points = stage::outline(character, clip.map(|clip| &**clip), &meshes);
-    if let Projection::Perspective(perspective) = projection {
-        orbit.frame(&points, perspective.aspect_ratio, stage.turn);
-    }
     ground.translation.y = stage::around(&points).0.y;
+    commands.entity(camera).insert(Framing::of(points));
 }
 
 fn keys(

@@ -96,10 +96,10 @@ pub fn up_in_texture(chart: &Chart, normal: DVec3, tangent: DVec3) -> DVec3 {
     if b.dot(chart.v) > 0.0 { -b } else { b }
 }
 
-/// Fills the space between charts outwards, so that filtering and mip levels find no edge.
+/// Fills the space between charts outwards with what is nearest, so that filtering and mip levels find no edge.
 fn spread(maps: &mut Maps, filled: &mut [u8]) {
     let size = maps.size as i64;
-    for _ in 0..6 {
+    while filled.contains(&0) {
         let before = filled.to_vec();
         for at in 0..filled.len() {
             if before[at] != 0 {
@@ -116,12 +116,10 @@ fn spread(maps: &mut Maps, filled: &mut [u8]) {
                 (maps.diffuse[at], maps.normal[at], filled[at]) = (maps.diffuse[n], maps.normal[n], 1);
             }
         }
+        if before == filled {
+            break; // A material without a chart.
+        }
     }
-    // The rest takes the mean colour: distant mip levels mix it in.
-    let known: Vec<usize> = (0..filled.len()).filter(|&i| filled[i] != 0).collect();
-    let sum = known.iter().fold([0u64; 3], |s, &i| [0, 1, 2].map(|c| s[c] + u64::from(maps.diffuse[i][c])));
-    let mean = sum.map(|s| (s / (known.len() as u64).max(1)) as u8);
-    (0..filled.len()).filter(|&i| filled[i] == 0).for_each(|i| maps.diffuse[i] = mean);
 }
 
 /// Barycentric coordinates; `None` for a triangle without area.

@@ -46,6 +46,8 @@ pub struct Plan<'a> {
     pub material: &'a dyn Fn(u8) -> usize,
     /// Factor on a part's texels per metre.
     pub detail: &'a dyn Fn(u8) -> f64,
+    /// Parts that are looked at from one side above all: no seam runs through what is seen from there.
+    pub fronts: &'a [(u8, DVec3)],
     pub paint: &'a dyn Paint,
     pub motions: Vec<Motion>,
     pub masks: Vec<(&'static str, MaskEntry)>,
@@ -78,7 +80,7 @@ impl Character {
         let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
         let sky = sky(field, &regions.mesh, &normals);
         let shares = weights(field, &regions.mesh, rig, plan.bend, plan.spread, plan.influences);
-        let charts = unwrap(&regions, plan.material, plan.detail);
+        let charts = unwrap(&regions, plan.material, plan.detail, plan.fronts);
         let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
         let maps = materials.iter().enumerate().map(|(m, own)| bake(&surface, &charts, m, own.size, plan.paint));
         let (parts, part_shares) = materials

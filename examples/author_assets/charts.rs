@@ -29,7 +29,9 @@ const FACING_LEFTOVER: f64 = 0.12;
 /// Triangles below which a patch is a leftover.
 const LEFTOVER: usize = 14;
 /// Packing works in blocks, this many to a side.
-const BLOCKS: usize = 128;
+const BLOCKS: usize = 256;
+/// Blocks between charts at least, 8 texels of 512: the third mip level still tells charts apart.
+const GAP: usize = 4;
 
 impl Chart {
     /// Texture coordinates of a point of the chart, V down.
@@ -47,8 +49,14 @@ impl Chart {
 
 /// Charts for every material.
 ///
-/// `material` gives a part's material, `detail` its factor of texels per metre.
-pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn(u8) -> f64) -> Vec<Chart> {
+/// `material` gives a part's material, `detail` its factor of texels per metre. Each of the `fronts` is a part and the
+/// side that it is looked at from: all that is seen of it from there is one chart, so that no seam crosses a face.
+pub fn unwrap(
+    regions: &Regions,
+    material: &dyn Fn(u8) -> usize,
+    detail: &dyn Fn(u8) -> f64,
+    fronts: &[(u8, DVec3)],
+) -> Vec<Chart> {
     let mesh = &regions.mesh;
     let materials: Vec<usize> = regions.parts.iter().map(|&p| material(p)).collect();
     let corners = |t: usize| mesh.triangles[t].map(|v| mesh.positions[v as usize]);
@@ -64,6 +72,15 @@ pub fn unwrap(regions: &Regions, material: &dyn Fn(u8) -> usize, detail: &dyn Fn
     let mut chart_of: Vec<Option<usize>> = vec![None; normals.len()];
     let mut charts: Vec<(DVec3, Vec<u32>)> = Vec::new();
     let mut sheets: Vec<Sheet> = Vec::new();
+    for &(part, direction) in fronts {
+        let open = |t: usize| regions.parts[t] == part && normals[t].dot(direction) > FACING;
+        let Some(patch) = patches(&neighbours, &open).into_iter().max_by_key(Vec::len) else { continue };
+        let mut sheet = Sheet::new(direction);
+        let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
+        patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
+        charts.push((direction, patch));
+        sheets.push(sheet);
+    }
     let directions = directions();
     // Patches only shrink as triangles are taken, so a direction's best stays best until it is touched.
     let mut best: Vec<Option<(f64, Vec<u32>)>> = vec![None; directions.len()];
@@ -322,18 +339,18 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
                 }
             }
         }
-        let cells: Vec<(usize, usize)> = (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
+        let mut cells: Vec<(usize, usize)> =
+            (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
+        // Scattered, so as to meet soon what is in the way.
+        cells.sort_by_key(|&(x, y)| ((x * 31 + y * 57) % 64, y, x));
         let place = (0..=BLOCKS - tall)
             .flat_map(|y| (0..=BLOCKS - wide).map(move |x| (x, y)))
             .find(|&(x, y)| cells.iter().all(|&(cx, cy)| !taken[(y + cy) * BLOCKS + x + cx]));
         let (x, y) = place?;
         for &(cx, cy) in &cells {
-            // The rim is taken, too, so that neighbours keep a distance.
-            for (nx, ny) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                let (bx, by) = (x + cx + nx, y + cy + ny);
-                if bx < BLOCKS && by < BLOCKS {
-                    taken[by * BLOCKS + bx] = true;
-                }
+            let near = |at: usize| at.saturating_sub(GAP)..=(at + GAP).min(BLOCKS - 1);
+            for by in near(y + cy) {
+                taken[by * BLOCKS..][near(x + cx)].fill(true);
             }
         }
         out.push((i, DVec2::new(x as f64 + 1.0, y as f64 + 1.0) * block - low));
@@ -349,4 +366,34 @@ fn touches(t: &[DVec2; 3], p: DVec2) -> bool {
         p.distance_squared(a.lerp(b, along)) < 0.75 * 0.75
     };
     inside(1.0) || inside(-1.0) || (0..3).any(|i| near(t[i], t[(i + 1) % 3]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_charts_keep_their_distance_and_lie_within_the_square() {
+        let block = 1.0 / BLOCKS as f64;
+        let triangle = |i: usize| {
+            let (w, h) = (0.03 + 0.013 * (i * 7 % 11) as f64, 0.02 + 0.017 * (i * 5 % 13) as f64);
+            [DVec2::ZERO, DVec2::new(w, 0.3 * h), DVec2::new(0.2 * w, h)]
+        };
+        let flat: HashMap<usize, Vec<[DVec2; 3]>> = (0..24).map(|i| (i, vec![triangle(i)])).collect();
+        let order: Vec<usize> = (0..24).collect();
+        let places = try_pack(&order, &flat, 1.0).expect("there is room");
+        let along = |a: DVec2, b: DVec2| (0..=64).map(move |k| a.lerp(b, f64::from(k) / 64.0));
+        let edges: Vec<Vec<DVec2>> = places
+            .iter()
+            .map(|&(i, offset)| triangle(i).map(|p| p + offset))
+            .map(|t| (0..3).flat_map(|k| along(t[k], t[(k + 1) % 3])).collect())
+            .collect();
+        for (i, one) in edges.iter().enumerate() {
+            assert!(one.iter().all(|p| p.min_element() >= 0.0 && p.max_element() <= 1.0), "{i}");
+            let others = || edges[..i].iter().flatten();
+            let nearest = one.iter().flat_map(|p| others().map(|o| o.distance(*p))).fold(f64::MAX, f64::min);
+            assert!(nearest >= GAP as f64 * block, "{i}: {} blocks", nearest / block);
+        }
+        assert!(try_pack(&order, &flat, 3.0).is_none());
+    }
 }

@@ -13,8 +13,8 @@ use bevy_marionette::{
 /// A plate of the suit.
 struct Plate {
     name: &'static str,
-    /// A word in the name of the part of the body that it is beaten over.
-    over: &'static str,
+    /// Words in the names of the parts of the body that it is beaten over: a strap on a jacket is a part of its own.
+    over: &'static [&'static str],
     /// It covers the skin that these joints move for the most part; four at most.
     joints: &'static [&'static str],
     /// How far it stands off, in metres.
@@ -25,14 +25,18 @@ struct Plate {
     keel: f32,
 }
 
-const fn limb(name: &'static str, over: &'static str, joints: &'static [&'static str], off: f32) -> Plate {
+const JACKET: &[&str] = &["jacket", "leather"];
+const TROUSERS: &[&str] = &["trousers", "leather"];
+const BOOTS: &[&str] = &["leather", "trousers"];
+
+const fn limb(name: &'static str, over: &'static [&'static str], joints: &'static [&'static str], off: f32) -> Plate {
     Plate { name, over, joints, off, along: None, keel: 0.0 }
 }
 
 const PLATES: [Plate; 11] = [
     Plate {
         name: "breastplate",
-        over: "jacket",
+        over: JACKET,
         joints: &["spine", "chest", "upper_chest"],
         off: 0.03,
         along: None,
@@ -40,20 +44,20 @@ const PLATES: [Plate; 11] = [
     },
     Plate {
         along: Some(("forearm.L", -0.4, 0.6)),
-        ..limb("pauldron.L", "jacket", &["upper_arm.L", "clavicle.L"], 0.036)
+        ..limb("pauldron.L", JACKET, &["upper_arm.L", "clavicle.L"], 0.036)
     },
     Plate {
         along: Some(("forearm.R", -0.4, 0.6)),
-        ..limb("pauldron.R", "jacket", &["upper_arm.R", "clavicle.R"], 0.036)
+        ..limb("pauldron.R", JACKET, &["upper_arm.R", "clavicle.R"], 0.036)
     },
-    limb("vambrace.L", "jacket", &["forearm.L", "forearm_twist.L"], 0.016),
-    limb("vambrace.R", "jacket", &["forearm.R", "forearm_twist.R"], 0.016),
-    Plate { along: Some(("shin.L", 0.3, 0.86)), ..limb("cuisse.L", "trousers", &["thigh.L"], 0.02) },
-    Plate { along: Some(("shin.R", 0.3, 0.86)), ..limb("cuisse.R", "trousers", &["thigh.R"], 0.02) },
-    Plate { along: Some(("foot.L", 0.12, 0.9)), ..limb("greave.L", "leather", &["shin.L"], 0.018) },
-    Plate { along: Some(("foot.R", 0.12, 0.9)), ..limb("greave.R", "leather", &["shin.R"], 0.018) },
-    limb("sabaton.L", "leather", &["foot.L", "toes.L"], 0.012),
-    limb("sabaton.R", "leather", &["foot.R", "toes.R"], 0.012),
+    limb("vambrace.L", JACKET, &["forearm.L", "forearm_twist.L"], 0.016),
+    limb("vambrace.R", JACKET, &["forearm.R", "forearm_twist.R"], 0.016),
+    Plate { along: Some(("shin.L", 0.3, 0.86)), ..limb("cuisse.L", TROUSERS, &["thigh.L"], 0.02) },
+    Plate { along: Some(("shin.R", 0.3, 0.86)), ..limb("cuisse.R", TROUSERS, &["thigh.R"], 0.02) },
+    Plate { along: Some(("foot.L", 0.12, 0.9)), ..limb("greave.L", BOOTS, &["shin.L"], 0.018) },
+    Plate { along: Some(("foot.R", 0.12, 0.9)), ..limb("greave.R", BOOTS, &["shin.R"], 0.018) },
+    limb("sabaton.L", BOOTS, &["foot.L", "toes.L"], 0.012),
+    limb("sabaton.R", BOOTS, &["foot.R", "toes.R"], 0.012),
 ];
 
 /// The suit for a body, on a skeleton of just the joints that it hangs on.
@@ -62,11 +66,13 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let mut joints: Vec<Joint> = Vec::new();
     let mut parts = Vec::new();
     for plate in &PLATES {
-        let Some(part) = body.parts.iter().find(|part| part.name.contains(plate.over)) else { continue };
-        let Some(mesh) = meshes.get(&part.mesh) else { continue };
         let found: Option<Vec<u16>> = plate.joints.iter().map(|name| body.skeleton.find(name)).collect();
         let Some(found) = found else { continue };
-        let mut sheet = Sheet::cut_from(mesh, part, &found);
+        let is_under = |part: &&CharacterPart| plate.over.iter().any(|word| part.name.contains(word));
+        let skins = body.parts.iter().filter(is_under).filter_map(|part| Some((part, meshes.get(&part.mesh)?)));
+        let mut sheet = Sheet::default();
+        let mut places = HashMap::default();
+        skins.for_each(|(part, mesh)| sheet.take_in(mesh, part, &found, &mut places));
         sheet.keep(|vertex| vertex.share() - 0.5);
         if let Some((end, from, to)) = plate.along
             && let Some(end) = body.skeleton.find(end)
@@ -128,9 +134,8 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// The whole part, with the shares of `joints`; vertices in one place are one.
-    fn cut_from(mesh: &Mesh, part: &CharacterPart, joints: &[u16]) -> Self {
-        let mut sheet = Self::default();
+    /// Adds a whole part, with the shares of `joints`; vertices in one place, found in `places`, are one.
+    fn take_in(&mut self, mesh: &Mesh, part: &CharacterPart, joints: &[u16], places: &mut HashMap<[i32; 3], usize>) {
         let (
             Some(VertexAttributeValues::Float32x3(positions)),
             Some(VertexAttributeValues::Float32x3(normals)),
@@ -145,9 +150,8 @@ impl Sheet {
             mesh.indices(),
         )
         else {
-            return sheet;
+            return;
         };
-        let mut places: HashMap<[i32; 3], usize> = HashMap::default();
         let welded: Vec<usize> = (0..positions.len())
             .map(|i| {
                 let place = positions[i].map(|x| (x * 1e4).round() as i32);
@@ -160,16 +164,15 @@ impl Sheet {
                         }
                     }
                     let position = Vec3::from(positions[i]);
-                    sheet.vertices.push(Vertex { position, weights: shares, ..default() });
-                    sheet.vertices.len() - 1
+                    self.vertices.push(Vertex { position, weights: shares, ..default() });
+                    self.vertices.len() - 1
                 });
-                sheet.vertices[at].normal += Vec3::from(normals[i]);
+                self.vertices[at].normal += Vec3::from(normals[i]);
                 at
             })
             .collect();
         let indices: Vec<usize> = indices.iter().collect();
-        sheet.triangles = indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|i| welded[i])).collect();
-        sheet
+        self.triangles.extend(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|i| welded[i])));
     }
 
     /// Cuts off where `side` is below zero, straight through triangles.
@@ -238,8 +241,10 @@ impl Sheet {
         (0..12).for_each(|_| smooth(&mut normals));
         let mut places: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.position).collect();
         (0..14).for_each(|_| smooth(&mut places));
-        for (place, normal) in places.iter_mut().zip(&mut normals) {
+        for ((place, normal), vertex) in places.iter_mut().zip(&mut normals).zip(&self.vertices) {
             *normal = normal.normalize_or_zero();
+            // What smoothing sank below the skin comes out again.
+            *place += *normal * (vertex.position - *place).dot(*normal).max(0.0);
             // What smoothing took away of a round form is about what it adds here.
             *place += *normal * off;
             // Characters look along −Z.

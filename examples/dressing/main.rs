@@ -28,7 +28,7 @@ fn main() {
     let args = StageArgs::parse().showing(0.55, "");
     stage::app("dressing", &args, HELP)
         .add_plugins(DrawSkeletonPlugin)
-        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.92, 0.0), distance: 4.6, yaw: 0.35, pitch: 0.1 }))
+        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.90, 0.0), distance: 3.8, yaw: 0.35, pitch: 0.1 }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (forge, change_clothes, hide_and_paint, look_inside, caption))
         .run();

@@ -1,6 +1,6 @@
 //! The characters in `assets/`, and a row of buttons to choose among them.
 
-use super::Bare;
+use super::{Bare, Footer};
 use bevy::{asset::io::file::FileAssetReader, prelude::*};
 use std::{fs, path::PathBuf};
 
@@ -64,15 +64,15 @@ impl Plugin for GalleryPlugin {
         app.insert_resource(Exhibits(gallery()))
             .init_resource::<OnShow>()
             .add_message::<Chosen>()
-            .add_systems(Startup, hang.run_if(not(resource_equals(Bare(true)))))
+            .add_systems(PostStartup, hang.run_if(not(resource_equals(Bare(true)))))
             .add_systems(Update, (choose_by_key.run_if(super::has_keys), choose_by_click, light_up));
     }
 }
 
-fn hang(mut commands: Commands, exhibits: Res<Exhibits>) {
-    let row =
-        Node { position_type: PositionType::Absolute, left: px(14), bottom: px(56), column_gap: px(8), ..default() };
-    commands.spawn(row).with_children(|row| {
+fn hang(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single<Entity, With<Footer>>) {
+    let row = Node { flex_wrap: FlexWrap::Wrap, column_gap: px(8), row_gap: px(6), ..default() };
+    let mut row = commands.spawn(row);
+    row.with_children(|row| {
         for (index, exhibit) in exhibits.0.iter().enumerate() {
             let padding = UiRect::axes(px(12), px(5));
             let node = Node { padding, border_radius: BorderRadius::all(px(6)), ..default() };
@@ -81,6 +81,8 @@ fn hang(mut commands: Commands, exhibits: Res<Exhibits>) {
                 .with_child((Text::new(label), TextFont::from_font_size(15.0)));
         }
     });
+    let row = row.id();
+    commands.entity(*footer).insert_children(0, &[row]);
 }
 
 fn choose_by_key(

@@ -7,6 +7,7 @@
 
 mod caption;
 mod film;
+mod footer;
 mod gallery;
 mod headless;
 mod lantern;
@@ -15,10 +16,11 @@ mod outline;
 mod sky;
 
 pub use caption::{Caption, bar};
+pub use footer::{Covered, Footer};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use headless::{Capture, Press, fail};
 pub use lantern::lantern;
-pub use orbit::{Orbit, View};
+pub use orbit::{Framing, Orbit, View};
 pub use outline::{around, outline};
 pub use sky::nightfall;
 
@@ -169,15 +171,19 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
     app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, target: None })
         .init_resource::<View>()
         .init_resource::<Caption>()
+        .init_resource::<Covered>()
         .insert_resource(Help(help))
         .insert_resource(Bare(args.bare))
         .insert_resource(ClearColor(HORIZON))
         // The sky's own light comes from its cube map.
         .insert_resource(GlobalAmbientLight::NONE)
         .add_plugins(MarionettePlugins)
-        .add_systems(Startup, (set_stage, show_help, caption::spawn).chain())
+        .add_systems(Startup, (set_stage, footer::spawn, caption::spawn).chain())
         .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
-        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::place).chain())
+        .add_systems(
+            Update,
+            (orbit::steer.run_if(has_pointer), footer::measure, footer::fold, orbit::keep_framed, orbit::place).chain(),
+        )
         .add_systems(PostUpdate, caption::write.before(bevy::ui::UiSystems::Content));
     app
 }
@@ -330,14 +336,4 @@ fn checker() -> Image {
         ..ImageSamplerDescriptor::linear()
     });
     image
-}
-
-fn show_help(mut commands: Commands, help: Res<Help>) {
-    commands.spawn((
-        Text::new(help.0),
-        TextFont::from_font_size(14.0),
-        TextColor(Color::srgba(1.0, 1.0, 1.0, 0.85)),
-        TextShadow { offset: Vec2::splat(1.0), color: Color::srgba(0.0, 0.0, 0.0, 0.7) },
-        Node { position_type: PositionType::Absolute, left: px(14), bottom: px(12), ..default() },
-    ));
 }

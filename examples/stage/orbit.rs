@@ -1,6 +1,6 @@
 //! A camera that circles what it looks at: drag, wheel and arrow keys.
 
-use super::{Ground, around, sky::Sky};
+use super::{Covered, Ground, Stage, around, sky::Sky};
 use bevy::{
     input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
     light::CascadeShadowConfigBuilder,
@@ -39,13 +39,14 @@ impl Default for Orbit {
 }
 
 impl Orbit {
-    /// Moves so that all points are seen, in a picture so many times as wide as high, with some air around
-    /// them; from this side, and from all that the camera passes in turning by `turn` radians.
-    pub fn frame(&mut self, points: &[Vec3], aspect: f32, turn: f32) {
+    /// Moves so that all points are seen in what is not `covered` of a picture so many times as wide as high, with
+    /// some air around them; from this side, and from all that the camera passes in turning by `turn` radians.
+    pub fn frame(&mut self, points: &[Vec3], aspect: f32, turn: f32, covered: &Covered) {
         const SIDES: u16 = 24;
         let (low, high) = around(points);
         self.target = (low + high) / 2.0;
-        let room = FILLED * (FIELD_OF_VIEW / 2.0).tan() * Vec2::new(aspect, 1.0);
+        let half = (FIELD_OF_VIEW / 2.0).tan() * Vec2::new(aspect, 1.0);
+        let (room, aside) = (FILLED * half * covered.room(), half * covered.middle());
         let sides = if turn == 0.0 { 1 } else { SIDES };
         let eyes: Vec<Quat> =
             (0..sides).map(|side| rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch)).collect();
@@ -55,7 +56,9 @@ impl Orbit {
             let seen = || {
                 eyes.iter().flat_map(|eye| {
                     let inverse = eye.inverse();
-                    points.iter().map(move |point| inverse * (*point - target))
+                    let seen = move |point: &Vec3| inverse * (*point - target);
+                    // Seen from a camera moved aside, as [`place`] does.
+                    points.iter().map(seen).map(|at| at + (aside * at.z).extend(0.0))
                 })
             };
             let away = |at: Vec3| at.z + (at.xy().abs() / room).max_element();
@@ -69,6 +72,39 @@ impl Orbit {
                 self.target += eyes[0] * Vec3::X * middle.x;
             }
         }
+    }
+}
+
+/// A figure that a camera keeps in the free part of the picture, however that changes; zoom stays as it is.
+#[derive(Component)]
+pub struct Framing {
+    points: Vec<Vec3>,
+    /// The distance at which it fits; before the first time none.
+    fit: Option<f32>,
+    /// [`Covered::middle`].
+    middle: Vec2,
+}
+
+impl Framing {
+    pub fn of(points: Vec<Vec3>) -> Self {
+        Self { points, fit: None, middle: Vec2::ZERO }
+    }
+}
+
+pub(super) fn keep_framed(
+    mut cameras: Query<(&mut Orbit, &mut Framing, &Projection)>,
+    covered: Res<Covered>,
+    stage: Res<Stage>,
+) {
+    for (mut orbit, mut framing, projection) in &mut cameras {
+        let Projection::Perspective(perspective) = projection else { continue };
+        if framing.fit.is_some() && !covered.is_changed() {
+            continue;
+        }
+        let zoom = framing.fit.map_or(1.0, |fit| orbit.distance / fit);
+        orbit.frame(&framing.points, perspective.aspect_ratio, stage.turn, &covered);
+        (framing.fit, framing.middle) = (Some(orbit.distance), covered.middle());
+        orbit.distance *= zoom;
     }
 }
 
@@ -107,18 +143,23 @@ pub(super) fn steer(
 
 /// Puts the camera, and lets fog, shadows and ground keep up with the distance.
 pub(super) fn place(
-    mut cameras: Query<(&Orbit, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
+    mut cameras: Query<(&Orbit, Option<&Framing>, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
     mut ground: Query<(&mut Transform, &MeshMaterial3d<StandardMaterial>), (With<Ground>, Without<Orbit>)>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut sky: Query<&mut Transform, (With<Sky>, Without<Orbit>, Without<Ground>)>,
     lights: Query<Entity, With<DirectionalLight>>,
     mut commands: Commands,
 ) {
-    for (orbit, mut transform, mut projection, mut fog) in &mut cameras {
+    for (orbit, framing, mut transform, mut projection, mut fog) in &mut cameras {
         let rotation = rotation(orbit.yaw, orbit.pitch);
-        *transform =
-            Transform::from_translation(orbit.target + rotation * Vec3::Z * orbit.distance).with_rotation(rotation);
         let distance = orbit.distance;
+        let mut eye = Vec3::Z;
+        if let (Some(framing), Projection::Perspective(perspective)) = (framing, &*projection) {
+            // The camera goes aside, so that what it looks at comes to the middle of what is free.
+            let half = (perspective.fov / 2.0).tan() * Vec2::new(perspective.aspect_ratio, 1.0);
+            eye -= (framing.middle * half).extend(0.0);
+        }
+        *transform = Transform::from_translation(orbit.target + rotation * eye * distance).with_rotation(rotation);
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
             // Some six squares to the picture's height, in metres times a power of two.

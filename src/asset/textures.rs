@@ -97,15 +97,16 @@ fn has_no_mips(file: &str) -> bool {
     ["tga", "png", "jpg", "jpeg", "bmp"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// How a character's textures are read: repeated, filtered within and between levels, and along a slant.
+/// How a character's textures are read: repeated, filtered within and between levels.
+///
+/// Not along a slant (anisotropy), though it would be sharper there: llvmpipe then reads texels of quite another
+/// place where two levels meet (seen with Mesa 22.3), as bright specks all over a small figure.
 pub(super) fn image_settings(is_srgb: bool) -> impl Fn(&mut ImageLoaderSettings) + Send + Sync + 'static {
     move |settings| {
         settings.is_srgb = is_srgb;
         settings.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
             address_mode_u: ImageAddressMode::Repeat,
             address_mode_v: ImageAddressMode::Repeat,
-            // Levels alone blur what is seen at a slant, such as a face from the side.
-            anisotropy_clamp: 2,
             ..ImageSamplerDescriptor::linear()
         });
     }

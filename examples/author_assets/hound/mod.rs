@@ -51,6 +51,7 @@ pub fn character() -> Character {
         materials: &MATERIALS,
         material: &material,
         detail: &|_| 1.0,
+        fronts: &[],
         paint: &paint::HoundPaint,
         motions: moves::all(&body),
         masks: vec![

@@ -45,6 +45,7 @@ pub fn character() -> Character {
         materials: &MATERIALS,
         material: &material,
         detail: &|p| if p == part::FACE { 1.5 } else { 1.0 },
+        fronts: &[(part::FACE, DVec3::NEG_Z)],
         paint: &paint::ScoutPaint,
         motions: moves::all(&body),
         masks: vec![
