@@ -121,29 +121,27 @@ pub(super) fn late(
             }
             let moved = transform.is_changed();
             let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1);
-            let changed = match (assets.get(item.handle.id()), &mut item) {
-                (None, _) => false,
-                (_, item) if posed != (false, false, false) || item.overrides.is_some() => {
-                    item.pose.as_ref().is_some_and(|pose| pose.is_changed())
+            let changed = if posed != (false, false, false) || item.overrides.is_some() {
+                item.pose.as_ref().is_some_and(|pose| pose.is_changed())
+            } else if let Some(character) = assets.get(item.handle.id()) {
+                item.catch_up(character);
+                if let Some(mut steps) = steps {
+                    item.step(character, steps.bypass_change_detection(), (frame, entity.index_u32()), desk)
+                } else if sharing != PoseSharing::Off {
+                    let key = item.playing.key(item.handle, sharing.steps());
+                    let is_new = item.is_new(key, character, moved);
+                    wanted.extend(is_new.then_some((key, entity)));
+                    is_new
+                } else if item.pose.is_some() {
+                    item.evaluate(character, desk)
+                } else {
+                    // Worked out where its skin is written.
+                    let is_new = item.is_new(item.playing.stamp(), character, moved);
+                    desk.counts.evaluated += usize::from(is_new);
+                    is_new
                 }
-                (Some(character), item) => {
-                    item.catch_up(character);
-                    if let Some(mut steps) = steps {
-                        item.step(character, steps.bypass_change_detection(), (frame, entity.index_u32()), desk)
-                    } else if sharing != PoseSharing::Off {
-                        let key = item.playing.key(item.handle, sharing.steps());
-                        let is_new = item.is_new(key, character, moved);
-                        wanted.extend(is_new.then_some((key, entity)));
-                        is_new
-                    } else if item.pose.is_some() {
-                        item.evaluate(character, desk)
-                    } else {
-                        // Worked out where its skin is written.
-                        let is_new = item.is_new(item.playing.stamp(), character, moved);
-                        desk.counts.evaluated += usize::from(is_new);
-                        is_new
-                    }
-                }
+            } else {
+                false
             };
             let before = &mut item.playing.bypass_change_detection().changed;
             lists.settle(first, changed || moved, parts.jumped, before);
