@@ -58,11 +58,13 @@ pub(super) fn spawn(mut commands: Commands, help: Res<Help>) {
     ));
 }
 
-/// Folds the help up in a small picture; F2 unfolds it there, and folds it anywhere.
+/// Folds the help up in a small picture; F2 unfolds it there, and folds it anywhere. Without a window there is no
+/// key to press, and nothing stands for what is folded.
 pub(super) fn fold(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     help: Res<Help>,
     covered: Res<Covered>,
+    windows: Query<(), With<PrimaryWindow>>,
     mut text: Single<&mut Text, With<HelpText>>,
     mut wanted: Local<Option<bool>>,
 ) {
@@ -71,7 +73,8 @@ pub(super) fn fold(
     if keys.is_some_and(|keys| keys.just_pressed(KeyCode::F2)) {
         *wanted = Some(!shown);
     }
-    let line = if wanted.unwrap_or(!small) { help.0 } else { "F2: keys" };
+    let folded = if windows.is_empty() { "" } else { "F2: keys" };
+    let line = if wanted.unwrap_or(!small) { help.0 } else { folded };
     if text.0 != line {
         line.clone_into(&mut text.0);
     }

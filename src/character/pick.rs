@@ -47,7 +47,7 @@ pub struct PickedCharacter {
     pub character: Entity,
     /// The entity of the part that was hit.
     pub entity: Entity,
-    /// Which part that is: index into [`Character::parts`].
+    /// Which part that is: index into [`Character::parts`](crate::asset::Character::parts).
     pub part: usize,
     /// The joint that moves the skin there the most; `None` on a part that no joint moves.
     pub joint: Option<JointIndex>,
