@@ -12,7 +12,7 @@ use bevy_marionette::model::{
 use bevy_marionette::pose::{
     Add, Blend, ClipLayer, Evaluate, Layer, Mask, Override, Palette, PriorityBlend, Sample, Scratch, SkinVertices,
 };
-use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3};
+use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;
 
 // Largest errors allowed, for characters about as large as 1 and turns of under a radian between
@@ -310,12 +310,20 @@ proptest! {
             palette,
             ..SkinPart::default()
         };
-        let mut matrices = vec![Mat4::NAN; joints];
         let inverse_bind = skeleton.inverse_bind();
-        Palette { world, model: scratch.model(), inverse_bind, remap: &part.palette }.run(&mut matrices);
-        let mut positions = vec![Vec3::NAN; part.positions.len()];
-        SkinVertices { part: &part, palette: &matrices }.positions(&mut positions);
-        for ((position, influences), ours) in part.positions.iter().zip(&part.influences).zip(positions) {
+        let posed = |world: Affine3A, scratch: &Scratch| {
+            let mut matrices = vec![Mat4::NAN; joints];
+            Palette { world, model: scratch.model(), inverse_bind, remap: &part.palette }.run(&mut matrices);
+            let mut positions = vec![Vec3::NAN; part.positions.len()];
+            SkinVertices { part: &part, palette: &matrices }.positions(&mut positions);
+            positions
+        };
+        // The way of a skin whose pose nobody reads: turned and scaled at its roots, then moved.
+        let mut drawn = Scratch::default();
+        let root = Affine3A { translation: Vec3A::ZERO, ..world };
+        Evaluate { priority_blend: scene.blend, ..Evaluate::new(skeleton, &layers) }.run_clips(Some(&root), &mut drawn);
+        let both = posed(world, &scratch).into_iter().zip(posed(Affine3A::from_translation(Vec3::ONE), &drawn));
+        for ((position, influences), (ours, drawn)) in part.positions.iter().zip(&part.influences).zip(both) {
             let mut expected = DVec3::ZERO;
             let mut largest = 1.0_f64;
             for (slot, weight) in influences.palette.iter().zip(influences.weights) {
@@ -325,7 +333,9 @@ proptest! {
                 expected += moved * f64::from(weight);
                 largest = largest.max(size(&model[joint]));
             }
-            prop_assert!(ours.as_dvec3().distance(expected) <= 3.0 * MATRIX * largest, "{ours} {expected}");
+            for ours in [ours, drawn] {
+                prop_assert!(ours.as_dvec3().distance(expected) <= 3.0 * MATRIX * largest, "{ours} {expected}");
+            }
         }
     }
 
