@@ -120,7 +120,8 @@ pub(super) fn late(
                 return;
             }
             let moved = transform.is_changed();
-            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1);
+            let keeps = item.pose.is_some();
+            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1 && keeps);
             let changed = if posed != (false, false, false) || item.overrides.is_some() {
                 item.pose.as_ref().is_some_and(|pose| pose.is_changed())
             } else if let Some(character) = assets.get(item.handle.id()) {
@@ -132,7 +133,7 @@ pub(super) fn late(
                     let is_new = item.is_new(key, character, moved);
                     wanted.extend(is_new.then_some((key, entity)));
                     is_new
-                } else if item.pose.is_some() {
+                } else if keeps {
                     item.evaluate(character, desk)
                 } else {
                     // Worked out where its skin is written.

@@ -73,7 +73,7 @@ impl Churn {
     /// Something happens to one of each kind.
     fn happen(&mut self) {
         if let Some(at) = self.random.usize(..8).checked_sub(1).filter(|&at| at < self.ours.len()) {
-            let (entity, place, what) = (self.ours[at], self.place(), self.random.u8(..9));
+            let (entity, place, what) = (self.ours[at], self.place(), self.random.u8(..10));
             let mut entity = self.harness.world().entity_mut(entity);
             match what {
                 0 => drop(entity.insert(place)),
@@ -81,8 +81,9 @@ impl Churn {
                 2 => drop(entity.insert(Visibility::Inherited).remove::<PartOverrides>()),
                 3 => drop(entity.insert(PartOverrides::default().hide("upper"))),
                 4 => drop(entity.insert(ModelPose::default())),
-                5 => drop(entity.remove::<(UpdateRate, ModelPose)>()),
+                5 => drop(entity.remove::<ModelPose>()),
                 6 => drop(entity.insert(UpdateRate::Every(3))),
+                7 => drop(entity.remove::<UpdateRate>()),
                 _ => {
                     let mut controller = entity.get_mut::<AnimationController>().unwrap();
                     let paused = controller.is_paused();
