@@ -43,7 +43,7 @@ pub struct CharacterParts {
     /// Where it was when it was last in view.
     pub(super) last_place: Option<Vec3A>,
     /// Whether it got where it is without passing through the space between.
-    pub(crate) jumped: bool,
+    pub(super) jumped: bool,
     /// Stands for the clips that the parts' boxes enclose.
     pub(super) enclosed: u64,
     /// Which meshes the parts have.

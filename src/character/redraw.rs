@@ -175,7 +175,7 @@ impl Poses<'_, '_> {
                     root = Some(Affine3A { translation: Vec3A::ZERO, ..world });
                     world.matrix3 = Mat3A::IDENTITY;
                 }
-                playing.evaluate_clips(character, self.shared.steps(), root.as_ref(), scratch);
+                playing.evaluate_clips(character, self.shared.steps, root.as_ref(), scratch);
                 scratch.model()
             }
         };

@@ -53,11 +53,6 @@ impl Shared {
     pub(super) fn pose_of(&self, playing: &Playing) -> Option<&[Affine3A]> {
         self.poses.get(playing.place?).map(|pose| &pose.joints[..])
     }
-
-    /// Steps a second to which times are rounded.
-    pub(super) fn steps(&self) -> Option<f64> {
-        self.steps
-    }
 }
 
 /// One evaluation.
