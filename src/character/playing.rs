@@ -178,20 +178,21 @@ impl Played {
     }
 
     /// Follows a track. Whether all is as it was.
+    #[inline]
     fn update(&mut self, track: &Track, layer: &Layer, character: &Character) -> bool {
-        let Layer { clip, time, weight, priority, blend, .. } = *layer;
         let same_mask = match (&self.mask, &track.mask) {
             (None, None) => true,
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
         };
-        let before = (self.clip, self.time.to_bits(), self.weight.to_bits(), self.priority, self.mode);
-        if same_mask {
-            *self = Self { clip, time, weight, priority, mode: blend, mask: self.mask.take() };
-        } else {
-            *self = Self::new(track, layer, character);
+        let before = (self.clip, self.weight.to_bits(), self.priority, self.mode);
+        let time = std::mem::replace(&mut self.time, layer.time);
+        if same_mask && before == (layer.clip, layer.weight.to_bits(), layer.priority, layer.blend) {
+            // In most frames it is the time that goes on, and nothing else.
+            return time.to_bits() == layer.time.to_bits();
         }
-        same_mask && before == (clip, time.to_bits(), weight.to_bits(), priority, blend)
+        *self = Self::new(track, layer, character);
+        false
     }
 
     fn layer<'a>(&'a self, character: &'a Character) -> Option<ClipLayer<'a>> {

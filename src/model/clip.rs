@@ -231,6 +231,16 @@ impl SkeletalClip {
         &self.samples[frame * self.stride..][..self.stride]
     }
 
+    /// Vectors of the changing channels of a frame and the next, one frame after the other; those of one frame
+    /// where both are the same.
+    ///
+    /// # Panics
+    /// If `last` is out of range or before `first`.
+    #[inline]
+    pub(crate) fn frames(&self, first: usize, last: usize) -> &[Vec4] {
+        &self.samples[first * self.stride..(last + 1) * self.stride]
+    }
+
     /// Vectors of one frame's changing channels where they are quantised; their [`Self::ranges`] say what
     /// they stand for.
     ///
@@ -238,6 +248,16 @@ impl SkeletalClip {
     /// If `frame` is out of range.
     pub fn numbers(&self, frame: usize) -> &[[u16; 4]] {
         &self.numbers[frame * self.ranges.len()..][..self.ranges.len()]
+    }
+
+    /// Like [`Self::frames`], of the quantised channels.
+    ///
+    /// # Panics
+    /// As [`Self::frames`].
+    #[inline]
+    pub(crate) fn frames_of_numbers(&self, first: usize, last: usize) -> &[[u16; 4]] {
+        let stride = self.ranges.len();
+        if stride == 0 { &[] } else { &self.numbers[first * stride..(last + 1) * stride] }
     }
 
     /// Ranges of the vectors of [`Self::numbers`].

@@ -11,7 +11,7 @@ use super::product::{self, Product, Turns};
 use super::sample::Moment;
 use super::soa::{sign, sqrt};
 use crate::controller::{BlendMode, Priority};
-use crate::model::{SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use crate::model::{RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
 use glam::{BVec4A, Vec4};
 
 /// A clip that plays: one layer of a [`Mix`].
@@ -116,6 +116,7 @@ impl<'a> Mix<'a> {
     }
 
     /// Appends a group's layers, with weights that come to one; returns where they end.
+    #[inline]
     fn prepare_group(&self, priority: Priority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
         let first = active.len();
         if unit == 0.0 {
@@ -145,6 +146,7 @@ impl<'a> Mix<'a> {
     }
 
     /// Appends a layer, if it counts.
+    #[inline]
     fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) -> bool {
         let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
         if counts {
@@ -199,8 +201,9 @@ impl<'a> Mix<'a> {
                 }
             }
             [a, b] => {
-                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = two::<P, SCALE, PARTIAL>(p, a, b, row, rest);
+                let tracks = a.moment.rows.iter().zip(b.moment.rows);
+                for (row, ((out, rest), tracks)) in out.iter_mut().zip(self.rest).zip(tracks).enumerate() {
+                    *out = two::<P, SCALE, PARTIAL>(p, (a, b), tracks, row, rest);
                 }
             }
             group => {
@@ -283,12 +286,11 @@ fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(
 #[inline(always)]
 fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(
     p: P,
-    a: &Active,
-    b: &Active,
+    (a, b): (&Active, &Active),
+    (of_a, of_b): (&RowTracks, &RowTracks),
     row: usize,
     rest: &SoaTransform,
 ) -> SoaTransform {
-    let (of_a, of_b) = (&a.moment.rows[row], &b.moment.rows[row]);
     let (mut a_share, mut b_share, mut reached) = (a.weight, b.weight, BVec4A::TRUE);
     if PARTIAL {
         (a_share, b_share) = (a.weight(row), b.weight(row));

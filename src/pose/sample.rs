@@ -56,9 +56,11 @@ impl FrameSpan {
         let length = clip.timing.duration;
         // What is not a number is not greater than 0.
         let share = if time > 0.0 && length > 0.0 { time.min(length) / length } else { 0.0 };
-        let place = share * last as f64;
-        let first = (place as usize).min(last.saturating_sub(1));
-        Self { first, second: (first + 1).min(last), fraction: (place - first as f64) as f32 }
+        // By way of 32 bits, which a processor converts at once; a clip has no more frames.
+        let place = share * f64::from(last as u32);
+        let first = (place as u32).min((last as u32).saturating_sub(1));
+        let fraction = (place - f64::from(first)) as f32;
+        Self { first: first as usize, second: (first as usize + 1).min(last), fraction }
     }
 }
 
@@ -67,25 +69,48 @@ impl FrameSpan {
 pub(crate) struct Moment<'a> {
     pub(crate) rows: &'a [RowTracks],
     constants: &'a [Vec4],
-    first: &'a [Vec4],
-    second: &'a [Vec4],
-    first_numbers: &'a [[u16; 4]],
-    second_numbers: &'a [[u16; 4]],
+    samples: Neighbours<'a, Vec4>,
+    numbers: Neighbours<'a, [u16; 4]>,
     ranges: &'a [NumberRange],
     fraction: Vec4,
+}
+
+/// Two frames that follow each other in memory, or one that stands for both.
+#[derive(Clone, Copy, Debug)]
+struct Neighbours<'a, T> {
+    both: &'a [T],
+    /// From a vector of the first to that of the second.
+    apart: u32,
+}
+
+impl<'a, T> Neighbours<'a, T> {
+    #[inline]
+    fn new(both: &'a [T], same: bool) -> Self {
+        Self { both, apart: if same { 0 } else { both.len() as u32 / 2 } }
+    }
+
+    /// `N` vectors from `at` on, in the first and in the second frame. A clip's slots lie within its frames,
+    /// by its construction: one look at both is enough.
+    #[inline(always)]
+    fn chunks<const N: usize>(&self, at: u32) -> (&'a [T; N], &'a [T; N]) {
+        let from_to = &self.both[at as usize..][..self.apart as usize + N];
+        match (from_to.first_chunk(), from_to.last_chunk()) {
+            (Some(first), Some(second)) => (first, second),
+            _ => unreachable!("it holds at least N"),
+        }
+    }
 }
 
 impl<'a> Moment<'a> {
     #[inline]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
+        let same = first == second;
         Self {
             rows: clip.rows(),
             constants: clip.constants(),
-            first: clip.frame(first),
-            second: clip.frame(second),
-            first_numbers: clip.numbers(first),
-            second_numbers: clip.numbers(second),
+            samples: Neighbours::new(clip.frames(first, second), same),
+            numbers: Neighbours::new(clip.frames_of_numbers(first, second), same),
             ranges: clip.ranges(),
             fraction: Vec4::splat(fraction),
         }
@@ -109,7 +134,7 @@ impl<'a> Moment<'a> {
                 (p.pair(&[x, y]), z)
             }
             ChannelSlot::Sampled(slot) => {
-                let ([ax, ay, az], [bx, by, bz]) = (*chunk(self.first, slot), *chunk(self.second, slot));
+                let (&[ax, ay, az], &[bx, by, bz]) = self.samples.chunks(slot);
                 let (first, second) = (p.pair(&[ax, ay]), p.pair(&[bx, by]));
                 let xy = p.add(first, p.mul(p.sub(second, first), p.both(self.fraction)));
                 (xy, az + (bz - az) * self.fraction)
@@ -127,8 +152,8 @@ impl<'a> Moment<'a> {
         match tracks.rotation {
             ChannelSlot::Constant(slot) => Turns::read(p, chunk(self.constants, slot)),
             ChannelSlot::Sampled(slot) => {
-                let first = Turns::read(p, chunk(self.first, slot));
-                first.lerp(p, Turns::read(p, chunk(self.second, slot)), self.fraction)
+                let (first, second) = self.samples.chunks(slot);
+                Turns::read(p, first).lerp(p, Turns::read(p, second), self.fraction)
             }
             ChannelSlot::Quantised(slot) => Turns::read(p, &self.unpack(slot)),
         }
@@ -136,13 +161,13 @@ impl<'a> Moment<'a> {
 
     #[inline(always)]
     pub(crate) fn vec3(&self, slot: ChannelSlot) -> SoaVec3 {
-        let at = |vectors: &[Vec4], at: u32| {
-            let [x, y, z] = *chunk(vectors, at);
-            SoaVec3 { x, y, z }
-        };
+        let vec3 = |&[x, y, z]: &[Vec4; 3]| SoaVec3 { x, y, z };
         match slot {
-            ChannelSlot::Constant(slot) => at(self.constants, slot),
-            ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+            ChannelSlot::Constant(slot) => vec3(chunk(self.constants, slot)),
+            ChannelSlot::Sampled(slot) => {
+                let (first, second) = self.samples.chunks(slot);
+                vec3(first).lerp(vec3(second), self.fraction)
+            }
             ChannelSlot::Quantised(slot) => {
                 let [x, y, z] = self.unpack(slot);
                 SoaVec3 { x, y, z }
@@ -153,13 +178,13 @@ impl<'a> Moment<'a> {
     /// Not normalised: of a length between √½ and 1, since neighbours lie in one hemisphere.
     #[inline(always)]
     pub(crate) fn quat(&self, slot: ChannelSlot) -> SoaQuat {
-        let at = |vectors: &[Vec4], at: u32| {
-            let [x, y, z, w] = *chunk(vectors, at);
-            SoaQuat { x, y, z, w }
-        };
+        let quat = |&[x, y, z, w]: &[Vec4; 4]| SoaQuat { x, y, z, w };
         match slot {
-            ChannelSlot::Constant(slot) => at(self.constants, slot),
-            ChannelSlot::Sampled(slot) => at(self.first, slot).lerp(at(self.second, slot), self.fraction),
+            ChannelSlot::Constant(slot) => quat(chunk(self.constants, slot)),
+            ChannelSlot::Sampled(slot) => {
+                let (first, second) = self.samples.chunks(slot);
+                quat(first).lerp(quat(second), self.fraction)
+            }
             ChannelSlot::Quantised(slot) => {
                 let [x, y, z, w] = self.unpack(slot);
                 SoaQuat { x, y, z, w }
@@ -172,8 +197,7 @@ impl Moment<'_> {
     /// Quantised vectors: first between the numbers, then from numbers to values.
     #[inline(always)]
     fn unpack<const N: usize>(&self, at: u32) -> [Vec4; N] {
-        let first: &[[u16; 4]; N] = chunk(self.first_numbers, at);
-        let second: &[[u16; 4]; N] = chunk(self.second_numbers, at);
+        let (first, second) = self.numbers.chunks::<N>(at);
         let ranges: &[NumberRange; N] = chunk(self.ranges, at);
         let mut out = [Vec4::ZERO; N];
         for (i, out) in out.iter_mut().enumerate() {
