@@ -16,6 +16,8 @@ pub(crate) enum Keys {
     /// Those that ozz's optimiser would keep, by its defaults: what is left out is off by a millimetre at most,
     /// at the farthest joint below or a tenth of a metre away. A constant channel keeps its ends.
     Optimised,
+    /// The ends of every channel: another motion, of which next to nothing has to be read.
+    Ends,
 }
 
 /// The same joints, parents and rest pose.
@@ -42,7 +44,7 @@ pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) ->
     let (frames, reaches) = (clip.to_frames().transforms, reaches(skeleton));
     let last = clip.frame_count() - 1;
     let (mut translations, mut rotations, mut scales) = (vec![], vec![], vec![]);
-    for joint in 0..skeleton.len() {
+    for (joint, &reach) in reaches.iter().enumerate() {
         let frames: Vec<JointTransform> = frames.iter().copied().skip(joint).step_by(skeleton.len()).collect();
         let vectors = |of: fn(&JointTransform) -> Vec3| {
             let values: Vec<Vec3> = frames.iter().map(of).collect();
@@ -59,7 +61,7 @@ pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) ->
         let near = |a: Quat, b: Quat, t: f32, value: Quat| {
             // Twice the chord is the angle, as near as it matters.
             let line: Quat = a * (1.0 - t) + b * t;
-            2.0 * (line.normalize() - value).length() * reaches[joint] <= TOLERANCE
+            2.0 * (line.normalize() - value).length() * reach <= TOLERANCE
         };
         rotations.push(kept(&turns, keys, near).into_iter().map(|frame| (frame, packed(turns[frame]))).collect());
     }
@@ -115,8 +117,11 @@ fn kept<T: Copy>(values: &[T], keys: Keys, near: impl Fn(T, T, f32, T) -> bool) 
             let way = |frame| (frame - from) as f32 / (to - from) as f32;
             (from + 1..to).all(|frame| near(values[from], values[to], way(frame), values[frame]))
         };
-        let far = (from + 2..=last).take_while(|&to| keys == Keys::Optimised && skips(to)).last();
-        kept.push(far.unwrap_or(from + 1));
+        kept.push(match keys {
+            Keys::Dense => from + 1,
+            Keys::Optimised => (from + 2..=last).take_while(|&to| skips(to)).last().unwrap_or(from + 1),
+            Keys::Ends => last,
+        });
     }
     kept
 }

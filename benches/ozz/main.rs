@@ -1,31 +1,37 @@
 //! This crate beside ozz-animation, on the same skeleton and clips, in one program: `cargo run --release`, and once
-//! more after `export RUSTFLAGS=-Ctarget-cpu=x86-64-v3` to give both the same newer instructions throughout.
+//! more after `export RUSTFLAGS=-Ctarget-cpu=x86-64-v3`, which gives both the same newer instructions throughout.
 //!
-//! The ozz here is `ozz-animation-rs`, its maintained port to Rust: the same file formats, the same layout (four
-//! joints to a vector, compressed keys, a cursor and a cache of decompressed keys per clip and character) and the
-//! same jobs, loop by loop. What it is given is made in its own file format from our clips (`keys.rs`), once with a
-//! key at every frame and once thinned as its optimiser would by default. It is used at its best: jobs, contexts
-//! and buffers persist, poses are shared by all characters so that they stay in the cache, nothing is allocated,
-//! and time only goes forward, a sixtieth of a second a step, as its cursors want it.
+//! The ozz here is `ozz-animation-rs`, its maintained port to Rust: the same files, the same layout (four joints to
+//! a vector, compressed keys, a cursor and a cache of decompressed keys for each clip of each character) and the same
+//! jobs, loop by loop. It gets our clips in its own format (`keys.rs`), three times: with a key at every frame; thinned
+//! as its optimiser would by default; and with nothing but the ends of each channel, which is another motion, there
+//! to show what ozz takes at least however well a clip may be thinned.
 //!
-//! Before anything is timed, both sides play through the clips more than twice and must agree in every matrix:
-//! a key is stored in 15 bits for each of three elements of a rotation (0.0001 rad) and in half floats
-//! (0.0005 of a length), which over a limb of ten or fifteen joints comes to 0.002 of its length at most. A clip read
-//! a frame early or late would be off by fifty times that. For thinned keys five times as much is allowed.
+//! It is used at its best. Jobs, contexts and buffers persist and nothing is allocated; all characters share the
+//! buffers for poses, so that these stay in the cache; time only goes forward, a sixtieth of a second a step, as its
+//! cursors want it; everything is optimised as one. And where the port forgets what the C++ does, to mark
+//! decompressed keys as done, `sides.rs` does it: else its sampling takes half as long again, and of thinned clips
+//! several times as long.
 //!
-//! Then they take turns, job by job, and the quickest of many rounds counts. All on one thread.
+//! Before anything is timed, both sides play through the clips more than twice and must agree in every matrix. ozz
+//! stores a rotation's elements in 15 bits (0.0001 rad) and lengths as half floats (0.0005 of them): over a limb of ten
+//! or fifteen joints that comes to 0.002 of its length if all of it adds up, and far less since it does not: 0.0003 is
+//! allowed. A clip read a frame early or late is off by 0.1. Where keys are thinned 0.01 is allowed: each joint turns
+//! the rest of its limb by up to a millimetre at the tip.
+//!
+//! Then the sides take turns, job by job, and the quickest of many rounds counts. All on one thread.
 //!
 //! What can be compared and what not:
-//! * *Two clips to model space* is the same work with the same result, only that ours are 3×4 matrices and that this
-//!   crate never writes the poses in between; *to palette* is the same in world space, times the inverse bind
-//!   matrices, written as 4×4 to a buffer. ozz leaves that to its caller; the loop here is that of its samples.
-//! * The single jobs are ours too, but a character does not go through *sample* and *blend* here: `Mix` does both.
-//! * Both clips have no scale. This crate notices and skips it; ozz samples and blends it always.
-//! * Of ozz a thousand characters keep 2000 contexts of 7 KB, which is more than most caches hold. So there is a
-//!   table of 16 characters too, whose contexts do stay in the cache.
-//! * The figures of ozz in C++, 2.6 to 3.7 µs for two clips at 58 joints, are of another day, compiler and scene. The
-//!   port may be slower or faster than that: it takes exact square roots where C++ takes estimates, checks bounds,
-//!   and has no AVX paths of its own. Only the ratios printed here were taken side by side.
+//! * *Two clips to model space* is the same work with the same result, but for ours being 3×4 matrices. *To palette* is
+//!   that in world space, times the inverse bind matrices, written as 4×4 to a buffer. ozz leaves the last step to
+//!   its caller; here it is the loop of its samples.
+//! * *Sample* and *blend* are jobs of ours too, but not what a character goes through: `Mix` does both in one pass.
+//! * The clips scale nothing. This crate notices that and skips it; ozz samples and blends scales always.
+//! * For a thousand characters ozz keeps 2000 contexts of 7 KB, more than a core's own cache holds. So there is a table
+//!   of 16 characters too, whose contexts do stay there.
+//! * ozz in C++ took 2.6 µs (optimised clip) to 3.7 µs (dense) for two clips at 58 joints: on such a machine, but on
+//!   another day, with other clips and another compiler. It takes estimates of roots and quotients where the port
+//!   works them out, and the port checks bounds. Only ratios printed here were taken side by side.
 
 mod keys;
 mod sides;
@@ -121,26 +127,28 @@ fn farthest(a: &[[f32; 16]], b: &[[f32; 16]]) -> f32 {
 
 fn table(scene: &Scene) {
     let mut ours = Ours::new(scene);
-    let [mut dense, mut optimised] = [Keys::Dense, Keys::Optimised].map(|keys| Ozz::new(scene, keys));
+    let [mut dense, mut optimised, mut ends] =
+        [Keys::Dense, Keys::Optimised, Keys::Ends].map(|keys| Ozz::new(scene, keys));
     let (ours_jobs, ozz_jobs) = (jobs::<Ours>(), jobs::<Ozz>());
-    let mut best = [[Duration::MAX; 3]; 5];
+    let mut best = [[Duration::MAX; 4]; 5];
     for _ in 0..ROUNDS {
         for (job, best) in best.iter_mut().enumerate() {
             best[0] = best[0].min(turn(scene, &mut dense, ozz_jobs[job].1));
             best[1] = best[1].min(turn(scene, &mut optimised, ozz_jobs[job].1));
-            best[2] = best[2].min(turn(scene, &mut ours, ours_jobs[job].1));
+            best[2] = best[2].min(turn(scene, &mut ends, ozz_jobs[job].1));
+            best[3] = best[3].min(turn(scene, &mut ours, ours_jobs[job].1));
         }
     }
     println!();
+    let (joints, characters) = (scene.skeleton.len(), scene.characters.len());
     println!(
-        "{} joints, {} characters | ozz, dense | ozz, optimised | ours | ozz to ours",
-        scene.skeleton.len(),
-        scene.characters.len()
+        "{joints} joints, {characters} characters | ozz, dense | ozz, optimised | ozz, ends only | ours | ozz to ours"
     );
-    println!("------------------------ | ---------: | -------------: | ---: | ----------:");
+    println!("------------------------ | ---------: | -------------: | -------------: | ---: | ----------:");
     for ((name, _), best) in ours_jobs.into_iter().zip(best) {
-        let [dense, optimised, ours] = best.map(|time| time.as_nanos() as f64 / TURN as f64);
-        println!("{name} | {dense:.0} | {optimised:.0} | {ours:.0} | {:.1} / {:.1}", dense / ours, optimised / ours);
+        let [dense, optimised, ends, ours] = best.map(|time| time.as_nanos() as f64 / TURN as f64);
+        let ratios = [dense, optimised, ends].map(|ozz| format!("{:.1}", ozz / ours)).join(" / ");
+        println!("{name} | {dense:.0} | {optimised:.0} | {ends:.0} | {ours:.0} | {ratios}");
     }
 }
 

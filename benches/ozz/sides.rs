@@ -192,10 +192,27 @@ impl Ozz {
         let OzzCharacter { times, samples, .. } = &mut self.characters[character];
         advance(times);
         for (job, time) in samples.iter_mut().zip(times) {
-            job.set_ratio((*time / LENGTH) as f32);
-            job.run().expect("a sound job");
+            sample(job, *time);
         }
         self.blend.run().expect("a sound job");
+    }
+}
+
+fn sample(job: &mut SamplingJobRc, time: f64) {
+    job.set_ratio((time / LENGTH) as f32);
+    job.run().expect("a sound job");
+    let context = job.context().expect("set when made");
+    // The C++ takes back its marks of outdated keys when it has decompressed them; the port forgets to, and goes on
+    // decompressing all of them every time. So they are taken back here.
+    const { assert!(size_of::<SamplingContext>() == size_of::<*mut u8>()) };
+    for marks in [context.translation_outdated(), context.rotation_outdated(), context.scale_outdated()] {
+        // SAFETY: a context is nothing but a pointer to the memory that it owns, in which the marks lie, and it lets
+        // its owner write there. No reference to them is alive when they are written.
+        unsafe {
+            let memory = *std::ptr::from_ref(context).cast::<*mut u8>();
+            let (offset, length) = (marks.as_ptr().addr() - memory.addr(), marks.len());
+            memory.add(offset).write_bytes(0, length);
+        }
     }
 }
 
@@ -203,8 +220,7 @@ impl Side for Ozz {
     fn sample(&mut self, character: usize) {
         let OzzCharacter { times, samples: [job, _], .. } = &mut self.characters[character];
         advance(&mut times[..1]);
-        job.set_ratio((times[0] / LENGTH) as f32);
-        black_box(job).run().expect("a sound job");
+        sample(black_box(job), times[0]);
     }
 
     fn blend(&mut self, _: usize) {
