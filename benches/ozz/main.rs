@@ -16,7 +16,7 @@
 //! Before anything is timed, both sides play through the clips more than twice and must agree in every matrix. ozz
 //! stores a rotation's elements in 15 bits (0.0001 rad) and lengths as half floats (0.0005 of them): over a limb of ten
 //! or fifteen joints that comes to 0.002 of its length if all of it adds up, and far less since it does not: 0.0003 is
-//! allowed. A clip read a frame early or late is off by 0.1. Where keys are thinned 0.01 is allowed: each joint turns
+//! allowed. A clip read a frame late is off by 0.08. Where keys are thinned 0.01 is allowed: each joint turns
 //! the rest of its limb by up to a millimetre at the tip.
 //!
 //! Then the sides take turns, job by job, and the quickest of many rounds counts. All on one thread.
