@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench table` prints both; `-- pose` or `-- load` one of them; files named behind `--` are
 //! loaded instead of the two characters of `assets`. Figures are those of one thread, the fastest of many
-//! runs: compare them with others of the same run only.
+//! runs: compare them with others of the same run only. Beside ozz-animation: `benches/ozz`.
 
 mod counting;
 mod load;
