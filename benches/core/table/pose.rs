@@ -1,6 +1,7 @@
 //! What a pose costs by number of joints: each job, and a whole character.
 
 use bevy_marionette::{
+    controller::{BlendMode, Priority},
     model::SkeletalClip,
     pose::{
         Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
@@ -70,16 +71,33 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
     row("palette of a part", &mut |_| {
         Palette { world, model: black_box(&model), inverse_bind, remap: &remap }.run(black_box(&mut palette));
     });
+    let four = [0, 1, 0, 1].map(|i: usize| layers[i]);
+    row("blend four poses", &mut |_| Blend { layers: &four, rest }.run(black_box(&mut local)));
     let mut scratch = MixScratch::default();
-    for (name, tracks, mask) in [
-        ("mix one clip", 1, None),
-        ("mix one clip, masked", 1, Some(&upper)),
-        ("mix two clips", 2, None),
-        ("mix two clips, masked", 2, Some(&upper)),
-        ("mix four clips", 4, None),
-        ("mix four clips, masked", 4, Some(&upper)),
+    let (one, two, four, masked) = (&clips[..1], &clips[..2], &clips[..], Some(&upper));
+    let with_last = |mode| {
+        let mut layers = layers_of(&clips[..3], None);
+        layers[2].mode = mode;
+        layers
+    };
+    let halves = |mask| {
+        let mut layers = layers_of(four, mask);
+        layers[2..].iter_mut().for_each(|layer| layer.priority = Priority::High);
+        layers
+    };
+    for (name, mut layers) in [
+        ("mix one clip", layers_of(one, None)),
+        ("mix one clip, masked", layers_of(one, masked)),
+        ("mix two clips", layers_of(two, None)),
+        ("mix two clips, masked", layers_of(two, masked)),
+        ("mix three clips", layers_of(&clips[..3], None)),
+        ("mix four clips", layers_of(four, None)),
+        ("mix four clips, masked", layers_of(four, masked)),
+        ("mix two low and two high clips", halves(None)),
+        ("mix two low and two high clips, masked", halves(masked)),
+        ("mix two clips, add a third", with_last(BlendMode::Additive)),
+        ("mix two clips, override by a third", with_last(BlendMode::Override)),
     ] {
-        let mut layers = layers_of(&clips[..tracks], mask);
         row(name, &mut |time| {
             set_times(&mut layers, time);
             Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }
