@@ -5,8 +5,10 @@
 //! not as long as a joint's rotations can be given signs that put all of them in one hemisphere
 //! (each within 180° of each other); beyond that "between" has no meaning that is free of order.
 
-use super::soa::{sign, sqrt};
-use crate::model::{SoaQuat, SoaTransform, SoaVec3};
+use super::product::{self, Product};
+use super::row::Row;
+use super::soa::sign;
+use crate::model::SoaTransform;
 use glam::{BVec4A, Vec4};
 
 /// Mixes the layers' poses by weight, joint by joint.
@@ -39,9 +41,15 @@ impl Blend<'_> {
     /// # Panics
     /// If `out`, a pose or a mask is shorter than `rest`.
     pub fn run(&self, out: &mut [SoaTransform]) {
-        let unit = unit_weight(self.layers.iter().map(|layer| layer.weight));
-        for (row, (out, rest)) in out[..self.rest.len()].iter_mut().zip(self.rest).enumerate() {
-            *out = mean(self.layers, unit, row, rest).pose;
+        product::dispatch!(self.run_with(&mut out[..self.rest.len()]));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, out: &mut [SoaTransform]) {
+        match Group::new(self.layers) {
+            group if group.unit == 0.0 => out.copy_from_slice(self.rest),
+            group if group.masked => group.run::<P, true>(p, self.rest, out),
+            group => group.run::<P, false>(p, self.rest, out),
         }
     }
 }
@@ -68,37 +76,61 @@ impl PriorityBlend<'_> {
     /// # Panics
     /// If `out`, a pose or a mask is shorter than `rest`.
     pub fn run(&self, out: &mut [SoaTransform]) {
+        product::dispatch!(self.run_with(&mut out[..self.rest.len()]));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, out: &mut [SoaTransform]) {
         let share = Vec4::splat(share(self.priority_blend));
-        let [low, high] = [self.low, self.high].map(|g| unit_weight(g.iter().map(|layer| layer.weight)));
-        for (row, (out, rest)) in out[..self.rest.len()].iter_mut().zip(self.rest).enumerate() {
-            let (low, high) = (mean(self.low, low, row, rest), mean(self.high, high, row, rest));
-            *out = Mean::mix::<true>(low, high, share, rest);
+        let (low, high) = (Group::new(self.low), Group::new(self.high));
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            let (low, high) = (low.mean::<P, true>(p, row), high.mean::<P, true>(p, row));
+            *out = low.mix::<true>(p, high, share).normalized(p).transform::<true>(p, rest);
         }
     }
 }
 
-/// The mean of four joints of the layers, with weights relative to `unit`.
-#[inline(always)]
-fn mean(layers: &[Layer], unit: f32, row: usize, rest: &SoaTransform) -> Mean {
-    let mut sum = Sum::ZERO;
-    for layer in layers {
-        let weight = Vec4::splat(relative(layer.weight, unit));
-        let weight = layer.mask.map_or(weight, |mask| weight * mask[row]);
-        let pose = &layer.pose[row];
-        let flip = sum.flip(pose);
-        sum.add::<true>(pose, weight, flip);
+/// Layers, and what their weights are relative to.
+struct Group<'a> {
+    layers: &'a [Layer<'a>],
+    masked: bool,
+    /// The largest weight; 0 where no layer counts.
+    unit: f32,
+    /// Makes weights come to one where there are no masks.
+    scale: f32,
+}
+
+impl<'a> Group<'a> {
+    fn new(layers: &'a [Layer<'a>]) -> Self {
+        let unit = layers.iter().fold(0.0, |unit, layer| larger(unit, layer.weight));
+        let total: f32 = layers.iter().map(|layer| relative(layer.weight, unit)).sum();
+        Self { layers, masked: layers.iter().any(|layer| layer.mask.is_some()), unit, scale: 1.0 / total }
     }
-    sum.finish::<true, true>(rest)
+
+    /// The mean of all joints, where a layer counts.
+    #[inline(always)]
+    fn run<P: Product, const PARTIAL: bool>(&self, p: P, rest: &[SoaTransform], out: &mut [SoaTransform]) {
+        for (row, (out, rest)) in out.iter_mut().zip(rest).enumerate() {
+            *out = self.mean::<P, PARTIAL>(p, row).normalized(p).transform::<PARTIAL>(p, rest);
+        }
+    }
+
+    /// The mean of four joints, rotations not normalised.
+    #[inline(always)]
+    fn mean<P: Product, const PARTIAL: bool>(&self, p: P, row: usize) -> Mean<P, true> {
+        let mut sum = Sum::new(p);
+        for layer in self.layers {
+            let weight = relative(layer.weight, self.unit);
+            let weight = Vec4::splat(if PARTIAL { weight } else { weight * self.scale });
+            let weight = layer.mask.map_or(weight, |mask| weight * mask[row]);
+            sum.add(p, Row::read(p, &layer.pose[row]), weight, weight);
+        }
+        sum.mean::<PARTIAL>(p)
+    }
 }
 
 /// Joints whose layers come to less than this share of the group's largest weight count as not reached.
 pub(crate) const REACHED: f32 = 1e-30;
-
-/// The largest usable weight: what weights are taken relative to, so that scaling all of them by a
-/// constant changes nothing and no sum overflows. 0 where no layer counts.
-pub(crate) fn unit_weight(weights: impl Iterator<Item = f32>) -> f32 {
-    weights.fold(0.0, larger)
-}
 
 /// The larger of a finite number ≥ 0 and a weight, if that is usable.
 pub(crate) fn larger(unit: f32, weight: f32) -> f32 {
@@ -116,98 +148,73 @@ pub(crate) fn share(value: f32) -> f32 {
 }
 
 /// The running weighted sum of four joints' transforms.
-///
-/// Its functions take `SCALE`: where it is false, all scales are one and none is summed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sum {
-    translation: SoaVec3,
-    rotation: SoaQuat,
-    scale: SoaVec3,
+#[derive(Clone, Copy)]
+pub(crate) struct Sum<P: Product, const SCALE: bool> {
+    row: Row<P, SCALE>,
     weight: Vec4,
 }
 
-/// The mean of four joints, and which of them were reached.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mean {
-    pub(crate) pose: SoaTransform,
-    reached: BVec4A,
-}
-
-impl Sum {
-    pub(crate) const ZERO: Self =
-        Self { translation: SoaVec3::ZERO, rotation: SoaQuat::ZERO, scale: SoaVec3::ZERO, weight: Vec4::ZERO };
-
-    /// Four joints alone; as [`Self::add`] to nothing.
+impl<P: Product, const SCALE: bool> Sum<P, SCALE> {
+    /// Of nothing.
     #[inline(always)]
-    pub(crate) fn first<const SCALE: bool>(row: &SoaTransform, weight: Vec4) -> Self {
-        Self {
-            translation: row.translation.scaled(weight),
-            rotation: row.rotation.scaled(weight / sqrt(row.rotation.dot(row.rotation))),
-            scale: if SCALE { row.scale.scaled(weight) } else { SoaVec3::ONE },
-            weight,
-        }
+    pub(crate) fn new(p: P) -> Self {
+        Self { row: Row::zero(p), weight: Vec4::ZERO }
     }
 
-    /// 1 in the lanes whose rotation lies in the hemisphere of the sum, −1 in the others.
+    /// Adds four joints by `weight` ≥ 0; rotations by `turn` ≥ 0, which makes up for their length too.
     #[inline(always)]
-    pub(crate) fn flip(&self, row: &SoaTransform) -> Vec4 {
-        sign(self.rotation.dot(row.rotation))
-    }
-
-    /// Adds four joints; `weight` ≥ 0, rotations of any length from √½ to 1, `flip` as told by [`Self::flip`].
-    #[inline(always)]
-    pub(crate) fn add<const SCALE: bool>(&mut self, row: &SoaTransform, weight: Vec4, flip: Vec4) {
-        self.translation = self.translation.add_scaled(row.translation, weight);
-        // Normalised by way of the weight, which saves a multiplication for each component.
-        let length = sqrt(row.rotation.dot(row.rotation));
-        self.rotation = self.rotation.add_scaled(row.rotation, (weight / length) * flip);
-        if SCALE {
-            self.scale = self.scale.add_scaled(row.scale, weight);
-        }
+    pub(crate) fn add(&mut self, p: P, row: Row<P, SCALE>, weight: Vec4, turn: Vec4) {
+        // The dot product's sign takes the rotation into the hemisphere of the sum.
+        let flip = sign(self.row.rotation.dot(p, row.rotation));
+        self.row = self.row.plus_weighted(p, row, weight, turn * flip);
         self.weight += weight;
     }
 
-    /// The mean; the rest pose for joints that nothing reached. Where not `PARTIAL`, the weights of
-    /// every joint sum to one.
+    /// The mean. Where not `PARTIAL`, the weights of every joint sum to one.
     #[inline(always)]
-    pub(crate) fn finish<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
-        let mut mean = self.finish_unnormalized::<SCALE, PARTIAL>(rest);
-        let rotation = mean.pose.rotation.normalized();
-        // A joint that rests keeps the bits of the rest pose.
-        mean.pose.rotation = if PARTIAL { rotation.or(mean.reached, rest.rotation) } else { rotation };
-        mean
-    }
-
-    /// Like [`Self::finish`], with rotations of a length that is neither 0 nor more than about 1.
-    #[inline(always)]
-    pub(crate) fn finish_unnormalized<const SCALE: bool, const PARTIAL: bool>(&self, rest: &SoaTransform) -> Mean {
-        let Self { translation, rotation, scale, weight } = *self;
+    pub(crate) fn mean<const PARTIAL: bool>(self, p: P) -> Mean<P, SCALE> {
         if !PARTIAL {
-            let scale = if SCALE { scale } else { SoaVec3::ONE };
-            return Mean { pose: SoaTransform { translation, rotation, scale }, reached: BVec4A::TRUE };
+            return Mean { row: self.row, reached: BVec4A::TRUE };
         }
-        let reached = weight.cmpgt(Vec4::splat(REACHED));
         // Lanes that are not reached divide by a harmless number. The rotation is divided too: the
         // square of its length must not underflow.
-        let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
-        let mean = SoaTransform {
-            translation: translation.scaled(inverse),
-            rotation: rotation.scaled(inverse),
-            scale: if SCALE { scale.scaled(inverse) } else { SoaVec3::ONE },
-        };
-        Mean { pose: if reached.all() { mean } else { mean.or(reached, rest) }, reached }
+        let inverse = Vec4::ONE / self.weight.max(Vec4::splat(REACHED));
+        Mean { row: self.row.weighted(p, inverse, inverse), reached: self.weight.cmpgt(Vec4::splat(REACHED)) }
     }
 }
 
-impl Mean {
-    /// Two groups' means by the priority blend; `share` in 0..=1.
+/// The mean of four joints, and which of them were reached.
+#[derive(Clone, Copy)]
+pub(crate) struct Mean<P: Product, const SCALE: bool> {
+    pub(crate) row: Row<P, SCALE>,
+    pub(crate) reached: BVec4A,
+}
+
+impl<P: Product, const SCALE: bool> Mean<P, SCALE> {
+    /// Two groups' means by the priority blend, with `share` of `high` in 0..=1. Where one alone reaches a
+    /// joint, it is taken.
     #[inline(always)]
-    pub(crate) fn mix<const PARTIAL: bool>(low: Self, high: Self, share: Vec4, rest: &SoaTransform) -> SoaTransform {
-        if !PARTIAL || (low.reached & high.reached).all() {
-            return low.pose.mix(high.pose, share);
+    pub(crate) fn mix<const PARTIAL: bool>(self, p: P, high: Self, share: Vec4) -> Self {
+        let (low, both) = (self, self.reached & high.reached);
+        let mean = low.row.mix(p, Vec4::ONE - share, high.row, share);
+        if !PARTIAL || both.all() {
+            return Self { row: mean, reached: both };
         }
-        let share = Vec4::select(low.reached, Vec4::select(high.reached, share, Vec4::ZERO), Vec4::ONE);
-        low.pose.mix(high.pose, share).or(low.reached | high.reached, rest)
+        let row = mean.or(p, both, low.row.or(p, low.reached, high.row));
+        Self { row, reached: low.reached | high.reached }
+    }
+
+    #[inline(always)]
+    pub(crate) fn normalized(self, p: P) -> Self {
+        let Row { translation, rotation, scale } = self.row;
+        Self { row: Row { translation, rotation: rotation.normalized(p), scale }, ..self }
+    }
+
+    /// With the rest pose of joints that nothing reached.
+    #[inline(always)]
+    pub(crate) fn transform<const PARTIAL: bool>(self, p: P, rest: &SoaTransform) -> SoaTransform {
+        let mean = self.row.transform(p);
+        if PARTIAL && !self.reached.all() { mean.or(self.reached, rest) } else { mean }
     }
 }
 

@@ -7,11 +7,12 @@
 use super::blend::{Mean, REACHED, Sum, larger, relative, share};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
-use super::product::{self, Product, Turns};
+use super::product::{self, Product};
+use super::row::Turns;
 use super::sample::Moment;
-use super::soa::{sign, sqrt};
+use super::soa::sqrt;
 use crate::controller::{BlendMode, Priority};
-use crate::model::{RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use crate::model::{SkeletalClip, SoaQuat, SoaTransform};
 use glam::{BVec4A, Vec4};
 
 /// A clip that plays: one layer of a [`Mix`].
@@ -178,11 +179,15 @@ impl<'a> Mix<'a> {
         groups: &Groups,
         out: &mut [SoaTransform],
     ) {
-        // A group without layers is left out as a whole: the other's means are the result.
-        match groups.split() {
-            ([], [], []) => out.copy_from_slice(self.rest),
-            ([], group, []) | (group, [], []) => self.one_group::<P, SCALE, PARTIAL>(p, group, out),
-            (low, high, overlays) => self.all_phases::<SCALE, PARTIAL>(low, high, overlays, out),
+        let (low, high, overlays) = groups.split();
+        match (low, high) {
+            ([], []) => out.copy_from_slice(self.rest),
+            // A group without layers is left out as a whole: the other's means are the result.
+            ([], group) | (group, []) => self.one_group::<P, SCALE, PARTIAL>(p, group, out),
+            (low, high) => self.two_groups::<P, SCALE, PARTIAL>(p, low, high, out),
+        }
+        for layer in overlays {
+            lay_over::<P, SCALE>(p, layer, out);
         }
     }
 
@@ -197,55 +202,38 @@ impl<'a> Mix<'a> {
         match group {
             [layer] => {
                 for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = one::<P, SCALE, PARTIAL>(p, layer, row, rest);
+                    *out = one::<P, SCALE, PARTIAL>(p, layer, row).transform::<PARTIAL>(p, rest);
                 }
             }
             [a, b] => {
-                let tracks = a.moment.rows.iter().zip(b.moment.rows);
-                for (row, ((out, rest), tracks)) in out.iter_mut().zip(self.rest).zip(tracks).enumerate() {
-                    *out = two::<P, SCALE, PARTIAL>(p, (a, b), tracks, row, rest);
+                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                    *out = two::<P, SCALE, PARTIAL>(p, a, b, row).transform::<PARTIAL>(p, rest);
                 }
             }
             group => {
                 for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = sum::<SCALE, PARTIAL>(group, row).finish_unnormalized::<SCALE, PARTIAL>(rest).pose;
+                    *out = sum::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
                 }
             }
         }
-        // In a pass of its own, for a row's root and division are the end of a long chain of
-        // dependent operations: here those of many rows overlap.
-        for out in out {
-            let SoaQuat { x, y, z, w } = out.rotation;
-            let turns = Turns::read(p, &[x, y, z, w]);
-            out.rotation = turns.scaled(p, Vec4::ONE / sqrt(turns.dot(p, turns))).quat(p);
-        }
+        normalize(p, out);
     }
 
-    fn all_phases<const SCALE: bool, const PARTIAL: bool>(
+    #[inline(always)]
+    fn two_groups<P: Product, const SCALE: bool, const PARTIAL: bool>(
         &self,
+        p: P,
         low: &[Active],
         high: &[Active],
-        overlays: &[Active],
         out: &mut [SoaTransform],
     ) {
         let share = Vec4::splat(share(self.priority_blend));
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            let mean = |group| sum::<SCALE, PARTIAL>(group, row).finish::<SCALE, PARTIAL>(rest);
-            let mut pose = match (low, high) {
-                ([], []) => *rest,
-                ([], group) | (group, []) => mean(group).pose,
-                (low, high) => Mean::mix::<PARTIAL>(mean(low), mean(high), share, rest),
-            };
-            for layer in overlays {
-                let (over, weight) = (layer.moment.transform(&layer.moment.rows[row]), layer.weight(row));
-                pose = if layer.additive {
-                    overlay::add(&pose, &over, weight)
-                } else {
-                    overlay::replace(&pose, &over, weight)
-                };
-            }
-            *out = pose;
+            let low = mean::<P, SCALE, PARTIAL>(p, low, row);
+            let high = mean::<P, SCALE, PARTIAL>(p, high, row);
+            *out = low.mix::<PARTIAL>(p, high, share).transform::<PARTIAL>(p, rest);
         }
+        normalize(p, out);
     }
 }
 
@@ -262,35 +250,24 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Four joints of a group of one layer, rotations not normalised.
+/// The mean of four joints of a group, rotations not normalised.
 #[inline(always)]
-fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(
-    p: P,
-    layer: &Active,
-    row: usize,
-    rest: &SoaTransform,
-) -> SoaTransform {
-    let Active { moment, .. } = layer;
-    let tracks = &moment.rows[row];
-    let (xy, z) = moment.translation(p, tracks);
-    let [x, y] = p.rows(xy);
-    let pose = SoaTransform {
-        translation: SoaVec3 { x, y, z },
-        rotation: moment.rotation(p, tracks).quat(p),
-        scale: if SCALE { moment.vec3(tracks.scale) } else { SoaVec3::ONE },
-    };
-    if PARTIAL { pose.or(layer.weight(row).cmpgt(Vec4::splat(REACHED)), rest) } else { pose }
+fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
+    match group {
+        [layer] => one::<P, SCALE, PARTIAL>(p, layer, row),
+        [a, b] => two::<P, SCALE, PARTIAL>(p, a, b, row),
+        group => sum::<P, SCALE, PARTIAL>(p, group, row),
+    }
 }
 
-/// The mean of four joints of a group of two layers, rotations not normalised.
 #[inline(always)]
-fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(
-    p: P,
-    (a, b): (&Active, &Active),
-    (of_a, of_b): (&RowTracks, &RowTracks),
-    row: usize,
-    rest: &SoaTransform,
-) -> SoaTransform {
+fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, layer: &Active, row: usize) -> Mean<P, SCALE> {
+    let reached = if PARTIAL { layer.weight(row).cmpgt(Vec4::splat(REACHED)) } else { BVec4A::TRUE };
+    Mean { row: layer.moment.row(p, &layer.moment.rows[row]), reached }
+}
+
+#[inline(always)]
+fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, a: &Active, b: &Active, row: usize) -> Mean<P, SCALE> {
     let (mut a_share, mut b_share, mut reached) = (a.weight, b.weight, BVec4A::TRUE);
     if PARTIAL {
         (a_share, b_share) = (a.weight(row), b.weight(row));
@@ -300,47 +277,43 @@ fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(
         let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
         (a_share, b_share) = (a_share * inverse, b_share * inverse);
     }
-    let ((a_xy, a_z), (b_xy, b_z)) = (a.moment.translation(p, of_a), b.moment.translation(p, of_b));
-    let [x, y] = p.rows(p.add(p.mul(a_xy, p.both(a_share)), p.mul(b_xy, p.both(b_share))));
-    // wa · a/|a| ± wb · b/|b|, times |a| |b|²: one root instead of two, and no division.
-    let (a_turn, b_turn) = (a.moment.rotation(p, of_a), b.moment.rotation(p, of_b));
-    let (aa, bb) = (a_turn.dot(p, a_turn), b_turn.dot(p, b_turn));
-    let flip = sign(a_turn.dot(p, b_turn));
-    let rotation = a_turn.scaled(p, a_share * bb).plus(p, b_turn.scaled(p, b_share * flip * sqrt(aa * bb)));
-    let pose = SoaTransform {
-        translation: SoaVec3 { x, y, z: a_z * a_share + b_z * b_share },
-        rotation: rotation.quat(p),
-        scale: match SCALE {
-            true => a.moment.vec3(of_a.scale).scaled(a_share).add_scaled(b.moment.vec3(of_b.scale), b_share),
-            false => SoaVec3::ONE,
-        },
-    };
-    if PARTIAL && !reached.all() { pose.or(reached, rest) } else { pose }
+    let a = a.moment.row::<P, SCALE>(p, &a.moment.rows[row]);
+    let b = b.moment.row::<P, SCALE>(p, &b.moment.rows[row]);
+    Mean { row: a.mix(p, a_share, b, b_share), reached }
 }
 
-/// The weighted sum of a group's layers over four joints; the group is not empty.
 #[inline(always)]
-fn sum<const SCALE: bool, const PARTIAL: bool>(group: &[Active], row: usize) -> Sum {
-    let channels = |layer: &Active| {
-        let Active { moment, .. } = layer;
-        let tracks = &moment.rows[row];
-        let scale = if SCALE { moment.vec3(tracks.scale) } else { SoaVec3::ONE };
-        let (translation, rotation) = (moment.vec3(tracks.translation), moment.quat(tracks.rotation));
-        (SoaTransform { translation, rotation, scale }, if PARTIAL { layer.weight(row) } else { layer.weight })
-    };
-    let (first, weight) = channels(&group[0]);
-    let mut sum = Sum::first::<SCALE>(&first, weight);
-    if let Some(second) = group.get(1) {
-        let (second, weight) = channels(second);
-        // Against the first rotation as it was read, so that neither waits for the other's length.
-        sum.add::<SCALE>(&second, weight, sign(first.rotation.dot(second.rotation)));
-        for layer in &group[2..] {
-            let (next, weight) = channels(layer);
-            let flip = sum.flip(&next);
-            sum.add::<SCALE>(&next, weight, flip);
-        }
+fn sum<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
+    let mut sum = Sum::new(p);
+    for layer in group {
+        let weight = if PARTIAL { layer.weight(row) } else { layer.weight };
+        let row = layer.moment.row::<P, SCALE>(p, &layer.moment.rows[row]);
+        // Normalised by way of the weight, which saves a multiplication for each component.
+        sum.add(p, row, weight, weight / sqrt(row.rotation.dot(p, row.rotation)));
     }
-    sum
+    sum.mean::<PARTIAL>(p)
+}
+
+/// Lays a layer over a pose.
+#[inline(always)]
+fn lay_over<P: Product, const SCALE: bool>(p: P, layer: &Active, pose: &mut [SoaTransform]) {
+    for (row, pose) in pose.iter_mut().enumerate() {
+        let over = layer.moment.row::<P, SCALE>(p, &layer.moment.rows[row]);
+        *pose = match layer.additive {
+            true => overlay::add(p, pose, over, layer.weight(row)),
+            false => overlay::replace(p, pose, over, layer.weight(row)),
+        };
+    }
+}
+
+/// Makes every rotation one of unit length. In a pass of its own, for a row's root and division are the end
+/// of a long chain of dependent operations: here those of many rows overlap.
+#[inline(always)]
+fn normalize<P: Product>(p: P, pose: &mut [SoaTransform]) {
+    for row in pose {
+        let SoaQuat { x, y, z, w } = row.rotation;
+        row.rotation = Turns::read(p, &[x, y, z, w]).normalized(p).quat(p);
+    }
 }
 
 /// The same memory, holding nothing and free of the layers' lifetime.

@@ -39,6 +39,7 @@ mod overlay;
 mod palette;
 mod pick;
 mod product;
+mod row;
 mod sample;
 mod skin;
 mod soa;

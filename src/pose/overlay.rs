@@ -1,8 +1,10 @@
 //! Layers laid over a pose: differences added to it, and tracks that replace it.
 
 use super::blend::share;
-use super::soa::sign;
-use crate::model::{ClipError, ClipFrames, JointTransform, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use super::product::{self, Product};
+use super::row::{Row, Turns, Vectors};
+use super::soa::{sign, sqrt};
+use crate::model::{ClipError, ClipFrames, JointTransform, SkeletalClip, SoaQuat, SoaTransform};
 use glam::Vec4;
 
 /// Adds a pose of differences to another.
@@ -29,9 +31,15 @@ impl Add<'_> {
     /// # Panics
     /// If the differences or the mask are shorter than `pose`.
     pub fn run(&self, pose: &mut [SoaTransform]) {
+        product::dispatch!(self.run_with(pose));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, pose: &mut [SoaTransform]) {
         let weight = Vec4::splat(additive_weight(self.weight));
         for (row, pose) in pose.iter_mut().enumerate() {
-            *pose = add(pose, &self.pose[row], self.mask.map_or(weight, |mask| weight * mask[row]));
+            let weight = self.mask.map_or(weight, |mask| weight * mask[row]);
+            *pose = add::<P, true>(p, pose, Row::read(p, &self.pose[row]), weight);
         }
     }
 }
@@ -53,9 +61,15 @@ impl Override<'_> {
     /// # Panics
     /// If the other pose or the mask is shorter than `pose`.
     pub fn run(&self, pose: &mut [SoaTransform]) {
+        product::dispatch!(self.run_with(pose));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, pose: &mut [SoaTransform]) {
         let weight = Vec4::splat(share(self.weight));
         for (row, pose) in pose.iter_mut().enumerate() {
-            *pose = replace(pose, &self.pose[row], self.mask.map_or(weight, |mask| weight * mask[row]));
+            let weight = self.mask.map_or(weight, |mask| weight * mask[row]);
+            *pose = replace::<P, true>(p, pose, Row::read(p, &self.pose[row]), weight);
         }
     }
 }
@@ -66,26 +80,43 @@ pub(crate) fn additive_weight(weight: f32) -> f32 {
 
 /// `pose` with the differences `delta`, of which `weight` per joint.
 #[inline(always)]
-pub(crate) fn add(pose: &SoaTransform, delta: &SoaTransform, weight: Vec4) -> SoaTransform {
-    let turn = weight * sign(delta.rotation.w);
-    let part = delta.rotation.scaled(turn);
-    // From the identity: never zero, for w is at least 1 − weight and reaches 0 only with x, y, z left.
-    let turn = SoaQuat { w: part.w + (Vec4::ONE - weight), ..part };
-    SoaTransform {
-        translation: pose.translation.add_scaled(delta.translation, weight),
-        rotation: pose.rotation.mul(turn).normalized(),
-        scale: {
-            let SoaVec3 { x, y, z } = SoaVec3::ONE.lerp(delta.scale, weight);
-            SoaVec3 { x: pose.scale.x * x, y: pose.scale.y * y, z: pose.scale.z * z }
+pub(crate) fn add<P: Product, const SCALE: bool>(
+    p: P,
+    pose: &SoaTransform,
+    delta: Row<P, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let pose = Row::<P, SCALE>::read(p, pose);
+    // 1 − w + w · Δr/|Δr|, times |Δr|. Never zero, for its real part is at least 1 − w and reaches 0 only
+    // with x, y, z left.
+    let length = sqrt(delta.rotation.dot(p, delta.rotation));
+    let SoaQuat { x, y, z, w } = delta.rotation.quat(p);
+    let turn = weight * sign(w);
+    let turn = SoaQuat { x: x * turn, y: y * turn, z: z * turn, w: w * turn + (Vec4::ONE - weight) * length };
+    let SoaQuat { x, y, z, w } = pose.rotation.quat(p).mul(turn);
+    Row::<P, SCALE> {
+        translation: pose.translation.plus_scaled(p, delta.translation, weight),
+        rotation: Turns::read(p, &[x, y, z, w]).normalized(p),
+        scale: match SCALE {
+            true => pose.scale.times(p, Vectors::one(p).lerp(p, delta.scale, weight)),
+            false => pose.scale,
         },
     }
+    .transform(p)
 }
 
 /// `pose` replaced by `other` by the share `weight`, 0..=1 per joint.
 #[inline(always)]
-pub(crate) fn replace(pose: &SoaTransform, other: &SoaTransform, weight: Vec4) -> SoaTransform {
+pub(crate) fn replace<P: Product, const SCALE: bool>(
+    p: P,
+    pose: &SoaTransform,
+    other: Row<P, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let Row { translation, rotation, scale } = Row::read(p, pose).mix(p, Vec4::ONE - weight, other, weight);
+    let mean = Row::<P, SCALE> { translation, rotation: rotation.normalized(p), scale }.transform(p);
     // A joint that is not reached keeps its bits.
-    pose.mix(*other, weight).or(weight.cmpgt(Vec4::ZERO), pose)
+    mean.or(weight.cmpgt(Vec4::ZERO), pose)
 }
 
 /// The clip as differences from `base`, joint by joint: for layers that are added.

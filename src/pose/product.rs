@@ -88,51 +88,6 @@ impl Elements {
     }
 }
 
-/// The quaternions of four joints in two pairs of rows.
-#[derive(Clone, Copy)]
-pub(crate) struct Turns<P: Product> {
-    pub(crate) xy: P::Pair,
-    pub(crate) zw: P::Pair,
-}
-
-impl<P: Product> Turns<P> {
-    /// Of the rows x, y, z, w.
-    #[inline(always)]
-    pub(crate) fn read(p: P, &[x, y, z, w]: &[Vec4; 4]) -> Self {
-        Self { xy: p.pair(&[x, y]), zw: p.pair(&[z, w]) }
-    }
-
-    /// The way `t` to `other`, straight.
-    #[inline(always)]
-    pub(crate) fn lerp(self, p: P, other: Self, t: Vec4) -> Self {
-        let t = p.both(t);
-        Self { xy: p.fused(p.sub(other.xy, self.xy), t, self.xy), zw: p.fused(p.sub(other.zw, self.zw), t, self.zw) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn dot(self, p: P, other: Self) -> Vec4 {
-        let [a, b] = p.rows(p.fused(self.zw, other.zw, p.mul(self.xy, other.xy)));
-        a + b
-    }
-
-    #[inline(always)]
-    pub(crate) fn scaled(self, p: P, by: Vec4) -> Self {
-        let by = p.both(by);
-        Self { xy: p.mul(self.xy, by), zw: p.mul(self.zw, by) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn plus(self, p: P, other: Self) -> Self {
-        Self { xy: p.add(self.xy, other.xy), zw: p.add(self.zw, other.zw) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn quat(self, p: P) -> SoaQuat {
-        let ([x, y], [z, w]) = (p.rows(self.xy), p.rows(self.zw));
-        SoaQuat { x, y, z, w }
-    }
-}
-
 /// With what every processor has.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;

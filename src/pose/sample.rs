@@ -3,8 +3,9 @@
 //! A time is two adjacent frames. Translations and scales go straight between them, rotations by
 //! nlerp; a clip keeps neighbouring quaternions in one hemisphere, so no sign is looked at.
 
-use super::product::{Product, Turns};
-use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use super::product::{self, Product};
+use super::row::{Row, Turns, Vectors};
+use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip, SoaTransform};
 use glam::Vec4;
 
 /// Reads a clip at a time into a local pose.
@@ -25,13 +26,18 @@ impl Sample<'_> {
     /// If `out` is shorter than `rest`; in debug builds also if the clip has another number of rows.
     pub fn run(&self, out: &mut [SoaTransform]) {
         debug_assert_eq!(self.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-        let out = &mut out[..self.rest.len()];
+        product::dispatch!(self.run_with(&mut out[..self.rest.len()]));
+    }
+
+    #[inline(always)]
+    fn run_with<P: Product>(&self, p: P, out: &mut [SoaTransform]) {
         let moment = Moment::new(self.clip, self.time);
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
             *out = *rest;
             if let Some(tracks) = moment.rows.get(row) {
-                let animated = tracks.animated.cmpgt(Vec4::ZERO);
-                *out = moment.transform(tracks).or(animated, rest);
+                let Row { translation, rotation, scale } = moment.row::<P, true>(p, tracks);
+                let pose = Row::<P, true> { translation, rotation: rotation.normalized(p), scale };
+                *out = pose.transform(p).or(tracks.animated.cmpgt(Vec4::ZERO), rest);
             }
         }
     }
@@ -102,7 +108,8 @@ impl<'a, T> Neighbours<'a, T> {
 }
 
 impl<'a> Moment<'a> {
-    #[inline]
+    // Inlined always: else what was just written in halves is read as a whole to be copied, and waits.
+    #[inline(always)]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
         let same = first == second;
@@ -116,79 +123,38 @@ impl<'a> Moment<'a> {
         }
     }
 
+    /// Four joints. Rotations are not normalised: of a length between √½ and 1, since neighbours lie in
+    /// one hemisphere.
     #[inline(always)]
-    pub(crate) fn transform(&self, tracks: &RowTracks) -> SoaTransform {
-        SoaTransform {
-            translation: self.vec3(tracks.translation),
-            rotation: self.quat(tracks.rotation).normalized(),
-            scale: self.vec3(tracks.scale),
+    pub(crate) fn row<P: Product, const SCALE: bool>(&self, p: P, tracks: &RowTracks) -> Row<P, SCALE> {
+        Row {
+            translation: self.vectors(p, tracks.translation),
+            rotation: self.turns(p, tracks.rotation),
+            scale: if SCALE { self.vectors(p, tracks.scale) } else { Vectors::one(p) },
         }
     }
 
-    /// Translations: x and y, and z.
     #[inline(always)]
-    pub(crate) fn translation<P: Product>(&self, p: P, tracks: &RowTracks) -> (P::Pair, Vec4) {
-        match tracks.translation {
-            ChannelSlot::Constant(slot) => {
-                let [x, y, z] = *chunk(self.constants, slot);
-                (p.pair(&[x, y]), z)
-            }
+    fn vectors<P: Product>(&self, p: P, slot: ChannelSlot) -> Vectors<P> {
+        match slot {
+            ChannelSlot::Constant(slot) => Vectors::read(p, chunk(self.constants, slot)),
             ChannelSlot::Sampled(slot) => {
-                let (&[ax, ay, az], &[bx, by, bz]) = self.samples.chunks(slot);
-                let (first, second) = (p.pair(&[ax, ay]), p.pair(&[bx, by]));
-                let xy = p.add(first, p.mul(p.sub(second, first), p.both(self.fraction)));
-                (xy, az + (bz - az) * self.fraction)
+                let (first, second) = self.samples.chunks(slot);
+                Vectors::read(p, first).lerp(p, Vectors::read(p, second), self.fraction)
             }
-            ChannelSlot::Quantised(slot) => {
-                let [x, y, z] = self.unpack(slot);
-                (p.pair(&[x, y]), z)
-            }
+            ChannelSlot::Quantised(slot) => Vectors::read(p, &self.unpack(slot)),
         }
     }
 
-    /// Rotations, not normalised: of a length between √½ and 1, since neighbours lie in one hemisphere.
     #[inline(always)]
-    pub(crate) fn rotation<P: Product>(&self, p: P, tracks: &RowTracks) -> Turns<P> {
-        match tracks.rotation {
+    fn turns<P: Product>(&self, p: P, slot: ChannelSlot) -> Turns<P> {
+        match slot {
             ChannelSlot::Constant(slot) => Turns::read(p, chunk(self.constants, slot)),
             ChannelSlot::Sampled(slot) => {
                 let (first, second) = self.samples.chunks(slot);
                 Turns::read(p, first).lerp(p, Turns::read(p, second), self.fraction)
             }
             ChannelSlot::Quantised(slot) => Turns::read(p, &self.unpack(slot)),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn vec3(&self, slot: ChannelSlot) -> SoaVec3 {
-        let vec3 = |&[x, y, z]: &[Vec4; 3]| SoaVec3 { x, y, z };
-        match slot {
-            ChannelSlot::Constant(slot) => vec3(chunk(self.constants, slot)),
-            ChannelSlot::Sampled(slot) => {
-                let (first, second) = self.samples.chunks(slot);
-                vec3(first).lerp(vec3(second), self.fraction)
-            }
-            ChannelSlot::Quantised(slot) => {
-                let [x, y, z] = self.unpack(slot);
-                SoaVec3 { x, y, z }
-            }
-        }
-    }
-
-    /// Not normalised: of a length between √½ and 1, since neighbours lie in one hemisphere.
-    #[inline(always)]
-    pub(crate) fn quat(&self, slot: ChannelSlot) -> SoaQuat {
-        let quat = |&[x, y, z, w]: &[Vec4; 4]| SoaQuat { x, y, z, w };
-        match slot {
-            ChannelSlot::Constant(slot) => quat(chunk(self.constants, slot)),
-            ChannelSlot::Sampled(slot) => {
-                let (first, second) = self.samples.chunks(slot);
-                quat(first).lerp(quat(second), self.fraction)
-            }
-            ChannelSlot::Quantised(slot) => {
-                let [x, y, z, w] = self.unpack(slot);
-                SoaQuat { x, y, z, w }
-            }
         }
     }
 }
