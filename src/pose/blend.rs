@@ -7,7 +7,7 @@
 
 use super::product::{self, Product};
 use super::row::Row;
-use super::soa::sign;
+use super::soa::toward;
 use crate::model::SoaTransform;
 use glam::{BVec4A, Vec4};
 
@@ -118,19 +118,44 @@ impl<'a> Group<'a> {
     /// The mean of four joints, rotations not normalised.
     #[inline(always)]
     fn mean<P: Product, const PARTIAL: bool>(&self, p: P, row: usize) -> Mean<P, true> {
-        let mut sum = Sum::new(p);
-        for layer in self.layers {
-            let weight = relative(layer.weight, self.unit);
-            let weight = Vec4::splat(if PARTIAL { weight } else { weight * self.scale });
-            let weight = layer.mask.map_or(weight, |mask| weight * mask[row]);
-            sum.add(p, Row::read(p, &layer.pose[row]), weight, weight);
+        let (mut scale, mut reached) = (Vec4::splat(self.scale), BVec4A::TRUE);
+        if PARTIAL {
+            let mut total = Vec4::ZERO;
+            for layer in self.layers {
+                total += self.weight(layer, row);
+            }
+            (scale, reached) = (inverse(total), self::reached(total));
         }
-        sum.mean::<PARTIAL>(p)
+        let mut sum = Row::zero(p);
+        for layer in self.layers {
+            let (next, share) = (Row::read(p, &layer.pose[row]), self.weight(layer, row) * scale);
+            let turn = toward(share, sum.rotation.dot(p, next.rotation));
+            sum = sum.plus_weighted(p, next, share, turn);
+        }
+        Mean { row: sum, reached }
+    }
+
+    #[inline(always)]
+    fn weight(&self, layer: &Layer, row: usize) -> Vec4 {
+        let weight = Vec4::splat(relative(layer.weight, self.unit));
+        layer.mask.map_or(weight, |mask| weight * mask[row])
     }
 }
 
 /// Joints whose layers come to less than this share of the group's largest weight count as not reached.
 pub(crate) const REACHED: f32 = 1e-30;
+
+/// Which joints are reached by layers whose weights come to `total`.
+#[inline(always)]
+pub(crate) fn reached(total: Vec4) -> BVec4A {
+    total.cmpgt(Vec4::splat(REACHED))
+}
+
+/// What weights that come to `total` are multiplied by to be shares; a harmless number where nothing is reached.
+#[inline(always)]
+pub(crate) fn inverse(total: Vec4) -> Vec4 {
+    Vec4::ONE / total.max(Vec4::splat(REACHED))
+}
 
 /// The larger of a finite number ≥ 0 and a weight, if that is usable.
 pub(crate) fn larger(unit: f32, weight: f32) -> f32 {
@@ -147,42 +172,6 @@ pub(crate) fn share(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// The running weighted sum of four joints' transforms.
-#[derive(Clone, Copy)]
-pub(crate) struct Sum<P: Product, const SCALE: bool> {
-    row: Row<P, SCALE>,
-    weight: Vec4,
-}
-
-impl<P: Product, const SCALE: bool> Sum<P, SCALE> {
-    /// Of nothing.
-    #[inline(always)]
-    pub(crate) fn new(p: P) -> Self {
-        Self { row: Row::zero(p), weight: Vec4::ZERO }
-    }
-
-    /// Adds four joints by `weight` ≥ 0; rotations by `turn` ≥ 0, which makes up for their length too.
-    #[inline(always)]
-    pub(crate) fn add(&mut self, p: P, row: Row<P, SCALE>, weight: Vec4, turn: Vec4) {
-        // The dot product's sign takes the rotation into the hemisphere of the sum.
-        let flip = sign(self.row.rotation.dot(p, row.rotation));
-        self.row = self.row.plus_weighted(p, row, weight, turn * flip);
-        self.weight += weight;
-    }
-
-    /// The mean. Where not `PARTIAL`, the weights of every joint sum to one.
-    #[inline(always)]
-    pub(crate) fn mean<const PARTIAL: bool>(self, p: P) -> Mean<P, SCALE> {
-        if !PARTIAL {
-            return Mean { row: self.row, reached: BVec4A::TRUE };
-        }
-        // Lanes that are not reached divide by a harmless number. The rotation is divided too: the
-        // square of its length must not underflow.
-        let inverse = Vec4::ONE / self.weight.max(Vec4::splat(REACHED));
-        Mean { row: self.row.weighted(p, inverse, inverse), reached: self.weight.cmpgt(Vec4::splat(REACHED)) }
-    }
-}
-
 /// The mean of four joints, and which of them were reached.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean<P: Product, const SCALE: bool> {
@@ -196,7 +185,7 @@ impl<P: Product, const SCALE: bool> Mean<P, SCALE> {
     #[inline(always)]
     pub(crate) fn mix<const PARTIAL: bool>(self, p: P, high: Self, share: Vec4) -> Self {
         let (low, both) = (self, self.reached & high.reached);
-        let mean = low.row.mix(p, Vec4::ONE - share, high.row, share);
+        let (mean, _) = low.row.mix(p, Vec4::ONE - share, high.row, share);
         if !PARTIAL || both.all() {
             return Self { row: mean, reached: both };
         }
@@ -221,7 +210,7 @@ impl<P: Product, const SCALE: bool> Mean<P, SCALE> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::JointTransform;
+    use crate::model::{JointTransform, SoaQuat};
     use glam::{Quat, Vec3};
 
     fn row(x: f32, angle: f32) -> [SoaTransform; 1] {
@@ -261,7 +250,8 @@ mod tests {
     #[test]
     fn a_quaternion_in_the_other_hemisphere_is_the_same_rotation() {
         let (a, mut b, rest) = (row(0.0, 0.2), row(0.0, 0.4), row(0.0, 0.0));
-        b[0].rotation = b[0].rotation.scaled(Vec4::NEG_ONE);
+        let SoaQuat { x, y, z, w } = b[0].rotation;
+        b[0].rotation = SoaQuat { x: -x, y: -y, z: -z, w: -w };
         let out = blend(&[layer(&a, 1.0), layer(&b, 1.0)], &rest).get(1).rotation;
         assert!(out.dot(Quat::from_rotation_z(0.3)).abs() > 1.0 - 1e-6, "{out}");
     }

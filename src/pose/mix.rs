@@ -4,13 +4,13 @@
 //! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
 //! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
 
-use super::blend::{Mean, REACHED, Sum, larger, relative, share};
+use super::blend::{self, Mean, larger, relative, share};
 use super::mask::Mask;
 use super::overlay::{self, additive_weight};
 use super::product::{self, Product};
-use super::row::Turns;
+use super::row::{Row, Turns};
 use super::sample::Moment;
-use super::soa::sqrt;
+use super::soa::{sqrt, toward};
 use crate::controller::{BlendMode, Priority};
 use crate::model::{SkeletalClip, SoaQuat, SoaTransform};
 use glam::{BVec4A, Vec4};
@@ -74,6 +74,17 @@ struct Active<'a> {
 }
 
 impl Active<'_> {
+    /// A row at its time, rotations not normalised.
+    #[inline(always)]
+    fn row<P: Product, const SCALE: bool>(&self, p: P, row: usize) -> Row<P, SCALE> {
+        self.moment.row(p, &self.moment.rows[row])
+    }
+
+    #[inline(always)]
+    fn share<const PARTIAL: bool>(&self, row: usize, inverse: Vec4) -> Vec4 {
+        if PARTIAL { self.weight(row) * inverse } else { self.weight }
+    }
+
     /// The share of a row's joints.
     #[inline(always)]
     fn weight(&self, row: usize) -> Vec4 {
@@ -199,22 +210,8 @@ impl<'a> Mix<'a> {
         out: &mut [SoaTransform],
     ) {
         // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
-        match group {
-            [layer] => {
-                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = one::<P, SCALE, PARTIAL>(p, layer, row).transform::<PARTIAL>(p, rest);
-                }
-            }
-            [a, b] => {
-                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = two::<P, SCALE, PARTIAL>(p, a, b, row).transform::<PARTIAL>(p, rest);
-                }
-            }
-            group => {
-                for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                    *out = sum::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
-                }
-            }
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
         }
         normalize(p, out);
     }
@@ -253,45 +250,28 @@ impl<'a> Groups<'a> {
 /// The mean of four joints of a group, rotations not normalised.
 #[inline(always)]
 fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
-    match group {
-        [layer] => one::<P, SCALE, PARTIAL>(p, layer, row),
-        [a, b] => two::<P, SCALE, PARTIAL>(p, a, b, row),
-        group => sum::<P, SCALE, PARTIAL>(p, group, row),
-    }
-}
-
-#[inline(always)]
-fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, layer: &Active, row: usize) -> Mean<P, SCALE> {
-    let reached = if PARTIAL { layer.weight(row).cmpgt(Vec4::splat(REACHED)) } else { BVec4A::TRUE };
-    Mean { row: layer.moment.row(p, &layer.moment.rows[row]), reached }
-}
-
-#[inline(always)]
-fn two<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, a: &Active, b: &Active, row: usize) -> Mean<P, SCALE> {
-    let (mut a_share, mut b_share, mut reached) = (a.weight, b.weight, BVec4A::TRUE);
+    let (mut inverse, mut reached) = (Vec4::ONE, BVec4A::TRUE);
     if PARTIAL {
-        (a_share, b_share) = (a.weight(row), b.weight(row));
-        let weight = a_share + b_share;
-        reached = weight.cmpgt(Vec4::splat(REACHED));
-        // Lanes that are not reached divide by a harmless number.
-        let inverse = Vec4::ONE / weight.max(Vec4::splat(REACHED));
-        (a_share, b_share) = (a_share * inverse, b_share * inverse);
+        let mut total = Vec4::ZERO;
+        for layer in group {
+            total += layer.weight(row);
+        }
+        (inverse, reached) = (blend::inverse(total), blend::reached(total));
     }
-    let a = a.moment.row::<P, SCALE>(p, &a.moment.rows[row]);
-    let b = b.moment.row::<P, SCALE>(p, &b.moment.rows[row]);
-    Mean { row: a.mix(p, a_share, b, b_share), reached }
-}
-
-#[inline(always)]
-fn sum<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
-    let mut sum = Sum::new(p);
-    for layer in group {
-        let weight = if PARTIAL { layer.weight(row) } else { layer.weight };
-        let row = layer.moment.row::<P, SCALE>(p, &layer.moment.rows[row]);
-        // Normalised by way of the weight, which saves a multiplication for each component.
-        sum.add(p, row, weight, weight / sqrt(row.rotation.dot(p, row.rotation)));
+    let (a, others) = match group {
+        [layer] => return Mean { row: layer.row(p, row), reached },
+        [a, others @ ..] => (a, others),
+        [] => unreachable!("a group without layers is left out"),
+    };
+    let (b, others) = others.split_first().unwrap();
+    let (mut sum, square) = a.row(p, row).mix(p, a.share::<PARTIAL>(row, inverse), b.row(p, row), b.share::<PARTIAL>(row, inverse));
+    for layer in others {
+        let (next, share) = (layer.row(p, row), layer.share::<PARTIAL>(row, inverse));
+        // The rotation made as long as the others are in the sum.
+        let turn = share * sqrt(square / next.rotation.dot(p, next.rotation));
+        sum = sum.plus_weighted(p, next, share, toward(turn, sum.rotation.dot(p, next.rotation)));
     }
-    sum.mean::<PARTIAL>(p)
+    Mean { row: sum, reached }
 }
 
 /// Lays a layer over a pose.

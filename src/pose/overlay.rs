@@ -3,7 +3,7 @@
 use super::blend::share;
 use super::product::{self, Product};
 use super::row::{Row, Turns, Vectors};
-use super::soa::{sign, sqrt};
+use super::soa::{sqrt, toward};
 use crate::model::{ClipError, ClipFrames, JointTransform, SkeletalClip, SoaQuat, SoaTransform};
 use glam::Vec4;
 
@@ -91,7 +91,7 @@ pub(crate) fn add<P: Product, const SCALE: bool>(
     // with x, y, z left.
     let length = sqrt(delta.rotation.dot(p, delta.rotation));
     let SoaQuat { x, y, z, w } = delta.rotation.quat(p);
-    let turn = weight * sign(w);
+    let turn = toward(weight, w);
     let turn = SoaQuat { x: x * turn, y: y * turn, z: z * turn, w: w * turn + (Vec4::ONE - weight) * length };
     let SoaQuat { x, y, z, w } = pose.rotation.quat(p).mul(turn);
     Row::<P, SCALE> {
@@ -113,7 +113,7 @@ pub(crate) fn replace<P: Product, const SCALE: bool>(
     other: Row<P, SCALE>,
     weight: Vec4,
 ) -> SoaTransform {
-    let Row { translation, rotation, scale } = Row::read(p, pose).mix(p, Vec4::ONE - weight, other, weight);
+    let (Row { translation, rotation, scale }, _) = Row::read(p, pose).mix(p, Vec4::ONE - weight, other, weight);
     let mean = Row::<P, SCALE> { translation, rotation: rotation.normalized(p), scale }.transform(p);
     // A joint that is not reached keeps its bits.
     mean.or(weight.cmpgt(Vec4::ZERO), pose)

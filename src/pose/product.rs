@@ -44,7 +44,6 @@ pub(crate) trait Product: Copy {
 
     fn pair(self, rows: &[Vec4; 2]) -> Self::Pair;
     fn rows(self, pair: Self::Pair) -> [Vec4; 2];
-    fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn sub(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn mul(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     /// `a · b + c`, rounded once.
@@ -138,11 +137,6 @@ impl Product for Portable {
     #[inline(always)]
     fn rows(self, pair: [Vec4; 2]) -> [Vec4; 2] {
         pair
-    }
-
-    #[inline(always)]
-    fn add(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
-        [a[0] + b[0], a[1] + b[1]]
     }
 
     #[inline(always)]
@@ -294,7 +288,7 @@ mod tests {
             }
         }
         let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
-        for pair in [product.add(x, y), product.sub(x, y), product.mul(x, y), product.fused(x, y, x)] {
+        for pair in [product.sub(x, y), product.mul(x, y), product.fused(x, y, x)] {
             numbers.extend(product.rows(pair).iter().flat_map(|row| row.to_array()));
         }
         let (a, b, c) = (row.rotation.x, row.rotation.y, row.rotation.z);

@@ -2,7 +2,7 @@
 //! such vectors.
 
 use super::product::Product;
-use super::soa::{sign, sqrt};
+use super::soa::{sqrt, toward};
 use crate::model::{SoaQuat, SoaTransform, SoaVec3};
 use glam::{BVec4A, Vec4};
 
@@ -59,14 +59,15 @@ impl<P: Product, const SCALE: bool> Row<P, SCALE> {
 }
 
 impl<P: Product, const SCALE: bool> Row<P, SCALE> {
-    /// The mean of two by weights that come to one: rotations by the short arc and not normalised.
+    /// The mean of two by weights that come to one: rotations by the short arc, of any length, and not normalised.
+    /// And the square of what rotations of unit length would have been multiplied by.
     #[inline(always)]
-    pub(crate) fn mix(self, p: P, weight: Vec4, other: Self, other_weight: Vec4) -> Self {
+    pub(crate) fn mix(self, p: P, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4) {
         // wa · a/|a| ± wb · b/|b|, times |a| |b|²: one root instead of two, and no division.
         let (a, b) = (self.rotation, other.rotation);
-        let (aa, bb, flip) = (a.dot(p, a), b.dot(p, b), sign(a.dot(p, b)));
-        let (turn, other_turn) = (weight * bb, other_weight * flip * sqrt(aa * bb));
-        self.weighted(p, weight, turn).plus_weighted(p, other, other_weight, other_turn)
+        let (aa, bb) = (a.dot(p, a), b.dot(p, b));
+        let (turn, other_turn) = (weight * bb, toward(other_weight * sqrt(aa * bb), a.dot(p, b)));
+        (self.weighted(p, weight, turn).plus_weighted(p, other, other_weight, other_turn), aa * bb * bb)
     }
 
     /// `self` in the lanes of `mask`, `other` in the rest.

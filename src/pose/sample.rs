@@ -99,7 +99,7 @@ impl<'a, T> Neighbours<'a, T> {
     /// by its construction: one look at both is enough.
     #[inline(always)]
     fn chunks<const N: usize>(&self, at: u32) -> (&'a [T; N], &'a [T; N]) {
-        let from_to = &self.both[at as usize..][..self.apart as usize + N];
+        let from_to = &self.both[at as usize..at as usize + self.apart as usize + N];
         match (from_to.first_chunk(), from_to.last_chunk()) {
             (Some(first), Some(second)) => (first, second),
             _ => unreachable!("it holds at least N"),
@@ -182,7 +182,7 @@ fn floats([x, y, z, w]: [u16; 4]) -> Vec4 {
 /// `N` vectors from `at` on. A clip's slots lie within its vectors, by its construction.
 #[inline(always)]
 fn chunk<T, const N: usize>(vectors: &[T], at: u32) -> &[T; N] {
-    match vectors[at as usize..].first_chunk() {
+    match vectors[at as usize..at as usize + N].first_chunk() {
         Some(chunk) => chunk,
         None => panic!("a channel lies outside its clip"),
     }

@@ -114,11 +114,6 @@ impl Product for Avx {
     }
 
     #[inline(always)]
-    fn add(self, a: __m256, b: __m256) -> __m256 {
-        unsafe { _mm256_add_ps(a, b) }
-    }
-
-    #[inline(always)]
     fn sub(self, a: __m256, b: __m256) -> __m256 {
         unsafe { _mm256_sub_ps(a, b) }
     }
