@@ -7,7 +7,6 @@
 
 use super::product::{self, Product};
 use super::row::Row;
-use super::soa::toward;
 use crate::model::SoaTransform;
 use glam::{BVec4A, Vec4};
 
@@ -129,8 +128,7 @@ impl<'a> Group<'a> {
         let mut sum = Row::zero(p);
         for layer in self.layers {
             let (next, share) = (Row::read(p, &layer.pose[row]), self.weight(layer, row) * scale);
-            let turn = toward(share, sum.rotation.dot(p, next.rotation));
-            sum = sum.plus_weighted(p, next, share, turn);
+            sum = sum.plus_turned(p, next, share, share);
         }
         Mean { row: sum, reached }
     }

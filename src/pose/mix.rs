@@ -10,7 +10,7 @@ use super::overlay::{self, additive_weight};
 use super::product::{self, Product};
 use super::row::{Row, Turns};
 use super::sample::Moment;
-use super::soa::{sqrt, toward};
+use super::soa::sqrt;
 use crate::controller::{BlendMode, Priority};
 use crate::model::{SkeletalClip, SoaQuat, SoaTransform};
 use glam::{BVec4A, Vec4};
@@ -78,11 +78,6 @@ impl Active<'_> {
     #[inline(always)]
     fn row<P: Product, const SCALE: bool>(&self, p: P, row: usize) -> Row<P, SCALE> {
         self.moment.row(p, &self.moment.rows[row])
-    }
-
-    #[inline(always)]
-    fn share<const PARTIAL: bool>(&self, row: usize, inverse: Vec4) -> Vec4 {
-        if PARTIAL { self.weight(row) * inverse } else { self.weight }
     }
 
     /// The share of a row's joints.
@@ -210,8 +205,14 @@ impl<'a> Mix<'a> {
         out: &mut [SoaTransform],
     ) {
         // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
-        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
+        if let [layer] = group {
+            for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                *out = one::<P, SCALE, PARTIAL>(p, layer, row).transform::<PARTIAL>(p, rest);
+            }
+        } else {
+            for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+                *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
+            }
         }
         normalize(p, out);
     }
@@ -250,28 +251,37 @@ impl<'a> Groups<'a> {
 /// The mean of four joints of a group, rotations not normalised.
 #[inline(always)]
 fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
+    let (a, b, others) = match group {
+        [a, b, others @ ..] => (a, b, others),
+        [layer] => return one::<P, SCALE, PARTIAL>(p, layer, row),
+        [] => unreachable!("a group without layers is left out"),
+    };
+    let (mut a_share, mut b_share) = (a.weight, b.weight);
     let (mut inverse, mut reached) = (Vec4::ONE, BVec4A::TRUE);
     if PARTIAL {
-        let mut total = Vec4::ZERO;
-        for layer in group {
+        (a_share, b_share) = (a.weight(row), b.weight(row));
+        let mut total = a_share + b_share;
+        for layer in others {
             total += layer.weight(row);
         }
         (inverse, reached) = (blend::inverse(total), blend::reached(total));
+        (a_share, b_share) = (a_share * inverse, b_share * inverse);
     }
-    let (a, others) = match group {
-        [layer] => return Mean { row: layer.row(p, row), reached },
-        [a, others @ ..] => (a, others),
-        [] => unreachable!("a group without layers is left out"),
-    };
-    let (b, others) = others.split_first().unwrap();
-    let (mut sum, square) = a.row(p, row).mix(p, a.share::<PARTIAL>(row, inverse), b.row(p, row), b.share::<PARTIAL>(row, inverse));
+    let (mut sum, square) = a.row(p, row).mix(p, a_share, b.row(p, row), b_share);
     for layer in others {
-        let (next, share) = (layer.row(p, row), layer.share::<PARTIAL>(row, inverse));
-        // The rotation made as long as the others are in the sum.
+        let next = layer.row(p, row);
+        let share = if PARTIAL { layer.weight(row) * inverse } else { layer.weight };
+        // Made as long as the others are in the sum.
         let turn = share * sqrt(square / next.rotation.dot(p, next.rotation));
-        sum = sum.plus_weighted(p, next, share, toward(turn, sum.rotation.dot(p, next.rotation)));
+        sum = sum.plus_turned(p, next, share, turn);
     }
     Mean { row: sum, reached }
+}
+
+#[inline(always)]
+fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, layer: &Active, row: usize) -> Mean<P, SCALE> {
+    let reached = if PARTIAL { blend::reached(layer.weight(row)) } else { BVec4A::TRUE };
+    Mean { row: layer.row(p, row), reached }
 }
 
 /// Lays a layer over a pose.

@@ -56,6 +56,10 @@ pub(crate) trait Product: Copy {
     fn less_fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// The same row twice.
     fn both(self, row: Vec4) -> Self::Pair;
+    /// The sum of both rows, twice.
+    fn total(self, pair: Self::Pair) -> Self::Pair;
+    /// `a` ≥ 0 with the signs of `b`.
+    fn signed(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
 }
 
 /// The elements of the matrices `T · R · S` of four joints, one joint to a lane.
@@ -172,6 +176,16 @@ impl Product for Portable {
     #[inline(always)]
     fn both(self, row: Vec4) -> [Vec4; 2] {
         [row; 2]
+    }
+
+    #[inline(always)]
+    fn total(self, pair: [Vec4; 2]) -> [Vec4; 2] {
+        [pair[0] + pair[1]; 2]
+    }
+
+    #[inline(always)]
+    fn signed(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0].copysign(b[0]), a[1].copysign(b[1])]
     }
 
     #[inline(always)]

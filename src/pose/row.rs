@@ -70,6 +70,19 @@ impl<P: Product, const SCALE: bool> Row<P, SCALE> {
         (self.weighted(p, weight, turn).plus_weighted(p, other, other_weight, other_turn), aa * bb * bb)
     }
 
+    /// With `other` added by `weight`; rotations by `turn` ≥ 0, in the hemisphere of `self`.
+    #[inline(always)]
+    pub(crate) fn plus_turned(self, p: P, other: Self, weight: Vec4, turn: Vec4) -> Self {
+        let translation = self.translation.plus_scaled(p, other.translation, weight);
+        let scale = if SCALE { self.scale.plus_scaled(p, other.scale, weight) } else { self.scale };
+        let (a, b) = (self.rotation, other.rotation);
+        // In pairs all the way, for each layer waits for the one before it.
+        let dot = p.total(p.fused(a.zw, b.zw, p.mul(a.xy, b.xy)));
+        let turn = p.signed(p.both(turn), dot);
+        let rotation = Turns { xy: p.fused(b.xy, turn, a.xy), zw: p.fused(b.zw, turn, a.zw) };
+        Self { translation, rotation, scale }
+    }
+
     /// `self` in the lanes of `mask`, `other` in the rest.
     #[inline(always)]
     pub(crate) fn or(self, p: P, mask: BVec4A, other: Self) -> Self {

@@ -144,6 +144,16 @@ impl Product for Avx {
     }
 
     #[inline(always)]
+    fn total(self, pair: __m256) -> __m256 {
+        unsafe { _mm256_add_ps(pair, _mm256_permute2f128_ps::<1>(pair, pair)) }
+    }
+
+    #[inline(always)]
+    fn signed(self, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_or_ps(a, _mm256_and_ps(b, _mm256_set1_ps(-0.0))) }
+    }
+
+    #[inline(always)]
     fn both(self, row: Vec4) -> __m256 {
         unsafe { _mm256_set_m128(row.into(), row.into()) }
     }
