@@ -25,7 +25,7 @@ pub struct Blend<'a> {
 /// One layer of a [`Blend`].
 #[derive(Clone, Copy, Debug)]
 pub struct Layer<'a> {
-    /// The pose.
+    /// The pose; as in any, rotations are of unit length.
     pub pose: &'a [SoaTransform],
     /// Share of this layer before normalisation, ≥ 0 and finite. 0 takes it out, and so does a weight
     /// out of that range.
@@ -125,8 +125,12 @@ impl<'a> Group<'a> {
             }
             (scale, reached) = (inverse(total), self::reached(total));
         }
-        let mut sum = Row::zero(p);
-        for layer in self.layers {
+        let Some((first, others)) = self.layers.split_first() else {
+            return Mean { row: Row::zero(p), reached: BVec4A::FALSE };
+        };
+        let share = self.weight(first, row) * scale;
+        let mut sum = Row::read(p, &first.pose[row]).weighted(p, share, share);
+        for layer in others {
             let (next, share) = (Row::read(p, &layer.pose[row]), self.weight(layer, row) * scale);
             sum = sum.plus_turned(p, next, share, share);
         }
@@ -141,7 +145,7 @@ impl<'a> Group<'a> {
 }
 
 /// Joints whose layers come to less than this share of the group's largest weight count as not reached.
-pub(crate) const REACHED: f32 = 1e-30;
+const REACHED: f32 = 1e-30;
 
 /// Which joints are reached by layers whose weights come to `total`.
 #[inline(always)]
@@ -170,7 +174,7 @@ pub(crate) fn share(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// The mean of four joints, and which of them were reached.
+/// The mean of four joints, and which of them were reached. Rotations may have any length, but for 0 where reached.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean<P: Product, const SCALE: bool> {
     pub(crate) row: Row<P, SCALE>,

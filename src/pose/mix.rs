@@ -204,17 +204,26 @@ impl<'a> Mix<'a> {
         group: &[Active],
         out: &mut [SoaTransform],
     ) {
-        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
-        if let [layer] = group {
-            for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                *out = one::<P, SCALE, PARTIAL>(p, layer, row).transform::<PARTIAL>(p, rest);
-            }
-        } else {
-            for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-                *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
-            }
+        // Three times the same, but for one and two layers what only more need is left out by the compiler.
+        match group.len() {
+            1 => self.means::<P, SCALE, PARTIAL>(p, &group[..1], out),
+            2 => self.means::<P, SCALE, PARTIAL>(p, &group[..2], out),
+            _ => self.means::<P, SCALE, PARTIAL>(p, group, out),
         }
         normalize(p, out);
+    }
+
+    #[inline(always)]
+    fn means<P: Product, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        p: P,
+        group: &[Active],
+        out: &mut [SoaTransform],
+    ) {
+        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
+        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
+            *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
+        }
     }
 
     #[inline(always)]
@@ -248,12 +257,15 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The mean of four joints of a group, rotations not normalised.
+/// The mean of four joints of a group of at least one layer, rotations not normalised.
 #[inline(always)]
 fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
     let (a, b, others) = match group {
         [a, b, others @ ..] => (a, b, others),
-        [layer] => return one::<P, SCALE, PARTIAL>(p, layer, row),
+        [layer] => {
+            let reached = if PARTIAL { blend::reached(layer.weight(row)) } else { BVec4A::TRUE };
+            return Mean { row: layer.row(p, row), reached };
+        }
         [] => unreachable!("a group without layers is left out"),
     };
     let (mut a_share, mut b_share) = (a.weight, b.weight);
@@ -267,28 +279,22 @@ fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Activ
         (inverse, reached) = (blend::inverse(total), blend::reached(total));
         (a_share, b_share) = (a_share * inverse, b_share * inverse);
     }
+    // The first two share a root; each further layer has its own, and is made as long as those are in the sum.
     let (mut sum, square) = a.row(p, row).mix(p, a_share, b.row(p, row), b_share);
     for layer in others {
         let next = layer.row(p, row);
         let share = if PARTIAL { layer.weight(row) * inverse } else { layer.weight };
-        // Made as long as the others are in the sum.
         let turn = share * sqrt(square / next.rotation.dot(p, next.rotation));
         sum = sum.plus_turned(p, next, share, turn);
     }
     Mean { row: sum, reached }
 }
 
-#[inline(always)]
-fn one<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, layer: &Active, row: usize) -> Mean<P, SCALE> {
-    let reached = if PARTIAL { blend::reached(layer.weight(row)) } else { BVec4A::TRUE };
-    Mean { row: layer.row(p, row), reached }
-}
-
 /// Lays a layer over a pose.
 #[inline(always)]
 fn lay_over<P: Product, const SCALE: bool>(p: P, layer: &Active, pose: &mut [SoaTransform]) {
     for (row, pose) in pose.iter_mut().enumerate() {
-        let over = layer.moment.row::<P, SCALE>(p, &layer.moment.rows[row]);
+        let over = layer.row::<P, SCALE>(p, row);
         *pose = match layer.additive {
             true => overlay::add(p, pose, over, layer.weight(row)),
             false => overlay::replace(p, pose, over, layer.weight(row)),

@@ -21,10 +21,11 @@
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and machine of
 //! one architecture: there are no estimates, and where wider vectors are used (AVX) they do the same
-//! operations in the same order. Products of matrices and the way between two rotations are worked out with
-//! fused operations (FMA); a processor without them takes some ten times as long over those, and gets the same.
-//! Nothing but sums, products, quotients and square roots enters. Importing asks the platform's library for sines and arc cosines, where keys lie off a clip's grid or
-//! far apart: between two platforms those frames may differ in their last bits.
+//! operations in the same order. Products of matrices, ways between two frames and means of poses are
+//! worked out with fused operations (FMA); a processor without them takes some ten times as long over
+//! those, and gets the same. Nothing but sums, products, quotients and square roots enters. Importing asks
+//! the platform's library for sines and arc cosines, where keys lie off a clip's grid or far apart: between
+//! two platforms those frames may differ in their last bits.
 
 mod adjust;
 mod blend;

@@ -56,7 +56,7 @@ pub(crate) trait Product: Copy {
     fn less_fused_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// The same row twice.
     fn both(self, row: Vec4) -> Self::Pair;
-    /// The sum of both rows, twice.
+    /// The sum of both rows, twice over.
     fn total(self, pair: Self::Pair) -> Self::Pair;
     /// `a` ≥ 0 with the signs of `b`.
     fn signed(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
@@ -276,6 +276,20 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
+#[cfg(test)]
+thread_local! {
+    static PORTABLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does `work` with what every processor has.
+#[cfg(test)]
+pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
+    PORTABLY.set(true);
+    let done = work();
+    PORTABLY.set(false);
+    done
+}
+
 // Not where tests are compiled optimised: there LLVM 22 crashes over them, though not over what they test.
 #[cfg(all(test, debug_assertions))]
 mod tests {
@@ -302,7 +316,8 @@ mod tests {
             }
         }
         let (x, y) = (product.pair(&[row.rotation.x, row.rotation.y]), product.both(row.rotation.z));
-        for pair in [product.sub(x, y), product.mul(x, y), product.fused(x, y, x)] {
+        let signed = product.signed(product.mul(x, x), y);
+        for pair in [product.sub(x, y), product.mul(x, y), product.fused(x, y, x), product.total(x), signed] {
             numbers.extend(product.rows(pair).iter().flat_map(|row| row.to_array()));
         }
         let (a, b, c) = (row.rotation.x, row.rotation.y, row.rotation.z);

@@ -190,3 +190,95 @@ impl<P: Product> Turns<P> {
         SoaQuat { x, y, z, w }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::controller::{BlendMode, Priority};
+    use crate::model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
+    use crate::pose::product::portably;
+    use crate::pose::{Add, Blend, ClipLayer, Layer, Mask, Mix, MixScratch, Override, PriorityBlend, Sample};
+    use fastrand::Rng;
+    use glam::{Quat, Vec3};
+
+    const JOINTS: usize = 13;
+
+    fn pose(random: &mut Rng, scaled: bool) -> Vec<JointTransform> {
+        let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
+        let joint = |_| JointTransform {
+            translation: vector(2.0),
+            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x)).normalize(),
+            scale: Vec3::ONE + vector(if scaled { 1.0 } else { 0.0 }),
+        };
+        (0..JOINTS).map(joint).collect()
+    }
+
+    fn clip(random: &mut Rng, scaled: bool) -> SkeletalClip {
+        let whole = random.bool();
+        let frames = ClipFrames {
+            joints: (0..JOINTS).map(|joint| joint.to_string().into()).collect(),
+            animated: (0..JOINTS).map(|_| whole || random.u8(..4) > 0).collect(),
+            transforms: (0..3).flat_map(|_| pose(random, scaled)).collect(),
+        };
+        SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap()
+    }
+
+    fn bits(pose: &[SoaTransform]) -> Vec<u32> {
+        let lanes = pose.iter().flat_map(|row| (0..4).map(|lane| row.get(lane)));
+        let vectors =
+            lanes.flat_map(|joint| [joint.translation.extend(0.0), joint.rotation.into(), joint.scale.extend(0.0)]);
+        vectors.flat_map(|vector| vector.to_array()).map(f32::to_bits).collect()
+    }
+
+    #[test]
+    fn every_job_gives_the_same_bits_with_wide_vectors_and_without() {
+        let mut random = Rng::with_seed(4);
+        for round in 0..if cfg!(miri) { 8 } else { 400 } {
+            let scaled = round % 2 == 0;
+            let rest = SoaTransform::rows(&pose(&mut random, scaled));
+            let clips = [0; 5].map(|_| clip(&mut random, scaled));
+            let shares = (0..JOINTS).map(|_| [0.0, 1.0, random.f32()][random.usize(..3)]);
+            let mask = Mask::from_shares(shares.collect::<Vec<_>>());
+            let masks = random.bool();
+            let mut layers: Vec<ClipLayer> = Vec::new();
+            for clip in &clips[..random.usize(..=5)] {
+                layers.push(ClipLayer {
+                    weight: random.f32(),
+                    mask: (masks && random.bool()).then_some(&mask),
+                    priority: if random.u8(..3) == 0 { Priority::High } else { Priority::Low },
+                    mode: [
+                        BlendMode::Blend,
+                        BlendMode::Blend,
+                        BlendMode::Blend,
+                        BlendMode::Additive,
+                        BlendMode::Override,
+                    ][random.usize(..5)],
+                    ..ClipLayer::new(clip, random.f64())
+                });
+            }
+            let poses: Vec<_> = (0..3).map(|_| SoaTransform::rows(&pose(&mut random, scaled))).collect();
+            let blended: Vec<Layer> = poses
+                .iter()
+                .map(|pose| Layer { pose, weight: random.f32(), mask: (masks && random.bool()).then_some(mask.rows()) })
+                .collect();
+            let run = || {
+                let job = |run: &dyn Fn(&mut [SoaTransform])| {
+                    let mut out = rest.clone();
+                    run(&mut out);
+                    bits(&out)
+                };
+                let (pose, weight, mask, rest) = (&poses[0], 0.7, blended[0].mask, &rest[..]);
+                let mix = Mix { layers: &layers, priority_blend: 0.3, rest, unit_scale: !scaled };
+                let (low, high) = blended.split_at(1);
+                [
+                    job(&|out| mix.run(&mut MixScratch::default(), out)),
+                    job(&|out| Sample { clip: &clips[0], time: 0.4, rest }.run(out)),
+                    job(&|out| Blend { layers: &blended, rest }.run(out)),
+                    job(&|out| PriorityBlend { low, high, priority_blend: 0.3, rest }.run(out)),
+                    job(&|out| Add { pose, weight, mask }.run(out)),
+                    job(&|out| Override { pose, weight, mask }.run(out)),
+                ]
+            };
+            assert_eq!(run(), portably(run), "round {round}");
+        }
+    }
+}

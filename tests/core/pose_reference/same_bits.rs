@@ -4,8 +4,8 @@ use super::*;
 
 // ---- the same bits -------------------------------------------------------------------------------
 
-/// A character made of small whole numbers, so that no library function enters: 61 joints, three
-/// clips, a mask, both priorities, an additive and an overriding layer.
+/// A character made of small whole numbers, so that no library function enters: 61 joints, four
+/// clips, a mask, three layers of one priority and one of the other, an additive and an overriding layer.
 fn palette_of(step: u32) -> Vec<Mat4> {
     let number = |i: u32| ((i.wrapping_mul(2_654_435_761) >> 16) % 201) as f32 / 100.0 - 1.0;
     let vector = |i: u32| Vec3::new(number(i), number(i + 1), number(i + 2));
@@ -34,6 +34,7 @@ fn palette_of(step: u32) -> Vec<Mat4> {
     let layers = [
         layer(0, 0.6),
         ClipLayer { mask: Some(&mask), ..layer(1, 0.3) },
+        layer(3, 0.45),
         ClipLayer { priority: Priority::High, mask: Some(&mask), ..layer(2, 1.0) },
         ClipLayer { mode: BlendMode::Additive, ..layer(3, 0.25) },
         ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..layer(1, 0.5) },
@@ -71,5 +72,5 @@ fn one_thread_or_many_the_same_bits() {
 fn every_build_gives_the_same_bits() {
     let all: Vec<Mat4> = (0..32).flat_map(palette_of).collect();
     assert!(all.iter().all(|matrix| matrix.is_finite()));
-    assert_eq!(hash(&all), 15_109_834_709_477_222_665);
+    assert_eq!(hash(&all), 10_310_449_015_261_035_287);
 }
