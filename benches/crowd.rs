@@ -18,6 +18,7 @@
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (else 1, and all there are),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a short look.
+//! `--every N` has ours posed every N-th frame, `--share N` lets them share poses at N steps a second.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
@@ -79,6 +80,12 @@ struct Args {
     /// One side only
     #[arg(long, value_enum)]
     only: Option<Side>,
+    /// Frames from one pose of ours to the next
+    #[arg(long, default_value_t = 1)]
+    every: u32,
+    /// Steps a second at which ours share poses; 0 for those that are equal anyway
+    #[arg(long)]
+    share: Option<f64>,
     /// Measure a side, or an empty app, with the first of the counts, and print the numbers alone
     #[arg(long, hide = true)]
     measure: Option<Option<Side>>,
@@ -124,13 +131,13 @@ fn main() {
         return;
     };
     if let Some(side) = args.measure {
-        return measure(side, args.counts[0], threads, args.frames).print();
+        return measure(&args, side, args.counts[0], threads).print();
     }
     for run in 1..=args.runs {
         let Args { frames, turns, .. } = args;
         println!("\n## {JOINTS} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
         println!("Milliseconds, medians of {frames} frames; the quickest of {turns} processes.\n");
-        let empty = (0..turns).map(|_| measure_apart(None, 0, threads, frames)).reduce(Cost::quicker);
+        let empty = (0..turns).map(|_| measure_apart(&args, None, 0, threads)).reduce(Cost::quicker);
         let empty = empty.expect("at least one turn");
         let titles = Stage::WORK.map(Stage::name).join(" | ");
         println!("characters | side | frame | work | {titles} | us a character | bytes each");
@@ -143,7 +150,7 @@ fn main() {
                 for side in
                     [Side::Bevy, Side::Ours].into_iter().filter(|side| args.only.is_none_or(|only| only == *side))
                 {
-                    let cost = measure_apart(Some(side), count, threads, frames);
+                    let cost = measure_apart(&args, Some(side), count, threads);
                     let best = &mut costs[side as usize];
                     *best = Some(best.take().map_or(cost, |best| best.quicker(cost)));
                 }
@@ -225,11 +232,13 @@ fn print_growth(rows: &[(&str, usize, f64, isize)]) {
 }
 
 /// [`measure`], in a process of its own.
-fn measure_apart(side: Option<Side>, count: usize, threads: usize, frames: usize) -> Cost {
+fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let program = std::env::current_exe().expect("this program has a path");
-    let numbers = [("--threads", threads), ("--counts", count), ("--frames", frames)];
+    let every = args.every as usize;
+    let numbers = [("--threads", threads), ("--counts", count), ("--frames", args.frames), ("--every", every)];
     let mut command = Command::new(program);
-    command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()])).arg("--measure");
+    command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()]));
+    command.args(args.share.map(|steps| format!("--share={steps}"))).arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
     let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -237,21 +246,21 @@ fn measure_apart(side: Option<Side>, count: usize, threads: usize, frames: usize
     Cost::read(text.lines().last().unwrap_or_default()).expect("a measurement prints its numbers last")
 }
 
-fn measure(side: Option<Side>, count: usize, threads: usize, frames: usize) -> Cost {
+fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let run = |stages: bool| {
         let mut app = app(threads, stages);
         (0..4).for_each(|_| app.update());
         let before = KEPT.load(Relaxed);
         match side {
             Some(Side::Bevy) => spawn_bevys(app.world_mut(), count),
-            Some(Side::Ours) => spawn_ours(app.world_mut(), count),
+            Some(Side::Ours) => spawn_ours(app.world_mut(), args, count),
             None => {}
         }
         (0..8).for_each(|_| app.update());
         let bytes = (KEPT.load(Relaxed) - before) / count.max(1) as isize;
         let clock = app.world().resource::<StageClock>().clone();
         clock.take();
-        (0..frames).for_each(|_| app.update());
+        (0..args.frames).for_each(|_| app.update());
         let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
         assert!(filled >= count * JOINTS, "{filled} matrices for {count} characters");
         (Frame::median(&clock.take()), bytes)
@@ -333,7 +342,10 @@ fn place_of(character: usize) -> Transform {
     Transform::from_xyz(character as f32, 0.0, 0.0)
 }
 
-fn spawn_ours(world: &mut World, count: usize) {
+fn spawn_ours(world: &mut World, args: &Args, count: usize) {
+    if let Some(steps) = args.share {
+        world.insert_resource(PoseSharing::Steps(steps));
+    }
     let character = character(world);
     let handle = world.resource_mut::<Assets<Character>>().add(character);
     for i in 0..count {
@@ -341,7 +353,10 @@ fn spawn_ours(world: &mut World, count: usize) {
         for (name, _) in SWINGS {
             controller.add_track(Track::new(name).weight(0.5).starting_at(start_of(i)));
         }
-        world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
+        let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
+        if args.every > 1 {
+            entity.insert(UpdateRate::Every(args.every));
+        }
     }
 }
 

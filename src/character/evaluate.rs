@@ -90,7 +90,6 @@ pub(super) fn late(
     mut shared: ResMut<Shared>,
     mut redraw: ResMut<Redraw>,
     mut desks: Local<Parallel<Desk>>,
-    mut frame: Local<u32>,
     mut counts: ResMut<PoseCounts>,
     mut characters: Query<(
         Entity,
@@ -103,9 +102,9 @@ pub(super) fn late(
     )>,
     seen: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
-    *frame = frame.wrapping_add(1);
+    shared.frame = shared.frame.wrapping_add(1);
     shared.steps = sharing.steps();
-    let (all, frame, sharing) = (&mut *desks, *frame, *sharing);
+    let (all, frame, sharing) = (&mut *desks, shared.frame, *sharing);
     let (wanted, lists) = (&mut shared.wanted, &mut redraw.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || (all.borrow_local_mut(), wanted.borrow_local_mut(), lists.borrow_local_mut()),
@@ -121,7 +120,7 @@ pub(super) fn late(
             }
             let moved = transform.is_changed();
             let keeps = item.pose.is_some();
-            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1 && keeps);
+            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1);
             let changed = if posed != (false, false, false) || item.overrides.is_some() {
                 item.pose.as_ref().is_some_and(|pose| pose.is_changed())
             } else if let Some(character) = assets.get(item.handle.id()) {
@@ -185,16 +184,24 @@ impl PosingItem<'_, '_> {
         true
     }
 
-    /// Moves the pose that it keeps on by a frame; whether it changed.
+    /// Moves its pose on by a frame; whether it changed.
     fn step(&mut self, character: &Character, steps: &mut Steps, now: (u32, u32), desk: &mut Desk) -> bool {
-        let (playing, Some(pose)) = (&self.playing, &mut self.pose) else { return false };
-        let (scratch, counts) = (&mut desk.scratch, &mut desk.counts);
-        let stepped = steps.step(pose, (playing.stamp(), character.skeleton.len()), now, |joints| {
+        let playing = self.playing.bypass_change_detection();
+        // So that it is drawn anew when it is posed every frame again.
+        playing.drawn = 0;
+        let (scratch, counts, joints) = (&mut desk.scratch, &mut desk.counts, character.skeleton.len());
+        let stepped = steps.step((playing.stamp(), joints), now, |joints| {
             playing.evaluate_to(character, None, &[], scratch, joints);
         });
         counts.evaluated += usize::from(stepped == Stepped::Evaluated);
         counts.interpolated += usize::from(stepped == Stepped::Interpolated);
-        stepped != Stepped::Nothing
+        let changed = stepped != Stepped::Nothing;
+        let kept = self.pose.as_mut();
+        if let Some(pose) = kept.filter(|pose| changed || pose.evaluated != steps.stamp()) {
+            steps.write(&mut pose.joints);
+            pose.evaluated = steps.stamp();
+        }
+        changed
     }
 
     /// Whether the pose that a number stands for, a stamp or a key, has to be worked out.

@@ -3,7 +3,7 @@
 //! Most poses are wanted for their skin alone. Those are not kept: [`Poses`] works them out where the skin's
 //! matrices are written, and what lies between stays in the processor's cache.
 
-use super::{ModelPose, SkinnedCharacter, playing::Playing, sharing::Shared};
+use super::{ModelPose, SkinnedCharacter, playing::Playing, rate::Steps, sharing::Shared};
 use crate::{asset::Character, pose::Scratch};
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -128,12 +128,13 @@ struct Posed {
     handle: &'static SkinnedCharacter,
     playing: &'static Playing,
     pose: Option<&'static ModelPose>,
+    steps: Option<&'static Steps>,
     world: &'static GlobalTransform,
 }
 
 impl Poses<'_, '_> {
-    /// Calls `work` with a character, its place in the world and its pose: the one it keeps, or shares, or
-    /// one that is worked out in `scratch`. `None` before its asset is there.
+    /// Calls `work` with a character, its place in the world and its pose: the one it keeps, or shares, or is
+    /// on its way to, or one that is worked out in `scratch`. `None` before its asset is there.
     pub(crate) fn with<R>(
         &self,
         entity: Entity,
@@ -162,12 +163,16 @@ impl Poses<'_, '_> {
         drawn: bool,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        let PosedItem { handle, playing, pose, world } = self.characters.get(entity).ok()?;
+        let PosedItem { handle, playing, pose, steps, world } = self.characters.get(entity).ok()?;
         let character = self.assets.get(handle.id())?;
         let mut world = world.affine();
         let joints = match (pose, self.shared.pose_of(playing)) {
             (Some(pose), _) => &pose.joints,
             (None, Some(shared)) => shared,
+            (None, None) if let Some(steps) = steps.filter(|steps| steps.is_on_its_way(self.shared.frame)) => {
+                steps.write(scratch.model_mut());
+                scratch.model()
+            }
             (None, None) => {
                 let mut root = None;
                 if drawn {

@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     scratch: Parallel<Scratch>,
     /// Of the [`PoseSharing`] of this frame.
     pub(super) steps: Option<f64>,
+    /// Number of this frame.
+    pub(super) frame: u32,
 }
 
 impl Shared {
@@ -71,7 +73,7 @@ pub(super) fn share(
     mut counts: ResMut<PoseCounts>,
     mut characters: Query<(&SkinnedCharacter, &mut Playing, Option<&mut ModelPose>)>,
 ) {
-    let Shared { wanted, all, places, poses, scratch, steps } = shared.into_inner();
+    let Shared { wanted, all, places, poses, scratch, steps, .. } = shared.into_inner();
     all.clear();
     wanted.iter_mut().for_each(|list| all.append(list));
     if all.is_empty() {

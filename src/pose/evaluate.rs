@@ -86,6 +86,12 @@ impl Scratch {
         &self.model
     }
 
+    /// The joints in model space, for a pose that is not worked out here.
+    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
+    pub(crate) fn model_mut(&mut self) -> &mut Vec<Affine3A> {
+        &mut self.model
+    }
+
     /// A joint relative to its parent, if there is such a joint.
     pub fn joint(&self, joint: usize) -> Option<JointTransform> {
         (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))

@@ -220,6 +220,38 @@ fn every_fourth_frame_is_posed_the_others_lie_between_and_no_event_is_late() {
 }
 
 #[test]
+fn who_keeps_no_pose_is_on_the_same_way_between_two() {
+    let run = |keeps: bool| {
+        let mut app = seen();
+        let handle = app.add(turning(), &manifest());
+        let entity = app.spawn(&handle, "walk");
+        app.world().entity_mut(entity).insert(UpdateRate::Every(4));
+        if !keeps {
+            app.world().entity_mut(entity).remove::<ModelPose>();
+        }
+        let mut history = Vec::new();
+        for frame in 0..40 {
+            app.world()
+                .entity_mut(entity)
+                .get_mut::<AnimationController>()
+                .unwrap()
+                .set_paused((15..25).contains(&frame));
+            app.update(1.0 / 60.0);
+            history.push((bits(&asked(&mut app, entity)), counts(&app)));
+        }
+        // With every frame posed again, it is where it is to be at once.
+        app.world().entity_mut(entity).remove::<UpdateRate>();
+        app.update(0.0);
+        history.push((bits(&asked(&mut app, entity)), counts(&app)));
+        let controller = app.controller(entity).clone();
+        let time = controller.layers(app.asset(&handle).unwrap()).next().unwrap().time;
+        assert_eq!(history[40].0, bits(&pose_at(&app, &handle, "walk", time)));
+        history
+    };
+    assert_eq!(run(true), run(false));
+}
+
+#[test]
 fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
     let mut app = seen();
     let handle = app.add(turning(), &manifest());

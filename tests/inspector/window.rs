@@ -106,8 +106,10 @@ fn on_stage(how: &str) -> App {
         .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
             let [scout, hound] =
                 ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
-            commands.spawn((Name::new("Scout"), Scout, scout, AnimationController::playing("walk")));
-            let beside = Transform::from_xyz(1.1, 0.0, 0.8);
+            // Both keep their poses, which tell when they are there and what a hand has done.
+            let walking = (Scout, ModelPose::default(), AnimationController::playing("walk"));
+            commands.spawn((Name::new("Scout"), scout, walking));
+            let beside = (Transform::from_xyz(1.1, 0.0, 0.8), ModelPose::default());
             commands.spawn((Name::new("Hound"), hound, AnimationController::playing("idle"), beside));
         });
     app
