@@ -136,7 +136,7 @@ const POWERS: [f64; 95] = [
 ];
 
 /// What the digits before are worth once `i` more follow.
-const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+pub(super) const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Eight digits that are zero.
 pub(super) const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
@@ -222,6 +222,13 @@ pub(super) fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     if !ends_word(*text.get(at)?) {
         return None;
     }
+    let value = scaled(mantissa, exponent)?;
+    Some((if negative { -value } else { value }, at))
+}
+
+/// `mantissa · 10^exponent` for a mantissa under 10^18; `None` where that could be rounded wrongly.
+#[inline(always)]
+pub(super) fn scaled(mantissa: u64, exponent: i32) -> Option<f32> {
     let power = *POWERS.get(usize::try_from(exponent + 56).ok()?)?;
     // Under 10^18, so the sign bit is free and the cheaper signed conversion serves.
     let scaled = mantissa as i64 as f64 * power;
@@ -231,11 +238,7 @@ pub(super) fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     let low = scaled.to_bits() & 0x1fff_ffff;
     let certain =
         low.abs_diff(0x1000_0000) > 4 && scaled >= f64::from(f32::MIN_POSITIVE) && scaled < f64::from(f32::MAX);
-    if !certain && mantissa != 0 {
-        return None;
-    }
-    let value = scaled as f32;
-    Some((if negative { -value } else { value }, at))
+    (certain || mantissa == 0).then_some(scaled as f32)
 }
 
 #[cfg(test)]

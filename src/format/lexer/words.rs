@@ -6,12 +6,15 @@
 
 use super::{
     Lexer, is_space,
-    number::{ZEROS, eight_digits, plain_f32},
+    number::{SHIFTS, ZEROS, eight_digits, plain_f32, scaled},
 };
 
 /// Bytes of a stretch, and those behind it that reading its last word may touch.
 const STRETCH: usize = 1024;
 const BEHIND: usize = 64;
+
+/// Numbers that are read the long way in a row.
+const LONG: usize = 32;
 
 /// Where a word begins, in bytes from the start of its stretch.
 pub type Word = u32;
@@ -93,7 +96,7 @@ impl<'a> Words<'a> {
     /// A number, as [`Lexer::f32`] reads it.
     #[inline(always)]
     pub fn f32(&self, word: Word) -> Option<f32> {
-        short_f32(self.from(word)).or_else(|| self.long_f32(word))
+        short_f32(self.from(word)).or_else(|| self.other_f32(word))
     }
 
     /// Takes up to `most` numbers, as [`Self::f32`] reads them, and adds them to `out`; how many there were.
@@ -104,9 +107,16 @@ impl<'a> Words<'a> {
         out.resize(before + words.len(), 0.0);
         while done < words.len() {
             done += short_f32s(self.text, &words[done..], &mut out[before + done..]);
-            let Some(long) = words.get(done).and_then(|word| self.long_f32(*word)) else { break };
-            out[before + done] = long;
-            done += 1;
+            // Where one is long, others are.
+            let long = words[done..].iter().take(LONG).map_while(|word| self.long_f32(*word));
+            let met = done;
+            for (out, value) in out[before + done..].iter_mut().zip(long) {
+                *out = value;
+                done += 1;
+            }
+            if done < words.len().min(met + LONG) {
+                break;
+            }
         }
         out.truncate(before + done);
         self.next += done;
@@ -114,9 +124,14 @@ impl<'a> Words<'a> {
     }
 
     #[cold]
+    fn other_f32(&self, word: Word) -> Option<f32> {
+        self.long_f32(word)
+    }
+
+    #[inline(always)]
     fn long_f32(&self, word: Word) -> Option<f32> {
         let text = self.from(word);
-        plain_f32(text).filter(|(_, length)| is_space(text[*length])).map(|(value, _)| value)
+        long_f32(text).or_else(|| plain_f32(text).filter(|(_, length)| is_space(text[*length])).map(|(value, _)| value))
     }
 
     #[inline(always)]
@@ -210,6 +225,28 @@ fn other_short(text: &[u8], eight: u64) -> Option<f64> {
     are_digits(digits).then_some(size)
 }
 
+/// The number at the start of `text`, if it has one digit before the point, from six to fourteen behind it, and
+/// white space behind these.
+#[inline(always)]
+fn long_f32(text: &[u8]) -> Option<f32> {
+    let negative = text[0] == b'-';
+    let text = &text[usize::from(negative)..];
+    let (eight, rest) = (first_eight(text) ^ ZEROS, first_eight(&text[8..]));
+    let more = first_other(others(rest));
+    if text[1] != b'.' || !is_space(text[8 + more]) {
+        return None;
+    }
+    // Two shifts, since all 64 places at once (no digit) is one too many.
+    let rest = (rest ^ ZEROS) << (32 - 4 * more) << (32 - 4 * more);
+    let (first, fraction) = (eight & 0xff, eight & !0xffff);
+    if !are_digits(fraction | first) || !are_digits(rest) {
+        return None;
+    }
+    let mantissa = (first * 1_000_000 + eight_digits(fraction)) * SHIFTS[more] + eight_digits(rest);
+    let size = scaled(mantissa, -6 - more as i32)?;
+    Some(if negative { -size } else { size })
+}
+
 const TENTHS: [f64; 8] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
 /// A whole number under 2^52. The conversion that the processor has would wait for the last.
@@ -260,4 +297,111 @@ fn solid(text: &[u8; 64]) -> u64 {
         *byte = bits.iter().fold(0, |sum: u8, bit| sum.wrapping_add(*bit));
     }
     u64::from_le_bytes(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::lexer::TokenKind;
+
+    /// A number as files have them, or nearly one.
+    fn number(random: &mut fastrand::Rng) -> String {
+        let sign = ["", "-"][random.usize(..2)];
+        let most = 10_u32.pow(random.u32(1..7));
+        let (whole, places) = (random.u32(..most), random.usize(..16));
+        match random.u8(..24) {
+            0 => format!("{sign}{}", random.u32(..)),
+            1..4 => format!("{sign}{}", random.u8(..12)),
+            4..6 => format!("{sign}{whole}"),
+            6..8 => format!("{sign}{whole}.{:0places$}", random.u32(..)),
+            8 => format!("{sign}{whole}."),
+            9 => format!("{sign}.{whole}"),
+            10 => format!("{}", f32::from_bits(random.u32(..))),
+            11 => format!("{:e}", random.f32()),
+            12 => ["+1", "1.", ".", "-", "--1", "1-", "1.2.3", "/1", "1x", "\u{10}.5", "1.\u{1a}"][random.usize(..11)]
+                .into(),
+            _ => format!("{sign}{:.1$}", random.f32() * [1.0, 30.0][random.usize(..2)], random.usize(..12)),
+        }
+    }
+
+    /// All numbers of a text and where each was found, and the places of what is none.
+    fn numbers(text: &str, by_words: bool) -> (Vec<u32>, Vec<usize>) {
+        let (mut words, mut lexer) = (Words::new(), Lexer::with_comments(text.as_bytes()));
+        let (mut out, mut others) = (Vec::new(), Vec::new());
+        loop {
+            while by_words && words.go_to(&lexer) && words.take_f32s(usize::MAX, &mut out) > 0 {
+                lexer.seek(words.offset());
+            }
+            match lexer.f32() {
+                Ok(value) => out.push(value),
+                Err(_) => {
+                    let token = lexer.next_token();
+                    others.push(token.offset);
+                    if token.kind == TokenKind::End {
+                        return (out.iter().map(|value| value.to_bits()).collect(), others);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_found_as_words_are_those_that_the_lexer_reads() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let spaces = [" ", " ", " ", " ", "\n", "\t", "\r\n  ", " // 1 2\n", "\u{1}", "{", "(", " } ", "\"1 2\""];
+        for _ in 0..200 {
+            let varied = random.bool();
+            let mut text = String::new();
+            while text.len() < 4 * STRETCH {
+                text += &if varied { number(&mut random) } else { format!("{:.5}", random.f32() - 0.5) };
+                text += if varied { spaces[random.usize(..spaces.len())] } else { " " };
+            }
+            assert_eq!(numbers(&text, true), numbers(&text, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_rounded_as_the_standard_library_rounds_them() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let mut read = 0;
+        for _ in 0..300_000 {
+            let (digits, places) = (random.usize(1..8), random.usize(..8));
+            let mut text = format!("{:0digits$}", random.u32(..10_u32.pow(digits as u32)));
+            text.insert(digits.saturating_sub(places), '.');
+            let expected = text.parse::<f32>().unwrap();
+            let among = format!("{text} and then some more words");
+            for value in [short_f32(among.as_bytes()), long_f32(among.as_bytes())].into_iter().flatten() {
+                assert_eq!(value.to_bits(), expected.to_bits(), "{text}");
+                read += 1;
+            }
+        }
+        assert!(read > 300_000, "{read}");
+    }
+
+    #[test]
+    fn long_numbers_are_rounded_as_the_standard_library_rounds_them() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut read = 0;
+        for _ in 0..100_000 {
+            let below = random.f32() * 9.0;
+            let value = [f64::from(below), (f64::from(below) + f64::from(below.next_up())) / 2.0][random.usize(..2)];
+            let text = format!("{value:.0$} and then some more words", random.usize(6..16));
+            if let Some(value) = long_f32(text.as_bytes()) {
+                let expected = text.split(' ').next().unwrap().parse::<f32>().unwrap();
+                assert_eq!(value.to_bits(), expected.to_bits(), "{text}");
+                read += 1;
+            }
+        }
+        assert!(read > 50_000, "{read}");
+    }
+
+    #[test]
+    fn white_space_is_told_byte_by_byte() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for _ in 0..1000 {
+            let text = [0; 64].map(|_| random.u8(..));
+            let expected = (0..64).filter(|i| text[*i] > b' ').map(|i| 1 << i).sum::<u64>();
+            assert_eq!(solid(&text), expected);
+        }
+    }
 }

@@ -5,7 +5,10 @@ use super::{
     mesh::{resolve_parents, vector},
     reader::{Kind, Reader, Stop},
 };
-use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::{Word, Words}};
+use crate::format::{
+    FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    lexer::{Word, Words},
+};
 
 /// Frames a second where a file gives none that can be used: Doom 3's own rate.
 const DEFAULT_RATE: f32 = 24.0;

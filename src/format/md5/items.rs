@@ -8,7 +8,10 @@ use super::{
     mesh::vector,
     reader::{Reader, Run, Stop},
 };
-use crate::format::{Lexer, Unexpected, lexer::{Word, Words}};
+use crate::format::{
+    Lexer, Unexpected,
+    lexer::{Word, Words},
+};
 
 /// What stands behind a keyword.
 pub(super) trait Item: Copy + Default {
@@ -133,5 +136,52 @@ impl Item for Md5Weight {
 
     fn read(lexer: &mut Lexer) -> Result<Self, Unexpected> {
         Ok(Self { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::md5::parse_mesh;
+    use std::fmt::Write;
+
+    /// A mesh of random items, of which some have something wrong or odd about them.
+    fn mesh(random: &mut fastrand::Rng) -> String {
+        let mut out = "MD5Version 10\njoints {\n\"a\" -1 ( 0 0 0 ) ( 0 0 0 )\n}\nmesh {\n".to_owned();
+        let odd =
+            ["x", "{", "0.5 // why", "1e3", "-7", "12345678", "\"a\"", "", "0.1234567891", "\n", "vert", "4294967295"];
+        let is_sound = random.bool();
+        let mut number = |kind: u8, count: u32| match random.u16(..400) {
+            0 if !is_sound => odd[random.usize(..odd.len())].to_owned(),
+            _ if kind == 0 => random.u32(..count).to_string(),
+            _ => format!("{:.1$}", (random.f32() - 0.5) * 3.0, random.usize(..9)),
+        };
+        for i in 0..100 {
+            let (s, t, first, count) = (number(1, 0), number(1, 0), number(0, 90), number(0, 5));
+            writeln!(out, "\tvert {i} ( {s} {t} ) {first} {count}").unwrap();
+        }
+        for i in 0..100 {
+            writeln!(out, "\ttri {i} {} {} {}", number(0, 100), number(0, 100), number(0, 100)).unwrap();
+        }
+        for i in 0..100 {
+            let (bias, x, y, z) = (number(1, 0), number(1, 0), number(1, 0), number(1, 0));
+            writeln!(out, "\tweight {i} {} {bias} ( {x} {y} {z} )", number(0, 1)).unwrap();
+        }
+        out + "}\n"
+    }
+
+    #[test]
+    fn lines_of_the_usual_kind_are_read_as_all_others_are() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut sound = 0;
+        for _ in 0..300 {
+            let usual = mesh(&mut random);
+            // A comment where the next keyword should be; every word stands where it stood.
+            let unusual = usual.replace('\n', " //\n");
+            let (usual, unusual) = (parse_mesh("m", usual.as_bytes()), parse_mesh("m", unusual.as_bytes()));
+            sound += usize::from(usual.is_ok());
+            let report = |parsed| format!("{parsed:?}").replace(" //", "");
+            assert_eq!(report(usual), report(unusual));
+        }
+        assert!((140..260).contains(&sound), "{sound}");
     }
 }

@@ -229,7 +229,10 @@ pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::reports, *};
+    use super::{
+        super::{Md5Vertex, Md5Weight, reports},
+        *,
+    };
 
     const TRIANGLE: &str = r#"MD5Version 10
 commandline "make \"it" // quotes in quotes
