@@ -238,7 +238,10 @@ pub(super) fn scaled(mantissa: u64, exponent: i32) -> Option<f32> {
     let low = scaled.to_bits() & 0x1fff_ffff;
     let certain =
         low.abs_diff(0x1000_0000) > 4 && scaled >= f64::from(f32::MIN_POSITIVE) && scaled < f64::from(f32::MAX);
-    (certain || mantissa == 0).then_some(scaled as f32)
+    if !certain && mantissa != 0 {
+        return None;
+    }
+    Some(scaled as f32)
 }
 
 #[cfg(test)]

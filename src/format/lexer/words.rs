@@ -43,7 +43,8 @@ impl<'a> Words<'a> {
     /// Goes to where a lexer stands. False if no words are known from there on: the text may be at its end.
     pub fn go_to(&mut self, lexer: &Lexer<'a>) -> bool {
         let known = lexer.at.checked_sub(self.offset).filter(|at| *at < STRETCH);
-        if let Some(at) = known {
+        let is_behind = |at: usize| self.next == 0 || (self.starts[self.next - 1] as usize) < at;
+        if let Some(at) = known.filter(|at| is_behind(*at)) {
             while self.next < self.end && (self.starts[self.next] as usize) < at {
                 self.next += 1;
             }

@@ -2,13 +2,10 @@
 
 use super::{
     Md5Anim, Md5AnimJoint,
-    mesh::{resolve_parents, vector},
+    mesh::{resolve_parents, vectors},
     reader::{Kind, Reader, Stop},
 };
-use crate::format::{
-    FormatError, Lexer, Parsed, TokenKind, Unexpected,
-    lexer::{Word, Words},
-};
+use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::Words};
 
 /// Frames a second where a file gives none that can be used: Doom 3's own rate.
 const DEFAULT_RATE: f32 = 24.0;
@@ -172,28 +169,6 @@ fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
         reader.error(token.offset, unexpected.to_string(), block, "")?;
     }
     Ok(ended)
-}
-
-/// Takes two vectors in parentheses: a box, or a joint's place and turn.
-fn vectors<'a>(lexer: &mut Lexer<'a>, words: &mut Words<'a>) -> Result<[[f32; 3]; 2], Unexpected> {
-    if words.go_to(lexer)
-        && let Some(vectors) = usual_vectors(words)
-    {
-        lexer.seek(words.offset());
-        return Ok(vectors);
-    }
-    Ok([vector(lexer)?, vector(lexer)?])
-}
-
-/// [`vectors`] where all words are apart.
-fn usual_vectors(words: &mut Words) -> Option<[[f32; 3]; 2]> {
-    let [open, x, y, z, close, open_again, u, v, w, close_again] = words.peek()?;
-    let are = |all: [Word; 2], text: &[u8]| all.iter().all(|word| words.is(*word, text));
-    let fits = are([open, open_again], b"(") && are([close, close_again], b")");
-    let read = |all: [Word; 3]| Some([words.f32(all[0])?, words.f32(all[1])?, words.f32(all[2])?]);
-    let vectors = [read([x, y, z])?, read([u, v, w])?];
-    fits.then(|| words.skip(10))?;
-    Some(vectors)
 }
 
 fn bounds<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim) -> Result<(), Stop> {

@@ -6,7 +6,10 @@ use super::{
     items::items,
     reader::{Kind, Reader, Run, Stop},
 };
-use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
+use crate::format::{
+    FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    lexer::{Word, Words},
+};
 
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
@@ -225,6 +228,28 @@ pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
     let vector = lexer.f32s()?;
     lexer.expect(b')')?;
     Ok(vector)
+}
+
+/// Takes two vectors in parentheses: a box, or a joint's place and turn.
+pub(super) fn vectors<'a>(lexer: &mut Lexer<'a>, words: &mut Words<'a>) -> Result<[[f32; 3]; 2], Unexpected> {
+    if words.go_to(lexer)
+        && let Some(vectors) = usual_vectors(words)
+    {
+        lexer.seek(words.offset());
+        return Ok(vectors);
+    }
+    Ok([vector(lexer)?, vector(lexer)?])
+}
+
+/// [`vectors`] where all words are apart.
+fn usual_vectors(words: &mut Words) -> Option<[[f32; 3]; 2]> {
+    let [open, x, y, z, close, open_again, u, v, w, close_again] = words.peek()?;
+    let are = |all: [Word; 2], text: &[u8]| all.iter().all(|word| words.is(*word, text));
+    let fits = are([open, open_again], b"(") && are([close, close_again], b")");
+    let read = |all: [Word; 3]| Some([words.f32(all[0])?, words.f32(all[1])?, words.f32(all[2])?]);
+    let vectors = [read([x, y, z])?, read([u, v, w])?];
+    fits.then(|| words.skip(10))?;
+    Some(vectors)
 }
 
 #[cfg(test)]
