@@ -5,8 +5,11 @@
 //! rest. Nothing is allocated, and line numbers are counted only when something is reported.
 
 mod number;
+mod words;
 
 use std::{borrow::Cow, fmt};
+
+pub(super) use words::{Word, Words};
 
 /// A position in a byte slice, with the means to step over what stands there.
 ///

@@ -39,7 +39,9 @@ impl Arcs {
     /// The rotations at `t` from 0 to 1 on their arcs.
     pub(super) fn at(&self, t: f32) -> [Vec4; 4] {
         let Self { from, to, still, short, angle, sine } = self;
-        let (start, end) = (sines(*angle * (1.0 - t)), sines(*angle * t));
+        let end = sines(*angle * t);
+        // Halfway both are the same.
+        let start = if 1.0 - t == t { end } else { sines(*angle * (1.0 - t)) };
         let mut out = [0, 1, 2, 3].map(|i| (from[i] * start + to[i] * end) / *sine);
         if (*short & !*still).any() {
             let line = [0, 1, 2, 3].map(|i| from[i] * (1.0 - t) + to[i] * t);

@@ -62,22 +62,28 @@ pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
         return 1;
     }
     let frame_count = (count - 1) * steps + 1;
+    let mut straight = vec![true; stride];
+    rotations.iter().for_each(|&at| straight[at..at + 4].fill(false));
+    let straight: Vec<usize> = (0..stride).filter(|&at| straight[at]).collect();
     let mut fine = Vec::with_capacity(frame_count * stride);
     let mut arcs = Vec::with_capacity(rotations.len());
     for (a, b) in pairs() {
-        fine.extend_from_slice(a);
         arcs.clear();
-        arcs.extend(rotations.iter().map(|&at| Arcs::new(quaternions(a, at), quaternions(b, at))));
+        // What stands still is copied with the rest of the frame.
+        let turning = rotations.iter().filter(|&&at| a[at..at + 4] != b[at..at + 4]);
+        arcs.extend(turning.map(|&at| (at, Arcs::new(quaternions(a, at), quaternions(b, at)))));
+        fine.extend_from_slice(a);
         for step in 1..steps {
             let t = step as f32 / steps as f32;
-            let mean = |(a, b): (&Vec4, &Vec4)| Vec4::select(a.cmpeq(*b), *a, *a * (1.0 - t) + *b * t);
-            let mut done = 0;
-            for (arcs, &at) in arcs.iter().zip(&rotations) {
-                fine.extend(a[done..at].iter().zip(&b[done..at]).map(mean));
-                fine.extend(arcs.at(t));
-                done = at + 4;
+            let start = fine.len();
+            fine.extend_from_slice(a);
+            let frame = &mut fine[start..];
+            for &at in &straight {
+                frame[at] = Vec4::select(a[at].cmpeq(b[at]), a[at], a[at] * (1.0 - t) + b[at] * t);
             }
-            fine.extend(a[done..].iter().zip(&b[done..]).map(mean));
+            for (at, arcs) in &arcs {
+                frame[*at..at + 4].copy_from_slice(&arcs.at(t));
+            }
         }
     }
     fine.extend_from_slice(&parts.samples[(count - 1) * stride..]);

@@ -136,13 +136,15 @@ const POWERS: [f64; 95] = [
 ];
 
 /// What the digits before are worth once `i` more follow.
-const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+pub(super) const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Eight digits that are zero.
+pub(super) const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 
 /// The number written by the digits at the start of eight bytes, and how many they are, found
 /// without a branch per digit.
 #[inline(always)]
 pub(super) fn leading_digits(text: &[u8; 8]) -> (u64, usize) {
-    const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
     let word = u64::from_le_bytes(*text);
     // A byte is no digit when taking '0' away or adding 0x80 - ('9' + 1) sets its top bit. Carries
     // spoil only bytes after the first that is no digit, and only that one is asked for.
@@ -156,7 +158,7 @@ pub(super) fn leading_digits(text: &[u8; 8]) -> (u64, usize) {
 
 /// The number of eight bytes of 0 to 9, the last of them its ones.
 #[inline(always)]
-fn eight_digits(digits: u64) -> u64 {
+pub(super) fn eight_digits(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let high = (pairs & 0xff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let low = (pairs >> 16 & 0xff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
@@ -220,6 +222,13 @@ pub(super) fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     if !ends_word(*text.get(at)?) {
         return None;
     }
+    let value = scaled(mantissa, exponent)?;
+    Some((if negative { -value } else { value }, at))
+}
+
+/// `mantissa · 10^exponent` for a mantissa under 10^18; `None` where that could be rounded wrongly.
+#[inline(always)]
+pub(super) fn scaled(mantissa: u64, exponent: i32) -> Option<f32> {
     let power = *POWERS.get(usize::try_from(exponent + 56).ok()?)?;
     // Under 10^18, so the sign bit is free and the cheaper signed conversion serves.
     let scaled = mantissa as i64 as f64 * power;
@@ -232,8 +241,7 @@ pub(super) fn plain_f32(text: &[u8]) -> Option<(f32, usize)> {
     if !certain && mantissa != 0 {
         return None;
     }
-    let value = scaled as f32;
-    Some((if negative { -value } else { value }, at))
+    Some(scaled as f32)
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::{
     Md5Anim, Md5AnimJoint,
-    mesh::{resolve_parents, vector},
+    mesh::{resolve_parents, vectors},
     reader::{Kind, Reader, Stop},
 };
-use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
+use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::Words};
 
 /// Frames a second where a file gives none that can be used: Doom 3's own rate.
 const DEFAULT_RATE: f32 = 24.0;
@@ -52,6 +52,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     let mut base_frame_at = None;
     let mut joint_places = Vec::new();
     let mut frames: Vec<Frame> = Vec::new();
+    let mut words = Words::new();
     loop {
         let token = reader.lexer.next_token();
         let word = match token.kind {
@@ -63,7 +64,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             }
         };
         match word.to_ascii_lowercase().as_slice() {
-            b"frame" => frames.push(frame(reader, &mut anim.frames, &header)?),
+            b"frame" => frames.push(frame(reader, &mut words, &mut anim.frames, &header)?),
             b"commandline" => anim.command_line = reader.command_line()?,
             b"numframes" => header.frames = reader.count("numFrames")?.map(|n| (n, token.offset)),
             b"numjoints" => header.joints = reader.count("numJoints")?.map(|n| (n, token.offset)),
@@ -82,10 +83,10 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
                 hierarchy_at = Some(token.offset);
                 joint_places = hierarchy(reader, anim, header.joints.map(|(n, _)| n))?;
             }
-            b"bounds" => bounds(reader, anim)?,
+            b"bounds" => bounds(reader, &mut words, anim)?,
             b"baseframe" => {
                 base_frame_at = Some(token.offset);
-                base_frame(reader, anim)?;
+                base_frame(reader, &mut words, anim)?;
             }
             _ if reader.second_document(token.offset, word) => break,
             _ => reader.unknown_at_top(token.offset, token.kind)?,
@@ -170,13 +171,13 @@ fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
     Ok(ended)
 }
 
-fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
+fn bounds<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim) -> Result<(), Stop> {
     anim.bounds.clear();
     if !reader.open("bounds")? {
         return Ok(());
     }
     while !reader.close("bounds")? {
-        match vector(&mut reader.lexer).and_then(|low| Ok([low, vector(&mut reader.lexer)?])) {
+        match vectors(&mut reader.lexer, words) {
             Ok(pair) => anim.bounds.push(pair),
             Err(unexpected) => {
                 // Nothing needs them, and some exporters write infinities.
@@ -201,7 +202,7 @@ fn skip_block(reader: &mut Reader, block: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
+fn base_frame<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim) -> Result<(), Stop> {
     anim.base_frame.clear();
     if !reader.open("baseframe")? {
         return Ok(());
@@ -210,7 +211,7 @@ fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         if block_ended(reader, "baseframe")? {
             break;
         }
-        let pair = vector(&mut reader.lexer).and_then(|position| Ok([position, vector(&mut reader.lexer)?]));
+        let pair = vectors(&mut reader.lexer, words);
         let context = || format!("joint {} of {} in baseframe", anim.base_frame.len(), anim.joints.len());
         let pair = reader.take(pair, context)?.unwrap_or_default();
         anim.base_frame.push(pair);
@@ -218,7 +219,12 @@ fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     Ok(())
 }
 
-fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
+fn frame<'a>(
+    reader: &mut Reader<'a>,
+    words: &mut Words<'a>,
+    numbers: &mut Vec<f32>,
+    header: &Header,
+) -> Result<Frame, Stop> {
     let start = numbers.len();
     if let (0, Some((frames, _)), Some((components, _))) = (start, header.frames, header.components) {
         // A number takes two bytes at least, whatever the header claims.
@@ -237,6 +243,9 @@ fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result
     // Only where the header lets expect it is the brace looked for before a number.
     let expected = start.saturating_add(header.components.map_or(0, |(count, _)| count as usize));
     loop {
+        while words.go_to(&reader.lexer) && words.take_f32s(expected - numbers.len().min(expected), numbers) > 0 {
+            reader.lexer.seek(words.offset());
+        }
         reader.lexer.plain_f32s(expected - numbers.len().min(expected), numbers);
         if numbers.len() >= expected && reader.lexer.eat(b'}') {
             break;

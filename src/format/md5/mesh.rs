@@ -1,11 +1,15 @@
 //! Reading `.md5mesh`.
 
 use super::{
-    Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight,
+    Md5Joint, Md5Mesh, Md5Submesh,
     indices::{Places, check_indices},
+    items::items,
     reader::{Kind, Reader, Run, Stop},
 };
-use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected};
+use crate::format::{
+    FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    lexer::{Word, Words},
+};
 
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
@@ -184,9 +188,9 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), St
             b"numtris" => triangles.declared = reader.count(&here("numtris"))?,
             b"numweights" => weights.declared = reader.count(&here("numweights"))?,
             // The first word of a run is read again by its loop.
-            b"vert" => items(reader, token.offset, b"vert", &mut vertices, vertex, here)?,
-            b"tri" => items(reader, token.offset, b"tri", &mut triangles, triangle, here)?,
-            b"weight" => items(reader, token.offset, b"weight", &mut weights, weight, here)?,
+            b"vert" => items(reader, token.offset, &mut vertices, here)?,
+            b"tri" => items(reader, token.offset, &mut triangles, here)?,
+            b"weight" => items(reader, token.offset, &mut weights, here)?,
             b"mesh" | b"joints" | b"md5version" => {
                 reader.lexer.seek(token.offset);
                 let unexpected = reader.lexer.unexpected("`}`");
@@ -217,66 +221,6 @@ pub(super) fn label(index: usize, submesh: &Md5Submesh) -> String {
     }
 }
 
-/// Reads items for as long as lines start with `keyword`.
-#[inline]
-fn items<T: Copy + Default>(
-    reader: &mut Reader,
-    start: usize,
-    keyword: &[u8],
-    run: &mut Run<T>,
-    item: impl Fn(&mut Lexer) -> Result<T, Unexpected>,
-    context: impl Fn(&str) -> String,
-) -> Result<(), Stop> {
-    let numbered = |lexer: &mut Lexer| {
-        lexer.skip_space();
-        let at = lexer.offset();
-        Ok((lexer.u32()?, at, item(lexer)?))
-    };
-    // Whatever its case, the word at `start` is the keyword.
-    reader.lexer.seek(start + keyword.len());
-    run.reserve(reader.lexer.remaining() / LEAST_BYTES);
-    // A lexer of its own, for the compiler to keep in registers.
-    let mut lexer = reader.lexer.clone();
-    loop {
-        match numbered(&mut lexer) {
-            Ok((number, at, item)) => run.push(number, at, item),
-            Err(unexpected) => {
-                let of = run.declared.map_or_else(String::new, |count| format!(" of {count}"));
-                let item = format!("{} {}{of}", String::from_utf8_lossy(keyword), run.len());
-                run.push_broken();
-                reader.lexer.seek(lexer.offset());
-                reader.recover(&unexpected, context(&item))?;
-                lexer.seek(reader.lexer.offset());
-            }
-        }
-        if !lexer.eat_word(keyword) {
-            reader.lexer.seek(lexer.offset());
-            return Ok(());
-        }
-    }
-}
-
-/// Fewest bytes of an item: `tri 0 0 1 2` and the end of its line.
-const LEAST_BYTES: usize = 12;
-
-#[inline]
-fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
-    lexer.expect(b'(')?;
-    let tex_coord = lexer.f32s()?;
-    lexer.expect(b')')?;
-    Ok(Md5Vertex { tex_coord, first_weight: lexer.u32()?, weight_count: lexer.u32()? })
-}
-
-#[inline]
-fn triangle(lexer: &mut Lexer) -> Result<[u32; 3], Unexpected> {
-    Ok([lexer.u32()?, lexer.u32()?, lexer.u32()?])
-}
-
-#[inline]
-fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
-    Ok(Md5Weight { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
-}
-
 /// Three numbers in parentheses.
 #[inline(always)]
 pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
@@ -286,9 +230,34 @@ pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
     Ok(vector)
 }
 
+/// Takes two vectors in parentheses: a box, or a joint's place and turn.
+pub(super) fn vectors<'a>(lexer: &mut Lexer<'a>, words: &mut Words<'a>) -> Result<[[f32; 3]; 2], Unexpected> {
+    if words.go_to(lexer)
+        && let Some(vectors) = usual_vectors(words)
+    {
+        lexer.seek(words.offset());
+        return Ok(vectors);
+    }
+    Ok([vector(lexer)?, vector(lexer)?])
+}
+
+/// [`vectors`] where all words are apart.
+fn usual_vectors(words: &mut Words) -> Option<[[f32; 3]; 2]> {
+    let [open, x, y, z, close, open_again, u, v, w, close_again] = words.peek()?;
+    let are = |all: [Word; 2], text: &[u8]| all.iter().all(|word| words.is(*word, text));
+    let fits = are([open, open_again], b"(") && are([close, close_again], b")");
+    let read = |all: [Word; 3]| Some([words.f32(all[0])?, words.f32(all[1])?, words.f32(all[2])?]);
+    let vectors = [read([x, y, z])?, read([u, v, w])?];
+    fits.then(|| words.skip(10))?;
+    Some(vectors)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{super::reports, *};
+    use super::{
+        super::{Md5Vertex, Md5Weight, reports},
+        *,
+    };
 
     const TRIANGLE: &str = r#"MD5Version 10
 commandline "make \"it" // quotes in quotes

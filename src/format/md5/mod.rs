@@ -2,6 +2,7 @@
 
 mod anim;
 mod indices;
+mod items;
 mod mesh;
 mod reader;
 mod write;

@@ -147,10 +147,16 @@ impl Matching {
                 twice.push(&**name);
             }
         }
-        let known: HashSet<&str> = names.iter().map(|n| &**n).collect();
-        let extra: Vec<&str> = anim.joints.iter().map(|j| &*j.name).filter(|n| !known.contains(n)).collect();
-        // Taken out when found, so that a second joint of the same name stays still.
-        let source: Vec<Option<usize>> = names.iter().map(|name| by_name.remove(&**name)).collect();
+        // As nearly always, the joints are those of the skeleton one by one.
+        let alike = anim.joints.len() == names.len() && anim.joints.iter().zip(&**names).all(|(j, n)| *j.name == **n);
+        let (source, extra): (Vec<Option<usize>>, Vec<&str>) = if alike && twice.is_empty() {
+            ((0..names.len()).map(Some).collect(), Vec::new())
+        } else {
+            let known: HashSet<&str> = names.iter().map(|n| &**n).collect();
+            let extra = anim.joints.iter().map(|j| &*j.name).filter(|n| !known.contains(n)).collect();
+            // Taken out when found, so that a second joint of the same name stays still.
+            (names.iter().map(|name| by_name.remove(&**name)).collect(), extra)
+        };
         let missing: Vec<&str> = names.iter().zip(&source).filter(|(_, s)| s.is_none()).map(|(n, _)| &**n).collect();
         if source.iter().all(Option::is_none) {
             let message = format!(
