@@ -86,6 +86,22 @@ impl Active<'_> {
         let weight = self.weight * self.moment.rows[row].animated;
         self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
+
+    /// Lays the layer over a pose.
+    fn lay_over<const SCALE: bool>(&self, pose: &mut [SoaTransform]) {
+        product::dispatch!(self.lay_over_with::<SCALE>(pose));
+    }
+
+    #[inline(always)]
+    fn lay_over_with<P: Product, const SCALE: bool>(&self, p: P, pose: &mut [SoaTransform]) {
+        for (row, pose) in pose.iter_mut().enumerate() {
+            let over = self.row::<P, SCALE>(p, row);
+            *pose = match self.additive {
+                true => overlay::add(p, pose, over, self.weight(row)),
+                false => overlay::replace(p, pose, over, self.weight(row)),
+            };
+        }
+    }
 }
 
 impl<'a> Mix<'a> {
@@ -114,12 +130,13 @@ impl<'a> Mix<'a> {
         }
 
         let groups = Groups { layers: &active, low, high };
-        self.reckon(&groups, scale, partial, out);
+        match (scale, partial) {
+            (false, false) => self.pose::<false, false>(&groups, out),
+            (false, true) => self.pose::<false, true>(&groups, out),
+            (true, false) => self.pose::<true, false>(&groups, out),
+            (true, true) => self.pose::<true, true>(&groups, out),
+        }
         scratch.active = emptied(active);
-    }
-
-    fn reckon(&self, groups: &Groups, scale: bool, partial: bool, out: &mut [SoaTransform]) {
-        product::dispatch!(self.run_with(groups, scale, partial, out));
     }
 
     /// Appends a group's layers, with weights that come to one; returns where they end.
@@ -167,67 +184,59 @@ impl<'a> Mix<'a> {
         counts
     }
 
-    #[inline(always)]
-    fn run_with<P: Product>(&self, p: P, groups: &Groups, scale: bool, partial: bool, out: &mut [SoaTransform]) {
-        match (scale, partial) {
-            (false, false) => self.pose::<P, false, false>(p, groups, out),
-            (false, true) => self.pose::<P, false, true>(p, groups, out),
-            (true, false) => self.pose::<P, true, false>(p, groups, out),
-            (true, true) => self.pose::<P, true, true>(p, groups, out),
-        }
-    }
-
     /// `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
-    #[inline(always)]
-    fn pose<P: Product, const SCALE: bool, const PARTIAL: bool>(
-        &self,
-        p: P,
-        groups: &Groups,
-        out: &mut [SoaTransform],
-    ) {
+    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
         let (low, high, overlays) = groups.split();
         match (low, high) {
             ([], []) => out.copy_from_slice(self.rest),
             // A group without layers is left out as a whole: the other's means are the result.
-            ([], group) | (group, []) => self.one_group::<P, SCALE, PARTIAL>(p, group, out),
-            (low, high) => self.two_groups::<P, SCALE, PARTIAL>(p, low, high, out),
+            ([], group) | (group, []) => match group.len() {
+                1 => self.one_group::<SCALE, PARTIAL, 1>(group, out),
+                2 => self.one_group::<SCALE, PARTIAL, 2>(group, out),
+                _ => self.one_group::<SCALE, PARTIAL, MANY>(group, out),
+            },
+            (low, high) => self.two_groups::<SCALE, PARTIAL>(low, high, out),
         }
         for layer in overlays {
-            lay_over::<P, SCALE>(p, layer, out);
+            layer.lay_over::<SCALE>(out);
         }
     }
 
+    /// A group of so many `LAYERS`: for one and two of them what only more need is left out by the compiler.
+    fn one_group<const SCALE: bool, const PARTIAL: bool, const LAYERS: usize>(
+        &self,
+        group: &[Active],
+        out: &mut [SoaTransform],
+    ) {
+        product::dispatch!(self.one_group_with::<SCALE, PARTIAL, LAYERS>(group, out));
+    }
+
     #[inline(always)]
-    fn one_group<P: Product, const SCALE: bool, const PARTIAL: bool>(
+    fn one_group_with<P: Product, const SCALE: bool, const PARTIAL: bool, const LAYERS: usize>(
         &self,
         p: P,
         group: &[Active],
         out: &mut [SoaTransform],
     ) {
-        // Three times the same, but for one and two layers what only more need is left out by the compiler.
-        match group.len() {
-            1 => self.means::<P, SCALE, PARTIAL>(p, &group[..1], out),
-            2 => self.means::<P, SCALE, PARTIAL>(p, &group[..2], out),
-            _ => self.means::<P, SCALE, PARTIAL>(p, group, out),
-        }
-        normalize(p, out);
-    }
-
-    #[inline(always)]
-    fn means<P: Product, const SCALE: bool, const PARTIAL: bool>(
-        &self,
-        p: P,
-        group: &[Active],
-        out: &mut [SoaTransform],
-    ) {
+        let group = if LAYERS == MANY { group } else { &group[..LAYERS] };
         // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
             *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
         }
+        normalize(p, out);
+    }
+
+    fn two_groups<const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        low: &[Active],
+        high: &[Active],
+        out: &mut [SoaTransform],
+    ) {
+        product::dispatch!(self.two_groups_with::<SCALE, PARTIAL>(low, high, out));
     }
 
     #[inline(always)]
-    fn two_groups<P: Product, const SCALE: bool, const PARTIAL: bool>(
+    fn two_groups_with<P: Product, const SCALE: bool, const PARTIAL: bool>(
         &self,
         p: P,
         low: &[Active],
@@ -243,6 +252,9 @@ impl<'a> Mix<'a> {
         normalize(p, out);
     }
 }
+
+/// For [`Mix::one_group`]: any number of layers.
+const MANY: usize = usize::MAX;
 
 /// The layers that count, in the order low, high, overlays.
 struct Groups<'a> {
@@ -288,18 +300,6 @@ fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Activ
         sum = sum.plus_turned(p, next, share, turn);
     }
     Mean { row: sum, reached }
-}
-
-/// Lays a layer over a pose.
-#[inline(always)]
-fn lay_over<P: Product, const SCALE: bool>(p: P, layer: &Active, pose: &mut [SoaTransform]) {
-    for (row, pose) in pose.iter_mut().enumerate() {
-        let over = layer.row::<P, SCALE>(p, row);
-        *pose = match layer.additive {
-            true => overlay::add(p, pose, over, layer.weight(row)),
-            false => overlay::replace(p, pose, over, layer.weight(row)),
-        };
-    }
 }
 
 /// Makes every rotation one of unit length. In a pass of its own, for a row's root and division are the end

@@ -264,14 +264,29 @@ fn fused_number(a: f32, b: f32, c: f32) -> f32 {
     f64::from_bits(odd) as f32
 }
 
+impl Portable {
+    /// Runs `work` in a function of its own. All that is inlined there has room on the stack by itself where
+    /// nothing is optimised, and a caller of several such functions must not need the room of all.
+    #[inline(never)]
+    pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
+}
+
 /// Calls a method that takes a [`Product`] first with the best one there is.
 macro_rules! dispatch {
-    ($self:ident.$method:ident($($argument:expr),*)) => {{
+    ($self:ident.$method:ident $(::<$($generic:ident),*>)? ($($argument:expr),*)) => {{
         #[cfg(target_arch = "x86_64")]
         if let Some(avx) = $crate::pose::product::avx::Avx::find() {
-            return avx.enter(#[inline(always)] |avx| $self.$method(avx, $($argument),*));
+            return avx.enter(
+                #[inline(always)]
+                |avx| $self.$method $(::<_, $($generic),*>)? (avx, $($argument),*),
+            );
         }
-        $self.$method($crate::pose::product::Portable, $($argument),*)
+        $crate::pose::product::Portable.enter(
+            #[inline(always)]
+            |portable| $self.$method $(::<_, $($generic),*>)? (portable, $($argument),*),
+        )
     }};
 }
 pub(crate) use dispatch;

@@ -54,6 +54,13 @@ fn hash(palette: &[Mat4]) -> u64 {
     bits.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// `.ci/run` asks it without optimisation too, where everything inlined takes room of its own.
+#[test]
+fn a_pose_fits_half_the_stack_of_a_thread() {
+    let alone = std::thread::Builder::new().stack_size(1 << 20).spawn(|| palette_of(3)).unwrap();
+    assert_eq!(hash(&alone.join().unwrap()), hash(&palette_of(3)));
+}
+
 #[test]
 fn one_thread_or_many_the_same_bits() {
     let alone: Vec<u64> = (0..32).map(|step| hash(&palette_of(step))).collect();
