@@ -228,14 +228,10 @@ impl SkeletalClip {
     /// # Panics
     /// If `frame` is out of range.
     pub fn frame(&self, frame: usize) -> &[Vec4] {
-        &self.samples[frame * self.stride..][..self.stride]
+        self.frames(frame, frame)
     }
 
-    /// Vectors of the changing channels of a frame and the next, one frame after the other; those of one frame
-    /// where both are the same.
-    ///
-    /// # Panics
-    /// If `last` is out of range or before `first`.
+    /// Like [`Self::frame`], from one frame to another: one after the other.
     #[inline]
     pub(crate) fn frames(&self, first: usize, last: usize) -> &[Vec4] {
         &self.samples[first * self.stride..(last + 1) * self.stride]
@@ -247,13 +243,10 @@ impl SkeletalClip {
     /// # Panics
     /// If `frame` is out of range.
     pub fn numbers(&self, frame: usize) -> &[[u16; 4]] {
-        &self.numbers[frame * self.ranges.len()..][..self.ranges.len()]
+        self.frames_of_numbers(frame, frame)
     }
 
-    /// Like [`Self::frames`], of the quantised channels.
-    ///
-    /// # Panics
-    /// As [`Self::frames`].
+    /// Like [`Self::numbers`], from one frame to another.
     #[inline]
     pub(crate) fn frames_of_numbers(&self, first: usize, last: usize) -> &[[u16; 4]] {
         let stride = self.ranges.len();

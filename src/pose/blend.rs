@@ -197,8 +197,7 @@ impl<P: Product, const SCALE: bool> Mean<P, SCALE> {
 
     #[inline(always)]
     pub(crate) fn normalized(self, p: P) -> Self {
-        let Row { translation, rotation, scale } = self.row;
-        Self { row: Row { translation, rotation: rotation.normalized(p), scale }, ..self }
+        Self { row: self.row.normalized(p), ..self }
     }
 
     /// With the rest pose of joints that nothing reached.

@@ -113,10 +113,9 @@ pub(crate) fn replace<P: Product, const SCALE: bool>(
     other: Row<P, SCALE>,
     weight: Vec4,
 ) -> SoaTransform {
-    let (Row { translation, rotation, scale }, _) = Row::read(p, pose).mix(p, Vec4::ONE - weight, other, weight);
-    let mean = Row::<P, SCALE> { translation, rotation: rotation.normalized(p), scale }.transform(p);
+    let (mean, _) = Row::read(p, pose).mix(p, Vec4::ONE - weight, other, weight);
     // A joint that is not reached keeps its bits.
-    mean.or(weight.cmpgt(Vec4::ZERO), pose)
+    mean.normalized(p).transform(p).or(weight.cmpgt(Vec4::ZERO), pose)
 }
 
 /// The clip as differences from `base`, joint by joint: for layers that are added.

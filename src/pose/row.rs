@@ -83,6 +83,12 @@ impl<P: Product, const SCALE: bool> Row<P, SCALE> {
         Self { translation, rotation, scale }
     }
 
+    /// With rotations of unit length. Not for rotations near zero.
+    #[inline(always)]
+    pub(crate) fn normalized(self, p: P) -> Self {
+        Self { rotation: self.rotation.normalized(p), ..self }
+    }
+
     /// `self` in the lanes of `mask`, `other` in the rest.
     #[inline(always)]
     pub(crate) fn or(self, p: P, mask: BVec4A, other: Self) -> Self {

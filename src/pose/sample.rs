@@ -35,8 +35,7 @@ impl Sample<'_> {
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
             *out = *rest;
             if let Some(tracks) = moment.rows.get(row) {
-                let Row { translation, rotation, scale } = moment.row::<P, true>(p, tracks);
-                let pose = Row::<P, true> { translation, rotation: rotation.normalized(p), scale };
+                let pose = moment.row::<P, true>(p, tracks).normalized(p);
                 *out = pose.transform(p).or(tracks.animated.cmpgt(Vec4::ZERO), rest);
             }
         }
