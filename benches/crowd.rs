@@ -351,7 +351,7 @@ fn spawn_ours(world: &mut World, args: &Args, count: usize) {
     for i in 0..count {
         let mut controller = Controller::default();
         for (name, _) in SWINGS {
-            controller.add_track(Track::new(name).weight(0.5).starting_at(start_of(i)));
+            controller.add_track(AnimationTrack::new(name).weight(0.5).starting_at(start_of(i)));
         }
         let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
         if args.every > 1 {

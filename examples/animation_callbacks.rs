@@ -68,7 +68,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
     for (foot, joint) in ["foot.L", "foot.R"].into_iter().enumerate() {
-        commands.spawn((Foot(foot), SocketOf::new(scout, joint)));
+        commands.spawn((Foot(foot), AttachedTo::new(scout, joint)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A lantern and a sword, carried by sockets.
 //!
-//! Retells the SDK's and Luna's advice to hang things on a bone by multiplying its matrix: a [`SocketOf`] does
+//! Retells the SDK's and Luna's advice to hang things on a bone by multiplying its matrix: a [`AttachedTo`] does
 //! that, in the same frame, for anything that has a transform. The sockets are named in the manifest.
 //!
 //! ```text
@@ -38,12 +38,12 @@ struct Sword {
 
 impl Sword {
     /// Where the sword is: in the hand its blade goes along the thumb, on the back it hangs aslant.
-    fn socket(&self, scout: Entity) -> SocketOf {
+    fn socket(&self, scout: Entity) -> AttachedTo {
         if self.in_hand {
-            SocketOf::new(scout, "right_hand")
+            AttachedTo::new(scout, "right_hand")
         } else {
             let aslant = Quat::from_rotation_z(2.5);
-            SocketOf::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(aslant))
+            AttachedTo::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(aslant))
         }
     }
 }
@@ -61,7 +61,7 @@ fn spawn(
     let mut controller = AnimationController::playing("walk");
     // Over whatever plays, each arm holds one moment of another clip.
     for (mask, clip, moment) in [("arm.R", "point", 1.1), ("arm.L", "jog", 0.45)] {
-        let hold = Track::new(clip).starting_at(moment).speed(0.0);
+        let hold = AnimationTrack::new(clip).starting_at(moment).speed(0.0);
         controller.add_track(hold.blend(BlendMode::Override).mask(mask));
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
@@ -101,8 +101,10 @@ fn spawn(
     ));
 
     // The socket carries the ring; the lantern hangs from it.
-    commands
-        .spawn((SocketOf::new(scout, "left_hand"), children![(Hanging, stage::lantern(&mut meshes, &mut materials))]));
+    commands.spawn((
+        AttachedTo::new(scout, "left_hand"),
+        children![(Hanging, stage::lantern(&mut meshes, &mut materials))],
+    ));
 }
 
 /// A tapering blade, 0.72 m, from its base.
@@ -149,7 +151,7 @@ fn next_clip(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut Animat
     }
 }
 
-fn caption(sockets: Query<&SocketOf>, mut caption: ResMut<Caption>) {
+fn caption(sockets: Query<&AttachedTo>, mut caption: ResMut<Caption>) {
     let mut names: Vec<_> = sockets.iter().map(|socket| &*socket.socket).collect();
     names.sort_unstable();
     caption.say(format!("sockets that carry something: {}", names.join(", ")));

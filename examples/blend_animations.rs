@@ -43,7 +43,8 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let scout = SkinnedCharacter(assets.load("scout/scout.character.ron"));
     let pair = PAIRS[0];
     let mut controller = AnimationController::default();
-    let tracks = [0, 1].map(|i| controller.add_track(Track::new(pair[i]).weight(WEIGHTS[i]).priority(Priority::High)));
+    let tracks = [0, 1]
+        .map(|i| controller.add_track(AnimationTrack::new(pair[i]).weight(WEIGHTS[i]).priority(TrackPriority::High)));
     commands.spawn((scout.clone(), controller, Blend(tracks)));
     for (i, x) in [(0, 1.35), (1, -1.35)] {
         let at = Transform::from_xyz(x, 0.0, 0.0);
@@ -83,7 +84,7 @@ fn adjust(keys: Res<ButtonInput<KeyCode>>, time: Res<Time>, mut blend: Single<(&
     if keys.just_pressed(KeyCode::KeyF)
         && let Some(first) = controller.track_mut(tracks[0])
     {
-        first.priority = if first.priority == Priority::High { Priority::Low } else { Priority::High };
+        first.priority = if first.priority == TrackPriority::High { TrackPriority::Low } else { TrackPriority::High };
     }
 }
 
@@ -94,7 +95,7 @@ fn caption(blend: Single<&AnimationController, With<Blend>>, mut caption: ResMut
     }
     let share = blend.priority_blend();
     // With one group empty the other stands alone, whatever the priority blend.
-    let counts = blend.tracks().any(|track| track.priority == Priority::Low);
+    let counts = blend.tracks().any(|track| track.priority == TrackPriority::Low);
     let note = if counts { "" } else { "  (both are high: it does not count)" };
     caption.say(format!("{text}priority blend {} {share:.2}{note}", bar(share)));
 }

@@ -61,7 +61,7 @@ fn crowd(
     }
     while all.len() < wanted.0 {
         let clip = ["walk", "walk", "walk", "jog", "idle", "wave"][rng.usize(..6)];
-        let track = Track::new(clip).starting_at(rng.f64() * 3.0).speed(0.75 + 0.5 * rng.f64());
+        let track = AnimationTrack::new(clip).starting_at(rng.f64() * 3.0).speed(0.75 + 0.5 * rng.f64());
         let mut controller = AnimationController::default();
         controller.add_track(track);
         let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.5;

@@ -39,7 +39,7 @@ struct Upper(TrackId);
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::playing("jog");
     // Override replaces what lies below, as far as the mask reaches.
-    let upper = Track::new("wave").blend(BlendMode::Override).mask("upper_body");
+    let upper = AnimationTrack::new("wave").blend(BlendMode::Override).mask("upper_body");
     let upper = controller.add_track(upper);
     commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller, Upper(upper)));
 }

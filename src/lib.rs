@@ -73,12 +73,14 @@ pub mod prelude {
         MarionettePlugins,
         asset::{Character, CharacterAssetLabel},
         character::{
-            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CharacterSystems,
-            CrossFadeFinished, JointTransforms, PartOverrides, PickCharacters, PoseSharing, SkinnedCharacter, SocketOf,
-            UpdateRate, WeightView, WornBy,
+            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterPoses,
+            CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, PartOverrides, PoseSharing,
+            SkinnedCharacter, UpdateRate, WeightView, WornBy,
         },
-        controller::{AnimationController, BlendMode, CallbackTime, Priority, Track, TrackId, Transition},
-        model::Playback,
+        controller::{
+            AnimationController, AnimationTrack, BlendMode, CallbackTime, TrackId, TrackPriority, TransitionCurve,
+        },
+        model::PlaybackMode,
         render_plugin,
     };
 

@@ -1,6 +1,6 @@
 //! A steady frame allocates nothing: counted, not believed. A binary of its own, for its allocator.
 
-use bevy_marionette::controller::{AnimationController, BlendMode, Priority, Track};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
 use bevy_marionette::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{
     ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, Scratch, TwoBoneIk,
@@ -49,7 +49,7 @@ fn a_controller_that_plays_on_asks_for_no_memory_events_or_not() {
     };
     let clips = vec![timing("walk", 3), timing("run", 0)];
     let mut controller = AnimationController::playing("walk");
-    let run = controller.add_track(Track::new("run").weight(0.3));
+    let run = controller.add_track(AnimationTrack::new("run").weight(0.3));
     controller.add_callback("run", 0.5, "added", ron::Value::Unit);
     let (mut events, mut passed, mut layers) = (Vec::new(), 0, 0);
     let mut frame = || {
@@ -120,7 +120,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
             for i in all.len()..characters {
                 let mut controller = AnimationController::default();
                 for clip in ["walk", "run"] {
-                    controller.add_track(Track::new(clip).starting_at(0.1 * (i % 97) as f64));
+                    controller.add_track(AnimationTrack::new(clip).starting_at(0.1 * (i % 97) as f64));
                 }
                 let entity = app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller)).id();
                 if i % 2 == 1 {
@@ -172,7 +172,7 @@ fn a_warm_scratch_poses_characters_without_an_allocation() {
     let mut frame = |time: f64| {
         let layers = [
             layer(time),
-            ClipLayer { priority: Priority::High, mask: Some(&mask), ..layer(time * 0.5) },
+            ClipLayer { priority: TrackPriority::High, mask: Some(&mask), ..layer(time * 0.5) },
             ClipLayer { mode: BlendMode::Additive, ..layer(0.2) },
             ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..layer(0.7) },
         ];

@@ -5,7 +5,7 @@
 
 use bevy_marionette::model::{SkeletalClip, SoaTransform};
 use bevy_marionette::pose::{
-    Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
+    Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
     copy_palette,
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
@@ -47,7 +47,7 @@ fn jobs(criterion: &mut Criterion) {
         }
         let other: Vec<SoaTransform> = local.iter().rev().copied().collect();
         let mut out = rest.to_vec();
-        let layers = [&local, &other].map(|pose| Layer { pose, weight: 0.7, mask: None });
+        let layers = [&local, &other].map(|pose| PoseLayer { pose, weight: 0.7, mask: None });
         group
             .bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
         let mut model = vec![Affine3A::IDENTITY; joints];

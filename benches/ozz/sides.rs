@@ -3,7 +3,7 @@
 use crate::keys::{self, Keys};
 use bevy_marionette::{
     model::{SkeletalClip, Skeleton, SkinPart, SoaTransform},
-    pose::{Blend, ClipLayer, Evaluate, Layer, LocalToModel, Palette, Sample, Scratch},
+    pose::{Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Palette, Sample, Scratch},
 };
 use glam::{Affine3A, Mat4, Vec3A};
 use ozz_animation_rs::{
@@ -94,7 +94,7 @@ impl Side for Ours<'_> {
     }
 
     fn blend(&mut self, _: usize) {
-        let layers = self.poses.each_ref().map(|pose| Layer { pose, weight: 0.5, mask: None });
+        let layers = self.poses.each_ref().map(|pose| PoseLayer { pose, weight: 0.5, mask: None });
         Blend { layers: &layers, rest: self.scene.skeleton.rest() }.run(black_box(&mut self.blended));
     }
 

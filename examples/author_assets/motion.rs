@@ -1,7 +1,7 @@
 //! A clip in the making.
 
 use super::rig::{Pose, Rig};
-use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, Playback, SkeletalClip};
+use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, PlaybackMode, SkeletalClip};
 
 /// Frames a second of clips that do not say otherwise.
 pub const RATE: f64 = 30.0;
@@ -9,7 +9,7 @@ pub const RATE: f64 = 30.0;
 /// A clip as poses at equal steps of time, first and last included.
 pub struct Motion {
     pub name: &'static str,
-    pub playback: Playback,
+    pub playback: PlaybackMode,
     pub frames: Vec<Pose>,
     /// Frames a second.
     pub rate: f64,
@@ -21,7 +21,7 @@ impl Motion {
     /// A clip of `steps` frames after the first; `pose` is asked for seconds from the start.
     ///
     /// A loop's last frame is its first, to the bit.
-    pub fn new(name: &'static str, steps: usize, playback: Playback, pose: impl FnMut(f64) -> Pose) -> Self {
+    pub fn new(name: &'static str, steps: usize, playback: PlaybackMode, pose: impl FnMut(f64) -> Pose) -> Self {
         Self::at_rate(name, RATE, steps, playback, pose)
     }
 
@@ -30,11 +30,11 @@ impl Motion {
         name: &'static str,
         rate: f64,
         steps: usize,
-        playback: Playback,
+        playback: PlaybackMode,
         mut pose: impl FnMut(f64) -> Pose,
     ) -> Self {
         let mut frames: Vec<Pose> = (0..=steps).map(|i| pose(i as f64 / rate)).collect();
-        if playback == Playback::Loop {
+        if playback == PlaybackMode::Loop {
             frames[steps] = frames[0].clone();
         }
         Self { name, playback, frames, rate, callbacks: vec![] }
@@ -78,7 +78,7 @@ impl Motion {
     #[cfg(test)]
     pub fn assert_smooth(&self, rig: &Rig, limit: f64) {
         let (first, last) = (&self.frames[0], &self.frames[self.frames.len() - 1]);
-        if self.playback == Playback::Loop {
+        if self.playback == PlaybackMode::Loop {
             assert_eq!(first.turns, last.turns, "{}", self.name);
         }
         for (frame, pair) in self.frames.windows(2).enumerate() {

@@ -42,7 +42,7 @@ struct History {
 }
 
 #[derive(Component)]
-enum Label {
+enum AnimationName {
     Title,
     Stage(Stage),
     Sum,
@@ -73,7 +73,7 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
     let mut image = Image::new(size, TextureDimension::D2, data, format, RenderAssetUsages::default());
     image.sampler = ImageSampler::nearest();
     history.image = images.add(image);
-    let text = |label: Label, size: f32, shade: f32| {
+    let text = |label: AnimationName, size: f32, shade: f32| {
         (label, Text::default(), TextFont::from_font_size(size), TextColor(Color::srgb(shade, shade, shade)))
     };
     let panel = Node {
@@ -87,8 +87,8 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
         ..default()
     };
     commands.spawn((panel, BackgroundColor(Color::srgba(0.06, 0.07, 0.09, 0.88)))).with_children(|panel| {
-        panel.spawn(text(Label::Title, 17.0, 0.96));
-        panel.spawn(text(Label::Scale, 12.0, 0.60));
+        panel.spawn(text(AnimationName::Title, 17.0, 0.96));
+        panel.spawn(text(AnimationName::Scale, 12.0, 0.60));
         let size = Node { width: px(WIDTH as f32), height: px(HEIGHT as f32), ..default() };
         panel.spawn((ImageNode::new(history.image.clone()), size));
         for stage in Stage::WORK {
@@ -97,11 +97,11 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
                 let swatch =
                     Node { width: px(11), height: px(11), border_radius: BorderRadius::all(px(2)), ..default() };
                 row.spawn((swatch, BackgroundColor(color(stage).into())));
-                row.spawn(text(Label::Stage(stage), 13.0, 0.82));
+                row.spawn(text(AnimationName::Stage(stage), 13.0, 0.82));
             });
         }
-        panel.spawn(text(Label::Sum, 15.0, 0.96));
-        panel.spawn(text(Label::Compared, 13.0, 0.70));
+        panel.spawn(text(AnimationName::Sum, 15.0, 0.96));
+        panel.spawn(text(AnimationName::Compared, 13.0, 0.70));
     });
 }
 
@@ -172,31 +172,31 @@ fn tell(
     history: Res<History>,
     setting: Res<Setting>,
     diagnostics: Res<DiagnosticsStore>,
-    mut labels: Query<(&Label, &mut Text)>,
+    mut labels: Query<(&AnimationName, &mut Text)>,
 ) {
     let median = history.median(crowd.side);
     let name = |side: Side| if side == Side::Ours { "bevy_marionette" } else { "bevy_animation" };
     for (label, mut text) in &mut labels {
         let line = match label {
-            Label::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),
-            Label::Scale => {
+            AnimationName::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),
+            AnimationName::Scale => {
                 let whole = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
                 // A picture's frames are not drawn, so their length says nothing.
                 let frame = whole.filter(|_| !setting.headless).map(|ms| format!("; frame {ms:.1} ms"));
                 format!("0 to {} ms of work on animation{}", history.scale(), frame.unwrap_or_default())
             }
-            Label::Stage(stage) => match median {
+            AnimationName::Stage(stage) => match median {
                 Some(frame) => format!("{:<14}{:>8.2} ms", stage.name(), frame.of(*stage)),
                 None => stage.name().to_owned(),
             },
-            Label::Sum => match median {
+            AnimationName::Sum => match median {
                 Some(frame) => {
                     let each = frame.work() * 1e3 / crowd.all.len().max(1) as f64;
                     format!("{:.2} ms, {each:.2} us a character", frame.work())
                 }
                 None => String::new(),
             },
-            Label::Compared => {
+            AnimationName::Compared => {
                 let other = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
                 match (history.seen[crowd.side as usize], history.seen[other as usize]) {
                     (Some((own, n)), Some((others, m))) => {

@@ -206,7 +206,7 @@ impl Scouts {
             Side::Ours => {
                 let mut controller = AnimationController::default();
                 for (clip, weight, start, speed) in plays {
-                    controller.add_track(Track::new(clip).weight(weight).starting_at(start).speed(speed));
+                    controller.add_track(AnimationTrack::new(clip).weight(weight).starting_at(start).speed(speed));
                 }
                 commands.spawn((SkinnedCharacter(self.ours[jacket].clone()), controller, place)).id()
             }

@@ -102,7 +102,7 @@ fn take_pictures(
     server: Res<AssetServer>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
     playing: Query<(Entity, &AnimationController)>,
-    joints: JointTransforms,
+    joints: CharacterPoses,
     mut cameras: Query<&mut Camera>,
 ) {
     // A character whose parts are not there yet is as good as a missing one; so is one that waits for textures.

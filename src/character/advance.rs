@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, Clips, ControllerEvent, Label},
+    controller::{AnimationController, AnimationName, Clips, PlaybackEvent},
 };
 use bevy::{prelude::*, utils::Parallel};
 
@@ -21,7 +21,7 @@ pub(super) struct Collected {
 
 #[derive(Default)]
 struct Pending {
-    events: Vec<ControllerEvent>,
+    events: Vec<PlaybackEvent>,
     happened: Vec<Happened>,
 }
 
@@ -82,14 +82,15 @@ pub(super) fn advance(
 }
 
 fn translate(
-    event: ControllerEvent,
+    event: PlaybackEvent,
     entity: Entity,
     character: &Character,
     controller: &AnimationController,
 ) -> Option<What> {
-    let name = |clip: usize| character.timing(clip).map(|timing| Label::new(timing.name.clone())).unwrap_or_default();
+    let name =
+        |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
     Some(match event {
-        ControllerEvent::Callback(callback) => {
+        PlaybackEvent::Callback(callback) => {
             let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);
             What::Callback(AnimationCallback {
                 entity,
@@ -101,25 +102,23 @@ fn translate(
                 data,
             })
         }
-        ControllerEvent::Started { track, clip, .. } => {
+        PlaybackEvent::Started { track, clip, .. } => {
             What::Started(AnimationStarted { entity, track, clip: name(clip) })
         }
-        ControllerEvent::Looped { track, clip, .. } => {
-            What::Looped(AnimationLooped { entity, track, clip: name(clip) })
-        }
-        ControllerEvent::Finished { track, clip, .. } => {
+        PlaybackEvent::Looped { track, clip, .. } => What::Looped(AnimationLooped { entity, track, clip: name(clip) }),
+        PlaybackEvent::Finished { track, clip, .. } => {
             What::Finished(AnimationFinished { entity, track, clip: name(clip) })
         }
-        ControllerEvent::CrossFadeFinished { track, clip, .. } => {
+        PlaybackEvent::CrossFadeFinished { track, clip, .. } => {
             What::CrossFadeFinished(CrossFadeFinished { entity, track, clip: name(clip) })
         }
-        ControllerEvent::UnknownClip { name, .. } => {
+        PlaybackEvent::UnknownClip { name, .. } => {
             let names: Vec<_> = character.clip_names().map(|name| format!("`{name}`")).collect();
             let list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
             warn!("{entity} was to play `{name}`, but the character has no such clip: {list}");
             return None;
         }
-        ControllerEvent::TooManyCallbacks { clip, limit, .. } => {
+        PlaybackEvent::TooManyCallbacks { clip, limit, .. } => {
             let clip = name(clip);
             warn!("{entity}: one step passed more than {limit} callbacks of `{clip}`; the others were dropped");
             return None;

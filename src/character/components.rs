@@ -69,7 +69,7 @@ pub struct PartOf {
 /// An optional component of the character: put it there to read the joints. Without it poses go straight to
 /// the GPU and are not kept, which costs a fifth less. What needs a pose brings it along: something carried or
 /// worn, [`PoseOverrides`], the inspector for what it shows. For a joint now and then there is
-/// [`JointTransforms`](super::JointTransforms), which asks for nothing.
+/// [`CharacterPoses`](super::CharacterPoses), which asks for nothing.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

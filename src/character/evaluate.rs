@@ -1,8 +1,8 @@
 //! Poses: from what a controller plays to joint matrices, for characters that keep theirs.
 
 use super::{
-    Carries, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate, Wears,
-    WornBy,
+    Attachments, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate,
+    Wears, WornBy,
     playing::Playing,
     rate::{Stepped, Steps},
     redraw::{PaletteRange, Redraw},
@@ -50,10 +50,10 @@ pub(super) struct Desk {
 }
 
 /// Characters whose pose is wanted before transforms are propagated, seen or not.
-type IsEarly = (Or<(With<Carries>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
+type IsEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
 
 /// Whether something else poses a character: it carries, it wears, it is worn.
-type IsPosedAlready = (Has<Carries>, Has<Wears>, Has<WornBy>);
+type IsPosedAlready = (Has<Attachments>, Has<Wears>, Has<WornBy>);
 
 /// How characters are dealt out to threads: few at a time, for those out of view cost next to nothing, and
 /// not so few that the dealing shows.

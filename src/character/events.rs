@@ -3,7 +3,7 @@
 //! Each event is triggered on the character's entity, for observers, and written as a [`Message`].
 //! Within a frame they come in the order of time. Names compare with text: `step.name == "footstep"`.
 
-use crate::controller::{Label, TrackId};
+use crate::controller::{AnimationName, TrackId};
 use bevy::prelude::*;
 use serde::de::DeserializeOwned;
 
@@ -15,9 +15,9 @@ pub struct AnimationCallback {
     /// The track that played the clip.
     pub track: TrackId,
     /// The clip's name.
-    pub clip: Label,
+    pub clip: AnimationName,
     /// The key's name.
-    pub name: Label,
+    pub name: AnimationName,
     /// The key's time in the clip, in seconds.
     pub time: f64,
     /// The track's weight at that moment: a listener may ignore what hardly shows.
@@ -46,7 +46,7 @@ macro_rules! track_event {
             /// The track.
             pub track: TrackId,
             /// The clip's name.
-            pub clip: Label,
+            pub clip: AnimationName,
         }
     };
 }

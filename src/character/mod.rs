@@ -38,12 +38,12 @@ pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
 };
 pub use part_overrides::{PartId, PartOverrides};
-pub use pick::{PickCharacters, PickedCharacter};
+pub use pick::{CharacterRayCast, CharacterRayHit};
 pub(crate) use playing::Playing;
 pub use rate::UpdateRate;
 pub(crate) use redraw::{Due, PaletteRange, Poses, Redraw};
 pub use sharing::PoseSharing;
-pub use socket::{Carries, JointTransforms, SocketOf};
+pub use socket::{AttachedTo, Attachments, CharacterPoses};
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
 

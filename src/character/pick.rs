@@ -22,8 +22,8 @@ use glam::Affine3A;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::character::PickCharacters;
-/// fn shoot(pick: PickCharacters, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
+/// # use bevy_marionette::character::CharacterRayCast;
+/// fn shoot(pick: CharacterRayCast, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
 ///     let (camera, from) = *camera;
 ///     let Some(at) = window.cursor_position() else { return };
 ///     let Ok(ray) = camera.viewport_to_world(from, at) else { return };
@@ -33,7 +33,7 @@ use glam::Affine3A;
 /// }
 /// ```
 #[derive(SystemParam)]
-pub struct PickCharacters<'w, 's> {
+pub struct CharacterRayCast<'w, 's> {
     meshes: Res<'w, Assets<Mesh>>,
     characters: Query<'w, 's, (Entity, &'static CharacterParts), With<SkinnedCharacter>>,
     poses: Poses<'w, 's>,
@@ -42,7 +42,7 @@ pub struct PickCharacters<'w, 's> {
 
 /// What a ray met.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PickedCharacter {
+pub struct CharacterRayHit {
     /// The character.
     pub character: Entity,
     /// The entity of the part that was hit.
@@ -61,15 +61,15 @@ pub struct PickedCharacter {
     pub barycentrics: [f32; 3],
 }
 
-impl PickCharacters<'_, '_> {
+impl CharacterRayCast<'_, '_> {
     /// The nearest skin that the ray meets.
-    pub fn pick(&self, ray: Ray3d) -> Option<PickedCharacter> {
+    pub fn pick(&self, ray: Ray3d) -> Option<CharacterRayHit> {
         self.pick_where(ray, |_| true)
     }
 
     /// As [`Self::pick`], among the characters that pass a test.
-    pub fn pick_where(&self, ray: Ray3d, mut test: impl FnMut(Entity) -> bool) -> Option<PickedCharacter> {
-        let mut nearest: Option<PickedCharacter> = None;
+    pub fn pick_where(&self, ray: Ray3d, mut test: impl FnMut(Entity) -> bool) -> Option<CharacterRayHit> {
+        let mut nearest: Option<CharacterRayHit> = None;
         let mut desk = (Scratch::default(), Vec::new(), Vec::new());
         for (character, parts) in self.characters.iter().filter(|(character, _)| test(*character)) {
             let (scratch, posed, palette) = (&mut desk.0, &mut desk.1, &mut desk.2);
@@ -95,7 +95,7 @@ impl PickCharacters<'_, '_> {
                     if nearest.is_none_or(|nearest| distance < nearest.distance) {
                         let point = ray.get_point(distance);
                         let part = index;
-                        nearest = Some(PickedCharacter {
+                        nearest = Some(CharacterRayHit {
                             character,
                             entity,
                             part,

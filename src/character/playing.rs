@@ -2,7 +2,7 @@
 
 use crate::{
     asset::Character,
-    controller::{AnimationController, BlendMode, Label, Layer, Priority, Track},
+    controller::{AnimationController, AnimationName, AnimationTrack, BlendMode, LayerInfo, TrackPriority},
     pose::{ClipLayer, Evaluate, JointOverride, Mask, Scratch},
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
@@ -38,10 +38,10 @@ struct Played {
     clip: usize,
     time: f64,
     weight: f32,
-    priority: Priority,
+    priority: TrackPriority,
     mode: BlendMode,
     /// The mask's name; and the mask, if there is one of that name.
-    mask: Option<(Label, Option<Arc<Mask>>)>,
+    mask: Option<(AnimationName, Option<Arc<Mask>>)>,
 }
 
 /// Layers that fit on the stack; a character that plays more takes them from the heap.
@@ -171,15 +171,15 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 }
 
 impl Played {
-    fn new(track: &Track, layer: &Layer, character: &Character) -> Self {
-        let Layer { clip, time, weight, priority, blend, .. } = *layer;
-        let found = |name: &Label| (name.clone(), character.masks.get(&**name).cloned());
+    fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
+        let LayerInfo { clip, time, weight, priority, blend, .. } = *layer;
+        let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
         Self { clip, time, weight, priority, mode: blend, mask: track.mask.as_ref().map(found) }
     }
 
     /// Follows a track. Whether all is as it was.
     #[inline]
-    fn update(&mut self, track: &Track, layer: &Layer, character: &Character) -> bool {
+    fn update(&mut self, track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> bool {
         let same_mask = match (&self.mask, &track.mask) {
             (None, None) => true,
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),

@@ -25,15 +25,15 @@ use glam::Affine3A;
 /// # use bevy_marionette::prelude::*;
 /// # fn arm(mut commands: Commands, character: Entity, sword: Handle<Mesh>) {
 /// commands.spawn((
-///     SocketOf::new(character, "right_hand").at(Transform::from_xyz(0.0, 0.1, 0.0)),
+///     AttachedTo::new(character, "right_hand").at(Transform::from_xyz(0.0, 0.1, 0.0)),
 ///     Mesh3d(sword),
 /// ));
 /// # }
 /// ```
 #[derive(Component, Clone, Debug, PartialEq)]
-#[relationship(relationship_target = Carries)]
+#[relationship(relationship_target = Attachments)]
 #[require(Transform, Visibility, ResolvedSocket)]
-pub struct SocketOf {
+pub struct AttachedTo {
     /// The character.
     #[relationship]
     pub character: Entity,
@@ -43,11 +43,11 @@ pub struct SocketOf {
     pub offset: Transform,
 }
 
-/// On a character: the entities its joints carry. Kept by [`SocketOf`].
+/// On a character: the entities its joints carry. Kept by [`AttachedTo`].
 #[derive(Component, Debug, Default)]
-#[relationship_target(relationship = SocketOf)]
+#[relationship_target(relationship = AttachedTo)]
 #[require(ModelPose)]
-pub struct Carries(Vec<Entity>);
+pub struct Attachments(Vec<Entity>);
 
 /// What a socket's name meant in one version of a character's asset.
 #[derive(Component, Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub(super) struct ResolvedSocket {
     socket: Option<Socket>,
 }
 
-impl SocketOf {
+impl AttachedTo {
     /// Carried by a socket or joint of `character`.
     pub fn new(character: Entity, socket: impl Into<String>) -> Self {
         Self { character, socket: socket.into(), offset: Transform::IDENTITY }
@@ -71,8 +71,8 @@ impl SocketOf {
 
 /// Makes what is carried a child at once: one that changes hands outlives a holder who goes right after.
 pub(super) fn adopt(
-    inserted: On<Insert, SocketOf>,
-    carried: Query<&SocketOf>,
+    inserted: On<Insert, AttachedTo>,
+    carried: Query<&AttachedTo>,
     entities: &Entities,
     mut commands: Commands,
 ) {
@@ -87,7 +87,7 @@ pub(super) fn attach(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose)>,
-    mut carried: Query<(Entity, Ref<SocketOf>, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
+    mut carried: Query<(Entity, Ref<AttachedTo>, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
 ) {
     for (entity, socket_of, mut resolved, mut transform, parent) in &mut carried {
         if parent.is_none_or(|parent| parent.parent() != socket_of.character) {
@@ -136,11 +136,11 @@ fn warn_missing(character: &Character, name: &str) {
 /// keeps a [`ModelPose`](super::ModelPose) answers with that, which out of view is the last pose seen. For any
 /// other the pose is worked out anew with each question, which takes about a microsecond.
 #[derive(SystemParam)]
-pub struct JointTransforms<'w, 's> {
+pub struct CharacterPoses<'w, 's> {
     poses: Poses<'w, 's>,
 }
 
-impl JointTransforms<'_, '_> {
+impl CharacterPoses<'_, '_> {
     /// World transform of a socket or joint; `None` while the asset is not there, or without such a joint.
     pub fn joint_transform(&self, character: Entity, socket_or_joint: &str) -> Option<GlobalTransform> {
         let of_joint = |character: &Character, world: &Affine3A, joints: &[Affine3A]| {

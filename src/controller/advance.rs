@@ -7,7 +7,7 @@
 //! the time is divided into steps.
 
 use super::{
-    AnimationController, Clips, ControllerEvent, Label, Track, TrackId,
+    AnimationController, AnimationName, AnimationTrack, Clips, PlaybackEvent, TrackId,
     callback::{self, AddedCallback, Callback, KeyIndex, KeyRef},
     event::EventKind,
     exact::{Exact, tick},
@@ -32,11 +32,11 @@ const MAX_SWITCHES: usize = 1024;
 /// Events of one advance, with what is needed to put them in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    entries: Vec<(i64, u32, ControllerEvent)>,
+    entries: Vec<(i64, u32, PlaybackEvent)>,
 }
 
 impl Log {
-    pub(crate) fn push(&mut self, event: ControllerEvent) {
+    pub(crate) fn push(&mut self, event: PlaybackEvent) {
         // Moments are told apart by about a nanosecond: below that lies rounding, and tracks keep their order.
         self.entries.push((tick(event.time()) as i64, self.entries.len() as u32, event));
     }
@@ -58,7 +58,7 @@ impl AnimationController {
         &mut self,
         dt: f64,
         clips: &C,
-        out: &mut Vec<ControllerEvent>,
+        out: &mut Vec<PlaybackEvent>,
     ) -> Result<(), AdvanceError> {
         if !dt.is_finite() || dt < 0.0 {
             return Err(AdvanceError { dt });
@@ -81,7 +81,7 @@ impl AnimationController {
     }
 
     /// The step with all that may happen in it.
-    pub(super) fn advance_in_full<C: Clips + ?Sized>(&mut self, end: Exact, clips: &C, out: &mut Vec<ControllerEvent>) {
+    pub(super) fn advance_in_full<C: Clips + ?Sized>(&mut self, end: Exact, clips: &C, out: &mut Vec<PlaybackEvent>) {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
@@ -111,7 +111,7 @@ impl AnimationController {
         }
     }
 
-    /// Carries out the moves asked for by [`Track::scrub`], at the present moment.
+    /// Attachments out the moves asked for by [`AnimationTrack::scrub`], at the present moment.
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for at in 0..self.tracks.len() {
             let Some(target) = self.tracks[at].scrub else { continue };
@@ -226,7 +226,7 @@ impl AnimationController {
     /// A track's speed from now to the next cut; for one that follows, its leader and how much longer it is.
     pub(crate) fn course(&self, at: usize) -> (Speed, Option<(usize, f64)>) {
         let own = |at: usize| {
-            let track: &Track = &self.tracks[at];
+            let track: &AnimationTrack = &self.tracks[at];
             match self.running_ramp(track.id, EventKind::Speed) {
                 Some(ramp) => Speed::Ramp(ramp),
                 None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
@@ -249,10 +249,10 @@ impl AnimationController {
     }
 
     /// Puts the log in order and empties it into `out`.
-    fn hand_over(&mut self, log: &mut Log, out: &mut Vec<ControllerEvent>) {
+    fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
         log.entries.sort_unstable_by_key(|(tick, sequence, _)| (*tick, *sequence));
         for (_, _, event) in log.entries.drain(..) {
-            if let ControllerEvent::Callback(Callback { key: KeyRef::Added(id), .. }) = event {
+            if let PlaybackEvent::Callback(Callback { key: KeyRef::Added(id), .. }) = event {
                 // Counted here, where the order is the same however time was cut.
                 if !self.callbacks.iter_mut().find(|added| added.id() == id).is_some_and(AddedCallback::counts) {
                     continue;
@@ -264,15 +264,21 @@ impl AnimationController {
 }
 
 /// Logs that there is no such clip, once for each name.
-pub(crate) fn report_unknown(known: &mut Vec<Label>, track: Option<TrackId>, clip: &Label, time: f64, log: &mut Log) {
+pub(crate) fn report_unknown(
+    known: &mut Vec<AnimationName>,
+    track: Option<TrackId>,
+    clip: &AnimationName,
+    time: f64,
+    log: &mut Log,
+) {
     if !known.contains(clip) {
         known.push(clip.clone());
-        log.push(ControllerEvent::UnknownClip { track, name: clip.as_arc().clone(), time });
+        log.push(PlaybackEvent::UnknownClip { track, name: clip.as_arc().clone(), time });
     }
 }
 
 /// Brings a track's list of added keys up to date.
-pub(crate) fn collect_added(track: &mut Track, callbacks: &[AddedCallback]) {
+pub(crate) fn collect_added(track: &mut AnimationTrack, callbacks: &[AddedCallback]) {
     if !track.added_fit() {
         let length = track.known.map_or(0.0, |known| known.length);
         callback::collect_added(callbacks, &track.clip, length, &mut track.run.0.added);
@@ -317,10 +323,11 @@ enum Target {
 
 impl Segment<'_> {
     /// Moves a track at a speed.
-    fn travel(&self, track: &mut Track, speed: Speed, target: Target, log: &mut Log) {
+    fn travel(&self, track: &mut AnimationTrack, speed: Speed, target: Target, log: &mut Log) {
         // A track that follows goes its leader's way, beyond its own ends too: there it only waits.
-        let origin =
-            |track: &Track, way: Exact| if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) };
+        let origin = |track: &AnimationTrack, way: Exact| {
+            if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) }
+        };
         let (mut begin, mut from) = (self.begin, origin(track, track.position));
         for end in speed.turning_point(self.begin, self.end).into_iter().chain([self.end]) {
             let forward = speed.is_forward(begin, end);
@@ -338,7 +345,7 @@ impl Segment<'_> {
     }
 
     /// Moves a track in one direction and logs what it passes.
-    fn go(&self, track: &mut Track, Leg { from: origin, mut to, forward, speed }: Leg, log: &mut Log) {
+    fn go(&self, track: &mut AnimationTrack, Leg { from: origin, mut to, forward, speed }: Leg, log: &mut Log) {
         let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index) else { return };
         // Rounding must not lead against the direction.
         if (forward && to.is_before(origin)) || (!forward && origin.is_before(to)) {
@@ -349,7 +356,7 @@ impl Segment<'_> {
         let (id, start) = (track.id, mem::replace(&mut track.start, Start::Begun));
         let first = start == Start::AtPosition;
         if start != Start::Begun {
-            log.push(ControllerEvent::Started { track: id, clip, time: self.begin.value() });
+            log.push(PlaybackEvent::Started { track: id, clip, time: self.begin.value() });
         }
         let way = Way { length, playback, from: from.value(), to: track.position(), forward, first };
         let share = track.share();
@@ -377,28 +384,20 @@ impl Segment<'_> {
                     };
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
                     let name = name.clone();
-                    log.push(ControllerEvent::Callback(Callback {
-                        track: id,
-                        clip,
-                        key,
-                        name,
-                        key_time,
-                        time,
-                        weight,
-                    }));
+                    log.push(PlaybackEvent::Callback(Callback { track: id, clip, key, name, key_time, time, weight }));
                 }
                 Passed::Key(_) if !track.reported_flood => {
                     track.reported_flood = true;
-                    log.push(ControllerEvent::TooManyCallbacks { track: id, clip, limit: self.limit, time });
+                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: self.limit, time });
                 }
                 Passed::Key(_) => {}
                 Passed::Round if run.looped < self.limit => {
                     run.looped += 1;
-                    log.push(ControllerEvent::Looped { track: id, clip, time });
+                    log.push(PlaybackEvent::Looped { track: id, clip, time });
                 }
                 // Nothing more would be said of the rounds to come.
                 Passed::Round => return !keyless && run.fired < self.limit,
-                Passed::End => log.push(ControllerEvent::Finished { track: id, clip, time }),
+                Passed::End => log.push(PlaybackEvent::Finished { track: id, clip, time }),
             }
             true
         });

@@ -1,6 +1,6 @@
 //! What an advance reports, and callback keys added to one controller.
 
-use super::{AnimationController, Clips, Label, TrackId};
+use super::{AnimationController, AnimationName, Clips, TrackId};
 use crate::model::CallbackKey;
 use serde::{Deserialize, Serialize};
 use std::{iter, sync::Arc};
@@ -11,7 +11,7 @@ use std::{iter, sync::Arc};
 /// [global time](AnimationController::time).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum ControllerEvent {
+pub enum PlaybackEvent {
     /// A callback key was passed.
     Callback(Callback),
     /// A track began its clip.
@@ -73,7 +73,7 @@ pub enum ControllerEvent {
     },
 }
 
-impl ControllerEvent {
+impl PlaybackEvent {
     /// Global seconds at which it happened.
     pub fn time(&self) -> f64 {
         match self {
@@ -171,13 +171,13 @@ fn clamped(time: f64, length: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AddedCallback {
     id: CallbackId,
-    clip: Label,
+    clip: AnimationName,
     time: CallbackTime,
     /// Fires at every n-th passing, ≥ 1.
     every: u32,
     /// Passings so far.
     passed: u32,
-    name: Label,
+    name: AnimationName,
     data: ron::Value,
 }
 
@@ -215,7 +215,7 @@ impl AnimationController {
         data: ron::Value,
     ) -> CallbackId {
         let id = CallbackId(self.next_id());
-        let (clip, name) = (Label::new(clip), Label::new(name));
+        let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
         self.callbacks.push(AddedCallback { id, clip, time: time.into(), every: 1, passed: 0, name, data });
         self.forget_added_keys();
         id
@@ -272,7 +272,7 @@ impl AddedCallback {
 }
 
 /// Brings `keys` up to date: the added callbacks for a clip, in order of time.
-pub(crate) fn collect_added(all: &[AddedCallback], clip: &Label, length: f64, keys: &mut Vec<AddedKey>) {
+pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
     keys.clear();
     let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
     keys.extend(ours.map(|(index, added)| AddedKey { time: added.time.seconds(length), index }));

@@ -7,7 +7,7 @@
 use super::{
     AnimationController, TrackId,
     exact::{Exact, tick},
-    motion::{Ramp, Transition},
+    motion::{Ramp, TransitionCurve},
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +24,13 @@ impl EventHandle {
 /// What a timed event changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EventKind {
-    /// [`Track::speed`](super::Track::speed).
+    /// [`AnimationTrack::speed`](super::AnimationTrack::speed).
     Speed,
-    /// [`Track::weight`](super::Track::weight).
+    /// [`AnimationTrack::weight`](super::AnimationTrack::weight).
     Weight,
-    /// The track's position: a [`seek`](super::Track::seek).
+    /// The track's position: a [`seek`](super::AnimationTrack::seek).
     Position,
-    /// [`Track::enabled`](super::Track::enabled): to 0 or 1.
+    /// [`AnimationTrack::enabled`](super::AnimationTrack::enabled): to 0 or 1.
     Enable,
     /// The controller's [priority blend](AnimationController::priority_blend).
     PriorityBlend,
@@ -46,7 +46,7 @@ pub struct TimedEvent {
     value: f64,
     start: f64,
     duration: f64,
-    transition: Transition,
+    transition: TransitionCurve,
     running: Option<Ramp>,
 }
 
@@ -82,7 +82,7 @@ impl TimedEvent {
     }
 
     /// How the value gets there.
-    pub fn transition(&self) -> Transition {
+    pub fn transition(&self) -> TransitionCurve {
         self.transition
     }
 
@@ -116,7 +116,7 @@ impl AnimationController {
         speed: f64,
         start: f64,
         duration: f64,
-        transition: Transition,
+        transition: TransitionCurve,
     ) -> EventHandle {
         self.key(Some(track), EventKind::Speed, speed, start, duration, transition)
     }
@@ -128,23 +128,29 @@ impl AnimationController {
         weight: f32,
         start: f64,
         duration: f64,
-        transition: Transition,
+        transition: TransitionCurve,
     ) -> EventHandle {
         self.key(Some(track), EventKind::Weight, weight.into(), start, duration, transition)
     }
 
     /// Places a track at a position, firing nothing.
     pub fn key_track_position(&mut self, track: TrackId, position: f64, start: f64) -> EventHandle {
-        self.key(Some(track), EventKind::Position, position, start, 0.0, Transition::Linear)
+        self.key(Some(track), EventKind::Position, position, start, 0.0, TransitionCurve::Linear)
     }
 
     /// Enables or disables a track.
     pub fn key_track_enable(&mut self, track: TrackId, enabled: bool, start: f64) -> EventHandle {
-        self.key(Some(track), EventKind::Enable, f64::from(u8::from(enabled)), start, 0.0, Transition::Linear)
+        self.key(Some(track), EventKind::Enable, f64::from(u8::from(enabled)), start, 0.0, TransitionCurve::Linear)
     }
 
     /// Changes the [priority blend](Self::priority_blend). The value is clamped to `0..=1`.
-    pub fn key_priority_blend(&mut self, blend: f32, start: f64, duration: f64, transition: Transition) -> EventHandle {
+    pub fn key_priority_blend(
+        &mut self,
+        blend: f32,
+        start: f64,
+        duration: f64,
+        transition: TransitionCurve,
+    ) -> EventHandle {
         self.key(None, EventKind::PriorityBlend, blend.into(), start, duration, transition)
     }
 
@@ -155,7 +161,7 @@ impl AnimationController {
         value: f64,
         start: f64,
         duration: f64,
-        transition: Transition,
+        transition: TransitionCurve,
     ) -> EventHandle {
         let known = track.is_none_or(|id| self.track(id).is_some());
         if !known || !value.is_finite() || !start.is_finite() || !duration.is_finite() {

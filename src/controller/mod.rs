@@ -5,9 +5,9 @@ mod callback;
 mod clips;
 mod event;
 mod exact;
-mod label;
 mod layer;
 mod motion;
+mod name;
 mod playhead;
 mod queue;
 mod quick;
@@ -15,14 +15,14 @@ mod stage;
 mod track;
 
 pub use advance::AdvanceError;
-pub use callback::{Callback, CallbackId, CallbackTime, ControllerEvent, KeyRef};
+pub use callback::{Callback, CallbackId, CallbackTime, KeyRef, PlaybackEvent};
 pub use clips::Clips;
 pub use event::{EventHandle, EventKind, TimedEvent};
-pub use label::Label;
-pub use layer::Layer;
-pub use motion::Transition;
-pub use queue::Fallback;
-pub use track::{BlendMode, Priority, Track, TrackId};
+pub use layer::LayerInfo;
+pub use motion::TransitionCurve;
+pub use name::AnimationName;
+pub use queue::QueueFallback;
+pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
 #[cfg(feature = "bevy")]
 use bevy::{
@@ -50,7 +50,7 @@ use track::{Role, Transient};
 // Opaque, for field by field a copy would lose what is private to the clock.
 #[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
 pub struct AnimationController {
-    tracks: Vec<Track>,
+    tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
     time: Exact,
@@ -60,7 +60,7 @@ pub struct AnimationController {
     events: Vec<TimedEvent>,
     callbacks: Vec<AddedCallback>,
     /// Names that were reported as unknown.
-    unknown: Vec<Label>,
+    unknown: Vec<AnimationName>,
     stage: Stage,
     #[serde(skip)]
     log: Transient<Log>,
@@ -91,41 +91,41 @@ impl AnimationController {
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Adds a track above the others.
-    pub fn add_track(&mut self, track: Track) -> TrackId {
+    pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
         let id = TrackId(self.next_id());
         // A copy of another track is a track of its own.
-        self.tracks.push(Track { id, role: Role::User, ..track });
+        self.tracks.push(AnimationTrack { id, role: Role::User, ..track });
         id
     }
 
     /// A track, if there is one of this name.
-    pub fn track(&self, id: TrackId) -> Option<&Track> {
+    pub fn track(&self, id: TrackId) -> Option<&AnimationTrack> {
         self.tracks.iter().find(|track| track.id == id)
     }
 
     /// A track, to be changed.
-    pub fn track_mut(&mut self, id: TrackId) -> Option<&mut Track> {
+    pub fn track_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
         self.tracks.iter_mut().find(|track| track.id == id)
     }
 
     /// Removes a track and its timed events.
-    pub fn remove_track(&mut self, id: TrackId) -> Option<Track> {
+    pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
         let at = self.tracks.iter().position(|track| track.id == id)?;
         self.unkey_track(id);
         Some(self.tracks.remove(at))
     }
 
     /// All tracks in the order in which they were added, those of `play` and `cross_fade` included.
-    pub fn tracks(&self) -> impl Iterator<Item = &Track> {
+    pub fn tracks(&self) -> impl Iterator<Item = &AnimationTrack> {
         self.tracks.iter()
     }
 
     /// All tracks, to be changed.
-    pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut Track> {
+    pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
         self.tracks.iter_mut()
     }
 
-    fn remove_tracks(&mut self, gone: impl Fn(&Track) -> bool) {
+    fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, events, .. } = self;
         events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
@@ -227,12 +227,12 @@ impl AnimationController {
     /// The whole state, to come back to by [`restore`](Self::restore).
     ///
     /// Advanced by the same steps, a restored controller passes through bit-identical states.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.clone())
+    pub fn snapshot(&self) -> ControllerSnapshot {
+        ControllerSnapshot(self.clone())
     }
 
     /// Goes back to a snapshot, of this controller or of another one.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
+    pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
         // Keeps the memory of the log.
         let log = std::mem::take(&mut self.log);
         *self = Self { log, ..snapshot.0.clone() };
@@ -242,4 +242,4 @@ impl AnimationController {
 /// A controller's state at one moment, for rollback and saved games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Snapshot(AnimationController);
+pub struct ControllerSnapshot(AnimationController);

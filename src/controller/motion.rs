@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How a value goes from one to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum Transition {
+pub enum TransitionCurve {
     /// At a constant rate.
     #[default]
     Linear,
@@ -14,7 +14,7 @@ pub enum Transition {
     EaseInEaseOut,
 }
 
-impl Transition {
+impl TransitionCurve {
     /// Share of the way covered after a share `t` of the time, both in 0..=1.
     ///
     /// A quarter into an ease from 0 to 1 it is 0.15625.
@@ -44,7 +44,7 @@ pub(crate) struct Ramp {
     pub(crate) begin: f64,
     /// Seconds it takes, > 0.
     pub(crate) duration: f64,
-    pub(crate) transition: Transition,
+    pub(crate) transition: TransitionCurve,
 }
 
 impl Ramp {
@@ -173,7 +173,7 @@ fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn ramp(from: f64, to: f64, transition: Transition) -> Ramp {
+    fn ramp(from: f64, to: f64, transition: TransitionCurve) -> Ramp {
         Ramp { from, to, begin: 1.0, duration: 2.0, transition }
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_ease_starts_and_ends_slowly() {
-        let ease = ramp(0.0, 1.0, Transition::EaseInEaseOut);
+        let ease = ramp(0.0, 1.0, TransitionCurve::EaseInEaseOut);
         assert_eq!(
             [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))),
             [0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0]
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_distance_is_the_integral_of_the_speed() {
-        for transition in [Transition::Linear, Transition::EaseInEaseOut] {
+        for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
             let speed = Speed::Ramp(ramp(0.5, 3.0, transition));
             let (whole, steps) = (speed.distance(at(1.25), at(2.75)).value(), 100_000);
             let step = 1.5 / f64::from(steps);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_moment_inverts_the_distance_and_a_turn_is_found() {
-        for transition in [Transition::Linear, Transition::EaseInEaseOut] {
+        for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
             let speed = Speed::Ramp(ramp(1.0, -3.0, transition));
             let turn = speed.turning_point(at(1.0), at(3.0)).unwrap();
             let Speed::Ramp(r) = speed else { unreachable!() };

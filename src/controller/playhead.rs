@@ -10,7 +10,7 @@
 //! start of round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
 
 use super::exact::tick;
-use crate::model::Playback;
+use crate::model::PlaybackMode;
 
 /// A position for comparison, in a clip of a given length: on the grid, unless the clip is so short
 /// that the grid is too coarse for it.
@@ -34,15 +34,15 @@ pub(crate) fn held(length: f64, position: f64) -> f64 {
 /// The place in a clip, in `0..=length`, of an unwrapped position. See
 /// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), which this follows for any playback.
 #[inline]
-pub(crate) fn periodic(playback: Playback, length: f64, position: f64) -> f64 {
+pub(crate) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f64 {
     let has_length = length > 0.0 && length.is_finite();
     if !has_length || !position.is_finite() {
         return 0.0;
     }
     match playback {
-        Playback::Loop => remainder(position, length),
-        Playback::Once => position.clamp(0.0, length),
-        Playback::PingPong => {
+        PlaybackMode::Loop => remainder(position, length),
+        PlaybackMode::Once => position.clamp(0.0, length),
+        PlaybackMode::PingPong => {
             let turn = remainder(position, 2.0 * length);
             if turn <= length { turn } else { 2.0 * length - turn }
         }
@@ -84,11 +84,11 @@ fn round_of(length: f64, period: f64, position: f64) -> f64 {
 }
 
 /// The position at which the present round ends, in the direction of play.
-pub(crate) fn round_end(playback: Playback, length: f64, position: f64, forward: bool) -> f64 {
+pub(crate) fn round_end(playback: PlaybackMode, length: f64, position: f64, forward: bool) -> f64 {
     let period = match playback {
-        Playback::Once => return if forward { length } else { 0.0 },
-        Playback::Loop => length,
-        Playback::PingPong => 2.0 * length,
+        PlaybackMode::Once => return if forward { length } else { 0.0 },
+        PlaybackMode::Loop => length,
+        PlaybackMode::PingPong => 2.0 * length,
     };
     if period <= 0.0 {
         return position;
@@ -119,7 +119,7 @@ pub(crate) enum Passed<K> {
 pub(crate) struct Way {
     /// Length of the clip, finite and ≥ 0.
     pub(crate) length: f64,
-    pub(crate) playback: Playback,
+    pub(crate) playback: PlaybackMode,
     /// Unwrapped positions, finite; `to` is reached. `from` is not part of the way, unless it is the first.
     pub(crate) from: f64,
     pub(crate) to: f64,
@@ -141,14 +141,14 @@ impl Way {
         if still && !self.first {
             return;
         }
-        if self.playback == Playback::Once {
+        if self.playback == PlaybackMode::Once {
             self.once(keys, &mut sink);
         } else if self.length <= 0.0 {
             // A single pose has no rounds: its keys fire as it begins.
             if self.first {
                 let _ = keys.into_iter().all(|(_, key)| sink(Passed::Key(key), self.from));
             }
-        } else if self.playback == Playback::Loop {
+        } else if self.playback == PlaybackMode::Loop {
             self.rounds(keys, &mut sink, self.length, Self::loop_round);
         } else {
             self.rounds(keys, &mut sink, 2.0 * self.length, Self::there_and_back);
@@ -160,7 +160,8 @@ impl Way {
     #[inline]
     pub(crate) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
         let Self { length, from, .. } = *self;
-        if self.playback != Playback::Loop || self.first || length < 1e-3 || !(0.0..1e9).contains(&(from / length)) {
+        if self.playback != PlaybackMode::Loop || self.first || length < 1e-3 || !(0.0..1e9).contains(&(from / length))
+        {
             return false;
         }
         let n = (from / length) as u32 as f64;

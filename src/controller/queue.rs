@@ -1,25 +1,25 @@
 //! The clip queue: what follows the clip in front, at the very moment it ends.
 
 use super::{
-    AnimationController, Clips, Label, TrackId,
+    AnimationController, AnimationName, Clips, TrackId,
     advance::{Log, report_unknown},
     exact::Exact,
     playhead,
     stage::{CUT, Fade, Pending},
     track::{Known, Role},
 };
-use crate::model::Playback;
+use crate::model::PlaybackMode;
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 /// What comes on when a clip has ended and nothing is queued.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Fallback {
+pub enum QueueFallback {
     /// The clip that was in front stays: its last frame if it plays once, its next round if it loops.
     #[default]
     Stay,
     /// A clip, such as `idle`.
-    Clip(Label),
+    Clip(AnimationName),
     /// No clip: the rest pose, beneath the user's own tracks.
     RestPose,
 }
@@ -40,7 +40,7 @@ impl AnimationController {
     /// A loop ends with its round, a ping-pong when it is back. If nothing plays the first starts at once.
     /// Names that are unknown are reported and skipped.
     pub fn queue<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) {
-        self.stage.queue.extend(clips.into_iter().map(Label::new));
+        self.stage.queue.extend(clips.into_iter().map(AnimationName::new));
     }
 
     /// Whether a clip taken from the queue is put at its end again.
@@ -64,20 +64,20 @@ impl AnimationController {
     }
 
     /// What comes on when a one-shot or the last clip of the queue has ended.
-    pub fn set_fallback(&mut self, fallback: Fallback) {
+    pub fn set_fallback(&mut self, fallback: QueueFallback) {
         self.stage.fallback = fallback;
         self.stage.settled = false;
     }
 
     /// Falls back to a clip when there is nothing else to play. See [`set_fallback`](Self::set_fallback).
     pub fn set_still(&mut self, clip: impl Into<Arc<str>>) {
-        self.set_fallback(Fallback::Clip(Label::new(clip)));
+        self.set_fallback(QueueFallback::Clip(AnimationName::new(clip)));
     }
 
     /// Whether the clip in front and another clip follow each other when its round ends.
     fn ends(&self, known: Known) -> bool {
-        let falls_back = self.stage.fallback != Fallback::Stay && !self.stage.settled;
-        !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == Playback::Once))
+        let falls_back = self.stage.fallback != QueueFallback::Stay && !self.stage.settled;
+        !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == PlaybackMode::Once))
     }
 
     /// The moment until `end` at which the clip in front makes way for the next.
@@ -131,13 +131,13 @@ impl AnimationController {
         }
         self.stage.settled = true;
         match self.stage.fallback.clone() {
-            Fallback::Stay => {}
-            Fallback::Clip(clip) => {
+            QueueFallback::Stay => {}
+            QueueFallback::Clip(clip) => {
                 if self.follow_with(clip, clips, log) {
                     self.stage.queued = false;
                 }
             }
-            Fallback::RestPose => {
+            QueueFallback::RestPose => {
                 self.stage.current = None;
                 self.remove_tracks(|track| track.role != Role::User);
             }
@@ -145,7 +145,7 @@ impl AnimationController {
     }
 
     /// Brings a clip on at the present moment, if it is known.
-    fn follow_with<C: Clips + ?Sized>(&mut self, clip: Label, clips: &C, log: &mut Log) -> bool {
+    fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, log: &mut Log) -> bool {
         if clips.index_of(&clip).is_none() {
             report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
             return false;

@@ -5,7 +5,7 @@
 //! it then leaves the very state that the full step would, bit for bit.
 
 use super::{
-    AnimationController, Clips, Track, callback,
+    AnimationController, AnimationTrack, Clips, callback,
     exact::Exact,
     motion::Speed,
     playhead::Way,
@@ -43,7 +43,7 @@ impl AnimationController {
 
     /// Where a track is after some time, if it passes nothing on the way and its clip is as it was.
     #[inline]
-    fn glide<C: Clips + ?Sized>(&self, track: &Track, elapsed: Option<Exact>, clips: &C) -> Option<Exact> {
+    fn glide<C: Clips + ?Sized>(&self, track: &AnimationTrack, elapsed: Option<Exact>, clips: &C) -> Option<Exact> {
         if !track.enabled && track.clip.is_empty() {
             return Some(track.position);
         }
@@ -87,14 +87,14 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::{CallbackTime, ControllerEvent};
-    use crate::model::{ClipTiming, Playback};
+    use crate::controller::{CallbackTime, PlaybackEvent};
+    use crate::model::{ClipTiming, PlaybackMode};
     use std::time::Duration;
 
     fn clips(random: &mut fastrand::Rng) -> Vec<ClipTiming> {
         let clip = |i: usize| {
             let length = [0.0, 0.0005, 0.25, 1.0, 0.1 + random.f64() * 2.0][random.usize(..5)];
-            let playback = [Playback::Loop, Playback::Once, Playback::PingPong][random.usize(..3)];
+            let playback = [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong][random.usize(..3)];
             let mut timing = ClipTiming { playback, ..ClipTiming::new(format!("c{i}"), length) };
             for _ in 0..random.usize(..4) {
                 let share = [0.0, 1.0, 0.5, random.f64()][random.usize(..4)];
@@ -110,10 +110,10 @@ mod tests {
         for _ in 0..random.usize(1..4) {
             let clip = format!("c{}", random.usize(..4));
             let speed = [1.0, 1.0, 0.0, -1.0, f64::NAN, random.f64() * 4.0 - 2.0][random.usize(..6)];
-            let mut track = Track::new(clip).speed(speed).starting_at(random.f64() * 9.0 - 4.0);
+            let mut track = AnimationTrack::new(clip).speed(speed).starting_at(random.f64() * 9.0 - 4.0);
             track.paused = random.u8(..8) == 0;
             track.enabled = random.u8(..8) != 0;
-            track.playback = [None, None, None, Some(Playback::Loop)][random.usize(..4)];
+            track.playback = [None, None, None, Some(PlaybackMode::Loop)][random.usize(..4)];
             track.sync = (random.u8(..10) == 0).then_some(1);
             controller.add_track(if random.u8(..6) == 0 { track.reversed() } else { track });
         }
@@ -159,7 +159,7 @@ mod tests {
                 disturb(&mut full, &mut same);
                 let end = if full.paused { full.time } else { full.time + Exact::new(dt) };
                 quick_steps += usize::from(either.clone().advance_quickly(end, &clips));
-                let mut events: [Vec<ControllerEvent>; 2] = Default::default();
+                let mut events: [Vec<PlaybackEvent>; 2] = Default::default();
                 either.advance(dt, &clips, &mut events[0]).unwrap();
                 if full.plays_nothing() {
                     full.time = end;

@@ -6,13 +6,13 @@
 //! plays.
 
 use super::{
-    AnimationController, Clips, ControllerEvent, Fallback, Label, Track, TrackId, Transition,
+    AnimationController, AnimationName, AnimationTrack, Clips, PlaybackEvent, QueueFallback, TrackId, TransitionCurve,
     advance::Log,
     event::EventKind,
     exact::{Exact, tick},
     track::{Known, Role, Start},
 };
-use crate::model::Playback;
+use crate::model::PlaybackMode;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -26,11 +26,11 @@ pub(crate) struct Stage {
     pub(crate) pending: Vec<Pending>,
     /// When the last cross-fade is over, in global seconds.
     fade_end: Option<f64>,
-    pub(crate) queue: VecDeque<Label>,
+    pub(crate) queue: VecDeque<AnimationName>,
     pub(crate) loop_queue: bool,
     /// Seconds over which queued clips are faded.
     pub(crate) queue_fade: f64,
-    pub(crate) fallback: Fallback,
+    pub(crate) fallback: QueueFallback,
     /// Whether the clip in front came from the queue, and so ends after one round.
     pub(crate) queued: bool,
     /// Whether the fallback has had its turn.
@@ -45,7 +45,7 @@ impl Stage {
 
     /// Whether anything is to follow the clip in front.
     pub(crate) fn may_switch(&self) -> bool {
-        !self.queue.is_empty() || (self.fallback != Fallback::Stay && !self.settled)
+        !self.queue.is_empty() || (self.fallback != QueueFallback::Stay && !self.settled)
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Pending {
 pub(crate) struct Fade {
     /// Seconds.
     pub(crate) duration: f64,
-    pub(crate) transition: Transition,
+    pub(crate) transition: TransitionCurve,
     /// Whether to go on at the fraction of its length at which the other clip is, and to stay there.
     pub(crate) in_phase: bool,
     /// Whether the end of the fade is an event.
@@ -72,7 +72,8 @@ pub(crate) struct Fade {
 }
 
 /// No fade.
-pub(crate) const CUT: Fade = Fade { duration: 0.0, transition: Transition::Linear, in_phase: false, announced: false };
+pub(crate) const CUT: Fade =
+    Fade { duration: 0.0, transition: TransitionCurve::Linear, in_phase: false, announced: false };
 
 /// The group of tracks that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
@@ -94,7 +95,7 @@ impl AnimationController {
     /// Returns the track it plays on.
     pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
         self.leave_queue();
-        self.bring_on(Label::new(clip), CUT)
+        self.bring_on(AnimationName::new(clip), CUT)
     }
 
     /// Plays a clip from its start, at once, also if it plays already.
@@ -116,7 +117,7 @@ impl AnimationController {
     ///
     /// Returns the track the clip plays on.
     pub fn cross_fade(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
-        self.cross_fade_with(clip, duration, Transition::Linear)
+        self.cross_fade_with(clip, duration, TransitionCurve::Linear)
     }
 
     /// Fades from what plays to a clip, with a choice of transition. See [`cross_fade`](Self::cross_fade).
@@ -124,11 +125,11 @@ impl AnimationController {
         &mut self,
         clip: impl Into<Arc<str>>,
         duration: Duration,
-        transition: Transition,
+        transition: TransitionCurve,
     ) -> TrackId {
         self.leave_queue();
         let fade = Fade { duration: duration.as_secs_f64(), transition, in_phase: false, announced: true };
-        self.bring_on(Label::new(clip), fade)
+        self.bring_on(AnimationName::new(clip), fade)
     }
 
     /// Fades to a clip that goes on at the same fraction of its length: from a walk to a run without a
@@ -137,9 +138,9 @@ impl AnimationController {
     /// Returns the track the clip plays on.
     pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
         self.leave_queue();
-        let transition = Transition::Linear;
+        let transition = TransitionCurve::Linear;
         let fade = Fade { duration: duration.as_secs_f64(), transition, in_phase: true, announced: true };
-        self.bring_on(Label::new(clip), fade)
+        self.bring_on(AnimationName::new(clip), fade)
     }
 
     /// Takes all clips off the stage and empties the queue. The user's own tracks play on.
@@ -153,22 +154,22 @@ impl AnimationController {
 
     /// Name of the clip in front, or about to come to the front.
     pub fn current(&self) -> Option<&str> {
-        self.current_ref().map(Track::clip)
+        self.current_ref().map(AnimationTrack::clip)
     }
 
     /// The track of the clip in front.
     pub fn current_track(&self) -> Option<TrackId> {
-        self.current_ref().map(Track::id)
+        self.current_ref().map(AnimationTrack::id)
     }
 
     /// The place in the clip in front, in seconds; `None` if there is none.
     pub fn current_position(&self) -> Option<f64> {
-        self.current_ref().map(Track::time)
+        self.current_ref().map(AnimationTrack::time)
     }
 
     /// Whether nothing plays any more: no clip is in front, or a one-shot that has ended, and the queue is empty.
     pub fn is_finished(&self) -> bool {
-        self.stage.queue.is_empty() && self.current_ref().is_none_or(Track::is_finished)
+        self.stage.queue.is_empty() && self.current_ref().is_none_or(AnimationTrack::is_finished)
     }
 
     /// Speed of the clip in front; 1 if there is none.
@@ -188,25 +189,25 @@ impl AnimationController {
         self.set_speed(-self.speed());
     }
 
-    /// Goes to a place in the clip in front, in seconds, firing nothing. See [`Track::seek`].
+    /// Goes to a place in the clip in front, in seconds, firing nothing. See [`AnimationTrack::seek`].
     pub fn seek(&mut self, position: f64) {
         if let Some(track) = self.current_mut() {
             track.seek(position);
         }
     }
 
-    /// Goes to a place in the clip in front at the next advance, firing the keys on the way. See [`Track::scrub`].
+    /// Goes to a place in the clip in front at the next advance, firing the keys on the way. See [`AnimationTrack::scrub`].
     pub fn scrub_to(&mut self, position: f64) {
         if let Some(track) = self.current_mut() {
             track.scrub(position);
         }
     }
 
-    pub(crate) fn current_ref(&self) -> Option<&Track> {
+    pub(crate) fn current_ref(&self) -> Option<&AnimationTrack> {
         self.track(self.stage.current?)
     }
 
-    fn current_mut(&mut self) -> Option<&mut Track> {
+    fn current_mut(&mut self) -> Option<&mut AnimationTrack> {
         self.track_mut(self.stage.current?)
     }
 
@@ -216,7 +217,7 @@ impl AnimationController {
     }
 
     /// Makes a clip the one in front, as soon as it is found.
-    fn bring_on(&mut self, clip: Label, fade: Fade) -> TrackId {
+    fn bring_on(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
         let cut = fade.duration <= 0.0;
         let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
         if let Some(current) = self.current_mut()
@@ -234,8 +235,8 @@ impl AnimationController {
         self.drop_pending(cut);
         let from = self.current_track().or(before);
         // A clip that is still on stage is taken up again where it is: one that never began to leave, or a loop.
-        let goes_on = |track: &&mut Track| {
-            let looping = track.known.is_some_and(|known| known.playback != Playback::Once);
+        let goes_on = |track: &&mut AnimationTrack| {
+            let looping = track.known.is_some_and(|known| known.playback != PlaybackMode::Once);
             let is_there = match track.role {
                 Role::User => false,
                 Role::Stage => !track.is_finished(),
@@ -256,8 +257,8 @@ impl AnimationController {
     }
 
     /// Adds a track to the stage, without weight as yet.
-    pub(crate) fn put_up(&mut self, clip: Label) -> TrackId {
-        let id = self.add_track(Track::new(clip.as_arc().clone()).weight(0.0));
+    pub(crate) fn put_up(&mut self, clip: AnimationName) -> TrackId {
+        let id = self.add_track(AnimationTrack::new(clip.as_arc().clone()).weight(0.0));
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Stage;
         }
@@ -325,8 +326,9 @@ impl AnimationController {
         }
         let waiting = |id: TrackId, stage: &Stage| stage.pending.iter().any(|pending| pending.track == id);
         let cut = duration <= 0.0;
-        let others =
-            |track: &Track, stage: &Stage| track.role != Role::User && track.id != id && !waiting(track.id, stage);
+        let others = |track: &AnimationTrack, stage: &Stage| {
+            track.role != Role::User && track.id != id && !waiting(track.id, stage)
+        };
         let mut alone = true;
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
@@ -358,7 +360,7 @@ impl AnimationController {
     /// Puts a track at the fraction of its length at which another is, and keeps it there.
     fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
         let Some(Known { length: lead, .. }) = self.track(from).and_then(|track| track.known) else { return };
-        let position = self.track(from).map_or(0.0, Track::placed);
+        let position = self.track(from).map_or(0.0, AnimationTrack::placed);
         for (id, place) in [(from, false), (id, true)] {
             if let Some(track) = self.track_mut(id) {
                 track.sync = Some(IN_PHASE);
@@ -372,10 +374,10 @@ impl AnimationController {
 
     /// Lets the faintest go if too many are fading out.
     fn thin_out(&mut self) {
-        let leaving = |track: &&Track| matches!(track.role, Role::Leaving(_));
+        let leaving = |track: &&AnimationTrack| matches!(track.role, Role::Leaving(_));
         while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
             let faintest = self.tracks.iter().filter(leaving).min_by(|a, b| a.share().total_cmp(&b.share()));
-            let Some(id) = faintest.map(Track::id) else { return };
+            let Some(id) = faintest.map(AnimationTrack::id) else { return };
             self.remove_track(id);
         }
     }
@@ -390,7 +392,7 @@ impl AnimationController {
             self.stage.fade_end = None;
             let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?)));
             if let Some((track, clip)) = faded {
-                log.push(ControllerEvent::CrossFadeFinished { track, clip, time: now });
+                log.push(PlaybackEvent::CrossFadeFinished { track, clip, time: now });
             }
         }
     }

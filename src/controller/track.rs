@@ -1,7 +1,7 @@
 //! Tracks: one clip each, with its weight, speed, position and place in the blend.
 
-use super::{Clips, callback::AddedKey, exact::Exact, label::Label, playhead};
-use crate::model::{ClipTiming, Playback};
+use super::{Clips, callback::AddedKey, exact::Exact, name::AnimationName, playhead};
+use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct TrackId(pub(crate) u64);
 /// The group in which a track is blended first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum Priority {
+pub enum TrackPriority {
     /// The base of the pose.
     #[default]
     Low,
@@ -37,15 +37,15 @@ pub enum BlendMode {
 /// A clip that plays, with its weight, speed and position.
 ///
 /// ```
-/// # use bevy_marionette::controller::{AnimationController, Priority, Track};
+/// # use bevy_marionette::controller::{AnimationController, TrackPriority, AnimationTrack};
 /// let mut controller = AnimationController::playing("walk");
-/// let wave = controller.add_track(Track::new("wave").weight(0.6).priority(Priority::High).mask("upper_body"));
+/// let wave = controller.add_track(AnimationTrack::new("wave").weight(0.6).priority(TrackPriority::High).mask("upper_body"));
 /// controller.track_mut(wave).unwrap().speed = 1.5;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct Track {
+pub struct AnimationTrack {
     /// Whether the track plays. A disabled track stands still, gives no pose and fires nothing.
     pub enabled: bool,
     /// Share in the blend, ≥ 0 and finite; others count as 0. A track of weight 0 still plays and fires.
@@ -55,19 +55,19 @@ pub struct Track {
     /// Whether the position stands still while the pose stays in the blend.
     pub paused: bool,
     /// The group it is blended in.
-    pub priority: Priority,
+    pub priority: TrackPriority,
     /// How it joins its group.
     pub blend: BlendMode,
     /// Name of the mask that says which joints it reaches; `None` reaches all.
-    pub mask: Option<Label>,
-    /// Playback instead of the clip's own.
-    pub playback: Option<Playback>,
+    pub mask: Option<AnimationName>,
+    /// PlaybackMode instead of the clip's own.
+    pub playback: Option<PlaybackMode>,
     /// Tracks of one group keep one phase: the first enabled one leads, the others follow at the same
     /// fraction of their own length, whatever their speed. `u32::MAX` is the controller's own group.
     pub sync: Option<u32>,
 
     pub(crate) id: TrackId,
-    pub(crate) clip: Label,
+    pub(crate) clip: AnimationName,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(crate) position: Exact,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
@@ -117,12 +117,12 @@ pub(crate) enum Role {
 pub(crate) struct Known {
     /// Seconds, finite and ≥ 0.
     pub(crate) length: f64,
-    pub(crate) playback: Playback,
+    pub(crate) playback: PlaybackMode,
 }
 
 impl Known {
     /// What a clip says, and the track's own playback instead of the clip's if it has one.
-    pub(crate) fn new(timing: &ClipTiming, playback: Option<Playback>) -> Self {
+    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
         let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
         Self { length, playback: playback.unwrap_or(timing.playback) }
     }
@@ -135,7 +135,7 @@ pub(crate) struct Run {
     pub(crate) index: Option<usize>,
     /// The controller's own keys for this clip, in order of time, and what they were made from.
     pub(crate) added: Vec<AddedKey>,
-    pub(crate) added_for: Option<(Label, u64)>,
+    pub(crate) added_for: Option<(AnimationName, u64)>,
     /// Callbacks and loops fired in this advance.
     pub(crate) fired: usize,
     pub(crate) looped: usize,
@@ -154,7 +154,7 @@ impl<T> PartialEq for Transient<T> {
     }
 }
 
-impl Default for Track {
+impl Default for AnimationTrack {
     /// A disabled track without a clip, of weight and speed 1: an empty track of D3DX.
     fn default() -> Self {
         Self {
@@ -162,13 +162,13 @@ impl Default for Track {
             weight: 1.0,
             speed: 1.0,
             paused: false,
-            priority: Priority::Low,
+            priority: TrackPriority::Low,
             blend: BlendMode::Blend,
             mask: None,
             playback: None,
             sync: None,
             id: TrackId(0),
-            clip: Label::default(),
+            clip: AnimationName::default(),
             position: Exact::ZERO,
             start: Start::AtPosition,
             scrub: None,
@@ -181,10 +181,10 @@ impl Default for Track {
 }
 
 /// Building a track, to be given to [`add_track`](super::AnimationController::add_track).
-impl Track {
+impl AnimationTrack {
     /// An enabled track that plays a clip from its start, with weight and speed 1 and low priority.
     pub fn new(clip: impl Into<Arc<str>>) -> Self {
-        Self { enabled: true, clip: Label::new(clip), ..Self::default() }
+        Self { enabled: true, clip: AnimationName::new(clip), ..Self::default() }
     }
 
     /// Sets [`enabled`](#structfield.enabled).
@@ -203,7 +203,7 @@ impl Track {
     }
 
     /// Sets [`priority`](#structfield.priority).
-    pub fn priority(self, priority: Priority) -> Self {
+    pub fn priority(self, priority: TrackPriority) -> Self {
         Self { priority, ..self }
     }
 
@@ -214,11 +214,11 @@ impl Track {
 
     /// Sets [`mask`](#structfield.mask).
     pub fn mask(self, mask: impl Into<Arc<str>>) -> Self {
-        Self { mask: Some(Label::new(mask)), ..self }
+        Self { mask: Some(AnimationName::new(mask)), ..self }
     }
 
     /// Sets [`playback`](#structfield.playback).
-    pub fn playback(self, playback: Playback) -> Self {
+    pub fn playback(self, playback: PlaybackMode) -> Self {
         Self { playback: Some(playback), ..self }
     }
 
@@ -239,7 +239,7 @@ impl Track {
 }
 
 /// A track's clip and position.
-impl Track {
+impl AnimationTrack {
     /// The track's name within its controller.
     pub fn id(&self) -> TrackId {
         self.id
@@ -252,7 +252,7 @@ impl Track {
 
     /// Gives the track another clip, from its start. Playing the same clip again is [`restart`](Self::restart).
     pub fn set_clip(&mut self, clip: impl Into<Arc<str>>) {
-        self.clip = Label::new(clip);
+        self.clip = AnimationName::new(clip);
         self.known = None;
         self.run.0.index = None;
         self.restart();
@@ -297,12 +297,12 @@ impl Track {
         self.known.map(|known| known.length)
     }
 
-    /// Whether a [`Playback::Once`] clip has run to its end (to its start, if the speed is negative).
+    /// Whether a [`PlaybackMode::Once`] clip has run to its end (to its start, if the speed is negative).
     pub fn is_finished(&self) -> bool {
         self.known.is_some_and(|Known { length, playback }| {
             let position = self.placed();
             let at_end = if self.speed < 0.0 { position <= 0.0 } else { position >= length };
-            playback == Playback::Once && at_end
+            playback == PlaybackMode::Once && at_end
         })
     }
 
@@ -327,7 +327,7 @@ impl Track {
     pub(crate) fn hold(&self, position: Exact) -> Exact {
         let value = position.value();
         match self.known {
-            Some(Known { length, playback: Playback::Once }) if playhead::held(length, value) != value => {
+            Some(Known { length, playback: PlaybackMode::Once }) if playhead::held(length, value) != value => {
                 Exact::new(playhead::held(length, value))
             }
             _ => position,
@@ -362,7 +362,7 @@ impl Track {
     /// Whether the list of added keys is that of the clip at its length.
     pub(crate) fn added_fit(&self) -> bool {
         let length = self.known.map_or(0.0, |known| known.length);
-        let fits = |(clip, bits): &(Label, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
+        let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
         self.run.0.added_for.as_ref().is_some_and(fits)
     }
 

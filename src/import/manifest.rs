@@ -3,7 +3,7 @@
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, line_and_column, nearest},
-    model::Playback,
+    model::PlaybackMode,
 };
 use glam::{EulerRot, Quat, Vec3};
 use ron::{error::SpannedError, extensions::Extensions};
@@ -65,7 +65,7 @@ pub struct ClipEntry {
     /// The clip's name inside its file, where it differs from the entry's and the file holds several.
     pub clip: Option<String>,
     /// What happens at the end; `None` keeps what the file says (a loop).
-    pub playback: Option<Playback>,
+    pub playback: Option<PlaybackMode>,
     /// Whether the clip holds differences to its first frame; `None` keeps what the file says.
     pub additive: Option<bool>,
     /// Callback keys.

@@ -1,7 +1,7 @@
 //! A click in the view chooses the character under the pointer, and its joint.
 
 use super::{InspectedCharacter, Inspector};
-use crate::character::PickCharacters;
+use crate::character::CharacterRayCast;
 use bevy::{
     input::{ButtonState, mouse::MouseButtonInput},
     prelude::*,
@@ -27,7 +27,7 @@ pub(super) fn choose(
     window: Query<Entity, With<PrimaryWindow>>,
     wants: Option<Res<EguiWantsInput>>,
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
-    pick: PickCharacters,
+    pick: CharacterRayCast,
     mut inspector: ResMut<Inspector>,
     mut inspected: ResMut<InspectedCharacter>,
 ) {

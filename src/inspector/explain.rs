@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, BlendMode, Priority, TrackId},
+    controller::{AnimationController, BlendMode, TrackId, TrackPriority},
     model::{JointIndex, JointTransform, SkeletalClip},
     pose::{Add, FrameSpan, JointSpace},
 };
@@ -25,7 +25,7 @@ struct Contribution {
     /// Whether the clip moves the joint at all.
     moves: bool,
     mode: BlendMode,
-    priority: Priority,
+    priority: TrackPriority,
     /// How far the clip alone turns the joint from its rest, degrees; of an additive track, its difference.
     turn: f32,
     /// Share in the pose, 0..=1; of an additive track how much of its difference is added.
@@ -76,11 +76,11 @@ fn settle(all: &mut [Contribution], priority_blend: f32) {
     let group = |all: &[Contribution], priority| -> f32 {
         all.iter().filter(|c| c.mode == BlendMode::Blend && c.priority == priority).map(|c| c.share).sum()
     };
-    let (low, high) = (group(all, Priority::Low), group(all, Priority::High));
+    let (low, high) = (group(all, TrackPriority::Low), group(all, TrackPriority::High));
     for c in all.iter_mut() {
         let (sum, part) = match c.priority {
-            Priority::Low => (low, if high > 0.0 { 1.0 - priority_blend } else { 1.0 }),
-            Priority::High => (high, if low > 0.0 { priority_blend } else { 1.0 }),
+            TrackPriority::Low => (low, if high > 0.0 { 1.0 - priority_blend } else { 1.0 }),
+            TrackPriority::High => (high, if low > 0.0 { priority_blend } else { 1.0 }),
         };
         match c.mode {
             BlendMode::Blend => c.share = if sum > 0.0 { c.share / sum * part } else { 0.0 },
@@ -131,8 +131,8 @@ pub(super) fn show(
                     let mode = match (mode, c.priority) {
                         (BlendMode::Additive, _) => "additive",
                         (BlendMode::Override, _) => "override",
-                        (BlendMode::Blend, Priority::Low) => "low",
-                        (BlendMode::Blend, Priority::High) => "high",
+                        (BlendMode::Blend, TrackPriority::Low) => "low",
+                        (BlendMode::Blend, TrackPriority::High) => "high",
                     };
                     let from = if c.mode == BlendMode::Additive { "added" } else { "from rest" };
                     format!("{mode}, weight {:.2} · mask {:.2}; turned {:.1}° {from}", c.weight, c.mask, c.turn)
@@ -184,8 +184,8 @@ fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
 mod tests {
     use super::*;
 
-    fn shares(layers: &[(BlendMode, Priority, f32)], priority_blend: f32) -> Vec<f32> {
-        let layer = |&(mode, priority, share): &(BlendMode, Priority, f32)| Contribution {
+    fn shares(layers: &[(BlendMode, TrackPriority, f32)], priority_blend: f32) -> Vec<f32> {
+        let layer = |&(mode, priority, share): &(BlendMode, TrackPriority, f32)| Contribution {
             track: TrackId::default(),
             clip: 0,
             weight: share,
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_groups_are_normalised_and_then_mixed_by_the_priority_blend() {
-        use {BlendMode::Blend, Priority::*};
+        use {BlendMode::Blend, TrackPriority::*};
         assert_eq!(shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0)], 0.9), [0.75, 0.25]);
         let mixed = shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0), (Blend, High, 0.1)], 0.6);
         assert!(mixed.iter().zip([0.3, 0.1, 0.6]).all(|(a, b)| (a - b).abs() < 1e-6), "{mixed:?}");
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_override_takes_its_share_from_what_is_below_and_an_addition_takes_nothing() {
-        use {BlendMode::*, Priority::*};
+        use {BlendMode::*, TrackPriority::*};
         let shares =
             shares(&[(Override, Low, 0.5), (Blend, Low, 2.0), (Additive, High, 0.7), (Override, High, 0.5)], 0.5);
         assert_eq!(shares, [0.25, 0.25, 0.35, 0.5]);

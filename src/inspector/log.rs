@@ -3,7 +3,7 @@
 use super::InspectedCharacter;
 use crate::{
     character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
-    controller::{AnimationController, Label, TrackId},
+    controller::{AnimationController, AnimationName, TrackId},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use std::collections::VecDeque;
@@ -25,14 +25,14 @@ pub(super) struct Entry {
     /// The controller's time at the end of the frame in which it came up.
     pub(super) time: f64,
     pub(super) track: TrackId,
-    pub(super) clip: Label,
+    pub(super) clip: AnimationName,
     pub(super) kind: Kind,
 }
 
 pub(super) enum Kind {
     /// A callback key with its name, place in the clip and data.
     Callback {
-        name: Label,
+        name: AnimationName,
         at: f64,
         data: String,
     },
@@ -81,7 +81,7 @@ pub(super) fn collect(
     let shown = log.of;
     let seen = real_time.elapsed_secs_f64();
     let time = shown.and_then(|entity| controllers.get(entity).ok()).map_or(0.0, AnimationController::time);
-    let mut add = |entity: Entity, track: TrackId, clip: &Label, kind: &dyn Fn() -> Kind| {
+    let mut add = |entity: Entity, track: TrackId, clip: &AnimationName, kind: &dyn Fn() -> Kind| {
         if Some(entity) == shown {
             log.entries.push_front(Entry { seen, time, track, clip: clip.clone(), kind: kind() });
         }

@@ -1,6 +1,6 @@
 //! Posed characters for `bevy_picking`.
 
-use crate::character::PickCharacters;
+use crate::character::CharacterRayCast;
 use bevy::{
     picking::{
         PickingSystems,
@@ -12,7 +12,7 @@ use bevy::{
 /// A backend for `bevy_picking`: pointers hit characters where they are posed.
 ///
 /// What is hit is the part's entity; events bubble up to the character, and
-/// [`HitData::extra_as`] gives the [`PickedCharacter`](crate::character::PickedCharacter) with its joint.
+/// [`HitData::extra_as`] gives the [`CharacterRayHit`](crate::character::CharacterRayHit) with its joint.
 /// A character with a [`Pickable`] that is not hoverable is passed over. Bevy's own mesh backend, where it
 /// is added too, also hits the parts, but as they were modelled.
 pub struct CharacterPickingPlugin;
@@ -25,7 +25,7 @@ impl Plugin for CharacterPickingPlugin {
 
 fn hit_characters(
     rays: Res<RayMap>,
-    pick: PickCharacters,
+    pick: CharacterRayCast,
     cameras: Query<&Camera>,
     pickables: Query<&Pickable>,
     mut hits: MessageWriter<PointerHits>,

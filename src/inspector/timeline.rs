@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{Clips, Track},
+    controller::{AnimationTrack, Clips},
     model::ClipTiming,
 };
 use bevy::prelude::Commands;
@@ -72,7 +72,7 @@ pub(super) fn show(
 fn one_track(
     ui: &mut Ui,
     state: &mut TimelineState,
-    track: &mut Track,
+    track: &mut AnimationTrack,
     timing: &ClipTiming,
     log: &EventLog,
     now: f64,
@@ -159,7 +159,15 @@ impl Bar {
         near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key).or(on_name)
     }
 
-    fn paint(&self, ui: &Ui, state: &TimelineState, track: &Track, timing: &ClipTiming, log: &EventLog, now: f64) {
+    fn paint(
+        &self,
+        ui: &Ui,
+        state: &TimelineState,
+        track: &AnimationTrack,
+        timing: &ClipTiming,
+        log: &EventLog,
+        now: f64,
+    ) {
         let painter = ui.painter().with_clip_rect(self.response.rect);
         let visuals = ui.visuals();
         painter.rect_filled(self.rect, 3.0, rail(visuals));
@@ -198,7 +206,7 @@ impl Bar {
         &self,
         ui: &Ui,
         state: &mut TimelineState,
-        track: &Track,
+        track: &AnimationTrack,
         timing: &ClipTiming,
         changed: &mut ClipTiming,
     ) -> Option<f64> {

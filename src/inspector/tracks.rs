@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, BlendMode, EventKind, Label, Priority, Track, TrackId},
-    model::Playback,
+    controller::{AnimationController, AnimationName, AnimationTrack, BlendMode, EventKind, TrackId, TrackPriority},
+    model::PlaybackMode,
 };
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -163,7 +163,7 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
             controller.queue([clip.clone()]);
         }
         if ui.button("Add track").on_hover_text("A track of your own above the others").clicked() {
-            controller.add_track(Track::new(clip.clone()));
+            controller.add_track(AnimationTrack::new(clip.clone()));
         }
         if ui.button("Stop").clicked() {
             controller.stop();
@@ -188,7 +188,7 @@ fn one_track(
     ui: &mut Ui,
     state: &TracksState,
     character: &Character,
-    track: &mut Track,
+    track: &mut AnimationTrack,
     is_current: bool,
 ) -> Option<Action> {
     let mut action = None;
@@ -233,12 +233,12 @@ fn one_track(
         ui.weak("blend");
         ui.horizontal(|ui| {
             let title = match track.priority {
-                Priority::Low => "low",
-                Priority::High => "high",
+                TrackPriority::Low => "low",
+                TrackPriority::High => "high",
             };
             egui::ComboBox::from_id_salt("priority").width(56.0).selected_text(title).show_ui(ui, |ui| {
-                ui.selectable_value(&mut track.priority, Priority::Low, "low");
-                ui.selectable_value(&mut track.priority, Priority::High, "high");
+                ui.selectable_value(&mut track.priority, TrackPriority::Low, "low");
+                ui.selectable_value(&mut track.priority, TrackPriority::High, "high");
             });
             let title = match track.blend {
                 BlendMode::Blend => "blend",
@@ -261,17 +261,17 @@ fn one_track(
 }
 
 /// Goes to a place in the clip, within the round the track is in.
-pub(super) fn move_to(track: &mut Track, time: f64, fire: bool) {
+pub(super) fn move_to(track: &mut AnimationTrack, time: f64, fire: bool) {
     if fire { track.scrub(time) } else { track.seek(time) }
 }
 
 /// What happens at the clip's end: its own way, or another for this track.
-fn playback(ui: &mut Ui, track: &mut Track) {
+fn playback(ui: &mut Ui, track: &mut AnimationTrack) {
     let choices = [
         (None, "as the clip says"),
-        (Some(Playback::Loop), "loop"),
-        (Some(Playback::Once), "stop"),
-        (Some(Playback::PingPong), "go back and forth"),
+        (Some(PlaybackMode::Loop), "loop"),
+        (Some(PlaybackMode::Once), "stop"),
+        (Some(PlaybackMode::PingPong), "go back and forth"),
     ];
     let title = choices.iter().find(|(playback, _)| *playback == track.playback).map_or("", |&(_, title)| title);
     egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).show_ui(ui, |ui| {
@@ -281,14 +281,14 @@ fn playback(ui: &mut Ui, track: &mut Track) {
     });
 }
 
-fn mask(ui: &mut Ui, character: &Character, track: &mut Track) {
+fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
     let mut names: Vec<&String> = character.masks.keys().collect();
     names.sort_unstable();
     let title = track.mask.as_deref().unwrap_or("all joints").to_owned();
     egui::ComboBox::from_id_salt("mask").width(96.0).selected_text(title).truncate().show_ui(ui, |ui| {
         ui.selectable_value(&mut track.mask, None, "all joints");
         for name in names {
-            ui.selectable_value(&mut track.mask, Some(Label::new(name.as_str())), name);
+            ui.selectable_value(&mut track.mask, Some(AnimationName::new(name.as_str())), name);
         }
     });
 }

@@ -15,7 +15,7 @@ pub use clip::{ChannelSlot, ClipError, ClipFrames, NumberRange, Quantisation, Ro
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{Influences, SkinPart};
-pub use timing::{CallbackKey, ClipTiming, Playback};
+pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use clip::{ClipParts, dot};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// What happens at a clip's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum Playback {
+pub enum PlaybackMode {
     /// Starts over.
     #[default]
     Loop,
@@ -35,7 +35,7 @@ pub struct ClipTiming {
     /// Length in seconds, finite and ≥ 0. A clip of length 0 is a single pose.
     pub duration: f64,
     /// What happens at the end.
-    pub playback: Playback,
+    pub playback: PlaybackMode,
     /// Callback keys in order of time.
     pub callbacks: Vec<CallbackKey>,
 }
@@ -43,7 +43,7 @@ pub struct ClipTiming {
 impl ClipTiming {
     /// A looping clip without callback keys.
     pub fn new(name: impl Into<Arc<str>>, duration: f64) -> Self {
-        Self { name: name.into(), duration, playback: Playback::Loop, callbacks: Vec::new() }
+        Self { name: name.into(), duration, playback: PlaybackMode::Loop, callbacks: Vec::new() }
     }
 
     /// Adds a callback key, keeping the keys in order of time (and of addition where times are equal).
@@ -80,9 +80,9 @@ impl ClipTiming {
             return 0.0;
         }
         match self.playback {
-            Playback::Loop => position.rem_euclid(length),
-            Playback::Once => position.clamp(0.0, length),
-            Playback::PingPong => {
+            PlaybackMode::Loop => position.rem_euclid(length),
+            PlaybackMode::Once => position.clamp(0.0, length),
+            PlaybackMode::PingPong => {
                 let turn = position.rem_euclid(2.0 * length);
                 if turn <= length { turn } else { 2.0 * length - turn }
             }

@@ -17,14 +17,14 @@ use glam::{BVec4A, Vec4};
 #[derive(Clone, Copy, Debug)]
 pub struct Blend<'a> {
     /// Poses to mix, each `rest.len()` rows long.
-    pub layers: &'a [Layer<'a>],
+    pub layers: &'a [PoseLayer<'a>],
     /// The skeleton's rest pose; its length is the number of rows blended.
     pub rest: &'a [SoaTransform],
 }
 
 /// One layer of a [`Blend`].
 #[derive(Clone, Copy, Debug)]
-pub struct Layer<'a> {
+pub struct PoseLayer<'a> {
     /// The pose; as in any, rotations are of unit length.
     pub pose: &'a [SoaTransform],
     /// Share of this layer before normalisation, ≥ 0 and finite. 0 takes it out, and so does a weight
@@ -60,9 +60,9 @@ impl Blend<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityBlend<'a> {
     /// Layers of low priority.
-    pub low: &'a [Layer<'a>],
+    pub low: &'a [PoseLayer<'a>],
     /// Layers of high priority.
-    pub high: &'a [Layer<'a>],
+    pub high: &'a [PoseLayer<'a>],
     /// Share of the high group: 0 is all low, 1 all high.
     pub priority_blend: f32,
     /// The skeleton's rest pose; its length is the number of rows blended.
@@ -91,7 +91,7 @@ impl PriorityBlend<'_> {
 
 /// Layers, and what their weights are relative to.
 struct Group<'a> {
-    layers: &'a [Layer<'a>],
+    layers: &'a [PoseLayer<'a>],
     masked: bool,
     /// The largest weight; 0 where no layer counts.
     unit: f32,
@@ -100,7 +100,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn new(layers: &'a [Layer<'a>]) -> Self {
+    fn new(layers: &'a [PoseLayer<'a>]) -> Self {
         let unit = layers.iter().fold(0.0, |unit, layer| larger(unit, layer.weight));
         let total: f32 = layers.iter().map(|layer| relative(layer.weight, unit)).sum();
         Self { layers, masked: layers.iter().any(|layer| layer.mask.is_some()), unit, scale: 1.0 / total }
@@ -138,7 +138,7 @@ impl<'a> Group<'a> {
     }
 
     #[inline(always)]
-    fn weight(&self, layer: &Layer, row: usize) -> Vec4 {
+    fn weight(&self, layer: &PoseLayer, row: usize) -> Vec4 {
         let weight = Vec4::splat(relative(layer.weight, self.unit));
         layer.mask.map_or(weight, |mask| weight * mask[row])
     }
@@ -223,11 +223,11 @@ mod tests {
         [row]
     }
 
-    fn layer(pose: &[SoaTransform], weight: f32) -> Layer<'_> {
-        Layer { pose, weight, mask: None }
+    fn layer(pose: &[SoaTransform], weight: f32) -> PoseLayer<'_> {
+        PoseLayer { pose, weight, mask: None }
     }
 
-    fn blend(layers: &[Layer], rest: &[SoaTransform]) -> SoaTransform {
+    fn blend(layers: &[PoseLayer], rest: &[SoaTransform]) -> SoaTransform {
         let mut out = [SoaTransform::IDENTITY];
         Blend { layers, rest }.run(&mut out);
         out[0]
@@ -261,7 +261,7 @@ mod tests {
     fn rule_2_a_joint_is_normalised_over_the_layers_that_reach_it() {
         let (a, b, rest) = (row(1.0, 0.1), row(2.0, 0.5), row(9.0, 2.0));
         let mask = [Vec4::new(1.0, 0.0, 0.5, 0.0)];
-        let masked = Layer { mask: Some(&mask), ..layer(&b, 1.0) };
+        let masked = PoseLayer { mask: Some(&mask), ..layer(&b, 1.0) };
         let out = blend(&[layer(&a, 1.0), masked], &rest);
         assert!(near(out.get(1), a[0].get(1)));
         assert!((out.get(0).translation.x - 1.5).abs() < 1e-6);
@@ -293,7 +293,7 @@ mod tests {
         assert!(near(out.get(0), a[0].get(0)));
     }
 
-    fn priority(low: &[Layer], high: &[Layer], priority_blend: f32, rest: &[SoaTransform]) -> SoaTransform {
+    fn priority(low: &[PoseLayer], high: &[PoseLayer], priority_blend: f32, rest: &[SoaTransform]) -> SoaTransform {
         let mut out = [SoaTransform::IDENTITY];
         PriorityBlend { low, high, priority_blend, rest }.run(&mut out);
         out[0]
@@ -313,7 +313,7 @@ mod tests {
     fn rule_2_an_empty_priority_group_leaves_the_other_alone() {
         let (a, b, rest) = (row(1.0, 0.0), row(2.0, 1.0), row(9.0, 2.0));
         let mask = [Vec4::new(1.0, 0.0, 0.0, 0.0)];
-        let masked = [Layer { mask: Some(&mask), ..layer(&b, 1.0) }];
+        let masked = [PoseLayer { mask: Some(&mask), ..layer(&b, 1.0) }];
         let out = priority(&[layer(&a, 1.0)], &masked, 1.0, &rest);
         assert!(near(out.get(0), b[0].get(0)) && near(out.get(1), a[0].get(1)));
         let out = priority(&masked, &[layer(&a, 1.0)], 0.0, &rest);

@@ -283,7 +283,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::Priority;
+    use crate::controller::TrackPriority;
     use crate::model::{ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkinPart};
     use crate::pose::{ClipLayer, Evaluate, Mask, Palette, Scratch, SkinVertices};
     use fastrand::Rng;
@@ -416,7 +416,7 @@ mod tests {
                 let layer = |(clip, mask)| ClipLayer {
                     mask: random.bool().then_some(mask),
                     weight: random.f32(),
-                    priority: if random.bool() { Priority::Low } else { Priority::High },
+                    priority: if random.bool() { TrackPriority::Low } else { TrackPriority::High },
                     ..ClipLayer::new(clip, random.f64())
                 };
                 let layers: Vec<_> = clips.iter().zip(&masks).map(layer).collect();

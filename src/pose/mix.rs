@@ -11,7 +11,7 @@ use super::product::{self, Product};
 use super::row::{Row, Turns};
 use super::sample::Moment;
 use super::soa::sqrt;
-use crate::controller::{BlendMode, Priority};
+use crate::controller::{BlendMode, TrackPriority};
 use crate::model::{SkeletalClip, SoaQuat, SoaTransform};
 use glam::{BVec4A, Vec4};
 
@@ -29,7 +29,7 @@ pub struct ClipLayer<'a> {
     /// Share per joint; `None` is 1 everywhere. Joints a mask does not have are out of reach.
     pub mask: Option<&'a Mask>,
     /// The group the layer is blended in; additive and overriding layers have none.
-    pub priority: Priority,
+    pub priority: TrackPriority,
     /// How the layer joins the others.
     pub mode: BlendMode,
 }
@@ -37,7 +37,7 @@ pub struct ClipLayer<'a> {
 impl<'a> ClipLayer<'a> {
     /// A clip at a time, blended with weight 1 and low priority.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        Self { clip, time, weight: 1.0, mask: None, priority: Priority::Low, mode: BlendMode::Blend }
+        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode: BlendMode::Blend }
     }
 }
 
@@ -123,8 +123,8 @@ impl<'a> Mix<'a> {
                 BlendMode::Additive | BlendMode::Override => overlays = true,
             }
         }
-        let low = self.prepare_group(Priority::Low, units[0], &mut active);
-        let high = self.prepare_group(Priority::High, units[1], &mut active);
+        let low = self.prepare_group(TrackPriority::Low, units[0], &mut active);
+        let high = self.prepare_group(TrackPriority::High, units[1], &mut active);
         if overlays {
             self.prepare_overlays(&mut active);
         }
@@ -141,7 +141,7 @@ impl<'a> Mix<'a> {
 
     /// Appends a group's layers, with weights that come to one; returns where they end.
     #[inline]
-    fn prepare_group(&self, priority: Priority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
+    fn prepare_group(&self, priority: TrackPriority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
         let first = active.len();
         if unit == 0.0 {
             return first;
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn rule_2_low_then_high_then_both_by_the_priority_blend() {
         let (a, b, c) = (clip(1.0, [true; 5]), clip(3.0, [true; 5]), clip(6.0, [false, true, false, false, false]));
-        let high = |clip, weight| ClipLayer { priority: Priority::High, weight, ..ClipLayer::new(clip, 0.0) };
+        let high = |clip, weight| ClipLayer { priority: TrackPriority::High, weight, ..ClipLayer::new(clip, 0.0) };
         let layers = [ClipLayer::new(&a, 0.0), high(&b, 0.1), ClipLayer::new(&b, 0.0), high(&c, 0.2)];
         let out = mix(&layers, 0.25);
         // Low: 2 everywhere. High: 3, and for joint 1 (0.1 · 3 + 0.2 · 6) / 0.3 = 5.

@@ -46,7 +46,7 @@ mod skin;
 mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
-pub use blend::{Blend, Layer, PriorityBlend};
+pub use blend::{Blend, PoseLayer, PriorityBlend};
 pub use bounds::{PartBounds, Reach};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};

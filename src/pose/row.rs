@@ -199,10 +199,10 @@ impl<P: Product> Turns<P> {
 
 #[cfg(test)]
 mod tests {
-    use crate::controller::{BlendMode, Priority};
+    use crate::controller::{BlendMode, TrackPriority};
     use crate::model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
     use crate::pose::product::portably;
-    use crate::pose::{Add, Blend, ClipLayer, Layer, Mask, Mix, MixScratch, Override, PriorityBlend, Sample};
+    use crate::pose::{Add, Blend, ClipLayer, Mask, Mix, MixScratch, Override, PoseLayer, PriorityBlend, Sample};
     use fastrand::Rng;
     use glam::{Quat, Vec3};
 
@@ -250,7 +250,7 @@ mod tests {
                 layers.push(ClipLayer {
                     weight: random.f32(),
                     mask: (masks && random.bool()).then_some(&mask),
-                    priority: if random.u8(..3) == 0 { Priority::High } else { Priority::Low },
+                    priority: if random.u8(..3) == 0 { TrackPriority::High } else { TrackPriority::Low },
                     mode: [
                         BlendMode::Blend,
                         BlendMode::Blend,
@@ -262,9 +262,13 @@ mod tests {
                 });
             }
             let poses: Vec<_> = (0..3).map(|_| SoaTransform::rows(&pose(&mut random, scaled))).collect();
-            let blended: Vec<Layer> = poses
+            let blended: Vec<PoseLayer> = poses
                 .iter()
-                .map(|pose| Layer { pose, weight: random.f32(), mask: (masks && random.bool()).then_some(mask.rows()) })
+                .map(|pose| PoseLayer {
+                    pose,
+                    weight: random.f32(),
+                    mask: (masks && random.bool()).then_some(mask.rows()),
+                })
                 .collect();
             let run = || {
                 let job = |run: &dyn Fn(&mut [SoaTransform])| {

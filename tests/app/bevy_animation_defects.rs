@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy::prelude::*;
-use bevy_marionette::{controller::Track, import::MaskEntry, model::Playback, prelude::*};
+use bevy_marionette::{controller::AnimationTrack, import::MaskEntry, model::PlaybackMode, prelude::*};
 use std::time::Duration;
 
 #[test]
@@ -93,9 +93,9 @@ fn a_clip_of_no_length_leaves_no_nan() {
     let handle = app.add(chain(&clips()), &manifest());
     for speed in [1.0, -1.0, 0.0] {
         let mut controller = AnimationController::default();
-        controller.add_track(Track::new("pose").speed(speed));
-        controller.add_track(Track::new("pose").speed(speed).playback(Playback::PingPong));
-        controller.add_track(Track::new("pose").speed(speed).playback(Playback::Once));
+        controller.add_track(AnimationTrack::new("pose").speed(speed));
+        controller.add_track(AnimationTrack::new("pose").speed(speed).playback(PlaybackMode::PingPong));
+        controller.add_track(AnimationTrack::new("pose").speed(speed).playback(PlaybackMode::Once));
         let entity = app.spawn_with(&handle, controller);
         for dt in [0.0, 0.1, 100.0] {
             app.update(dt);

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy::prelude::*;
-use bevy_marionette::{controller::Track, prelude::*};
+use bevy_marionette::{controller::AnimationTrack, prelude::*};
 
 #[test]
 fn paused_time_stands_still_and_goes_on_without_a_jump() {
@@ -35,7 +35,7 @@ fn a_frame_of_minutes_fires_all_there_was_and_leaves_the_clip_where_it_belongs()
 #[test]
 fn the_flood_of_a_frame_of_hours_is_bounded_and_said_once() {
     let mut app = TestApp::new();
-    let keys = timing("flooding clip", 0.01, bevy_marionette::model::Playback::Loop, &[(0.005, "drop")]);
+    let keys = timing("flooding clip", 0.01, bevy_marionette::model::PlaybackMode::Loop, &[(0.005, "drop")]);
     let handle = app.add(chain(&[keys]), &manifest());
     let entity = app.spawn(&handle, "flooding clip");
     for _ in 0..3 {
@@ -103,7 +103,7 @@ fn a_mask_that_is_not_there_is_said_once_with_the_one_that_was_meant() {
     manifest.masks.insert("upper_body".into(), bevy_marionette::import::MaskEntry::default());
     let handle = app.add(chain(&clips()), &manifest);
     let mut controller = AnimationController::playing("walk");
-    controller.add_track(Track::new("swing").mask("upper_bdoy"));
+    controller.add_track(AnimationTrack::new("swing").mask("upper_bdoy"));
     for _ in 0..2 {
         let entity = app.spawn_with(&handle, controller.clone());
         (0..3).for_each(|_| app.update(0.1));

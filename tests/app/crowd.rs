@@ -9,8 +9,8 @@ use bevy::{
 };
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PoseCounts, PoseOverrides},
-    controller::Track,
-    model::{ClipFrames, JointTransform, Model, Playback, SkeletalClip},
+    controller::AnimationTrack,
+    model::{ClipFrames, JointTransform, Model, PlaybackMode, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
     prelude::*,
 };
@@ -29,9 +29,9 @@ fn seen() -> TestApp {
 fn turning() -> Model {
     let mut model = chain(&[]);
     let timings = [
-        timing("walk", 1.0, Playback::Loop, &[(0.25, "left"), (0.75, "right")]),
-        timing("idle", 3.1, Playback::Loop, &[]),
-        timing("jump", 0.5, Playback::Once, &[(0.5, "land")]),
+        timing("walk", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
+        timing("idle", 3.1, PlaybackMode::Loop, &[]),
+        timing("jump", 0.5, PlaybackMode::Once, &[(0.5, "land")]),
     ];
     for (i, timing) in timings.into_iter().enumerate() {
         let joint = |frame: usize, joint: usize| {
@@ -68,7 +68,7 @@ fn pose_at(app: &TestApp, handle: &Handle<Character>, clip: &str, time: f64) -> 
 
 fn playing_at(clip: &str, start: f64) -> AnimationController {
     let mut controller = AnimationController::default();
-    controller.add_track(Track::new(clip).starting_at(start));
+    controller.add_track(AnimationTrack::new(clip).starting_at(start));
     controller
 }
 
@@ -100,7 +100,7 @@ fn a_character_in_which_nothing_changed_is_not_posed() {
     app.update(0.1);
     assert_eq!(counts(&app), PoseCounts { in_view: 4, ..default() });
     // And what changes at a standstill is seen at once.
-    app.controller(rests).add_track(Track::new("walk"));
+    app.controller(rests).add_track(AnimationTrack::new("walk"));
     app.controller(walks).tracks_mut().for_each(|track| track.seek(0.9));
     app.update(0.1);
     assert_eq!(counts(&app).evaluated, 2);
@@ -331,8 +331,9 @@ fn crowd_of_a_process() {
     let mut all = Vec::new();
     for i in 0..300 {
         let mut controller = playing_at("walk", random.f64());
-        controller
-            .add_track(Track::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()));
+        controller.add_track(
+            AnimationTrack::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()),
+        );
         all.push(app.spawn_with(&handle, controller));
         if i % 3 == 0 {
             app.world().entity_mut(all[i]).insert(UpdateRate::Every(1 + i as u32 % 4));
@@ -404,7 +405,7 @@ fn kept_and_unkept(app: &mut TestApp) -> [Entity; 2] {
 /// Joints in the world by the system parameter, which asks who keeps a pose for it and reckons for who does not.
 fn asked(app: &mut TestApp, entity: Entity) -> Vec<Affine3A> {
     let world = app.world();
-    SystemState::<JointTransforms>::new(world).get(world).unwrap().pose(entity).unwrap()
+    SystemState::<CharacterPoses>::new(world).get(world).unwrap().pose(entity).unwrap()
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    controller::{CallbackTime, Track},
+    controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
-    model::Playback,
+    model::PlaybackMode,
     prelude::*,
 };
 use serde::Deserialize;
@@ -51,7 +51,7 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
 #[test]
 fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     let mut app = TestApp::new();
-    let keys = timing("keys", 0.7, Playback::Loop, &[(0.1, "0.1"), (0.6, "0.6")]);
+    let keys = timing("keys", 0.7, PlaybackMode::Loop, &[(0.1, "0.1"), (0.6, "0.6")]);
     let handle = app.add(chain(&[keys]), &manifest());
     let mut characters = Vec::new();
     // Spawned one after another, so that their clocks are all different.
@@ -118,7 +118,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
         .add_observer(|callback: On<AnimationCallback>, mut seen: ResMut<Seen>| seen.0.push(callback.event().clone()));
     let handle = app.add(model, &manifest());
     let mut controller = AnimationController::default();
-    let track = controller.add_track(Track::new("idle").weight(0.25));
+    let track = controller.add_track(AnimationTrack::new("idle").weight(0.25));
     controller.add_callback("idle", CallbackTime::Fraction(0.2), "added", ron::Value::Bool(true));
     let entity = app.spawn_with(&handle, controller);
     app.update(1.0);

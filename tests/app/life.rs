@@ -5,7 +5,7 @@ use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
 use bevy_marionette::{
     asset::CharacterPart,
     character::{CharacterParts, ModelPose, PartOf, PoseOverrides},
-    controller::Track,
+    controller::AnimationTrack,
     model::{Model, Skeleton, SkinPart},
     prelude::*,
 };
@@ -219,7 +219,7 @@ fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
         let parts = model.parts.len();
         let handle = app.add(model, &manifest());
         let entity = app.spawn(&handle, "walk");
-        app.world().spawn(SocketOf::new(entity, "hand"));
+        app.world().spawn(AttachedTo::new(entity, "hand"));
         characters.push((entity, parts));
     }
     for _ in 0..3 {
@@ -251,7 +251,7 @@ fn scenes_with_characters_by_component_alone_get_what_they_need() {
     app.update(0.1);
     assert!(app.world().get::<AnimationController>(entity).is_some_and(|c| c.tracks().count() == 0));
     assert!(app.world().get::<CharacterParts>(entity).is_some());
-    app.controller(entity).add_track(Track::new("walk"));
+    app.controller(entity).add_track(AnimationTrack::new("walk"));
     app.update(0.3);
     assert_eq!(app.words(None), ["started", "left"]);
     let part: &CharacterPart = &app.asset(&handle).unwrap().parts[0];
@@ -284,7 +284,7 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
         let parent = app.world().spawn(Transform::from_scale(scale)).id();
         let entity = app.spawn(&handle, "walk");
         app.world().entity_mut(entity).insert((ChildOf(parent), PoseOverrides::default()));
-        let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+        let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
         (0..3).for_each(|_| app.update(0.1));
         assert!(app.world().get::<ModelPose>(entity).unwrap().joints.iter().all(|joint| joint.is_finite()));
         assert!(app.world().get::<Transform>(carried).unwrap().is_finite());

@@ -10,7 +10,7 @@ use bevy_marionette::{
     asset::{CharacterLoaderSettings, CharacterPart, ClipAsset, SkeletonAsset, TextureMode},
     format::{m3d, md5},
     import::{to_m3d, to_md5_anim, to_md5_mesh},
-    model::{Material, Model, Playback},
+    model::{Material, Model, PlaybackMode},
     prelude::*,
 };
 use std::{fs, path::Path};
@@ -125,7 +125,7 @@ fn a_manifest_joins_model_clips_masks_sockets_and_callbacks() {
     let character = app.asset(&handle).unwrap();
     let names: Vec<_> = character.clip_names().map(|name| name.to_string()).collect();
     assert_eq!(names, ["stroll", "walk"]);
-    assert_eq!(character.clip("walk").unwrap().timing.playback, Playback::PingPong);
+    assert_eq!(character.clip("walk").unwrap().timing.playback, PlaybackMode::PingPong);
     assert_eq!(character.masks["arm"].iter().take(3).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
     assert_eq!(character.sockets["grip"].joint, 2);
     assert_eq!(character.socket("hand").unwrap().joint, 2);

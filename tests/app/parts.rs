@@ -241,7 +241,7 @@ fn zero_scales_harm_nothing() {
     let mount = app.world().spawn((Transform::from_scale(Vec3::ZERO), Visibility::default())).id();
     let entity = app.spawn(&handle, "walk");
     let worn = app.spawn(&handle, "walk");
-    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
     app.world().entity_mut(entity).insert((ChildOf(mount), WeightView::Joint(1)));
     app.world().entity_mut(worn).insert(WornBy(entity));
     for frame in 0..6 {
@@ -367,7 +367,7 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
     let (body_asset, armour_asset) = (app.add(chain(&clips()), &manifest()), app.add(armour(), &manifest()));
     let body = app.spawn(&body_asset, "walk");
     let worn = app.world().spawn((SkinnedCharacter(armour_asset.clone()), WornBy(body))).id();
-    let lamp = app.world().spawn(SocketOf::new(worn, "plume")).id();
+    let lamp = app.world().spawn(AttachedTo::new(worn, "plume")).id();
     let skeleton = armour().skeleton;
     for frame in 0..40 {
         let place = Transform::from_xyz(frame as f32, 1.0, 0.0).with_rotation(Quat::from_rotation_y(frame as f32));

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterParts, ModelPose, PartOverrides, PickCharacters, PickedCharacter, PoseOverrides},
+    character::{CharacterParts, CharacterRayCast, CharacterRayHit, ModelPose, PartOverrides, PoseOverrides},
     import::{ImportSettings, open_model},
     model::{Influences, Model, SkinPart},
     prelude::*,
@@ -67,8 +67,8 @@ fn double(a: Affine) -> DAffine3 {
     )
 }
 
-fn pick(app: &mut TestApp, ray: Ray3d) -> Option<PickedCharacter> {
-    app.world().run_system_once(move |pick: PickCharacters| pick.pick(ray)).unwrap()
+fn pick(app: &mut TestApp, ray: Ray3d) -> Option<CharacterRayHit> {
+    app.world().run_system_once(move |pick: CharacterRayCast| pick.pick(ray)).unwrap()
 }
 
 fn random_direction(random: &mut fastrand::Rng) -> Vec3 {
@@ -237,7 +237,7 @@ fn the_nearest_of_several_is_picked_and_what_is_hidden_lets_the_ray_through() {
     let hit = pick(&mut app, ray).unwrap();
     assert_eq!((hit.character, hit.part, hit.joint), (near, 1, Some(1)));
     assert_eq!(hit.entity, app.world().get::<CharacterParts>(near).unwrap().entities[1]);
-    let but_near = move |pick: PickCharacters| pick.pick_where(ray, |entity| entity != near);
+    let but_near = move |pick: CharacterRayCast| pick.pick_where(ray, |entity| entity != near);
     assert_eq!(app.world().run_system_once(but_near).unwrap().unwrap().character, far);
     app.world().entity_mut(near).insert(PartOverrides::default().hide("elbow box"));
     app.update(0.0);

@@ -9,7 +9,7 @@ use bevy_marionette::{
     asset::{CharacterLoaderSettings, ClipAsset},
     format::m3d,
     import::to_m3d,
-    model::Playback,
+    model::PlaybackMode,
     prelude::*,
 };
 use tempfile::TempDir;
@@ -153,7 +153,7 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
     app.update(0.6);
     let before = app.parts(entities[0]);
     app.words(None);
-    let mut model = chain(&[clips(), vec![timing("new", 1.0, Playback::Loop, &[])]].concat());
+    let mut model = chain(&[clips(), vec![timing("new", 1.0, PlaybackMode::Loop, &[])]].concat());
     model.parts.push(strip("second", 0));
     let character = build(app.world(), model, &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
@@ -170,7 +170,7 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
 #[test]
 fn fewer_joints_after_a_reload_are_no_trouble_for_what_is_carried() {
     let (mut app, handle, entity) = TestApp::playing("walk");
-    let carried = app.world().spawn(SocketOf::new(entity, "hand")).id();
+    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
     app.update(0.1);
     let mut small = chain(&[]);
     let root = bevy_marionette::model::Joint {

@@ -10,7 +10,7 @@ use bevy::{
 };
 use bevy_marionette::{
     character::Teleported,
-    controller::{Track, Transition},
+    controller::{AnimationTrack, TransitionCurve},
     prelude::*,
 };
 use serde::de::DeserializeSeed;
@@ -19,8 +19,9 @@ use std::time::Duration;
 /// A character in the middle of everything.
 fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
     let mut controller = AnimationController::playing("walk");
-    let swing = controller.add_track(Track::new("swing").weight(0.4).priority(Priority::High).speed(-0.7));
-    controller.key_track_weight(swing, 1.0, 0.9, 0.5, Transition::EaseInEaseOut);
+    let swing =
+        controller.add_track(AnimationTrack::new("swing").weight(0.4).priority(TrackPriority::High).speed(-0.7));
+    controller.key_track_weight(swing, 1.0, 0.9, 0.5, TransitionCurve::EaseInEaseOut);
     controller.add_callback("idle", 0.6, "bell", ron::Value::Unit);
     let entity = app.spawn_with(handle, controller);
     app.update(0.37);

@@ -3,9 +3,9 @@
 use super::support::*;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
-    controller::{Track, TrackId},
+    controller::{AnimationTrack, TrackId},
     import::MaskEntry,
-    model::{ClipTiming, Playback},
+    model::{ClipTiming, PlaybackMode},
     prelude::*,
 };
 
@@ -35,12 +35,12 @@ impl Plan {
         };
         for key in clip.callbacks.iter().map(|key| key.time) {
             match clip.playback {
-                Playback::Once => meet(key, key),
-                Playback::Loop | Playback::PingPong => {
+                PlaybackMode::Once => meet(key, key),
+                PlaybackMode::Loop | PlaybackMode::PingPong => {
                     let rounds = ((start.abs() + speed.abs() * seconds) / length).ceil() as i64 + 1;
                     for round in -rounds..=rounds {
                         // Every other round of a ping-pong is run backwards.
-                        let back = clip.playback == Playback::PingPong && round.rem_euclid(2) == 1;
+                        let back = clip.playback == PlaybackMode::PingPong && round.rem_euclid(2) == 1;
                         let within = if back { length - key } else { key };
                         meet(round as f64 * length + within, key);
                     }
@@ -66,7 +66,7 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
     let timings: Vec<ClipTiming> = (0..12)
         .map(|i| {
             let length = 0.4 + 2.6 * random.f64();
-            let playback = [Playback::Loop, Playback::PingPong, Playback::Loop, Playback::Once][i % 4];
+            let playback = [PlaybackMode::Loop, PlaybackMode::PingPong, PlaybackMode::Loop, PlaybackMode::Once][i % 4];
             // Strictly inside: what happens at the very ends is for the tests of the rules.
             let keys: Vec<f64> = (0..random.usize(0..4)).map(|_| length * (0.01 + 0.98 * random.f64())).collect();
             let keys: Vec<(f64, &str)> = keys.iter().map(|time| (*time, "key")).collect();
@@ -97,12 +97,12 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
             let clip = random.choice(&timings).unwrap().clone();
             let speed = (0.2 + 1.8 * random.f64()) * random.choice([1.0, 1.0, -1.0]).unwrap();
             let (start, weight) = (clip.duration * random.f64(), random.f32());
-            let mut track = Track::new(clip.name.clone()).speed(speed).weight(weight).starting_at(start);
+            let mut track = AnimationTrack::new(clip.name.clone()).speed(speed).weight(weight).starting_at(start);
             if let Some(mask) = random.choice([None, Some("arm"), Some("hand"), Some("unknown")]).unwrap() {
                 track = track.mask(mask);
             }
             if random.bool() {
-                track = track.priority(Priority::High);
+                track = track.priority(TrackPriority::High);
             }
             own.push((controller.add_track(track), Plan { clip, start, speed, weight }));
         }

@@ -15,8 +15,8 @@ use bevy_marionette::{
     controller::TrackId,
     import::Manifest,
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, Playback, SkeletalClip, Skeleton,
-        SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode, SkeletalClip,
+        Skeleton, SkinPart,
     },
     prelude::*,
 };
@@ -248,7 +248,7 @@ pub fn manifest() -> Manifest {
 }
 
 /// A timing with keys (time, name).
-pub fn timing(name: &str, duration: f64, playback: Playback, keys: &[(f64, &str)]) -> ClipTiming {
+pub fn timing(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &str)]) -> ClipTiming {
     let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
     for (time, key) in keys {
         timing.add_callback(*time, *key, ron::Value::Unit);
@@ -309,11 +309,11 @@ pub fn strip(name: &str, material: usize) -> SkinPart {
 /// Clips as most tests need them.
 pub fn clips() -> Vec<ClipTiming> {
     vec![
-        timing("walk", 1.0, Playback::Loop, &[(0.25, "left"), (0.75, "right")]),
-        timing("jump", 0.5, Playback::Once, &[(0.0, "off"), (0.5, "land")]),
-        timing("swing", 1.0, Playback::PingPong, &[(0.25, "pass")]),
-        timing("pose", 0.0, Playback::Loop, &[(0.0, "posed")]),
-        timing("idle", 4.0, Playback::Loop, &[]),
+        timing("walk", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
+        timing("jump", 0.5, PlaybackMode::Once, &[(0.0, "off"), (0.5, "land")]),
+        timing("swing", 1.0, PlaybackMode::PingPong, &[(0.25, "pass")]),
+        timing("pose", 0.0, PlaybackMode::Loop, &[(0.0, "posed")]),
+        timing("idle", 4.0, PlaybackMode::Loop, &[]),
     ]
 }
 

@@ -32,17 +32,17 @@ impl Cast {
 
         let alone = |clip: &str, at: f64| {
             let mut controller = AnimationController::default();
-            controller.add_track(Track::new(clip).starting_at(at));
+            controller.add_track(AnimationTrack::new(clip).starting_at(at));
             controller
         };
         let mut blend = AnimationController::default();
-        blend.add_track(Track::new("idle").weight(0.4).priority(Priority::High));
-        blend.add_track(Track::new("wave").weight(0.6).priority(Priority::High));
+        blend.add_track(AnimationTrack::new("idle").weight(0.4).priority(TrackPriority::High));
+        blend.add_track(AnimationTrack::new("wave").weight(0.6).priority(TrackPriority::High));
         let mut masked = AnimationController::playing("jog");
-        masked.add_track(Track::new("wave").blend(BlendMode::Override).mask("upper_body"));
+        masked.add_track(AnimationTrack::new("wave").blend(BlendMode::Override).mask("upper_body"));
         let mut priorities = AnimationController::default();
-        priorities.add_track(Track::new("walk").priority(Priority::Low));
-        priorities.add_track(Track::new("point").priority(Priority::High).speed(0.5));
+        priorities.add_track(AnimationTrack::new("walk").priority(TrackPriority::Low));
+        priorities.add_track(AnimationTrack::new("point").priority(TrackPriority::High).speed(0.5));
         priorities.set_priority_blend(0.7);
 
         let at = |x: f32, z: f32| Transform::from_xyz(x, 0.0, z);
@@ -69,7 +69,7 @@ impl Cast {
             StandardMaterial { base_color: Color::srgb(0.7, 0.75, 0.8), perceptual_roughness: 0.4, ..default() };
         let steel = world.resource_mut::<Assets<StandardMaterial>>().add(steel);
         let grip = Transform::from_xyz(0.0, 0.35, 0.0);
-        let sword = world.spawn((SocketOf::new(armed, "right_hand").at(grip), Mesh3d(blade), MeshMaterial3d(steel)));
+        let sword = world.spawn((AttachedTo::new(armed, "right_hand").at(grip), Mesh3d(blade), MeshMaterial3d(steel)));
         let sword = sword.id();
         let lamp = PointLight {
             color: Color::srgb(1.0, 0.6, 0.3),
@@ -78,11 +78,11 @@ impl Cast {
             shadow_maps_enabled: false,
             ..default()
         };
-        let lamp = world.spawn((SocketOf::new(armed, "left_hand"), lamp)).id();
+        let lamp = world.spawn((AttachedTo::new(armed, "left_hand"), lamp)).id();
         let ball = world.resource_mut::<Assets<Mesh>>().add(Sphere::new(0.07));
         let red = StandardMaterial { base_color: Color::srgb(0.8, 0.1, 0.1), ..default() };
         let red = world.resource_mut::<Assets<StandardMaterial>>().add(red);
-        let ball = world.spawn((SocketOf::new(dog, "back"), Mesh3d(ball), MeshMaterial3d(red))).id();
+        let ball = world.spawn((AttachedTo::new(dog, "back"), Mesh3d(ball), MeshMaterial3d(red))).id();
         stage.start();
         let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "back")];
         Self { members, carried, fading, before: HashMap::new() }
@@ -129,7 +129,7 @@ impl Cast {
     pub fn check_sockets(&self, stage: &mut Stage, wrong: &mut Vec<String>) {
         for &(carried, character, socket) in &self.carried {
             let world = stage.world();
-            let offset = world.get::<SocketOf>(carried).expect("it is carried").offset.compute_affine();
+            let offset = world.get::<AttachedTo>(carried).expect("it is carried").offset.compute_affine();
             let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
             let asset = asset(world, character);
             let socket = asset.socket(socket).expect("the manifest names it");

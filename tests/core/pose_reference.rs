@@ -4,13 +4,13 @@
 
 mod same_bits;
 
-use bevy_marionette::controller::{BlendMode, Priority};
+use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
     SoaTransform,
 };
 use bevy_marionette::pose::{
-    Add, Blend, ClipLayer, Evaluate, Layer, Mask, Override, Palette, PriorityBlend, Sample, Scratch, SkinVertices,
+    Add, Blend, ClipLayer, Evaluate, Mask, Override, Palette, PoseLayer, PriorityBlend, Sample, Scratch, SkinVertices,
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ impl Reference {
             let parts: Vec<_> = layers.iter().filter(in_group).map(part).collect();
             (!parts.is_empty()).then(|| Self::mean(&parts))
         };
-        let mut pose = match (group(Priority::Low), group(Priority::High)) {
+        let mut pose = match (group(TrackPriority::Low), group(TrackPriority::High)) {
             (Some(low), Some(high)) => Self::mean(&[(1.0 - blend, low), (blend, high)]),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => Self::of(skeleton.rest_of(joint)),
@@ -131,23 +131,23 @@ struct Scene {
     skeleton: Skeleton,
     clips: Vec<SkeletalClip>,
     masks: Vec<Mask>,
-    tracks: Vec<Track>,
+    tracks: Vec<AnimationTrack>,
     blend: f32,
 }
 
 #[derive(Clone, Debug)]
-struct Track {
+struct AnimationTrack {
     clip: usize,
     time: f64,
     weight: f32,
     mask: Option<usize>,
-    priority: Priority,
+    priority: TrackPriority,
     mode: BlendMode,
 }
 
 impl Scene {
     fn layers(&self) -> Vec<ClipLayer<'_>> {
-        let layer = |t: &Track| ClipLayer {
+        let layer = |t: &AnimationTrack| ClipLayer {
             clip: &self.clips[t.clip],
             time: t.time,
             weight: t.weight,
@@ -247,8 +247,8 @@ fn mask(joints: usize) -> impl Strategy<Value = Mask> {
     prop::collection::vec(share, joints).prop_map(Mask::from_shares)
 }
 
-fn track(clips: usize, modes: bool) -> impl Strategy<Value = Track> {
-    let priority = prop_oneof![Just(Priority::Low), Just(Priority::High)];
+fn track(clips: usize, modes: bool) -> impl Strategy<Value = AnimationTrack> {
+    let priority = prop_oneof![Just(TrackPriority::Low), Just(TrackPriority::High)];
     let overlay = if modes { 1 } else { 0 };
     let mode = prop_oneof![
         4 => Just(BlendMode::Blend),
@@ -256,8 +256,9 @@ fn track(clips: usize, modes: bool) -> impl Strategy<Value = Track> {
         overlay => Just(BlendMode::Override),
     ];
     let weight = prop_oneof![1 => Just(0.0_f32), 6 => 0.01..=1.0_f32];
-    (0..clips, -0.5..3.5_f64, weight, prop::option::of(0..3_usize), priority, mode)
-        .prop_map(|(clip, time, weight, mask, priority, mode)| Track { clip, time, weight, mask, priority, mode })
+    (0..clips, -0.5..3.5_f64, weight, prop::option::of(0..3_usize), priority, mode).prop_map(
+        |(clip, time, weight, mask, priority, mode)| AnimationTrack { clip, time, weight, mask, priority, mode },
+    )
 }
 
 fn scene(ranges: Ranges) -> impl Strategy<Value = Scene> {
@@ -354,8 +355,8 @@ proptest! {
         let poses: Vec<_> = layers.iter().map(sample).collect();
         let (mut low, mut high) = (Vec::new(), Vec::new());
         for (layer, (pose, mask)) in layers.iter().zip(&poses).filter(|(layer, _)| layer.mode == BlendMode::Blend) {
-            let group = if layer.priority == Priority::Low { &mut low } else { &mut high };
-            group.push(Layer { pose, weight: layer.weight, mask: Some(mask.rows()) });
+            let group = if layer.priority == TrackPriority::Low { &mut low } else { &mut high };
+            group.push(PoseLayer { pose, weight: layer.weight, mask: Some(mask.rows()) });
         }
         let mut out = rest.to_vec();
         PriorityBlend { low: &low, high: &high, priority_blend: scene.blend, rest }.run(&mut out);
@@ -415,7 +416,7 @@ proptest! {
         prop_assume!(a.dot(b).abs() > 1e-5);
         let rest = [SoaTransform::IDENTITY];
         let rows = [a, b].map(|q| SoaTransform::rows(&[JointTransform::new(Vec3::ZERO, q)]));
-        let [a, b] = [(&rows[0], 1.0), (&rows[1], weight)].map(|(pose, weight)| Layer { pose, weight, mask: None });
+        let [a, b] = [(&rows[0], 1.0), (&rows[1], weight)].map(|(pose, weight)| PoseLayer { pose, weight, mask: None });
         let [one, other] = [[a, b], [b, a]].map(|layers| {
             let mut out = rest;
             Blend { layers: &layers, rest: &rest }.run(&mut out);

@@ -15,7 +15,7 @@ use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
     asset::CharacterLoaderSettings,
     character::PartOf,
-    controller::{BlendMode, Track, TrackId},
+    controller::{AnimationTrack, BlendMode, TrackId},
     format::{m3d, md5},
     import::{to_m3d, to_md5_anim, to_md5_mesh},
     prelude::*,
@@ -230,7 +230,7 @@ impl Run {
                 if controller.tracks().count() < 5 {
                     let mode = [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
                     let mask = ["arm", "unknown"][index % 2];
-                    controller.add_track(Track::new(clip).weight(share).blend(mode).mask(mask));
+                    controller.add_track(AnimationTrack::new(clip).weight(share).blend(mode).mask(mask));
                 }
             }
             5 => {
@@ -251,7 +251,7 @@ impl Run {
                 self.app.world().entity_mut(entity).insert(AnimationController::playing(clip));
             }
             10 => {
-                self.app.world().spawn(SocketOf::new(entity, "hand"));
+                self.app.world().spawn(AttachedTo::new(entity, "hand"));
             }
             _ if self.random.u32(..20) == 0 => self.reload(),
             _ => self.app.controller(entity).set_speed(f64::from(share) * 4.0 - 2.0),
@@ -292,11 +292,11 @@ impl Run {
                 let mut controller = self.app.controller(entity);
                 if controller.tracks().count() < 4 {
                     let mode = [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
-                    controller.add_track(Track::new("swing").weight(share as f32).blend(mode).mask("arm"));
+                    controller.add_track(AnimationTrack::new("swing").weight(share as f32).blend(mode).mask("arm"));
                 }
             }
             7 => {
-                self.app.world().spawn(SocketOf::new(entity, "hand"));
+                self.app.world().spawn(AttachedTo::new(entity, "hand"));
             }
             _ => {
                 self.check_witness(index);

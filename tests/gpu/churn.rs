@@ -54,7 +54,7 @@ impl Churn {
 
     fn spawn_ours(&mut self) {
         let mut controller = AnimationController::default();
-        controller.add_track(Track::new("bend").starting_at(f64::from(self.random.u8(..4)) * 0.2));
+        controller.add_track(AnimationTrack::new("bend").starting_at(f64::from(self.random.u8(..4)) * 0.2));
         let place = self.place();
         self.ours.push(self.harness.world().spawn((SkinnedCharacter(self.model.clone()), controller, place)).id());
     }

@@ -14,10 +14,10 @@ use bevy::{input::keyboard::Key, prelude::*};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, PoseOverrides, WeightView},
-    controller::{BlendMode, Priority, Transition},
+    controller::{BlendMode, TrackPriority, TransitionCurve},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
-    model::Playback,
+    model::PlaybackMode,
     pose::JointOverride,
     prelude::*,
 };
@@ -324,8 +324,8 @@ fn every_number_and_switch_of_a_track_acts_on_the_controller() {
         harness.click(wanted);
     }
     let track = harness.controller().tracks().next().unwrap().clone();
-    assert_eq!((track.priority, track.blend), (Priority::High, BlendMode::Additive));
-    assert_eq!((track.mask.as_deref(), track.playback), (Some("left arm"), Some(Playback::Once)));
+    assert_eq!((track.priority, track.blend), (TrackPriority::High, BlendMode::Additive));
+    assert_eq!((track.mask.as_deref(), track.playback), (Some("left arm"), Some(PlaybackMode::Once)));
 
     harness.click("stand still");
     assert!(harness.controller().tracks().next().unwrap().paused);
@@ -347,7 +347,7 @@ fn slow_motion_queue_and_timed_events_are_shown_and_taken_back() {
     assert_eq!(harness.controller().queued().count(), 0);
     let start = harness.controller().time() + 5.0;
     let track = harness.controller().tracks().next().unwrap().id();
-    harness.controller().key_track_weight(track, 0.25, start, 1.0, Transition::Linear);
+    harness.controller().key_track_weight(track, 0.25, start, 1.0, TransitionCurve::Linear);
     harness.frames(1);
     assert!(harness.shows("Timed events") && harness.shows("to 0.25"), "{:?}", harness.texts());
     harness.click("drop");

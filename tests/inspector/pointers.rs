@@ -4,7 +4,7 @@ use super::harness::Harness;
 use bevy::{picking::prelude::*, prelude::*};
 use bevy_egui::egui;
 use bevy_marionette::{
-    character::{CharacterParts, PickedCharacter, PoseOverrides},
+    character::{CharacterParts, CharacterRayHit, PoseOverrides},
     inspector::CharacterPickingPlugin,
     model::JointTransform,
 };
@@ -26,7 +26,7 @@ fn lifted() -> Harness {
     harness.app.world_mut().entity_mut(character).insert(overrides).observe(
         |click: On<Pointer<Click>>, mut clicks: ResMut<Clicks>| {
             let hit = &click.event.hit;
-            let picked = hit.extra_as::<PickedCharacter>().expect("the backend tells what it hit");
+            let picked = hit.extra_as::<CharacterRayHit>().expect("the backend tells what it hit");
             assert_eq!(hit.position, Some(picked.point));
             clicks.0.push((picked.entity, picked.joint, picked.point));
         },

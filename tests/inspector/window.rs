@@ -20,7 +20,7 @@ use bevy_egui::{
 use bevy_marionette::{
     asset::CharacterPart,
     character::{ModelPose, PartOverrides, PoseOverrides, WeightView},
-    controller::{BlendMode, Priority, Track, Transition},
+    controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, MarionetteInspectorPlugin},
     model::JointTransform,
     prelude::*,
@@ -297,13 +297,13 @@ fn pictures(desk: &mut Desk) {
         by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
         scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
-        controller.key_priority_blend(0.8, 3.0, 1.0, Transition::Linear);
-        let point = Track::new("point").weight(0.8).priority(Priority::High).mask("upper_body");
+        controller.key_priority_blend(0.8, 3.0, 1.0, TransitionCurve::Linear);
+        let point = AnimationTrack::new("point").weight(0.8).priority(TrackPriority::High).mask("upper_body");
         let point = controller.add_track(point);
-        let mut idle = Track::new("idle").weight(0.25);
+        let mut idle = AnimationTrack::new("idle").weight(0.25);
         idle.blend = BlendMode::Override;
         controller.add_track(idle);
-        controller.key_track_weight(point, 0.2, 2.0, 1.5, Transition::EaseInEaseOut);
+        controller.key_track_weight(point, 0.2, 2.0, 1.5, TransitionCurve::EaseInEaseOut);
         controller.queue(["jog", "jump"]);
         scout.insert(controller);
     });

@@ -18,12 +18,12 @@ pub fn parts(world: &World, character: Entity) -> Vec<Entity> {
 
 /// A character's joints in its own space.
 pub fn pose(world: &mut World, character: Entity) -> Vec<Affine3A> {
-    SystemState::<JointTransforms>::new(world).get(world).expect("poses").pose(character).expect("a character")
+    SystemState::<CharacterPoses>::new(world).get(world).expect("poses").pose(character).expect("a character")
 }
 
 /// The palette of a part, as worked out on the CPU.
 pub fn palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4> {
-    SystemState::<JointTransforms>::new(world).get(world).expect("poses").palette(character, part).expect("a part")
+    SystemState::<CharacterPoses>::new(world).get(world).expect("poses").palette(character, part).expect("a part")
 }
 
 /// Hides a character and shows its meshes, bent by the CPU, in its place.

@@ -1,10 +1,10 @@
 //! What a pose costs by number of joints: each job, and a whole character.
 
 use bevy_marionette::{
-    controller::{BlendMode, Priority},
+    controller::{BlendMode, TrackPriority},
     model::SkeletalClip,
     pose::{
-        Blend, ClipLayer, Evaluate, Layer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
+        Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
     },
 };
 use bevy_marionette_benches::{clip, part, skeleton};
@@ -59,7 +59,7 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
 
     row("sample a clip", &mut |time| Sample { clip: &clips[0], time, rest }.run(black_box(&mut local)));
     let poses = [local.clone(), local.iter().rev().copied().collect()];
-    let layers = [&poses[0], &poses[1]].map(|pose| Layer { pose, weight: 0.7, mask: None });
+    let layers = [&poses[0], &poses[1]].map(|pose| PoseLayer { pose, weight: 0.7, mask: None });
     row("blend two poses", &mut |_| Blend { layers: &layers, rest }.run(black_box(&mut local)));
     let (pose, root) = (&poses[0], None);
     row("local to model", &mut |_| {
@@ -82,7 +82,7 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
     };
     let halves = |mask| {
         let mut layers = layers_of(four, mask);
-        layers[2..].iter_mut().for_each(|layer| layer.priority = Priority::High);
+        layers[2..].iter_mut().for_each(|layer| layer.priority = TrackPriority::High);
         layers
     };
     for (name, mut layers) in [

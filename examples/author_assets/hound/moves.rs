@@ -11,7 +11,7 @@ use super::{
     rest,
     skeleton::LEGS,
 };
-use bevy_marionette::model::Playback;
+use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
 /// Gaits of the fore and the hind legs, and when each leg falls, in turns, in the order of [`LEGS`].
@@ -104,7 +104,7 @@ pub fn all(body: &Body) -> Vec<Motion> {
 fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -> (Trunk, Carriage)) -> Motion {
     let cycle = gaits.fore.cycle;
     let steps = (cycle * gaits.rate).round() as usize;
-    let motion = Motion::at_rate(name, gaits.rate, steps, Playback::Loop, |time| {
+    let motion = Motion::at_rate(name, gaits.rate, steps, PlaybackMode::Loop, |time| {
         let t = time / cycle;
         let mut pose: Pose = body.rig.rest();
         let (trunk, carriage) = hold(t);

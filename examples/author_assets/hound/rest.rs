@@ -7,7 +7,7 @@ use super::super::{
     rig::Pose,
 };
 use super::body::{Body, Carriage, Trunk};
-use bevy_marionette::model::Playback;
+use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
 /// Data of the footsteps, in the order of the legs.
@@ -47,7 +47,7 @@ impl Stand {
 
 pub fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body);
         let breath = wave(2.0 * t);
@@ -90,7 +90,7 @@ const SHUFFLE: [(f64, f64, f64); 4] =
 /// settles.
 pub fn sit(body: &Body) -> Motion {
     let seconds = 3.2;
-    let motion = Motion::new("sit", (seconds * RATE) as usize, Playback::Once, |time| {
+    let motion = Motion::new("sit", (seconds * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body);
         // Sinks past the end and comes back a little.
         let down = eased(&[(0.10, 0.0), (0.55, 0.25), (1.28, 1.02), (1.55, 0.985), (1.85, 1.0)], time);

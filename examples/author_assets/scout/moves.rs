@@ -9,7 +9,7 @@ use super::{
     body::{Arm, Body, EASY_ARM},
     rest,
 };
-use bevy_marionette::model::Playback;
+use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
 /// Walking: 1.2 m/s.
@@ -129,7 +129,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
     let wanted: Vec<f64> =
         (0..steps).map(|i| style.height + style.bob * wave(2.0 * (at(i) - style.crest) + 0.25)).collect();
     let heights = under_limits(&wanted, &limits, 3);
-    let motion = Motion::new(name, steps, Playback::Loop, |time| {
+    let motion = Motion::new(name, steps, PlaybackMode::Loop, |time| {
         let i = (time * RATE).round() as usize % steps;
         let mut pose = upper(at(i), heights[i]);
         for side in 0..2 {

@@ -7,7 +7,7 @@ use super::super::{
     rig::Pose,
 };
 use super::body::{Arm, Body, EASY_ARM};
-use bevy_marionette::model::Playback;
+use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
 const SOFT_KNEES: f64 = -0.0025;
@@ -59,7 +59,7 @@ impl Stand {
 
 pub fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    Motion::new("idle", (seconds * RATE) as usize, Playback::Loop, |time| {
+    Motion::new("idle", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(wave(2.0 * t));
         // The weight goes from one leg to the other and the shoulders answer.
@@ -82,7 +82,7 @@ pub fn idle(body: &Body) -> Motion {
 
 pub fn wave_hand(body: &Body) -> Motion {
     let seconds = 2.4;
-    Motion::new("wave", (seconds * RATE) as usize, Playback::Loop, |time| {
+    Motion::new("wave", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(0.6 * wave(t));
         let up = eased(&[(0.0, 0.0), (0.50, 1.0), (1.85, 1.0), (2.4, 0.0)], time);
@@ -120,7 +120,7 @@ pub fn jump(body: &Body) -> Motion {
     let tiptoe = 0.055;
     let gravity = 9.81;
     let launch = gravity * (land - leave) / 2.0;
-    let motion = Motion::new("jump", (end * RATE) as usize, Playback::Once, |time| {
+    let motion = Motion::new("jump", (end * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body);
         let up = |y: f64| DVec3::Y * y;
         let height = if time < low {
@@ -193,7 +193,7 @@ pub fn jump(body: &Body) -> Motion {
 
 pub fn point(body: &Body) -> Motion {
     let seconds = 2.4;
-    Motion::new("point", (seconds * RATE) as usize, Playback::Once, |time| {
+    Motion::new("point", (seconds * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body).breathe(0.5 * wave(time / seconds));
         let up = eased(&[(0.10, 0.0), (0.62, 1.0), (1.65, 1.0), (2.35, 0.0)], time);
         // A little too far, then settled; once more for emphasis.
@@ -240,7 +240,7 @@ pub fn point(body: &Body) -> Motion {
 /// A quarter turn to the left on the spot, in two steps; the clip ends turned.
 pub fn turn_left(body: &Body) -> Motion {
     let steps = [(0.20, 0.56), (0.66, 1.04)];
-    let motion = Motion::new("turn", (1.4 * RATE) as usize, Playback::Once, |time| {
+    let motion = Motion::new("turn", (1.4 * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body);
         let yaw = 90.0 * eased(&[(0.14, 0.0), (0.62, 0.52), (1.20, 1.0)], time);
         let head = 90.0 * eased(&[(0.0, 0.0), (0.42, 0.62), (0.95, 1.0)], time);

@@ -9,7 +9,7 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, Severity, m3d::Dialect},
     import::{FileKind, Manifest, MaskEntry, SocketEntry},
-    model::{Material, Playback, SkeletalClip},
+    model::{Material, PlaybackMode, SkeletalClip},
 };
 use glam::Vec3;
 use serde::Serialize;
@@ -313,9 +313,9 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         frames: clip.frame_count(),
         frames_per_second: clip.frame_rate(),
         playback: match clip.timing.playback {
-            Playback::Loop => "loop",
-            Playback::Once => "once",
-            Playback::PingPong => "ping_pong",
+            PlaybackMode::Loop => "loop",
+            PlaybackMode::Once => "once",
+            PlaybackMode::PingPong => "ping_pong",
         },
         additive: clip.additive,
         joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),

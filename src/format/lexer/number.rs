@@ -146,7 +146,7 @@ pub(super) const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 #[inline(always)]
 pub(super) fn leading_digits(text: &[u8; 8]) -> (u64, usize) {
     let word = u64::from_le_bytes(*text);
-    // A byte is no digit when taking '0' away or adding 0x80 - ('9' + 1) sets its top bit. Carries
+    // A byte is no digit when taking '0' away or adding 0x80 - ('9' + 1) sets its top bit. Attachments
     // spoil only bytes after the first that is no digit, and only that one is asked for.
     let others = (word.wrapping_sub(ZEROS) | word.wrapping_add(0x4646_4646_4646_4646)) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;

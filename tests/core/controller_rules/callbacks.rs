@@ -1,12 +1,12 @@
 //! Rule 7: callback keys, each exactly once.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, CallbackTime, ControllerEvent, KeyRef, Track};
-use bevy_marionette::model::{ClipTiming, Playback};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent};
+use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
 fn all(clip: &str, speed: f64, steps: &[f64]) -> Vec<String> {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new(clip).speed(speed));
+    let (mut controller, _) = with_track(AnimationTrack::new(clip).speed(speed));
     steps.iter().flat_map(|dt| fired(&mut controller, &clips, *dt)).collect()
 }
 
@@ -30,7 +30,7 @@ fn rule_7_cutting_the_time_changes_nothing() {
 #[test]
 fn rule_7_the_end_of_an_interval_belongs_to_it_and_its_start_does_not() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("step"));
+    let (mut controller, _) = with_track(AnimationTrack::new("step"));
     assert_eq!(fired(&mut controller, &clips, 0.5), ["0", "half"]);
     assert_eq!(fired(&mut controller, &clips, 0.25), [""; 0]);
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
@@ -40,7 +40,7 @@ fn rule_7_the_end_of_an_interval_belongs_to_it_and_its_start_does_not() {
 #[test]
 fn rule_7_reverse_fires_the_same_keys_in_reverse_order() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     let mut forward = fired(&mut controller, &clips, 2.75);
     controller.track_mut(track).unwrap().speed = -1.0;
     let backward = fired(&mut controller, &clips, 2.75);
@@ -52,7 +52,7 @@ fn rule_7_reverse_fires_the_same_keys_in_reverse_order() {
 #[test]
 fn rule_7_turning_round_on_a_key_does_not_fire_it_again() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     assert_eq!(fired(&mut controller, &clips, 0.5), ["0", "half"]);
     controller.track_mut(track).unwrap().speed = -1.0;
     assert_eq!(fired(&mut controller, &clips, 0.25), [""; 0]);
@@ -62,8 +62,8 @@ fn rule_7_turning_round_on_a_key_does_not_fire_it_again() {
 
 #[test]
 fn rule_7_a_reversed_loop_begins_at_its_end() {
-    let clips = [clip("c", 1.0, Playback::Loop, &[(0.0, "0"), (0.5, "half"), (1.0, "end")])];
-    let (mut controller, _) = with_track(Track::new("c").reversed());
+    let clips = [clip("c", 1.0, PlaybackMode::Loop, &[(0.0, "0"), (0.5, "half"), (1.0, "end")])];
+    let (mut controller, _) = with_track(AnimationTrack::new("c").reversed());
     let names = fired(&mut controller, &clips, 1.5);
     assert_eq!(names, ["end", "half", "0", "end", "half"]);
 }
@@ -71,7 +71,7 @@ fn rule_7_a_reversed_loop_begins_at_its_end() {
 #[test]
 fn rule_7_once_fires_its_end_key_once_ever() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("once"));
+    let (mut controller, track) = with_track(AnimationTrack::new("once"));
     assert_eq!(fired(&mut controller, &clips, 10.0), ["start", "middle", "end"]);
     for _ in 0..100 {
         assert_eq!(fired(&mut controller, &clips, 0.5), [""; 0]);
@@ -94,11 +94,11 @@ fn rule_7_ping_pong_fires_inner_keys_both_ways_and_outer_keys_once_a_turn() {
 #[test]
 fn rule_7_ping_pong_events_lie_at_k_and_at_twice_the_length_less_k() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("swing"));
+    let (mut controller, _) = with_track(AnimationTrack::new("swing"));
     let times: Vec<f64> = advance(&mut controller, &clips, 2.0)
         .iter()
         .filter_map(|event| match event {
-            ControllerEvent::Callback(callback) => Some(callback.time),
+            PlaybackEvent::Callback(callback) => Some(callback.time),
             _ => None,
         })
         .collect();
@@ -108,7 +108,7 @@ fn rule_7_ping_pong_events_lie_at_k_and_at_twice_the_length_less_k() {
 #[test]
 fn rule_7_seeking_fires_nothing_and_playing_on_fires_what_comes_after() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
     for place in [3.75, 0.0, 0.5] {
         controller.track_mut(track).unwrap().seek(place);
@@ -121,7 +121,7 @@ fn rule_7_seeking_fires_nothing_and_playing_on_fires_what_comes_after() {
 #[test]
 fn rule_7_scrubbing_fires_what_lies_on_the_way_even_while_paused() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step").starting_at(0.25));
+    let (mut controller, track) = with_track(AnimationTrack::new("step").starting_at(0.25));
     assert_eq!(fired(&mut controller, &clips, 0.125), [""; 0]);
     controller.pause();
     controller.track_mut(track).unwrap().scrub(1.25);
@@ -135,7 +135,7 @@ fn rule_7_scrubbing_fires_what_lies_on_the_way_even_while_paused() {
 #[test]
 fn rule_7_no_time_or_a_pause_fires_nothing() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     assert!(advance(&mut controller, &clips, 0.0).is_empty());
     controller.pause();
     assert!(advance(&mut controller, &clips, 5.0).is_empty());
@@ -152,12 +152,12 @@ fn rule_7_no_time_or_a_pause_fires_nothing() {
 #[test]
 fn rule_7_a_track_without_weight_fires_and_says_so() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("step").weight(0.0));
-    controller.add_track(Track::new("run").weight(0.75));
+    let (mut controller, _) = with_track(AnimationTrack::new("step").weight(0.0));
+    controller.add_track(AnimationTrack::new("run").weight(0.75));
     let weights: Vec<(String, f32)> = advance(&mut controller, &clips, 0.5)
         .iter()
         .filter_map(|event| match event {
-            ControllerEvent::Callback(callback) => Some((callback.name.to_string(), callback.weight)),
+            PlaybackEvent::Callback(callback) => Some((callback.name.to_string(), callback.weight)),
             _ => None,
         })
         .collect();
@@ -167,13 +167,13 @@ fn rule_7_a_track_without_weight_fires_and_says_so() {
 #[test]
 fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     let events = advance(&mut controller, &clips, 1e9);
     let names = callbacks(&events);
     assert_eq!(names.len(), AnimationController::DEFAULT_CALLBACK_LIMIT);
     assert!(names.chunks(2).all(|pair| pair == ["0", "half"]));
-    let floods = |events: &[ControllerEvent]| {
-        events.iter().filter(|e| matches!(e, ControllerEvent::TooManyCallbacks { limit: 1024, .. })).count()
+    let floods = |events: &[PlaybackEvent]| {
+        events.iter().filter(|e| matches!(e, PlaybackEvent::TooManyCallbacks { limit: 1024, .. })).count()
     };
     assert_eq!(floods(&events), 1);
     assert_eq!(position(&controller, track), 1e9);
@@ -181,9 +181,9 @@ fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
     // And goes on exactly.
     assert_eq!(fired(&mut controller, &clips, 1.0), ["half", "0"]);
     // A clip of next to no length, without keys and with one, at any speed.
-    let tiny = [clip("t", 1e-300, Playback::Loop, &[(0.0, "k")]), clip("u", 5e-324, Playback::PingPong, &[])];
+    let tiny = [clip("t", 1e-300, PlaybackMode::Loop, &[(0.0, "k")]), clip("u", 5e-324, PlaybackMode::PingPong, &[])];
     for name in ["t", "u"] {
-        let (mut controller, track) = with_track(Track::new(name).speed(-1e300));
+        let (mut controller, track) = with_track(AnimationTrack::new(name).speed(-1e300));
         for dt in [1.0, f64::MAX, 1e-300] {
             assert!(fired(&mut controller, &tiny, dt).len() <= 1024);
             assert!(position(&controller, track).is_finite());
@@ -194,7 +194,7 @@ fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
 #[test]
 fn rule_7_the_limit_can_be_set() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("step"));
+    let (mut controller, _) = with_track(AnimationTrack::new("step"));
     controller.set_callback_limit(3);
     assert_eq!(fired(&mut controller, &clips, 10.0), ["0", "half", "0"]);
 }
@@ -202,8 +202,8 @@ fn rule_7_the_limit_can_be_set() {
 #[test]
 fn rule_7_events_of_several_tracks_come_in_order_of_time() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("step"));
-    controller.add_track(Track::new("run").speed(0.5));
+    let (mut controller, _) = with_track(AnimationTrack::new("step"));
+    controller.add_track(AnimationTrack::new("run").speed(0.5));
     let events = advance(&mut controller, &clips, 2.0);
     assert!(events.is_sorted_by(|a, b| a.time() <= b.time()));
     assert_eq!(callbacks(&events), ["0", "half", "left", "0", "half", "right", "0"]);
@@ -211,10 +211,10 @@ fn rule_7_events_of_several_tracks_come_in_order_of_time() {
 
 #[test]
 fn rule_7_simultaneous_events_keep_the_order_of_the_tracks_however_time_is_cut() {
-    let clips = [clip("a", 0.3, Playback::Loop, &[(0.1, "a")]), clip("b", 0.9, Playback::Loop, &[(0.3, "b")])];
+    let clips = [clip("a", 0.3, PlaybackMode::Loop, &[(0.1, "a")]), clip("b", 0.9, PlaybackMode::Loop, &[(0.3, "b")])];
     let run = |steps: u32| {
-        let (mut controller, _) = with_track(Track::new("b").speed(3.0));
-        controller.add_track(Track::new("a"));
+        let (mut controller, _) = with_track(AnimationTrack::new("b").speed(3.0));
+        controller.add_track(AnimationTrack::new("a"));
         let names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 3.05 / f64::from(steps))).collect();
         names
     };
@@ -228,11 +228,11 @@ fn rule_7_simultaneous_events_keep_the_order_of_the_tracks_however_time_is_cut()
 #[test]
 fn rule_7_an_event_lies_at_the_moment_its_key_is_passed() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("walk").speed(0.5));
-    controller.add_track(Track::new("idle"));
+    let (mut controller, track) = with_track(AnimationTrack::new("walk").speed(0.5));
+    controller.add_track(AnimationTrack::new("idle"));
     advance(&mut controller, &clips, 0.75);
     let events = advance(&mut controller, &clips, 1.0);
-    let ControllerEvent::Callback(callback) = &events[0] else { panic!("{events:?}") };
+    let PlaybackEvent::Callback(callback) = &events[0] else { panic!("{events:?}") };
     assert_eq!((callback.time, callback.key_time, callback.track), (1.0, 0.5, track));
     assert_eq!((callback.clip, callback.key), (1, KeyRef::Clip(0)));
 }
@@ -240,15 +240,15 @@ fn rule_7_an_event_lies_at_the_moment_its_key_is_passed() {
 #[test]
 fn rule_7_started_looped_and_finished_surround_the_keys() {
     let clips = [
-        clip("loop", 1.0, Playback::Loop, &[(0.0, "first"), (1.0, "last")]),
-        clip("once", 1.0, Playback::Once, &[(0.0, "first"), (1.0, "last")]),
-        clip("swing", 1.0, Playback::PingPong, &[(0.0, "first"), (1.0, "last")]),
+        clip("loop", 1.0, PlaybackMode::Loop, &[(0.0, "first"), (1.0, "last")]),
+        clip("once", 1.0, PlaybackMode::Once, &[(0.0, "first"), (1.0, "last")]),
+        clip("swing", 1.0, PlaybackMode::PingPong, &[(0.0, "first"), (1.0, "last")]),
     ];
     let story = |name: &str, speed: f64| {
-        let (mut controller, track) = with_track(Track::new(name).speed(speed));
+        let (mut controller, track) = with_track(AnimationTrack::new(name).speed(speed));
         let mut events = advance(&mut controller, &clips, 2.0);
         controller.track_mut(track).unwrap().speed = -speed;
-        events.push(ControllerEvent::UnknownClip { track: None, name: "then".into(), time: 0.0 });
+        events.push(PlaybackEvent::UnknownClip { track: None, name: "then".into(), time: 0.0 });
         events.extend(advance(&mut controller, &clips, 2.0));
         words(&events, &clips).join(", ")
     };
@@ -267,14 +267,14 @@ fn rule_7_started_looped_and_finished_surround_the_keys() {
 #[test]
 fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
     let clips = clips();
-    let (mut controller, _) = with_track(Track::new("idle"));
+    let (mut controller, _) = with_track(AnimationTrack::new("idle"));
     controller.add_callback("idle", 0.5, "time", "payload".to_owned().into());
     controller.add_callback("idle", CallbackTime::Fraction(0.5), "fraction", ron::Value::Unit);
     let end = controller.add_callback("idle", CallbackTime::End, "end", ron::Value::Unit);
     controller.add_callback("walk", 0.1, "other", ron::Value::Unit);
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(callbacks(&events), ["time", "fraction", "end", "time"]);
-    let Some(ControllerEvent::Callback(callback)) = events.iter().find(|e| matches!(e, ControllerEvent::Callback(_)))
+    let Some(PlaybackEvent::Callback(callback)) = events.iter().find(|e| matches!(e, PlaybackEvent::Callback(_)))
     else {
         panic!("no callback")
     };
@@ -288,13 +288,13 @@ fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
 fn rule_7_every_nth_counts_passings_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
-        let (mut controller, _) = with_track(Track::new("idle").speed(4.0));
+        let (mut controller, _) = with_track(AnimationTrack::new("idle").speed(4.0));
         let nth = controller.add_callback("idle", CallbackTime::End, "third", ron::Value::Unit);
         controller.set_every_nth(nth, 3);
         let times: Vec<f64> = (0..steps)
             .flat_map(|_| advance(&mut controller, &clips, 10.5 / f64::from(steps)))
             .filter_map(|event| match event {
-                ControllerEvent::Callback(callback) => Some(callback.time),
+                PlaybackEvent::Callback(callback) => Some(callback.time),
                 _ => None,
             })
             .collect();
@@ -309,13 +309,13 @@ fn rule_7_every_nth_counts_passings_however_time_is_cut() {
 
 #[test]
 fn rule_7_keys_out_of_order_or_out_of_range_are_neither_lost_nor_doubled() {
-    let mut odd = clip("odd", 1.0, Playback::Loop, &[(0.75, "late"), (0.75, "late too"), (0.25, "early")]);
+    let mut odd = clip("odd", 1.0, PlaybackMode::Loop, &[(0.75, "late"), (0.75, "late too"), (0.25, "early")]);
     odd.callbacks.reverse();
     odd.callbacks[0].time = 7.0;
     odd.callbacks[1].time = f64::NAN;
     let clips: Vec<ClipTiming> = vec![odd];
     let run = |steps: u32| {
-        let (mut controller, _) = with_track(Track::new("odd"));
+        let (mut controller, _) = with_track(AnimationTrack::new("odd"));
         let mut names: Vec<_> =
             (0..steps).flat_map(|_| fired(&mut controller, &clips, 2.0 / f64::from(steps))).collect();
         names.sort();

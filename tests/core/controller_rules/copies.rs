@@ -1,21 +1,23 @@
 //! Copies of a controller: templates, snapshots, saved states.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, Fallback, Priority, Snapshot, Track, Transition};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, ControllerSnapshot, QueueFallback, TrackPriority, TransitionCurve,
+};
 use std::time::Duration;
 
 /// A controller in the middle of everything.
 fn busy() -> AnimationController {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    let wave =
-        controller.add_track(Track::new("swing").weight(0.6).priority(Priority::High).mask("upper_body").sync(3));
-    controller.add_track(Track::new("missing").speed(-1.5));
-    controller.key_track_speed(wave, 2.5, 0.1, 5.0, Transition::EaseInEaseOut);
-    controller.key_priority_blend(1.0, 3.0, 1.0, Transition::Linear);
+    let wave = controller
+        .add_track(AnimationTrack::new("swing").weight(0.6).priority(TrackPriority::High).mask("upper_body").sync(3));
+    controller.add_track(AnimationTrack::new("missing").speed(-1.5));
+    controller.key_track_speed(wave, 2.5, 0.1, 5.0, TransitionCurve::EaseInEaseOut);
+    controller.key_priority_blend(1.0, 3.0, 1.0, TransitionCurve::Linear);
     let nth = controller.add_callback("run", 0.4, "added", ron::from_str("{\"a\": [1, 2.5, \"x\"]}").unwrap());
     controller.set_every_nth(nth, 2);
-    controller.set_fallback(Fallback::Clip("idle".into()));
+    controller.set_fallback(QueueFallback::Clip("idle".into()));
     for _ in 0..7 {
         advance(&mut controller, &clips, 1.0 / 30.0);
     }
@@ -81,7 +83,7 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
     let mut read: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(read, controller);
     let text = ron::to_string(&controller.snapshot()).unwrap();
-    let snapshot: Snapshot = ron::from_str(&text).unwrap();
+    let snapshot: ControllerSnapshot = ron::from_str(&text).unwrap();
     let mut copy = AnimationController::default();
     copy.restore(&snapshot);
     let mut original = controller;

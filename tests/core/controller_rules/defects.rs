@@ -1,8 +1,8 @@
 //! Rule 9, what animation controllers often get wrong, and the defects of bevy_animation 0.19.1.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, ControllerEvent, Track};
-use bevy_marionette::model::{ClipTiming, Playback};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent};
+use bevy_marionette::model::{ClipTiming, PlaybackMode};
 use std::time::Duration;
 
 #[test]
@@ -24,7 +24,7 @@ fn rule_9_loops_are_not_counted_twice() {
         let mut loops = 0;
         for _ in 0..steps {
             let events = advance(&mut controller, &clips, 10.0 / f64::from(steps));
-            loops += events.iter().filter(|event| matches!(event, ControllerEvent::Looped { .. })).count();
+            loops += events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count();
         }
         assert_eq!(loops, 10, "{steps} steps");
     }
@@ -105,15 +105,15 @@ fn rule_9_fading_out_of_a_finished_clip_and_zero_fades_give_numbers() {
 #[test]
 fn bevy_an_unknown_clip_mutes_nothing_else() {
     let clips = clips();
-    let (mut controller, missing) = with_track(Track::new("missing"));
-    controller.add_track(Track::new("step"));
+    let (mut controller, missing) = with_track(AnimationTrack::new("missing"));
+    controller.add_track(AnimationTrack::new("step"));
     let events = advance(&mut controller, &clips, 0.5);
     assert_eq!(words(&events, &clips), ["missing unknown", "step started", "0", "half"]);
     assert_eq!(words(&advance(&mut controller, &clips, 1.0), &clips), ["step looped", "0", "half"]);
     assert_eq!(position(&controller, missing), 0.0);
     // Found again after a reload, in another place; the other track keeps its position.
     let mut reloaded = clips.clone();
-    reloaded.insert(0, clip("missing", 1.0, Playback::Loop, &[(0.125, "here")]));
+    reloaded.insert(0, clip("missing", 1.0, PlaybackMode::Loop, &[(0.125, "here")]));
     let events = advance(&mut controller, &reloaded, 0.25);
     assert_eq!(words(&events, &reloaded), ["missing started", "here"]);
     // Gone again, and said again.
@@ -126,7 +126,7 @@ fn bevy_one_advance_may_wrap_many_times() {
     let mut controller = AnimationController::playing("step");
     let events = advance(&mut controller, &clips, 100.25);
     assert_eq!(callbacks(&events).len(), 201);
-    assert_eq!(events.iter().filter(|event| matches!(event, ControllerEvent::Looped { .. })).count(), 100);
+    assert_eq!(events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count(), 100);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_reload_keeps_positions_and_takes_new_lengths_and_keys() {
     advance(&mut controller, &clips, 1.0);
     clips.reverse();
     let walk = clips.iter_mut().find(|clip| &*clip.name == "walk").unwrap();
-    *walk = clip("walk", 4.0, Playback::Loop, &[(1.25, "new")]);
+    *walk = clip("walk", 4.0, PlaybackMode::Loop, &[(1.25, "new")]);
     assert_eq!(fired(&mut controller, &clips, 0.5), ["new"]);
     assert_eq!(controller.current_position(), Some(1.5));
 }

@@ -1,7 +1,7 @@
 //! Rule 8 and the everyday words: play, cross-fade, pause, reverse.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, Priority, Track, Transition};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, TrackPriority, TransitionCurve};
 use std::time::Duration;
 
 const QUARTER: Duration = Duration::from_millis(250);
@@ -36,17 +36,17 @@ fn rule_8_a_cross_fade_takes_the_old_weight_to_0_and_the_new_one_to_1() {
 #[test]
 fn rule_8_the_recipe_by_hand_on_a_pair_of_tracks() {
     let clips = clips();
-    let (mut controller, old) = with_track(Track::new("idle"));
-    let new = controller.add_track(Track::default().weight(0.0));
+    let (mut controller, old) = with_track(AnimationTrack::new("idle"));
+    let new = controller.add_track(AnimationTrack::default().weight(0.0));
     advance(&mut controller, &clips, 1.0);
     let (now, fade) = (controller.time(), 0.25);
     controller.track_mut(new).unwrap().set_clip("run");
     controller.unkey_track(old);
     controller.unkey_track(new);
     controller.key_track_enable(old, false, now + fade);
-    controller.key_track_weight(old, 0.0, now, fade, Transition::Linear);
+    controller.key_track_weight(old, 0.0, now, fade, TransitionCurve::Linear);
     controller.key_track_enable(new, true, now);
-    controller.key_track_weight(new, 1.0, now, fade, Transition::Linear);
+    controller.key_track_weight(new, 1.0, now, fade, TransitionCurve::Linear);
     advance(&mut controller, &clips, 0.125);
     assert_eq!(mix(&controller, &clips), pairs(&[("idle", 0.5), ("run", 0.5)]));
     advance(&mut controller, &clips, 0.125);
@@ -60,7 +60,7 @@ fn rule_8_the_weights_of_a_fade_do_not_depend_on_the_frame_rate() {
     let run = |steps: u32| {
         let mut controller = AnimationController::playing("walk");
         advance(&mut controller, &clips, 0.5);
-        controller.cross_fade_with("run", Duration::from_secs(1), Transition::EaseInEaseOut);
+        controller.cross_fade_with("run", Duration::from_secs(1), TransitionCurve::EaseInEaseOut);
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 0.25 / f64::from(steps))));
         rounded(mix(&controller, &clips))
     };
@@ -225,7 +225,7 @@ fn a_paused_game_shows_the_clip_that_was_asked_for() {
 fn stop_leaves_the_users_own_tracks() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    controller.add_track(Track::new("step").priority(Priority::High));
+    controller.add_track(AnimationTrack::new("step").priority(TrackPriority::High));
     controller.queue(["run"]);
     advance(&mut controller, &clips, 0.25);
     controller.stop();
@@ -253,7 +253,7 @@ fn speed_reverse_and_seek_concern_the_clip_in_front() {
 #[test]
 fn a_one_shot_can_be_played_backwards_from_its_end() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("once").reversed());
+    let (mut controller, track) = with_track(AnimationTrack::new("once").reversed());
     assert_eq!(controller.layers(&clips).next().unwrap().time, 1.0);
     let events = advance(&mut controller, &clips, 2.0);
     assert_eq!(words(&events, &clips), ["once started", "end", "middle", "start", "once finished"]);

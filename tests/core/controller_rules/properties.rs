@@ -1,13 +1,13 @@
 //! Properties under random input.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, ControllerEvent, Track, Transition};
-use bevy_marionette::model::{ClipTiming, Playback};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TransitionCurve};
+use bevy_marionette::model::{ClipTiming, PlaybackMode};
 use proptest::prelude::*;
 use std::time::Duration;
 
-fn playback() -> impl Strategy<Value = Playback> {
-    prop_oneof![Just(Playback::Loop), Just(Playback::Once), Just(Playback::PingPong)]
+fn playback() -> impl Strategy<Value = PlaybackMode> {
+    prop_oneof![Just(PlaybackMode::Loop), Just(PlaybackMode::Once), Just(PlaybackMode::PingPong)]
 }
 
 /// Clips `c0`, `c1`, … with keys anywhere, both ends included.
@@ -15,7 +15,7 @@ fn some_clips() -> impl Strategy<Value = Vec<ClipTiming>> {
     let key = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
     let one = (0.05..3.0_f64, playback(), prop::collection::vec(key, 0..5));
     prop::collection::vec(one, 1..5).prop_map(|all| {
-        let named = |(i, (length, playback, keys)): (usize, (f64, Playback, Vec<f64>))| {
+        let named = |(i, (length, playback, keys)): (usize, (f64, PlaybackMode, Vec<f64>))| {
             let keys: Vec<(f64, &str)> = keys.iter().map(|fraction| (fraction * length, "k")).collect();
             clip(&format!("c{i}"), length, playback, &keys)
         };
@@ -75,7 +75,7 @@ impl Play {
     fn begin(&self) -> AnimationController {
         let mut controller = AnimationController::playing("c0");
         for (clip, speed, synchronised) in &self.tracks {
-            let track = Track::new(self.name(*clip)).speed(*speed);
+            let track = AnimationTrack::new(self.name(*clip)).speed(*speed);
             controller.add_track(if *synchronised { track.sync(1) } else { track });
         }
         controller.loop_queue(self.loop_queue);
@@ -88,7 +88,7 @@ impl Play {
 
     fn obey(&self, controller: &mut AnimationController, order: &Order) {
         let now = controller.time();
-        let tracks: Vec<_> = controller.tracks().map(Track::id).collect();
+        let tracks: Vec<_> = controller.tracks().map(AnimationTrack::id).collect();
         let track = |index: usize| tracks[index % tracks.len()];
         match order {
             Order::Fade(clip, seconds) => {
@@ -99,11 +99,11 @@ impl Play {
             }
             Order::Queue(clips) => controller.queue(clips.iter().map(|clip| self.name(*clip))),
             Order::Speed(i, value, start, duration, ease) => {
-                let transition = if *ease { Transition::EaseInEaseOut } else { Transition::Linear };
+                let transition = if *ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
                 controller.key_track_speed(track(*i), *value, now + start, *duration, transition);
             }
             Order::Weight(i, value, start, duration) => {
-                controller.key_track_weight(track(*i), *value, now + start, *duration, Transition::Linear);
+                controller.key_track_weight(track(*i), *value, now + start, *duration, TransitionCurve::Linear);
             }
             Order::Enable(i, value, start) => {
                 controller.key_track_enable(track(*i), *value, now + start);
@@ -152,7 +152,7 @@ impl Play {
     }
 
     /// Plays it all, each piece of time cut in a given number of steps of unequal length.
-    fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<ControllerEvent>) {
+    fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<PlaybackEvent>) {
         let (mut controller, mut events) = (self.begin(), Vec::new());
         for (i, (order, seconds)) in self.orders.iter().enumerate() {
             self.obey(&mut controller, order);
@@ -166,8 +166,8 @@ impl Play {
     }
 }
 
-fn same_kind(a: &ControllerEvent, b: &ControllerEvent, precision: f64) -> bool {
-    use ControllerEvent::Callback;
+fn same_kind(a: &PlaybackEvent, b: &PlaybackEvent, precision: f64) -> bool {
+    use PlaybackEvent::Callback;
     let same = match (a, b) {
         (Callback(a), Callback(b)) => a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-3,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),

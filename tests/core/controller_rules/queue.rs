@@ -1,7 +1,7 @@
 //! The clip queue and what follows it.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, Fallback};
+use bevy_marionette::controller::{AnimationController, QueueFallback};
 use std::time::Duration;
 
 fn story(controller: &mut AnimationController, dts: &[f64]) -> Vec<String> {
@@ -113,7 +113,7 @@ fn a_still_clip_follows_a_one_shot_and_the_last_of_the_queue() {
 fn the_rest_pose_can_follow() {
     let clips = clips();
     let mut controller = AnimationController::playing("once");
-    controller.set_fallback(Fallback::RestPose);
+    controller.set_fallback(QueueFallback::RestPose);
     story(&mut controller, &[0.5]);
     assert_eq!(controller.layers(&clips).count(), 1);
     story(&mut controller, &[1.0]);

@@ -1,8 +1,8 @@
 //! A long run of many controllers against brute force.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, ControllerEvent, Track};
-use bevy_marionette::model::{ClipTiming, Playback};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent};
+use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
 /// A callback as brute force sees it: when, on which track, which key.
 type Expected = (f64, usize, usize);
@@ -11,7 +11,7 @@ type Expected = (f64, usize, usize);
 fn brute_force(clip: &ClipTiming, track: usize, start: f64, speed: f64, seconds: f64) -> Vec<Expected> {
     let length = clip.duration;
     let (low, high) = (start.min(start + speed * seconds), start.max(start + speed * seconds));
-    let period = if clip.playback == Playback::PingPong { 2.0 * length } else { length };
+    let period = if clip.playback == PlaybackMode::PingPong { 2.0 * length } else { length };
     let rounds = (low / period).floor() as i64 - 1..=(high / period).floor() as i64 + 1;
     let mut found = Vec::new();
     for (key, time) in clip.callbacks.iter().map(|key| key.time).enumerate() {
@@ -19,8 +19,8 @@ fn brute_force(clip: &ClipTiming, track: usize, start: f64, speed: f64, seconds:
             let base = n as f64 * period;
             let mut places = vec![base + time];
             match clip.playback {
-                Playback::Once if n != 0 => places.clear(),
-                Playback::PingPong if time > 0.0 && time < length => places.push(base + period - time),
+                PlaybackMode::Once if n != 0 => places.clear(),
+                PlaybackMode::PingPong if time > 0.0 && time < length => places.push(base + period - time),
                 _ => {}
             }
             for place in places {
@@ -40,7 +40,7 @@ fn rule_7_ten_minutes_of_200_controllers_equal_brute_force_one_for_one() {
     let clips: Vec<ClipTiming> = (0..12)
         .map(|i| {
             let length = 0.3 + 2.5 * random.f64();
-            let playback = [Playback::Loop, Playback::Loop, Playback::PingPong, Playback::Once][i % 4];
+            let playback = [PlaybackMode::Loop, PlaybackMode::Loop, PlaybackMode::PingPong, PlaybackMode::Once][i % 4];
             let times: Vec<f64> = (0..random.usize(0..4)).map(|_| length * random.f64()).collect();
             let keys: Vec<(f64, &str)> = times.iter().map(|time| (*time, "key")).collect();
             clip(&format!("clip {i}"), length, playback, &keys)
@@ -55,7 +55,7 @@ fn rule_7_ten_minutes_of_200_controllers_equal_brute_force_one_for_one() {
             let (index, speed) =
                 (random.usize(0..clips.len()), (0.2 + 1.8 * random.f64()) * [1.0, 1.0, -1.0][random.usize(0..3)]);
             let start = clips[index].duration * random.f64();
-            let track = Track::new(clips[index].name.clone()).speed(speed).weight(random.f32());
+            let track = AnimationTrack::new(clips[index].name.clone()).speed(speed).weight(random.f32());
             let id = controller.add_track(track.mask("any").starting_at(start));
             plan.push((id, index, start, speed));
         }
@@ -69,7 +69,7 @@ fn rule_7_ten_minutes_of_200_controllers_equal_brute_force_one_for_one() {
             controller.advance(dt, &clips, &mut events).unwrap();
             assert!(events.is_sorted_by(|a, b| a.time() <= b.time() + 2e-9));
             for event in events.drain(..) {
-                if let ControllerEvent::Callback(callback) = event {
+                if let PlaybackEvent::Callback(callback) = event {
                     let track = plan.iter().position(|(id, ..)| *id == callback.track).unwrap();
                     let key = callback.key_time;
                     let index = clips[callback.clip].callbacks.iter().position(|k| k.time == key).unwrap();

@@ -1,14 +1,16 @@
 //! Rules 4 and 5: timed events and the reset of time.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, EventHandle, EventKind, Track, TrackId, Transition};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, EventHandle, EventKind, TrackId, TransitionCurve,
+};
 use bevy_marionette::model::ClipTiming;
 
-const EASE: Transition = Transition::EaseInEaseOut;
-const LINEAR: Transition = Transition::Linear;
+const EASE: TransitionCurve = TransitionCurve::EaseInEaseOut;
+const LINEAR: TransitionCurve = TransitionCurve::Linear;
 
 fn idle() -> (AnimationController, TrackId, Vec<ClipTiming>) {
-    let (controller, track) = with_track(Track::new("idle"));
+    let (controller, track) = with_track(AnimationTrack::new("idle"));
     (controller, track, clips())
 }
 
@@ -92,7 +94,7 @@ fn rule_4_no_duration_is_a_step_at_its_very_moment() {
 #[test]
 fn rule_4_a_position_event_seeks_and_fires_nothing() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     controller.key_track_position(track, 3.75, 0.25);
     assert_eq!(fired(&mut controller, &clips, 0.375), ["0"]);
     assert_eq!(position(&controller, track), 3.875);
@@ -102,7 +104,7 @@ fn rule_4_a_position_event_seeks_and_fires_nothing() {
 #[test]
 fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step").enabled(false));
+    let (mut controller, track) = with_track(AnimationTrack::new("step").enabled(false));
     controller.key_track_enable(track, true, 1.0);
     controller.key_track_enable(track, false, 1.5);
     // The key passed at the very moment of the end still counts.
@@ -147,7 +149,7 @@ fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
 #[test]
 fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
     let (mut controller, track, clips) = idle();
-    let other = controller.add_track(Track::new("walk"));
+    let other = controller.add_track(AnimationTrack::new("walk"));
     let running = controller.key_track_weight(track, 0.0, 0.0, 2.0, LINEAR);
     let waiting = controller.key_track_speed(track, 5.0, 3.0, 0.0, LINEAR);
     let others = controller.key_track_speed(other, 5.0, 3.0, 0.0, LINEAR);
@@ -215,9 +217,9 @@ fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
 #[test]
 fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
     let clips =
-        [clip("c", 10.0, bevy_marionette::model::Playback::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
+        [clip("c", 10.0, bevy_marionette::model::PlaybackMode::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
     for (transition, steps) in [(LINEAR, 1), (LINEAR, 37), (EASE, 1), (EASE, 64)] {
-        let (mut controller, track) = with_track(Track::new("c"));
+        let (mut controller, track) = with_track(AnimationTrack::new("c"));
         controller.key_track_speed(track, -1.0, 0.0, 2.0, transition);
         let mut names = Vec::new();
         for _ in 0..steps {
@@ -235,9 +237,9 @@ fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
 
 #[test]
 fn rule_4_a_callback_carries_the_weight_of_its_moment() {
-    use bevy_marionette::controller::ControllerEvent::Callback;
+    use bevy_marionette::controller::PlaybackEvent::Callback;
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("run").weight(0.0));
+    let (mut controller, track) = with_track(AnimationTrack::new("run").weight(0.0));
     controller.key_track_weight(track, 1.0, 0.0, 1.0, LINEAR);
     let events = advance(&mut controller, &clips, 1.0);
     let weights: Vec<f32> =

@@ -2,17 +2,17 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AdvanceError, AnimationController, BlendMode, ControllerEvent, Priority, Track, TrackId,
+    AdvanceError, AnimationController, AnimationTrack, BlendMode, PlaybackEvent, TrackId, TrackPriority,
 };
-use bevy_marionette::model::{ClipTiming, Playback};
+use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
 #[test]
 fn rule_1_time_goes_on_and_every_enabled_track_moves_by_its_speed() {
     let clips = clips();
-    let (mut controller, plain) = with_track(Track::new("walk"));
-    let fast = controller.add_track(Track::new("run").speed(2.5));
-    let back = controller.add_track(Track::new("idle").speed(-1.0));
-    let off = controller.add_track(Track::new("step").enabled(false));
+    let (mut controller, plain) = with_track(AnimationTrack::new("walk"));
+    let fast = controller.add_track(AnimationTrack::new("run").speed(2.5));
+    let back = controller.add_track(AnimationTrack::new("idle").speed(-1.0));
+    let off = controller.add_track(AnimationTrack::new("step").enabled(false));
     advance(&mut controller, &clips, 0.5);
     advance(&mut controller, &clips, 0.75);
     assert_eq!(controller.time(), 1.25);
@@ -36,7 +36,7 @@ fn rule_1_a_step_that_is_negative_or_no_number_is_refused_and_changes_nothing() 
 #[test]
 fn rule_1_timed_events_are_applied_before_the_callbacks_are_collected() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     controller.key_track_position(track, 0.75, 0.0);
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
 }
@@ -56,41 +56,42 @@ fn rule_1_while_the_clips_are_not_loaded_no_time_passes() {
 
 #[test]
 fn rule_1_tracks_of_d3dx_start_disabled_and_named_tracks_enabled() {
-    assert!(!Track::default().enabled);
-    assert!(Track::new("walk").enabled);
+    assert!(!AnimationTrack::default().enabled);
+    assert!(AnimationTrack::new("walk").enabled);
     let clips = clips();
-    let (mut controller, track) = with_track(Track::default());
+    let (mut controller, track) = with_track(AnimationTrack::default());
     assert!(advance(&mut controller, &clips, 1.0).is_empty());
     assert_eq!(position(&controller, track), 0.0);
 }
 
 #[test]
 fn rule_1_track_names_are_never_used_again() {
-    let (mut controller, first) = with_track(Track::new("walk"));
+    let (mut controller, first) = with_track(AnimationTrack::new("walk"));
     let copy = controller.track(first).unwrap().clone();
     assert_eq!(controller.remove_track(first).map(|track| track.clip().to_owned()), Some("walk".into()));
     let second = controller.add_track(copy);
     assert_ne!(first, second);
     assert!(controller.track(first).is_none() && controller.remove_track(first).is_none());
-    assert_eq!(controller.tracks().map(Track::id).collect::<Vec<_>>(), [second]);
+    assert_eq!(controller.tracks().map(AnimationTrack::id).collect::<Vec<_>>(), [second]);
 }
 
 #[test]
 fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
     let clips = clips();
-    let (mut controller, low) = with_track(Track::new("walk").weight(0.4).starting_at(2.5));
-    let high = controller
-        .add_track(Track::new("run").weight(0.6).priority(Priority::High).mask("upper").blend(BlendMode::Override));
-    controller.add_track(Track::new("step").weight(0.0));
-    controller.add_track(Track::new("idle").enabled(false));
-    controller.add_track(Track::new("nowhere"));
-    controller.add_track(Track::new("idle").weight(f32::NAN));
-    controller.add_track(Track::new("idle").weight(-1.0));
+    let (mut controller, low) = with_track(AnimationTrack::new("walk").weight(0.4).starting_at(2.5));
+    let high = controller.add_track(
+        AnimationTrack::new("run").weight(0.6).priority(TrackPriority::High).mask("upper").blend(BlendMode::Override),
+    );
+    controller.add_track(AnimationTrack::new("step").weight(0.0));
+    controller.add_track(AnimationTrack::new("idle").enabled(false));
+    controller.add_track(AnimationTrack::new("nowhere"));
+    controller.add_track(AnimationTrack::new("idle").weight(f32::NAN));
+    controller.add_track(AnimationTrack::new("idle").weight(-1.0));
     let check = |controller: &AnimationController, now: f64| {
         let layers: Vec<_> = controller.layers(&clips).collect();
         assert_eq!(layers.iter().map(|layer| (layer.track, layer.clip)).collect::<Vec<_>>(), [(low, 1), (high, 2)]);
         assert_eq!((layers[0].time, layers[0].weight, layers[0].mask), (0.5 + now, 0.4, None));
-        assert_eq!((layers[1].time, layers[1].priority, layers[1].mask), (now, Priority::High, Some("upper")));
+        assert_eq!((layers[1].time, layers[1].priority, layers[1].mask), (now, TrackPriority::High, Some("upper")));
         assert_eq!((layers[0].blend, layers[1].blend), (BlendMode::Blend, BlendMode::Override));
     };
     check(&controller, 0.0);
@@ -104,9 +105,9 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
 
 #[test]
 fn rule_6_a_loop_wraps_once_holds_and_a_ping_pong_comes_back() {
-    let place = |playback: Playback, position: f64| {
+    let place = |playback: PlaybackMode, position: f64| {
         let clips = [clip("c", 2.0, playback, &[])];
-        let (mut controller, track) = with_track(Track::new("c").starting_at(position).speed(0.0));
+        let (mut controller, track) = with_track(AnimationTrack::new("c").starting_at(position).speed(0.0));
         advance(&mut controller, &clips, 1.0);
         let time = controller.track(track).unwrap().time();
         assert_eq!(controller.layers(&clips[..]).next().unwrap().time, time);
@@ -114,23 +115,23 @@ fn rule_6_a_loop_wraps_once_holds_and_a_ping_pong_comes_back() {
         time
     };
     let at = [-0.5, 0.0, 1.5, 2.0, 2.5, 4.5, 6.5];
-    assert_eq!(at.map(|p| place(Playback::Loop, p)), [1.5, 0.0, 1.5, 0.0, 0.5, 0.5, 0.5]);
-    assert_eq!(at.map(|p| place(Playback::Once, p)), [0.0, 0.0, 1.5, 2.0, 2.0, 2.0, 2.0]);
-    assert_eq!(at.map(|p| place(Playback::PingPong, p)), [0.5, 0.0, 1.5, 2.0, 1.5, 0.5, 1.5]);
+    assert_eq!(at.map(|p| place(PlaybackMode::Loop, p)), [1.5, 0.0, 1.5, 0.0, 0.5, 0.5, 0.5]);
+    assert_eq!(at.map(|p| place(PlaybackMode::Once, p)), [0.0, 0.0, 1.5, 2.0, 2.0, 2.0, 2.0]);
+    assert_eq!(at.map(|p| place(PlaybackMode::PingPong, p)), [0.5, 0.0, 1.5, 2.0, 1.5, 0.5, 1.5]);
 }
 
 #[test]
 fn rule_6_a_clip_without_length_is_its_pose_and_never_no_number() {
-    for playback in [Playback::Loop, Playback::Once, Playback::PingPong] {
+    for playback in [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong] {
         for duration in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut broken = clip("c", 0.0, playback, &[(0.0, "k")]);
             broken.duration = duration;
             let clips = [broken];
-            let (mut controller, track) = with_track(Track::new("c").speed(-3.0));
+            let (mut controller, track) = with_track(AnimationTrack::new("c").speed(-3.0));
             let names: Vec<_> = (0..3).flat_map(|_| fired(&mut controller, &clips, 0.5)).collect();
             assert_eq!(names, ["k"]);
             let track = controller.track(track).unwrap();
-            assert_eq!((track.time(), track.is_finished()), (0.0, playback == Playback::Once));
+            assert_eq!((track.time(), track.is_finished()), (0.0, playback == PlaybackMode::Once));
             assert_eq!(controller.layers(&clips[..]).next().unwrap().time, 0.0);
         }
     }
@@ -139,7 +140,7 @@ fn rule_6_a_clip_without_length_is_its_pose_and_never_no_number() {
 #[test]
 fn rule_6_a_finished_clip_stays_on_its_last_frame_and_turns_round_at_once() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("once"));
+    let (mut controller, track) = with_track(AnimationTrack::new("once"));
     advance(&mut controller, &clips, 100.0);
     assert_eq!(controller.track(track).unwrap().time(), 1.0);
     assert!(controller.track(track).unwrap().is_finished());
@@ -153,7 +154,7 @@ fn rule_6_a_finished_clip_stays_on_its_last_frame_and_turns_round_at_once() {
 #[test]
 fn rule_6_a_track_can_override_the_playback_of_its_clip() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step").playback(Playback::Once));
+    let (mut controller, track) = with_track(AnimationTrack::new("step").playback(PlaybackMode::Once));
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(words(&events, &clips), ["step started", "0", "half", "step finished"]);
     controller.track_mut(track).unwrap().playback = None;
@@ -163,9 +164,9 @@ fn rule_6_a_track_can_override_the_playback_of_its_clip() {
 #[test]
 fn synchronised_tracks_keep_the_fraction_of_the_first_one() {
     let clips = clips();
-    let (mut controller, walk) = with_track(Track::new("walk").sync(1));
-    let run = controller.add_track(Track::new("run").sync(1).speed(17.0).starting_at(0.9));
-    let free = controller.add_track(Track::new("idle").sync(2));
+    let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1));
+    let run = controller.add_track(AnimationTrack::new("run").sync(1).speed(17.0).starting_at(0.9));
+    let free = controller.add_track(AnimationTrack::new("idle").sync(2));
     let mut names = Vec::new();
     for _ in 0..50 {
         names.extend(fired(&mut controller, &clips, 0.1));
@@ -186,8 +187,8 @@ fn synchronised_tracks_keep_the_fraction_of_the_first_one() {
 fn synchronised_tracks_fire_the_same_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
-        let (mut controller, leader) = with_track(Track::new("walk").sync(1).speed(1.3));
-        controller.add_track(Track::new("step").sync(1));
+        let (mut controller, leader) = with_track(AnimationTrack::new("walk").sync(1).speed(1.3));
+        controller.add_track(AnimationTrack::new("step").sync(1));
         controller.key_track_speed(leader, -2.0, 0.7, 1.9, Default::default());
         let names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 5.03 / f64::from(steps))).collect();
         names
@@ -201,7 +202,7 @@ fn synchronised_tracks_fire_the_same_however_time_is_cut() {
 #[test]
 fn a_track_can_be_given_another_clip() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("step"));
+    let (mut controller, track) = with_track(AnimationTrack::new("step"));
     advance(&mut controller, &clips, 0.75);
     controller.track_mut(track).unwrap().set_clip("once");
     let events = advance(&mut controller, &clips, 0.5);
@@ -211,9 +212,9 @@ fn a_track_can_be_given_another_clip() {
 #[test]
 fn nothing_that_is_no_number_survives_an_advance() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("walk").starting_at(f64::NAN).speed(f64::NAN));
-    controller.add_track(Track::new("run").speed(f64::INFINITY).starting_at(f64::NEG_INFINITY));
-    controller.add_track(Track::new("run").speed(f64::MAX));
+    let (mut controller, track) = with_track(AnimationTrack::new("walk").starting_at(f64::NAN).speed(f64::NAN));
+    controller.add_track(AnimationTrack::new("run").speed(f64::INFINITY).starting_at(f64::NEG_INFINITY));
+    controller.add_track(AnimationTrack::new("run").speed(f64::MAX));
     for dt in [1.0, 1e308, 1e308, f64::MAX] {
         advance(&mut controller, &clips, dt);
     }
@@ -225,13 +226,13 @@ fn nothing_that_is_no_number_survives_an_advance() {
 #[test]
 fn events_name_their_track() {
     let clips = clips();
-    let (mut controller, track) = with_track(Track::new("once"));
-    controller.add_track(Track::new("nothing"));
+    let (mut controller, track) = with_track(AnimationTrack::new("once"));
+    controller.add_track(AnimationTrack::new("nothing"));
     let events = advance(&mut controller, &clips, 2.0);
     let mine: Vec<Option<TrackId>> = events
         .iter()
-        .filter(|event| !matches!(event, ControllerEvent::UnknownClip { .. }))
-        .map(ControllerEvent::track)
+        .filter(|event| !matches!(event, PlaybackEvent::UnknownClip { .. }))
+        .map(PlaybackEvent::track)
         .collect();
     assert_eq!(mine, [Some(track); 5]);
 }

@@ -6,7 +6,7 @@
 
 use super::choices::Choices;
 use bevy_marionette::{
-    controller::{BlendMode, Priority},
+    controller::{BlendMode, TrackPriority},
     format::{Diagnostic, FormatError, Reporter, Severity, m3d, md5},
     import::{
         ImportSettings, Imported, Limits, Manifest, assemble, clip_from_md5, from_m3d, from_md5, skeleton_of_anim,
@@ -209,7 +209,7 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
             let mut layer = ClipLayer::new(clips.get(choices.below(clips.len().max(1)))?, f64::from(choices.number()));
             layer.weight = if scaled { choices.number().min(1.0) } else { choices.number() };
             layer.mask = choices.chance().then_some(&mask);
-            layer.priority = choices.pick(&[Priority::Low, Priority::High]);
+            layer.priority = choices.pick(&[TrackPriority::Low, TrackPriority::High]);
             layer.mode = choices.pick(&[BlendMode::Blend, BlendMode::Additive, BlendMode::Override]);
             Some(layer)
         })

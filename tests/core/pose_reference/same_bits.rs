@@ -35,7 +35,7 @@ fn palette_of(step: u32) -> Vec<Mat4> {
         layer(0, 0.6),
         ClipLayer { mask: Some(&mask), ..layer(1, 0.3) },
         layer(3, 0.45),
-        ClipLayer { priority: Priority::High, mask: Some(&mask), ..layer(2, 1.0) },
+        ClipLayer { priority: TrackPriority::High, mask: Some(&mask), ..layer(2, 1.0) },
         ClipLayer { mode: BlendMode::Additive, ..layer(3, 0.25) },
         ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..layer(1, 0.5) },
     ];

@@ -6,9 +6,9 @@ use std::{fmt, ops::Deref, sync::Arc};
 /// The name of a clip, a mask or a callback: text that is cheap to clone.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct Label(Arc<str>);
+pub struct AnimationName(Arc<str>);
 
-impl Label {
+impl AnimationName {
     /// A label from a `&str`, a `String` or an `Arc<str>`.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
@@ -32,7 +32,7 @@ impl Label {
     }
 }
 
-impl Deref for Label {
+impl Deref for AnimationName {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -40,50 +40,50 @@ impl Deref for Label {
     }
 }
 
-impl fmt::Debug for Label {
+impl fmt::Debug for AnimationName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-impl fmt::Display for Label {
+impl fmt::Display for AnimationName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self)
     }
 }
 
-impl From<&str> for Label {
+impl From<&str> for AnimationName {
     fn from(text: &str) -> Self {
         Self::new(text)
     }
 }
 
-impl From<Arc<str>> for Label {
+impl From<Arc<str>> for AnimationName {
     fn from(text: Arc<str>) -> Self {
         Self(text)
     }
 }
 
-impl PartialEq<str> for Label {
+impl PartialEq<str> for AnimationName {
     fn eq(&self, text: &str) -> bool {
         **self == *text
     }
 }
 
-impl PartialEq<&str> for Label {
+impl PartialEq<&str> for AnimationName {
     fn eq(&self, text: &&str) -> bool {
         **self == **text
     }
 }
 
 // By hand, because serde's feature `rc` is off.
-impl Serialize for Label {
+impl Serialize for AnimationName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Label {
+impl<'de> Deserialize<'de> for AnimationName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
     }
