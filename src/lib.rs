@@ -1,21 +1,135 @@
-//! Skinned characters for Bevy: Luna's `.m3d` and id's `.md5mesh`/`.md5anim`, a D3DX-style animation
-//! controller with exact callbacks, and direct GPU skinning.
+//! Skinned characters for Bevy: load `.m3d` and MD5 files, blend and queue their clips with an animation controller
+//! modeled on D3DX, and draw them with Bevy's GPU skinning, without an entity per joint.
+#![cfg_attr(
+    feature = "bevy",
+    doc = r#"
+# Getting started
+
+Add [`MarionettePlugins`] after Bevy's plugins, then spawn a [`SkinnedCharacter`](character::SkinnedCharacter) with an
+[`AnimationController`](controller::AnimationController):
+
+```no_run
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+
+fn main() {
+    App::new()
+        .add_plugins((DefaultPlugins.set(render_plugin()), MarionettePlugins))
+        .add_systems(Startup, spawn)
+        .run();
+}
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.character.ron")),
+        AnimationController::playing("walk"),
+    ));
+    commands.spawn((Camera3d::default(), Transform::from_xyz(1.5, 1.5, -4.0).looking_at(Vec3::Y, Vec3::Y)));
+    commands.spawn((DirectionalLight::default(), Transform::from_xyz(-2.0, 4.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y)));
+}
+```
+
+# Table of contents
+
+Loading
+
+* [Spawn a character](character::SkinnedCharacter), and [know when it is ready](character::CharacterReady)
+* [Add clips, masks, sockets and callback keys with a manifest](import::Manifest)
+* [Change scale, axes and limits](import::ImportSettings), or [skip textures](asset::TextureMode)
+* [Address meshes, materials and clips by label](asset::CharacterAssetLabel)
+* [Build a character from code](asset::build_character)
+
+Playing
+
+* [Play, cross-fade, queue and reverse clips](controller#everyday-use)
+* [Layer tracks with priorities, weights and masks](controller#tracks-priority-and-the-blend)
+* [Choose a blend for an overlay](controller#which-blend-for-an-overlay)
+* [Schedule changes as timed events](controller#timed-events)
+* [Save and restore what plays](controller::AnimationController::snapshot)
+* Come from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
+
+Reacting
+
+* [Listen to callbacks](character::AnimationCallback) and [other playback events](character#reexports)
+* [Add callback keys in code](controller::AnimationController::add_callback)
+
+Joints and parts
+
+* [Attach entities to joints](character::AttachedTo)
+* [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
+* [Pose joints by hand](character::PoseOverrides)
+* [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
+* [Find the character and joint that a ray hits](character::CharacterRayCast)
+
+Performance
+
+* [Share poses in crowds](character::PoseSharing), [pose distant characters less often](character::UpdateRate)
+* [See where the time goes](character::PoseCounts)
+* [Schedule your systems around ours](character::CharacterSystems)
+"#
+)]
+#![cfg_attr(
+    feature = "inspector",
+    doc = "
+Debugging
+
+* [Open the inspector](inspector::MarionetteInspectorPlugin)
+* [Draw skeletons](inspector::DrawSkeleton), [show weights on the skin](character::WeightView)
+"
+)]
+#![cfg_attr(
+    feature = "bevy",
+    doc = r#"
+# Why is nothing happening?
+
+**The character doesn't appear.** Make sure you have added [`MarionettePlugins`], and look for errors in the log: they
+name the file, line and column. The camera may also be inside the character or far too close: set the manifest's
+[`scale`](import::Manifest::scale), for example 0.0254 for a model in inches.
+
+**The character doesn't move.** Controllers start with no track playing. Spawn
+[`AnimationController::playing`](controller::AnimationController::playing) or call
+[`play`](controller::AnimationController::play). If a clip's name is unknown, the log says so once, with the names that
+exist.
+
+**The character is white or black.** A texture is missing, or Bevy's feature for its format (`png`, `tga`, `dds`, `jpeg`)
+is disabled.
+
+**Callbacks never arrive.** Clips have no callback keys of their own: add them
+[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
+and disabled tracks don't fire.
+
+**A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.
+
+**The pose I read is old.** Poses are updated in `PostUpdate`. Run your system after
+[`CharacterSystems`](character::CharacterSystems), and see [`ModelPose`](character::ModelPose) for characters out of view.
+
+# Feature flags
+
+| feature | default | adds |
+| --- | --- | --- |
+| `bevy` | yes | the Bevy plugins. Without it, the crate contains only the modules that know no ECS and builds in seconds |
+| `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
+| `cli` | no | the `marionette` command-line tool, which needs no Bevy |
+
+Image formats are Bevy's features: enable `png`, `tga`, `dds` or `jpeg` there.
+"#
+)]
 //!
-//! # How a file becomes a moving character
+//! # Modules
 //!
-//! | room | holds | stands on |
+//! | module | contains | depends on |
 //! | --- | --- | --- |
-//! | [`format`](mod@format) | what a file says: one lexer, the file structs, their parsers and writers, diagnostics | |
-//! | [`model`] | skeleton, clips and skin, wherever they came from | |
-//! | [`import`] | files → models: axes, hand, winding, influences, bind recovery, normals; and back; the manifest | `format`, `model` |
-//! | [`controller`] | who plays what, when: tracks, priorities, timed events, queue, cross-fades | `model` |
-//! | [`pose`] | the hot jobs: sample, blend, mask, overrides, IK, local → model, palette | `model`, `controller` |
+//! | [`format`](mod@format) | lexer, parsers and writers for `.m3d` and MD5; diagnostics | |
+//! | [`model`] | skeletons, clips and skins, independent of any file format | |
+//! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
+//! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
+//! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose` |
 #![cfg_attr(
     feature = "bevy",
     doc = "\
-| [`asset`] | the `Character` asset, its loaders and labelled parts | all above |
+| [`asset`] | the `Character` asset, its loaders and labeled sub-assets | all of the above |
 | [`character`] | components, systems and events of playing characters | `asset` |
-| [`render`] | palettes into Bevy's skin buffer; the choice of backend | `character` |"
+| [`render`] | skinning matrices in Bevy's GPU buffer; choosing the graphics backend | `character` |"
 )]
 #![cfg_attr(
     feature = "inspector",
@@ -23,20 +137,7 @@
 | [`inspector`] | the egui panel, drawn skeletons | `character` |"
 )]
 //!
-//! No room knows one that stands on it. Without the feature `bevy` the first five build by themselves.
-#![cfg_attr(
-    feature = "bevy",
-    doc = "
-# Why is nothing happening?
-
-* Nothing appears: is [`MarionettePlugins`] added, and does the log name the asset? Errors say file, line
-  and column.
-* It stands still: a controller plays nothing by itself; see [`AnimationController::playing`](controller::AnimationController::playing).
-  An unknown clip name is logged once, with the names there are.
-* Black or white: a texture is missing or its format's feature (`png`, `tga`, `dds`, `jpeg`) is off in Bevy.
-* Callbacks never come: keys live in the manifest or are added in code; paused and disabled tracks fire none.
-"
-)]
+//! A module depends only on modules above it in this table. The first five build without Bevy.
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -56,7 +157,7 @@ pub mod render;
 #[cfg(feature = "inspector")]
 pub mod inspector;
 
-/// The values that callback keys carry are [`ron::Value`]s.
+/// Callback keys carry data as [`ron::Value`].
 pub use ron;
 
 #[cfg(feature = "bevy")]
@@ -66,7 +167,7 @@ pub use plugins::MarionettePlugins;
 #[cfg(feature = "bevy")]
 pub use render::render_plugin;
 
-/// What an app that plays characters needs.
+/// The most common types for apps that play characters.
 #[cfg(feature = "bevy")]
 pub mod prelude {
     pub use crate::{
@@ -88,7 +189,7 @@ pub mod prelude {
     pub use crate::inspector::{DrawSkeleton, MarionetteInspectorPlugin};
 }
 
-/// The README's code is compiled as a test.
+/// Compiles the README's code as tests.
 #[cfg(all(doctest, feature = "bevy"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
