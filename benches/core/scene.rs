@@ -39,7 +39,7 @@ pub fn clip_of(skeleton: &Skeleton, seed: u64, moves: impl Fn(usize) -> bool) ->
             let (frame, joint) = (i / joints, i % joints);
             let (axis, phase) = axes[joint];
             let swing = (frame as f32 * 0.2 + phase).sin();
-            let rest = skeleton.rest_of(joint);
+            let rest = skeleton.rest_of(joint as u16);
             let shift = if moves(joint) { axis * swing * 0.1 } else { Vec3::ZERO };
             JointTransform::new(rest.translation + shift, rest.rotation * Quat::from_axis_angle(axis, swing * 0.5))
         })

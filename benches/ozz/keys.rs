@@ -100,7 +100,7 @@ fn reaches(skeleton: &Skeleton) -> Vec<f32> {
     let mut reaches = vec![0.1_f32; skeleton.len()];
     for joint in (0..skeleton.len()).rev() {
         if let Some(parent) = skeleton.parents()[joint] {
-            let reach = skeleton.rest_of(joint).translation.length() + reaches[joint];
+            let reach = skeleton.rest_of(joint as u16).translation.length() + reaches[joint];
             let parent = &mut reaches[usize::from(parent)];
             *parent = parent.max(reach);
         }

@@ -88,7 +88,7 @@ fn agree(scene: &Scene) {
     let mut lengths = vec![1.0_f32; scene.skeleton.len()];
     for joint in 0..lengths.len() {
         if let Some(parent) = scene.skeleton.parents()[joint] {
-            lengths[joint] = lengths[usize::from(parent)] + scene.skeleton.rest_of(joint).translation.length();
+            lengths[joint] = lengths[usize::from(parent)] + scene.skeleton.rest_of(joint as u16).translation.length();
         }
     }
     let length = lengths.iter().copied().fold(0.0, f32::max);

@@ -33,7 +33,7 @@ impl JointCharacter {
         let joints = (0..skeleton.len()).map(|joint| {
             // Two joints may share a name, and a target is found by its name.
             let name = Name::new(format!("{joint} {}", skeleton.names()[joint]));
-            (name, transform(skeleton.rest_of(joint)), skeleton.parents()[joint].map(usize::from))
+            (name, transform(skeleton.rest_of(joint as u16)), skeleton.parents()[joint].map(usize::from))
         });
         let joints: Vec<_> = joints.collect();
         let handles = character.clips.iter().map(|clip| clips.add(curves(clip, &joints)));

@@ -66,7 +66,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let mut joints: Vec<Joint> = Vec::new();
     let mut parts = Vec::new();
     for plate in &PLATES {
-        let found: Option<Vec<u16>> = plate.joints.iter().map(|name| body.skeleton.find(name)).collect();
+        let found: Option<Vec<u16>> = plate.joints.iter().map(|name| body.skeleton.joint(name)).collect();
         let Some(found) = found else { continue };
         let is_under = |part: &&CharacterPart| plate.over.iter().any(|word| part.name.contains(word));
         let skins = body.parts.iter().filter(is_under).filter_map(|part| Some((part, meshes.get(&part.mesh)?)));
@@ -75,7 +75,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
         skins.for_each(|(part, mesh)| sheet.take_in(mesh, part, &found, &mut places));
         sheet.keep(|vertex| vertex.share() - 0.5);
         if let Some((end, from, to)) = plate.along
-            && let Some(end) = body.skeleton.find(end)
+            && let Some(end) = body.skeleton.joint(end)
         {
             let [a, b] = [found[0], end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
             let bone = b - a;
@@ -85,7 +85,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
         }
         sheet.beat(plate.off, plate.keel);
         let palette = found.iter().map(|&joint| {
-            let name = &body.skeleton.names()[usize::from(joint)];
+            let name = body.skeleton.name(joint);
             let known = joints.iter().position(|joint| *joint.name == **name);
             known.unwrap_or_else(|| {
                 joints.push(Joint {

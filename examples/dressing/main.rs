@@ -135,7 +135,7 @@ fn look_inside(
     characters: Res<Assets<Character>>,
     bodies: Query<(Entity, Option<&WeightView>, Option<&DrawSkeleton>), (With<SkinnedCharacter>, Without<WornBy>)>,
 ) {
-    let thigh = || characters.get(&scout.0)?.skeleton.find("thigh.L");
+    let thigh = || characters.get(&scout.0)?.skeleton.joint("thigh.L");
     for (body, view, drawn) in &bodies {
         let mut body = commands.entity(body);
         if keys.just_pressed(KeyCode::KeyW) {

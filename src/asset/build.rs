@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     import::{Imported, Manifest},
-    model::{Model, SkeletalClip},
+    model::{BoundingBox, Model, SkeletalClip},
     pose::{Mask, PartBounds, Reach},
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
@@ -97,7 +97,6 @@ pub(super) fn assemble_character(
         .collect();
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
-    let rest = skeleton.rest_model();
     let bounds: Vec<PartBounds> = parts.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
     let reach = Reach::new(&skeleton, clips.iter().map(|clip| &**clip));
     let over_clips: Vec<_> = clips.iter().map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip)).collect();
@@ -112,7 +111,7 @@ pub(super) fn assemble_character(
                 mesh,
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 palette: part.palette.as_slice().into(),
-                rest_bounds: aabb(bounds.posed(&rest).unwrap_or_else(|| enclose(&part.positions))),
+                rest_bounds: aabb(bounds.posed(skeleton.rest_model()).unwrap_or_else(|| enclose(&part.positions))),
                 clip_bounds: over_clips
                     .iter()
                     .map(|over_clip| aabb(over_clip[index].unwrap_or_else(|| enclose(&part.positions))))
@@ -131,13 +130,13 @@ pub(super) fn assemble_character(
     }
     sub_assets.extend(sink.other(CharacterAssetLabel::Skeleton, SkeletonAsset(skeleton.clone())));
     let masks = manifest.masks.iter().map(|(name, mask)| {
-        let roots: Vec<_> = mask.roots.iter().filter_map(|root| skeleton.find(root)).collect();
+        let roots: Vec<_> = mask.roots.iter().filter_map(|root| skeleton.joint(root)).collect();
         (name.clone(), Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)))
     });
     let sockets = manifest.sockets.iter().filter_map(|(name, socket)| {
         let scale = Vec3::splat(socket.scale);
         let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
-        Some((name.clone(), Socket { joint: skeleton.find(&socket.joint)?, offset }))
+        Some((name.clone(), Socket { joint: skeleton.joint(&socket.joint)?, offset }))
     });
     Character {
         masks: masks.collect::<HashMap<_, _>>(),
@@ -150,12 +149,11 @@ pub(super) fn assemble_character(
     }
 }
 
-fn aabb((low, high): (Vec3, Vec3)) -> Aabb {
-    Aabb::from_min_max(low, high)
+fn aabb(bounds: BoundingBox) -> Aabb {
+    Aabb::from_min_max(bounds.min, bounds.max)
 }
 
 /// The box of a part that no joint moves.
-fn enclose(positions: &[Vec3]) -> (Vec3, Vec3) {
-    let first = positions.first().copied().unwrap_or_default();
-    positions.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)))
+fn enclose(positions: &[Vec3]) -> BoundingBox {
+    BoundingBox::enclosing(positions.iter().copied()).unwrap_or_default()
 }

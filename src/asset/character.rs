@@ -88,7 +88,7 @@ impl Character {
 
     /// The socket called `name`, or else the joint of that name without an offset.
     pub fn socket(&self, name: &str) -> Option<Socket> {
-        let joint = || Some(Socket { joint: self.skeleton.find(name)?, offset: Affine3A::IDENTITY });
+        let joint = || Some(Socket { joint: self.skeleton.joint(name)?, offset: Affine3A::IDENTITY });
         self.sockets.get(name).copied().or_else(joint)
     }
 

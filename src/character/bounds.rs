@@ -73,5 +73,5 @@ pub(super) fn follow_pose(
 
 /// A part's box in a pose.
 pub(super) fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
-    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |(low, high)| Aabb::from_min_max(low, high))
+    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |bounds| Aabb::from_min_max(bounds.min, bounds.max))
 }

@@ -3,7 +3,7 @@
 use super::{CharacterParts, SkinnedCharacter, redraw::Poses};
 use crate::{
     asset::CharacterPart,
-    model::JointIndex,
+    model::{BoundingBox, JointIndex},
     pose::{Palette, PickSkin, Scratch, SkinHit, TriangleIndices, ray_meets_box},
 };
 use bevy::{
@@ -128,8 +128,8 @@ impl CharacterRayCast<'_, '_> {
     }
 }
 
-fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> (Vec3, Vec3) {
-    let rest = || (part.rest_bounds.min().into(), part.rest_bounds.max().into());
+fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> BoundingBox {
+    let rest = || BoundingBox { min: part.rest_bounds.min().into(), max: part.rest_bounds.max().into() };
     part.bounds.posed(joints).unwrap_or_else(rest)
 }
 

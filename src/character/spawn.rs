@@ -97,7 +97,7 @@ pub(super) fn follow_assets(
         }
         clear(&mut commands, &mut parts);
         if let Some(mut pose) = pose {
-            *pose = ModelPose { joints: character.skeleton.rest_model(), evaluated: 0 };
+            *pose = ModelPose { joints: character.skeleton.rest_model().to_vec(), evaluated: 0 };
         }
         let rest = character.rest_bounds();
         *parts = CharacterParts {

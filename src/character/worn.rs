@@ -83,7 +83,7 @@ pub(super) fn follow_bodies(
         let of = (Some(outermost), character.version, body.version);
         let is_new = joints.of != of;
         if is_new {
-            let matched = |name: &std::sync::Arc<str>| body.skeleton.find(name);
+            let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
             *joints = WornJoints { of, joints: character.skeleton.names().iter().map(matched).collect() };
             if said.insert((of.1, of.2)) {
                 warn_missing(character, body, &joints.joints);
@@ -119,7 +119,7 @@ fn take_over(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &
         let matrix = match from.and_then(|from| body.get(usize::from(from))) {
             Some(matrix) => *matrix,
             None => {
-                let rest = character.skeleton.rest_of(joint).to_affine();
+                let rest = character.skeleton.rest_of(joint as JointIndex).to_affine();
                 parent.map_or(rest, |parent| pose[usize::from(parent)] * rest)
             }
         };
@@ -141,7 +141,7 @@ fn warn_missing(character: &Character, body: &Character, matched: &[Option<Joint
         .iter()
         .take(SHOWN)
         .map(|&joint| {
-            let name = &character.skeleton.names()[usize::from(joint)];
+            let name = character.skeleton.name(joint);
             let near = body.skeleton.nearest_name(name);
             near.map_or(format!("`{name}`"), |near| format!("`{name}` (did you mean `{near}`?)"))
         })

@@ -312,7 +312,7 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         .iter()
         .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
     let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
-    let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.find(joint).is_none()).collect();
+    let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
     for (user, joint) in missing {
         let mut diagnostic = Diagnostic::warning(file, format!("{user} names joint `{joint}`, which the model lacks"));
         if let Some(near) = skeleton.nearest_name(joint) {

@@ -20,7 +20,7 @@ pub(super) struct Reach<'a> {
 impl<'a> Reach<'a> {
     /// Of the rest pose; or why it cannot be reckoned with.
     pub(super) fn new(skeleton: &'a Skeleton) -> Result<Self, String> {
-        let rest = (0..skeleton.len()).map(|joint| measure(skeleton.rest_of(joint)));
+        let rest = skeleton.joints().map(|joint| measure(skeleton.rest_of(joint)));
         let reach = Self { skeleton, most: rest.collect() };
         let sum = reach.sum(&reach.most);
         sum.map_or_else(|message| Err(format!("at rest {message}")), |()| Ok(reach))
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn stretch(skeleton: &Skeleton, only: usize, scale: f32) -> SkeletalClip {
-        let mut transforms: Vec<JointTransform> = (0..skeleton.len()).map(|j| skeleton.rest_of(j)).collect();
+        let mut transforms: Vec<JointTransform> = skeleton.joints().map(|j| skeleton.rest_of(j)).collect();
         transforms[only].scale.x = scale;
         let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
         SkeletalClip::new(ClipTiming::new("stretch", 1.0), &frames).unwrap()

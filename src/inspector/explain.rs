@@ -67,7 +67,7 @@ fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) 
     let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
     let (first, second) = (clip.transform_at(joint, first), clip.transform_at(joint, second));
     let turned = first.rotation.lerp(second.rotation, fraction);
-    let from = if clip.additive { JointTransform::IDENTITY } else { character.skeleton.rest_of(joint) };
+    let from = if clip.additive { JointTransform::IDENTITY } else { character.skeleton.rest_of(joint as JointIndex) };
     from.rotation.angle_between(turned).to_degrees()
 }
 
@@ -155,7 +155,7 @@ pub(super) fn show(
         }
         let at = usize::from(joint);
         let shown = local_of(character, item.joints(), at).rotation;
-        let turn = character.skeleton.rest_of(at).rotation.angle_between(shown).to_degrees();
+        let turn = character.skeleton.rest_of(joint).rotation.angle_between(shown).to_degrees();
         ui.add_space(6.0);
         ui.label(RichText::new(format!("The pose shown is turned {turn:.1}° from rest.")).weak());
     });

@@ -138,7 +138,7 @@ pub(super) fn show(
         if let Some(model) = item.joints().get(at) {
             section(ui, "Model", false, |ui| numbers::transform(ui, "model", &JointTransform::from_affine(*model)));
         }
-        section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(at)));
+        section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(joint)));
         let inverse = skeleton.inverse_bind()[at];
         section(ui, "Bind, in the model", false, |ui| {
             let bind = JointTransform::from_affine(inverse.inverse());
@@ -184,14 +184,14 @@ fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) 
 pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
     let skeleton = &character.skeleton;
     let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
-        return skeleton.rest_of(joint);
+        return skeleton.rest_of(joint as JointIndex);
     };
     let local = match skeleton.parents()[joint] {
         Some(parent) => JointTransform::from_affine(posed[usize::from(parent)].inverse() * *model),
         None => JointTransform::from_affine(*model),
     };
     // A parent of scale zero has no inverse.
-    if local.is_finite() { local } else { skeleton.rest_of(joint) }
+    if local.is_finite() { local } else { skeleton.rest_of(joint as JointIndex) }
 }
 
 fn section(ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
@@ -200,7 +200,7 @@ fn section(ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui))
 
 /// A line of the tree; whether the pointer is on it.
 fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &Row, height: f32, posed: bool) -> bool {
-    let name = &character.skeleton.names()[usize::from(row.joint)];
+    let name = character.skeleton.name(row.joint);
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height), egui::Sense::click());
     let selected = state.selected == Some(row.joint);
@@ -244,7 +244,7 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
 /// Name, parent, the other side, and the vertices it moves.
 fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: JointIndex) {
     let skeleton = &character.skeleton;
-    let name = |joint: JointIndex| &*skeleton.names()[usize::from(joint)];
+    let name = |joint: JointIndex| &**skeleton.name(joint);
     ui.horizontal(|ui| {
         ui.label(RichText::new(name(joint)).strong().size(15.0));
         ui.weak(format!("#{joint}"));

@@ -10,7 +10,7 @@ use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 /// `Left…`/`Right…`, a closing capital as in `handL`, a leading letter as in `larm`.
 pub fn mirror_joint(skeleton: &Skeleton, joint: JointIndex) -> Option<JointIndex> {
     let name = skeleton.names().get(usize::from(joint))?;
-    mirrored_names(name).iter().find_map(|name| skeleton.find(name))
+    mirrored_names(name).iter().find_map(|name| skeleton.joint(name))
 }
 
 /// What a joint of the other side may be called, the surest first.
@@ -67,13 +67,13 @@ fn other_side(letter: char) -> Option<char> {
 pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
     let to = mirror_joint(skeleton, given.joint)?;
     let rest = skeleton.rest_model();
-    let plane = Plane::between_sides(skeleton, &rest);
+    let plane = Plane::between_sides(skeleton, rest);
     let (from_at, to_at) = (usize::from(given.joint), usize::from(to));
     let parent =
         |joint: usize| skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| rest[usize::from(parent)]);
     let transform = match given.space {
         JointSpace::Parent => {
-            let (from_rest, to_rest) = (skeleton.rest_of(from_at), skeleton.rest_of(to_at));
+            let (from_rest, to_rest) = (skeleton.rest_of(given.joint), skeleton.rest_of(to));
             let (from_frame, to_frame) = (Frame::new(&parent(from_at)), Frame::new(&parent(to_at)));
             let turn = given.transform.rotation * from_rest.rotation.inverse();
             let shift = given.transform.translation - from_rest.translation;

@@ -4,6 +4,7 @@
 //! Joints come parents first, and poses are kept as structure-of-arrays rows of four joints
 //! ([`SoaTransform`]), the shape in which the jobs of [`crate::pose`] work.
 
+mod bounding_box;
 mod clip;
 mod material;
 mod skeleton;
@@ -11,6 +12,7 @@ mod skin;
 mod timing;
 mod transform;
 
+pub use bounding_box::BoundingBox;
 pub use clip::{ChannelSlot, ClipError, ClipFrames, NumberRange, Quantisation, RowTracks, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};

@@ -2,7 +2,7 @@
 
 use super::{JointTransform, SoaTransform};
 use glam::Affine3A;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Index of a joint in its [`Skeleton`].
 pub type JointIndex = u16;
@@ -53,6 +53,7 @@ pub struct Skeleton {
     names: Arc<[Arc<str>]>,
     parents: Vec<Option<JointIndex>>,
     rest: Vec<SoaTransform>,
+    rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
     scaled: bool,
 }
@@ -75,11 +76,17 @@ impl Skeleton {
             }
         }
         let rest: Vec<_> = joints.iter().map(|j| j.rest).collect();
+        let mut rest_model: Vec<Affine3A> = Vec::with_capacity(joints.len());
+        for joint in &joints {
+            let local = joint.rest.to_affine();
+            rest_model.push(joint.parent.map_or(local, |parent| rest_model[usize::from(parent)] * local));
+        }
         Ok(Self {
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
             scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
             rest: SoaTransform::rows(&rest),
+            rest_model,
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
         })
     }
@@ -89,7 +96,13 @@ impl Skeleton {
         self.parents.len()
     }
 
-    /// Whether there are no joints.
+    /// The joints' indices, parents first.
+    pub fn joints(&self) -> Range<JointIndex> {
+        // At most `MAX_JOINTS`, the largest index.
+        0..self.len() as JointIndex
+    }
+
+    /// Returns `true` if there are no joints.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
@@ -97,6 +110,14 @@ impl Skeleton {
     /// Number of rows in a pose of this skeleton.
     pub fn rows(&self) -> usize {
         self.rest.len()
+    }
+
+    /// Name of a joint.
+    ///
+    /// # Panics
+    /// If `joint` is out of range.
+    pub fn name(&self, joint: JointIndex) -> &Arc<str> {
+        &self.names[usize::from(joint)]
     }
 
     /// Names in joint order.
@@ -118,7 +139,8 @@ impl Skeleton {
     ///
     /// # Panics
     /// If `joint` is out of range.
-    pub fn rest_of(&self, joint: usize) -> JointTransform {
+    pub fn rest_of(&self, joint: JointIndex) -> JointTransform {
+        let joint = usize::from(joint);
         self.rest[joint / 4].get(joint % 4)
     }
 
@@ -132,19 +154,14 @@ impl Skeleton {
         &self.inverse_bind
     }
 
-    /// The first joint called `name`.
-    pub fn find(&self, name: &str) -> Option<JointIndex> {
+    /// The joint called `name`; the first one if several share the name.
+    pub fn joint(&self, name: &str) -> Option<JointIndex> {
         self.names.iter().position(|n| &**n == name).map(|i| i as JointIndex)
     }
 
-    /// Rest transforms in model space.
-    pub fn rest_model(&self) -> Vec<Affine3A> {
-        let mut out: Vec<Affine3A> = Vec::with_capacity(self.len());
-        for (joint, parent) in self.parents.iter().enumerate() {
-            let local = self.rest_of(joint).to_affine();
-            out.push(parent.map_or(local, |p| out[usize::from(p)] * local));
-        }
-        out
+    /// The rest pose in model space.
+    pub fn rest_model(&self) -> &[Affine3A] {
+        &self.rest_model
     }
 
     /// The same skeleton with new names for its first joints; the others keep theirs.

@@ -1,6 +1,6 @@
 //! Skin: vertices with the joints that move them.
 
-use super::JointIndex;
+use super::{BoundingBox, JointIndex};
 use glam::{Vec2, Vec3, Vec4};
 
 /// The up to four joints that move a vertex.
@@ -44,13 +44,13 @@ impl SkinPart {
     /// Joints a part may use: what devices without storage buffers can hold.
     pub const MAX_PALETTE: usize = 256;
 
-    /// Per palette entry, the box (minimum, maximum) around the vertices that joint moves, in the
-    /// joint's bind space. A joint without vertices has `None`.
+    /// Per palette entry, the box around the vertices that joint moves, in the joint's bind space;
+    /// `None` for a joint without vertices.
     ///
-    /// The posed part lies within the hull of these boxes moved by their joints: each vertex is a
-    /// mean of points that lie in one of them each.
-    pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<(Vec3, Vec3)>> {
-        let mut boxes: Vec<Option<(Vec3, Vec3)>> = vec![None; self.palette.len()];
+    /// The posed part lies within the hull of these boxes, each moved by its joint: a vertex is a
+    /// weighted mean of points that each lie in one of them.
+    pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
+        let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
         for (position, influences) in self.positions.iter().zip(&self.influences) {
             for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
                 let slot = usize::from(slot);
@@ -58,9 +58,8 @@ impl SkinPart {
                     continue;
                 };
                 if weight > 0.0 {
-                    let point = matrix.transform_point3(*position);
-                    let (low, high) = boxes[slot].unwrap_or((point, point));
-                    boxes[slot] = Some((low.min(point), high.max(point)));
+                    let point = BoundingBox::point(matrix.transform_point3(*position));
+                    boxes[slot] = Some(boxes[slot].map_or(point, |bounds| bounds.union(point)));
                 }
             }
         }

@@ -129,7 +129,7 @@ mod tests {
 
     fn run(overrides: &[JointOverride]) -> (Vec<SoaTransform>, Vec<Affine3A>) {
         let skeleton = skeleton();
-        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model());
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         AdjustJoints { skeleton: &skeleton, overrides }.run(&mut local, &mut model);
         let mut again = model.clone();
         LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false }.run(&mut again);

@@ -13,12 +13,12 @@
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
 use super::{LocalToModel, Sample};
-use crate::model::{JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
-use glam::{Affine3A, Vec3, Vec3A};
+use crate::model::{BoundingBox, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
+use glam::{Affine3A, Vec3A};
 
 /// The boxes of the vertices each joint moves, in the joint's bind space.
 ///
-/// Boxes are given as (minimum, maximum), in the space of the matrices.
+/// Boxes are given in the space of the matrices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartBounds {
     /// Joints of the skeleton, each with its box.
@@ -30,7 +30,7 @@ impl PartBounds {
     pub fn new(skeleton: &Skeleton, part: &SkinPart) -> Self {
         let boxes = part.joint_boxes(skeleton.inverse_bind());
         let boxes = part.palette.iter().zip(boxes).filter_map(|(&joint, corners)| {
-            let (min, max) = corners?;
+            let BoundingBox { min, max } = corners?;
             let joint = Some(usize::from(joint)).filter(|&joint| joint < skeleton.len())?;
             Some((joint, Bounds { min: min.into(), max: max.into() }))
         });
@@ -39,7 +39,7 @@ impl PartBounds {
 
     /// The box of the part in a pose given as matrices of the joints; `None` for a part that no joint
     /// moves, or a box that is not finite. Joints without a matrix are passed over.
-    pub fn posed(&self, model: &[Affine3A]) -> Option<(Vec3, Vec3)> {
+    pub fn posed(&self, model: &[Affine3A]) -> Option<BoundingBox> {
         self.posed_bounds(model).and_then(Bounds::corners)
     }
 
@@ -48,12 +48,12 @@ impl PartBounds {
     ///
     /// Meant for load time: it poses every frame. `None` as for [`Self::posed`], and for a clip that is
     /// not bound to the skeleton.
-    pub fn over_clip(&self, skeleton: &Skeleton, clip: &SkeletalClip) -> Option<(Vec3, Vec3)> {
+    pub fn over_clip(&self, skeleton: &Skeleton, clip: &SkeletalClip) -> Option<BoundingBox> {
         Self::each_over_clip(std::slice::from_ref(self), skeleton, clip).pop().flatten()
     }
 
     /// [`Self::over_clip`] of each of `parts`, posing every frame once for all.
-    pub fn each_over_clip(parts: &[Self], skeleton: &Skeleton, clip: &SkeletalClip) -> Vec<Option<(Vec3, Vec3)>> {
+    pub fn each_over_clip(parts: &[Self], skeleton: &Skeleton, clip: &SkeletalClip) -> Vec<Option<BoundingBox>> {
         let (rows, parents) = (skeleton.rows(), skeleton.parents());
         if clip.rows().len() != rows {
             return vec![None; parts.len()];
@@ -97,12 +97,12 @@ impl PartBounds {
         &self,
         skeleton: &Skeleton,
         clips: impl IntoIterator<Item = &'c SkeletalClip>,
-    ) -> Option<(Vec3, Vec3)> {
+    ) -> Option<BoundingBox> {
         self.within(&Reach::new(skeleton, clips))
     }
 
     /// [`Self::over_any_blend`] of the clips that `reach` was made of: for many parts of one character.
-    pub fn within(&self, reach: &Reach) -> Option<(Vec3, Vec3)> {
+    pub fn within(&self, reach: &Reach) -> Option<BoundingBox> {
         self.reach(reach).and_then(Bounds::corners)
     }
 
@@ -168,7 +168,7 @@ impl Reach {
                 roots[joint] = Some(roots[joint].map_or(at, |bounds| bounds.union(at)));
             }
         };
-        (0..parents.len()).for_each(|joint| see(joint, skeleton.rest_of(joint)));
+        skeleton.joints().for_each(|joint| see(joint.into(), skeleton.rest_of(joint)));
         for clip in clips.into_iter().filter(|clip| clip.rows().len() == skeleton.rows()) {
             for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
                 (0..clip.frame_count()).for_each(|frame| see(joint, clip.transform_at(joint, frame)));
@@ -214,9 +214,10 @@ impl Bounds {
         f64::from(self.min.abs().max(self.max.abs()).length())
     }
 
-    /// Minimum and maximum, if they are finite.
-    fn corners(self) -> Option<(Vec3, Vec3)> {
-        (self.min.is_finite() && self.max.is_finite()).then(|| (self.min.into(), self.max.into()))
+    /// The box, if it is finite.
+    fn corners(self) -> Option<BoundingBox> {
+        let bounds = BoundingBox { min: self.min.into(), max: self.max.into() };
+        bounds.is_finite().then_some(bounds)
     }
 }
 
@@ -244,7 +245,7 @@ impl Motion {
     fn new(skeleton: &Skeleton, clip: &SkeletalClip, joint: usize, frame: usize) -> Self {
         let [a, b] = match clip.animates(joint) {
             true => [clip.transform_at(joint, frame - 1), clip.transform_at(joint, frame)],
-            false => [skeleton.rest_of(joint); 2],
+            false => [skeleton.rest_of(joint as JointIndex); 2],
         };
         // From sine and cosine of the angle between the quaternions; neighbours lie in one hemisphere.
         let dot = a.rotation.dot(b.rotation);
@@ -287,7 +288,7 @@ mod tests {
     use crate::model::{ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkinPart};
     use crate::pose::{ClipLayer, Evaluate, Mask, Palette, Scratch, SkinVertices};
     use fastrand::Rng;
-    use glam::{Mat4, Quat};
+    use glam::{Mat4, Quat, Vec3};
 
     fn number(random: &mut Rng) -> f32 {
         random.f32() * 2.0 - 1.0
@@ -331,7 +332,7 @@ mod tests {
     }
 
     fn clip(random: &mut Rng, skeleton: &Skeleton, much: f32) -> SkeletalClip {
-        let rest: Vec<_> = (0..skeleton.len()).map(|joint| skeleton.rest_of(joint)).collect();
+        let rest: Vec<_> = skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect();
         let transforms =
             (0..random.usize(1..5)).flat_map(|_| rest.clone()).map(|t| transform(random, t, much)).collect();
         let animated = (0..skeleton.len()).map(|_| random.u32(0..5) > 0).collect();
@@ -350,10 +351,6 @@ mod tests {
         (positions, scratch.model().to_vec())
     }
 
-    fn holds((min, max): (Vec3, Vec3), point: Vec3) -> bool {
-        point.cmpge(min).all() && point.cmple(max).all()
-    }
-
     #[test]
     fn no_vertex_leaves_the_box_of_its_pose() {
         let mut random = Rng::with_seed(1);
@@ -361,8 +358,9 @@ mod tests {
             let (skeleton, part) = character(&mut random);
             let clip = clip(&mut random, &skeleton, 2.0);
             let (positions, model) = positions(&skeleton, &part, &[ClipLayer::new(&clip, 0.3)], 0.5);
-            let (min, max) = PartBounds::new(&skeleton, &part).posed(&model).unwrap();
-            assert!(positions.iter().all(|p| holds((min - 1e-5, max + 1e-5), *p)));
+            let BoundingBox { min, max } = PartBounds::new(&skeleton, &part).posed(&model).unwrap();
+            let bounds = BoundingBox { min: min - 1e-5, max: max + 1e-5 };
+            assert!(positions.iter().all(|p| bounds.contains(*p)));
         }
     }
 
@@ -376,7 +374,7 @@ mod tests {
             let bounds = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
             for step in 0..=100 {
                 let (positions, _) = positions(&skeleton, &part, &[ClipLayer::new(&clip, step as f64 / 100.0)], 0.5);
-                assert!(positions.iter().all(|p| holds(bounds, *p)), "{step} {bounds:?}");
+                assert!(positions.iter().all(|p| bounds.contains(*p)), "{step} {bounds:?}");
             }
         }
     }
@@ -397,7 +395,7 @@ mod tests {
         let transforms = vec![turn(-0.1), turn(0.1)];
         let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
         let clip = SkeletalClip::new(ClipTiming::new("arc", 1.0), &frames).unwrap();
-        let (_, max) = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
+        let BoundingBox { max, .. } = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
         assert!(max.x >= 1.0 && max.x < 1.002, "{max}");
         assert!(max.y >= 0.1_f32.sin() && max.y < 0.1_f32.sin() + 0.007, "{max}");
     }
@@ -421,10 +419,10 @@ mod tests {
                 };
                 let layers: Vec<_> = clips.iter().zip(&masks).map(layer).collect();
                 let (positions, _) = positions(&skeleton, &part, &layers, random.f32());
-                assert!(positions.iter().all(|p| holds(reach, *p)));
+                assert!(positions.iter().all(|p| reach.contains(*p)));
             }
-            let (min, max) = bounds.over_clip(&skeleton, &clips[0]).unwrap();
-            assert!(holds(reach, min) && holds(reach, max));
+            let BoundingBox { min, max } = bounds.over_clip(&skeleton, &clips[0]).unwrap();
+            assert!(reach.contains(min) && reach.contains(max));
         }
     }
 
@@ -436,7 +434,7 @@ mod tests {
         let nothing = PartBounds::new(&skeleton, &SkinPart::default());
         assert_eq!(nothing.over_clip(&skeleton, &clip), None);
         assert_eq!(nothing.over_any_blend(&skeleton, [&clip]), None);
-        assert_eq!(nothing.posed(&skeleton.rest_model()), None);
+        assert_eq!(nothing.posed(skeleton.rest_model()), None);
         let none = PartBounds::new(&Skeleton::default(), &part);
         assert_eq!(none.over_clip(&Skeleton::default(), &clip), None);
     }

@@ -128,7 +128,7 @@ mod tests {
         Evaluate::new(&skeleton, &[]).run(&mut scratch);
         assert_eq!(scratch.local(), skeleton.rest());
         for (ours, rest) in scratch.model().iter().zip(skeleton.rest_model()) {
-            assert!(ours.abs_diff_eq(rest, 1e-6));
+            assert!(ours.abs_diff_eq(*rest, 1e-6));
         }
     }
 

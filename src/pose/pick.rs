@@ -4,7 +4,7 @@
 //! (Möller and Trumbore, *Fast, Minimum Storage Ray/Triangle Intersection*, 1997), so that it does not
 //! slip through between two triangles.
 
-use crate::model::JointIndex;
+use crate::model::{BoundingBox, JointIndex};
 use glam::{DVec3, Mat4, Vec3, Vec4};
 
 /// Casts a ray on the skin of one part as it is posed. Both sides of a triangle count.
@@ -145,10 +145,11 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
     (inside && distance >= 0.0 && distance.is_finite()).then_some((distance, [u, v]))
 }
 
-/// Whether a ray meets a box, given as (minimum, maximum); from within it does.
+/// Returns `true` if a ray meets a box or starts inside it.
 ///
 /// Generous at the faces by a rounding, so that it never turns away what is on the surface.
-pub fn ray_meets_box(origin: Vec3, direction: Vec3, (low, high): (Vec3, Vec3)) -> bool {
+pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool {
+    let BoundingBox { min: low, max: high } = bounds;
     let (mut near, mut far) = (0.0_f32, f32::INFINITY);
     let slack = (low.abs().max(high.abs()).max_element() + origin.abs().max_element()) * 1e-5 + f32::MIN_POSITIVE;
     for axis in 0..3 {
@@ -248,7 +249,7 @@ mod tests {
         for _ in 0..20_000 {
             let (origin, direction, a, b) = (place(4.0), place(1.0), place(2.0), place(2.0));
             let (low, high) = (a.min(b), a.max(b));
-            let says = ray_meets_box(origin, direction, (low, high));
+            let says = ray_meets_box(origin, direction, BoundingBox { min: low, max: high });
             let inside = |step: i32| {
                 let point = origin + direction * (step as f32 * 0.02);
                 point.cmpge(low).all() && point.cmple(high).all()
@@ -259,7 +260,7 @@ mod tests {
             missed += usize::from(!says);
         }
         assert!(met > 300 && missed > 1000, "{met} {missed}");
-        let unit = (Vec3::ZERO, Vec3::ONE);
+        let unit = BoundingBox { min: Vec3::ZERO, max: Vec3::ONE };
         assert!(ray_meets_box(Vec3::splat(0.5), Vec3::X, unit), "from within");
         assert!(ray_meets_box(Vec3::new(-1.0, 0.0, 0.0), Vec3::X, unit), "along an edge");
         assert!(!ray_meets_box(Vec3::new(-1.0, 2.0, 0.0), Vec3::X, unit));

@@ -207,7 +207,7 @@ fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
         [("upper_arm.L", "forearm.L"), ("forearm.R", "hand.R"), ("shin.L", "foot.L"), ("thigh.R", "shin.R")]
     {
         let [a, b] = [from, to].map(|name| {
-            let joint = skeleton.find(name).unwrap_or_else(|| panic!("no `{name}` among {:?}", skeleton.names()));
+            let joint = skeleton.joint(name).unwrap_or_else(|| panic!("no `{name}` among {:?}", skeleton.names()));
             Vec3::from(app.world().get::<ModelPose>(entity).unwrap().joints[usize::from(joint)].translation)
         });
         let middle = a.midpoint(b);
@@ -216,7 +216,7 @@ fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
         for side in 0..8 {
             let out = Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();
             let hit = pick(&mut app, Ray3d::new(middle + out * 0.12, Dir3::new(-out).unwrap())).expect("skin");
-            let joint = &skeleton.names()[usize::from(hit.joint.unwrap())];
+            let joint = skeleton.name(hit.joint.unwrap());
             assert!(joint.starts_with(from) || **joint == *to, "{from}: {joint}");
         }
     }

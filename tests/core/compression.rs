@@ -49,7 +49,7 @@ fn clip(random: &mut fastrand::Rng, skeleton: &Skeleton) -> SkeletalClip {
         let (frame, joint) = (i / skeleton.len(), i % skeleton.len());
         let (axis, phase, kind) = axes[joint];
         let swing = (frame as f32 * 0.1 + phase).sin();
-        let rest = skeleton.rest_of(joint);
+        let rest = skeleton.rest_of(joint as u16);
         JointTransform {
             translation: rest.translation + if kind == 1 { axis * swing * 0.1 } else { Vec3::ZERO },
             rotation: rest.rotation * Quat::from_scaled_axis(axis * swing * 0.6),

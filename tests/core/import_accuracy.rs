@@ -141,7 +141,7 @@ fn pose(model: &Model, clip: &SkeletalClip, time: f64) -> Vec<Affine3A> {
                 scale: a.scale.lerp(b.scale, share),
             }
         } else {
-            skeleton.rest_of(joint)
+            skeleton.rest_of(joint as u16)
         };
         let parent = skeleton.parents()[joint].map(|p| out[usize::from(p)]);
         out.push(parent.unwrap_or(Affine3A::IDENTITY) * local.to_affine());

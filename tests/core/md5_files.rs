@@ -77,7 +77,7 @@ fn pose_of_clip(model: &Model, clip: Option<(&SkeletalClip, usize, f64)>) -> Vec
     let skeleton = &model.skeleton;
     let mut out: Vec<DAffine3> = Vec::new();
     for joint in 0..skeleton.len() {
-        let mut local = skeleton.rest_of(joint);
+        let mut local = skeleton.rest_of(joint as u16);
         if let Some((clip, frame, part)) = clip.filter(|(clip, ..)| clip.animates(joint)) {
             let (a, b) =
                 (clip.transform_at(joint, frame), clip.transform_at(joint, (frame + 1).min(clip.frame_count() - 1)));

@@ -84,7 +84,7 @@ impl Reference {
         let mut pose = match (group(TrackPriority::Low), group(TrackPriority::High)) {
             (Some(low), Some(high)) => Self::mean(&[(1.0 - blend, low), (blend, high)]),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => Self::of(skeleton.rest_of(joint)),
+            (None, None) => Self::of(skeleton.rest_of(joint as u16)),
         };
         for layer in layers {
             let (weight, over) = (share(layer), Self::sample(layer.clip, joint, layer.time));
@@ -225,7 +225,7 @@ fn clip(skeleton: Skeleton, ranges: Ranges) -> impl Strategy<Value = SkeletalCli
         let first = frames[0].clone();
         let place = |joint: usize, change: &JointTransform| {
             let change = if kinds[joint] == 1 { &first[joint] } else { change };
-            let rest = skeleton.rest_of(joint);
+            let rest = skeleton.rest_of(joint as u16);
             JointTransform {
                 translation: rest.translation + change.translation,
                 rotation: rest.rotation * change.rotation,

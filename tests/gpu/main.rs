@@ -151,7 +151,7 @@ fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
     let joint = |name: &str, parent, from: usize| bevy_marionette::model::Joint {
         name: name.into(),
         parent,
-        rest: sleeve.skeleton.rest_of(from),
+        rest: sleeve.skeleton.rest_of(from as u16),
         inverse_bind: sleeve.skeleton.inverse_bind()[from],
     };
     let joints =

@@ -138,7 +138,7 @@ fn change_scout(desk: &Desk, change: impl FnOnce(EntityWorldMut) + Send + 'stati
 fn joint_named(desk: &Desk, name: &'static str) -> u16 {
     desk.ask(move |world| {
         let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
-        world.resource::<Assets<Character>>().get(handle.id()).unwrap().skeleton.find(name).unwrap()
+        world.resource::<Assets<Character>>().get(handle.id()).unwrap().skeleton.joint(name).unwrap()
     })
 }
 

@@ -10,7 +10,7 @@
 //! the chain of joints. The second is measured at the boxes of skin around the joints.
 
 use super::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS};
-use crate::model::{JointTransform, Model};
+use crate::model::{BoundingBox, JointTransform, Model};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
 
 /// The keys of one joint, at rising times.
@@ -230,16 +230,21 @@ impl Levers {
                 lever[parent] = lever[parent].max(lever[joint] + origin(joint).distance(origin(parent)));
             }
         }
-        let mut corners = vec![None; skeleton.len()];
+        let mut corners: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
         for part in &model.parts {
             for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
-                grow(&mut corners[usize::from(joint)], bounds);
+                let all = &mut corners[usize::from(joint)];
+                *all = match (*all, bounds) {
+                    (Some(all), Some(bounds)) => Some(all.union(bounds)),
+                    (all, bounds) => all.or(bounds),
+                };
             }
         }
-        let corners = corners.into_iter().map(|bounds| bounds.map(corners_of)).collect();
+        let corners =
+            corners.into_iter().map(|bounds| bounds.map(|bounds| bounds.corners().map(Vec3A::from))).collect();
         let size = (high - low).length();
         let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
-        Self { parents, lever, corners, rest: (0..skeleton.len()).map(|j| skeleton.rest_of(j)).collect(), size }
+        Self { parents, lever, corners, rest: skeleton.joints().map(|j| skeleton.rest_of(j)).collect(), size }
     }
 
     /// The model's size: the diagonal of the box around its vertices and joints at rest.
@@ -306,20 +311,6 @@ impl Levers {
         }
         worst
     }
-}
-
-fn grow(bounds: &mut Option<(Vec3, Vec3)>, by: Option<(Vec3, Vec3)>) {
-    *bounds = match (*bounds, by) {
-        (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
-        (bounds, by) => bounds.or(by),
-    };
-}
-
-fn corners_of((low, high): (Vec3, Vec3)) -> [Vec3A; 8] {
-    std::array::from_fn(|i| {
-        let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
-        Vec3A::new(pick(0, low.x, high.x), pick(1, low.y, high.y), pick(2, low.z, high.z))
-    })
 }
 
 /// The angle between two unit rotations the short way.

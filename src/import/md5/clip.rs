@@ -13,7 +13,7 @@ use crate::{
         reach::Reach,
         subframes::{subdivide, subdivide_parts},
     },
-    model::{ClipFrames, ClipParts, ClipTiming, JointTransform, SkeletalClip, Skeleton},
+    model::{ClipFrames, ClipParts, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{DAffine3, Vec3};
 use std::collections::{HashMap, HashSet};
@@ -221,8 +221,10 @@ impl Matching {
 
     /// Adds a frame for the skeleton, given the animation's joints relative to their parents.
     fn push_frame(&self, pose: &[JointTransform], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
-        let local =
-            |joint: usize, source: usize| JointTransform { scale: skeleton.rest_of(joint).scale, ..pose[source] };
+        let local = |joint: usize, source: usize| JointTransform {
+            scale: skeleton.rest_of(joint as JointIndex).scale,
+            ..pose[source]
+        };
         if self.order.is_empty() {
             let of_joint =
                 |(joint, source): (usize, &Option<usize>)| source.map_or(JointTransform::IDENTITY, |s| local(joint, s));
@@ -241,10 +243,10 @@ impl Matching {
             let transform = match *source {
                 Some(source) if self.moved[joint] => {
                     let relative = Rigid::of_affine(parent.inverse() * theirs[source]).to_transform();
-                    JointTransform { scale: skeleton.rest_of(joint).scale, ..relative }
+                    JointTransform { scale: skeleton.rest_of(joint as JointIndex).scale, ..relative }
                 }
                 Some(source) => local(joint, source),
-                None => skeleton.rest_of(joint),
+                None => skeleton.rest_of(joint as JointIndex),
             };
             ours.push(parent * affine(&transform));
             out.push(if source.is_some() { transform } else { JointTransform::IDENTITY });

@@ -4,7 +4,7 @@ use super::{mesh::stem, rigid::Rigid};
 use crate::{
     format::md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
     import::{ImportSettings, UpAxis, axes::Basis},
-    model::{JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
+    model::{JointIndex, JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
 };
 use glam::{Affine3A, DAffine3, DQuat};
 
@@ -89,7 +89,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     for frame in 0..frame_count {
         model.clear();
         for joint in 0..joints {
-            let rest = skeleton.rest_of(joint);
+            let rest = skeleton.rest_of(joint as JointIndex);
             let local = match (clip.animates(joint), clip.additive) {
                 (false, _) => rest,
                 (true, false) => clip.transform_at(joint, frame),

@@ -54,7 +54,8 @@ pub(super) fn decode(
         let gather = Gather { translation: channel(0), rotation: channel(3), moved: BVec4A::from_array(moved) };
         let change =
             |channel: &[[usize; 4]; 3]| channel.as_flattened().iter().any(|&at| changes.get(at) == Some(&true));
-        let scales = [0, 1, 2, 3].map(|l| if moved[l] { skeleton.rest_of(row * 4 + l).scale } else { Vec3::ONE });
+        let scales =
+            [0, 1, 2, 3].map(|l| if moved[l] { skeleton.rest_of((row * 4 + l) as u16).scale } else { Vec3::ONE });
         let scale = [0, 1, 2].map(|axis| Vec4::from_array(scales.map(|scale| scale[axis])));
         rows.push(RowTracks {
             animated: Vec4::from_array(moved.map(|moved| f32::from(u8::from(moved)))),

@@ -189,15 +189,15 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
             pose(Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]));
         }
         for part in &model.parts {
-            if let Some((low, high)) = PartBounds::new(skeleton, part).over_clip(skeleton, clip) {
-                assert!(low.is_finite() && high.is_finite() && low.cmple(high).all());
+            if let Some(bounds) = PartBounds::new(skeleton, part).over_clip(skeleton, clip) {
+                assert!(bounds.is_finite() && bounds.min.cmple(bounds.max).all());
             }
         }
     }
     // Layers over layers multiply; what is asked of them is asked of characters of moderate size.
     let moderate = |t: JointTransform| t.scale.abs().max_element() <= 4.0 && t.translation.length() < 1e6;
     let mut transforms = clips.iter().flat_map(|clip| clip.to_frames().transforms);
-    let rest_is_moderate = (0..skeleton.len()).all(|joint| moderate(skeleton.rest_of(joint)));
+    let rest_is_moderate = skeleton.joints().all(|joint| moderate(skeleton.rest_of(joint)));
     if choices.is_empty() || skeleton.is_empty() || !rest_is_moderate || !transforms.all(moderate) {
         return;
     }
@@ -257,8 +257,8 @@ fn skins(model: &Model, joints: &[Affine3A]) {
         assert!(out.iter().all(|p| p.is_finite()));
         skin.normals(&mut out);
         assert!(out.iter().all(|n| n.is_normalized()), "{out:?}");
-        if let Some((low, high)) = PartBounds::new(&model.skeleton, part).posed(joints) {
-            assert!(low.is_finite() && high.is_finite() && low.cmple(high).all());
+        if let Some(bounds) = PartBounds::new(&model.skeleton, part).posed(joints) {
+            assert!(bounds.is_finite() && bounds.min.cmple(bounds.max).all());
         }
     }
 }
