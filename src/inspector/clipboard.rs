@@ -1,11 +1,11 @@
-//! The way of copied text to the system's clipboard.
+//! Puts copied text on the system clipboard.
 //!
-//! bevy_egui has one too, behind its feature `manage_clipboard`, which brings Wayland's libraries along.
+//! bevy_egui's own feature for this, `manage_clipboard`, pulls in the Wayland libraries.
 
 use bevy::{prelude::*, window::RawHandleWrapper};
 use bevy_egui::{EguiOutput, egui};
 
-/// The clipboard while texts of ours may be asked for: under X11 the owner hands them out.
+/// Kept open after copying: on X11 the owner of the clipboard serves its contents.
 #[derive(Default)]
 pub(super) struct SystemClipboard {
     #[cfg(all(unix, not(target_os = "android")))]
@@ -29,14 +29,14 @@ impl SystemClipboard {
 
     #[cfg(not(any(windows, all(unix, not(target_os = "android")))))]
     fn put(&mut self, _: &str) -> Result<(), String> {
-        Err("there is none on this platform".into())
+        Err("not supported on this platform".into())
     }
 }
 
-/// Hands over what egui was told to copy; where there is no clipboard, to the log.
+/// Copies what egui asks for to the clipboard, or logs it where that fails.
 ///
-/// Without a window on screen nothing is handed over: tests leave the clipboard alone.
-pub(super) fn hand_over(
+/// Does nothing without a window on screen, so that tests leave the clipboard alone.
+pub(super) fn copy_to_clipboard(
     mut clipboard: Local<SystemClipboard>,
     outputs: Query<&EguiOutput>,
     windows: Query<(), With<RawHandleWrapper>>,
@@ -48,19 +48,19 @@ pub(super) fn hand_over(
             continue;
         }
         if let Err(error) = clipboard.put(text) {
-            warn!("the clipboard cannot be reached ({error}). What was to be copied:\n{text}");
+            warn!("cannot access the clipboard: {error}\n{text}");
         }
     }
 }
 
-/// Says for a moment that something was copied.
+/// A note that briefly confirms a copy.
 #[derive(Default)]
 pub(super) struct CopyNote {
     until: f64,
 }
 
 impl CopyNote {
-    /// Looks at what the frame copied, and shows the note over the panel's lower edge.
+    /// Shows the note near the panel's lower edge if something was copied recently.
     pub(super) fn show(&mut self, ctx: &egui::Context, panel: egui::Rect) {
         const SECONDS: f64 = 1.2;
         let now = ctx.input(|input| input.time);

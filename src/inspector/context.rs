@@ -1,16 +1,16 @@
-//! egui's context, made when something first wants to be shown: each costs a pass in every frame.
+//! Creates the egui context on first use: a context costs a render pass every frame.
 
 use super::{DrawSkeleton, Inspector};
 use bevy::prelude::*;
 use bevy_egui::PrimaryEguiContext;
 use std::cmp::Reverse;
 
-/// The context is the panel's alone.
+/// Present if the panel created its egui context and doesn't share it with the app.
 #[derive(Resource)]
-pub(super) struct Own;
+pub(super) struct OwnContext;
 
-/// Puts the context on the camera that draws the scene, once the panel is open or names are to be written.
-pub(super) fn provide(
+/// Adds the context to the camera that draws the scene, once the panel is open or joint names are shown.
+pub(super) fn create(
     mut commands: Commands,
     inspector: Res<Inspector>,
     drawn: Query<&DrawSkeleton>,

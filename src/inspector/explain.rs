@@ -1,9 +1,9 @@
-//! Which track gave what to a joint.
+//! The Explain tab: how much each track contributes to a joint.
 
 use super::{
     InspectedItem,
     joints::local_of,
-    numbers::{accent, rail},
+    style::{accent, bar_background},
 };
 use crate::{
     asset::Character,
@@ -13,27 +13,27 @@ use crate::{
 };
 use bevy_egui::egui::{self, RichText, Ui};
 
-/// What a track has to do with a joint.
+/// How a track affects a joint.
 #[derive(Clone, Debug, PartialEq)]
 struct Contribution {
     track: TrackId,
     clip: usize,
     /// The track's weight.
     weight: f32,
-    /// The mask's share at the joint.
+    /// The mask's weight at the joint.
     mask: f32,
-    /// Whether the clip moves the joint at all.
+    /// The clip animates the joint.
     moves: bool,
     mode: BlendMode,
     priority: TrackPriority,
-    /// How far the clip alone turns the joint from its rest, degrees; of an additive track, its difference.
+    /// Degrees by which the clip alone turns the joint from its rest pose; for additive tracks, by its difference.
     turn: f32,
-    /// Share in the pose, 0..=1; of an additive track how much of its difference is added.
+    /// Share of the pose, 0..=1; for additive tracks, how much of the difference is added.
     share: f32,
 }
 
-/// The tracks that play and their shares at a joint, by the rules of [`Mix`](crate::pose::Mix): what is
-/// left of 1 over all that blend and override is the rest pose.
+/// Returns each track's share at a joint, following [`Mix`](crate::pose::Mix). The rest pose fills up what the blended
+/// and overriding tracks leave of 1.
 fn contributions(character: &Character, controller: &AnimationController, joint: usize) -> Vec<Contribution> {
     let layers = controller.layers(character).filter_map(|layer| {
         let clip = character.clips.get(layer.clip)?;
@@ -62,7 +62,7 @@ fn contributions(character: &Character, controller: &AnimationController, joint:
     all
 }
 
-/// Degrees by which a clip turns a joint at a time: from its rest, or all in all if it holds differences.
+/// Returns by how many degrees a clip turns a joint, from its rest pose or, for an additive clip, in total.
 fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) -> f32 {
     let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
     let (first, second) = (clip.transform_at(joint, first), clip.transform_at(joint, second));
@@ -71,7 +71,7 @@ fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) 
     from.rotation.angle_between(turned).to_degrees()
 }
 
-/// From weight · mask to the share in the pose.
+/// Turns weight · mask into shares of the pose.
 fn settle(all: &mut [Contribution], priority_blend: f32) {
     let group = |all: &[Contribution], priority| -> f32 {
         all.iter().filter(|c| c.mode == BlendMode::Blend && c.priority == priority).map(|c| c.share).sum()
@@ -88,7 +88,7 @@ fn settle(all: &mut [Contribution], priority_blend: f32) {
             BlendMode::Override => {}
         }
     }
-    // Those that override come over the blend, in order, and each takes its share from all below it.
+    // Overrides are applied on top of the blend, in order; each takes its share from everything below it.
     for at in 0..all.len() {
         if all[at].mode == BlendMode::Override {
             let taken = all[at].share.clamp(0.0, 1.0);
@@ -102,7 +102,7 @@ fn settle(all: &mut [Contribution], priority_blend: f32) {
     }
 }
 
-/// Shows the tab; gives the joint that it is about, to be seen in the view.
+/// Shows the tab; returns the joint it explains, to highlight it in the view.
 pub(super) fn show(
     ui: &mut Ui,
     selected: &mut Option<JointIndex>,
@@ -112,7 +112,7 @@ pub(super) fn show(
     let names = character.skeleton.names();
     ui.horizontal(|ui| {
         ui.weak("joint");
-        let title = selected.and_then(|joint| names.get(usize::from(joint))).map_or("choose", |name| name);
+        let title = selected.and_then(|joint| names.get(usize::from(joint))).map_or("select", |name| name);
         egui::ComboBox::from_id_salt("explain").width(220.0).selected_text(title).truncate().show_ui(ui, |ui| {
             for (joint, name) in names.iter().enumerate() {
                 ui.selectable_value(selected, Some(joint as JointIndex), &**name);
@@ -135,38 +135,37 @@ pub(super) fn show(
                         (BlendMode::Blend, TrackPriority::High) => "high",
                     };
                     let from = if c.mode == BlendMode::Additive { "added" } else { "from rest" };
-                    format!("{mode}, weight {:.2} · mask {:.2}; turned {:.1}° {from}", c.weight, c.mask, c.turn)
+                    format!("{mode}, weight {:.2} · mask {:.2}, {:.1}° {from}", c.weight, c.mask, c.turn)
                 }
             };
             let text = if c.mode == BlendMode::Additive { format!("+{:.2}", c.share) } else { percent(c.share) };
             line(ui, &format!("{name}  (track {})", c.track.0), &how, c.share, text);
         }
         if replaced < 0.9995 {
-            line(ui, "rest pose", "what no track reaches", 1.0 - replaced, percent(1.0 - replaced));
+            line(ui, "rest pose", "not covered by any track", 1.0 - replaced, percent(1.0 - replaced));
         }
         let by_hand = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
         for change in by_hand.iter().filter(|change| change.joint == joint) {
             let how = match change.space {
-                JointSpace::Parent => "replaces the above, relative to the parent",
-                JointSpace::Model => "replaces the above, in the model's space",
-                JointSpace::Joint => "on top of the above",
+                JointSpace::Parent => "replaces the result, relative to the parent",
+                JointSpace::Model => "replaces the result, in model space",
+                JointSpace::Joint => "added to the result",
             };
-            line(ui, "by hand", how, change.weight, percent(change.weight));
+            line(ui, "pose override", how, change.weight, percent(change.weight));
         }
-        let at = usize::from(joint);
-        let shown = local_of(character, item.joints(), at).rotation;
+        let shown = local_of(character, item.joints(), joint).rotation;
         let turn = character.skeleton.rest_of(joint).rotation.angle_between(shown).to_degrees();
         ui.add_space(6.0);
-        ui.label(RichText::new(format!("The pose shown is turned {turn:.1}° from rest.")).weak());
+        ui.label(RichText::new(format!("Current pose: {turn:.1}° from rest")).weak());
     });
     Some(joint)
 }
 
 fn percent(share: f32) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1}%", 100.0 * share)
 }
 
-/// A name, a bar as long as the share, the share, and how it came to be.
+/// Shows a name, its share as a bar and a number, and an explanation.
 fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
@@ -174,7 +173,7 @@ fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(text));
     });
     let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 6.0), egui::Sense::hover());
-    ui.painter().rect_filled(rect, 3.0, rail(ui.visuals()));
+    ui.painter().rect_filled(rect, 3.0, bar_background(ui.visuals()));
     let filled = egui::Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()));
     ui.painter().rect_filled(filled, 3.0, accent(ui.visuals()));
     ui.label(RichText::new(how).weak());
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_groups_are_normalised_and_then_mixed_by_the_priority_blend() {
+    fn groups_are_normalized_and_then_mixed_by_the_priority_blend() {
         use {BlendMode::Blend, TrackPriority::*};
         assert_eq!(shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0)], 0.9), [0.75, 0.25]);
         let mixed = shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0), (Blend, High, 0.1)], 0.6);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_takes_its_share_from_what_is_below_and_an_addition_takes_nothing() {
+    fn an_override_takes_its_share_from_everything_below_and_an_additive_track_takes_nothing() {
         use {BlendMode::*, TrackPriority::*};
         let shares =
             shares(&[(Override, Low, 0.5), (Blend, Low, 2.0), (Additive, High, 0.7), (Override, High, 0.5)], 0.5);

@@ -1,19 +1,19 @@
-//! The joint tree and what there is to say about one joint.
+//! The Joints tab: the joint tree, and the transforms of the selected joint.
 
 use super::{
-    InspectedItem, hand, mirror,
-    numbers::{self, EulerEdit, accent},
+    InspectedItem,
+    influences::Influences,
+    mirror, override_edit,
+    style::accent,
     tree::{self, Row},
+    widgets::{self, EulerEdit},
 };
 use crate::{
     asset::Character,
     character::PoseOverrides,
     model::{JointIndex, JointTransform, Skeleton},
 };
-use bevy::{
-    mesh::{Mesh, VertexAttributeValues},
-    prelude::*,
-};
+use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
 use std::collections::BTreeSet;
 
@@ -24,48 +24,11 @@ pub(super) struct JointsState {
     folded: BTreeSet<JointIndex>,
     euler: EulerEdit,
     influences: Option<Influences>,
-    /// The joint last scrolled to, or chosen in the tree.
-    seen: Option<JointIndex>,
+    /// The joint last scrolled to or clicked in the tree.
+    revealed: Option<JointIndex>,
 }
 
-/// How many vertices of each part each joint moves, for one version of one character.
-struct Influences {
-    version: u64,
-    /// Part by part, a count for each joint; `None` where the mesh is only on the GPU.
-    parts: Vec<Option<Vec<u32>>>,
-}
-
-impl Influences {
-    fn count(character: &Character, meshes: Option<&Assets<Mesh>>) -> Self {
-        let parts = character.parts.iter().map(|part| {
-            let mesh = meshes?.get(&part.mesh)?;
-            let mut counts = vec![0; character.skeleton.len()];
-            if part.palette.is_empty() {
-                return Some(counts);
-            }
-            let Ok(VertexAttributeValues::Uint16x4(joints)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) else {
-                return None;
-            };
-            let Ok(VertexAttributeValues::Float32x4(weights)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) else {
-                return None;
-            };
-            for (joints, weights) in joints.iter().zip(weights) {
-                for (lane, &palette) in joints.iter().enumerate().filter(|&(lane, _)| weights[lane] > 0.0) {
-                    // The same joint twice on one vertex counts once.
-                    let before = (0..lane).any(|other| joints[other] == palette && weights[other] > 0.0);
-                    let joint = part.palette.get(usize::from(palette)).map(|&joint| usize::from(joint));
-                    if let Some(count) = joint.and_then(|joint| counts.get_mut(joint)).filter(|_| !before) {
-                        *count += 1;
-                    }
-                }
-            }
-            Some(counts)
-        });
-        Self { version: character.version, parts: parts.collect() }
-    }
-}
-
-/// Shows the tab; gives the joint that the pointer is on.
+/// Shows the tab; returns the hovered joint.
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut JointsState,
@@ -91,10 +54,10 @@ pub(super) fn show(
         }
         ui.weak(format!("{} joints", skeleton.len()));
     });
-    let reveal = state.selected.filter(|_| state.seen != state.selected);
-    state.seen = state.selected;
+    let reveal = state.selected.filter(|_| state.revealed != state.selected);
+    state.revealed = state.selected;
     if let Some(joint) = reveal {
-        show_way_to(state, skeleton, joint);
+        reveal_joint(state, skeleton, joint);
     }
     let rows = tree::rows(skeleton, &state.folded, &state.search);
     let height = ui.text_style_height(&egui::TextStyle::Body) + 4.0;
@@ -115,44 +78,44 @@ pub(super) fn show(
             }
         });
         if rows.is_empty() {
-            ui.weak("No joint has such a name.");
+            ui.weak("No joint matches.");
         }
     });
     ui.separator();
     egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).show(ui, |ui| {
         let Some(joint) = state.selected else {
-            ui.weak("Choose a joint.");
+            ui.weak("Select a joint.");
             return;
         };
-        if state.influences.as_ref().is_none_or(|influences| influences.version != character.version) {
+        if !state.influences.as_ref().is_some_and(|influences| influences.is_current(character)) {
             state.influences = Some(Influences::count(character, meshes));
         }
         heading(ui, state, character, joint);
         let at = usize::from(joint);
-        let local = local_of(character, item.joints(), at);
+        let local = local_of(character, item.joints(), joint);
         ui.add_space(4.0);
-        section(ui, "Pose by hand", true, |ui| {
-            hand::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
+        section(ui, "Pose override", true, |ui| {
+            override_edit::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
         });
-        section(ui, "Local", true, |ui| numbers::transform(ui, "local", &local));
+        section(ui, "Local", true, |ui| widgets::transform(ui, "local", &local));
         if let Some(model) = item.joints().get(at) {
-            section(ui, "Model", false, |ui| numbers::transform(ui, "model", &JointTransform::from_affine(*model)));
+            section(ui, "Model", false, |ui| widgets::transform(ui, "model", &JointTransform::from_affine(*model)));
         }
-        section(ui, "Rest", false, |ui| numbers::transform(ui, "rest", &skeleton.rest_of(joint)));
+        section(ui, "Rest", false, |ui| widgets::transform(ui, "rest", &skeleton.rest_of(joint)));
         let inverse = skeleton.inverse_bind()[at];
-        section(ui, "Bind, in the model", false, |ui| {
+        section(ui, "Bind (model space)", false, |ui| {
             let bind = JointTransform::from_affine(inverse.inverse());
             if bind.is_finite() {
-                numbers::transform(ui, "bind", &bind);
+                widgets::transform(ui, "bind", &bind);
             } else {
-                ui.weak("The inverse bind matrix has no inverse.");
+                ui.weak("The inverse bind matrix is singular.");
             }
         });
         section(ui, "Inverse bind", false, |ui| {
-            numbers::grid("inverse", 2).show(ui, |ui| {
+            widgets::grid("inverse", 2).show(ui, |ui| {
                 for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
                     let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
-                    numbers::row(ui, name, columns.map(|column| column[row]), 4);
+                    widgets::row(ui, name, columns.map(|column| column[row]), 4);
                 }
             });
         });
@@ -168,8 +131,8 @@ pub(super) fn show(
     hovered
 }
 
-/// Unfolds all above a joint, and drops a search that hides it.
-fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) {
+/// Unfolds a joint's ancestors, and clears a search that hides it.
+fn reveal_joint(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) {
     let mut above = skeleton.parents()[usize::from(joint)];
     while let Some(joint) = above {
         state.folded.remove(&joint);
@@ -180,25 +143,25 @@ fn show_way_to(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) 
     }
 }
 
-/// A joint's transform relative to its parent, as posed now.
-pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: usize) -> JointTransform {
+/// Returns a joint's current transform relative to its parent.
+pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: JointIndex) -> JointTransform {
     let skeleton = &character.skeleton;
-    let Some(model) = posed.get(joint).filter(|_| posed.len() == skeleton.len()) else {
-        return skeleton.rest_of(joint as JointIndex);
+    let Some(model) = posed.get(usize::from(joint)).filter(|_| posed.len() == skeleton.len()) else {
+        return skeleton.rest_of(joint);
     };
-    let local = match skeleton.parents()[joint] {
+    let local = match skeleton.parents()[usize::from(joint)] {
         Some(parent) => JointTransform::from_affine(posed[usize::from(parent)].inverse() * *model),
         None => JointTransform::from_affine(*model),
     };
-    // A parent of scale zero has no inverse.
-    if local.is_finite() { local } else { skeleton.rest_of(joint as JointIndex) }
+    // The parent's scale may be zero.
+    if local.is_finite() { local } else { skeleton.rest_of(joint) }
 }
 
 fn section(ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
     egui::CollapsingHeader::new(title).default_open(open).show_unindented(ui, contents);
 }
 
-/// A line of the tree; whether the pointer is on it.
+/// Shows a row of the tree; returns `true` if it is hovered.
 fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &Row, height: f32, posed: bool) -> bool {
     let name = character.skeleton.name(row.joint);
     let width = ui.available_width();
@@ -223,7 +186,7 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
         }
     }
     let visuals = ui.visuals();
-    let color = match (selected, row.on_the_way) {
+    let color = match (selected, row.is_path) {
         (true, _) => visuals.selection.stroke.color,
         (false, true) => visuals.weak_text_color(),
         (false, false) => visuals.text_color(),
@@ -236,12 +199,12 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
     }
     if response.clicked() {
         state.selected = if selected { None } else { Some(row.joint) };
-        state.seen = state.selected;
+        state.revealed = state.selected;
     }
     response.hovered()
 }
 
-/// Name, parent, the other side, and the vertices it moves.
+/// Shows a joint's name, parent, counterpart and the vertices it deforms.
 fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: JointIndex) {
     let skeleton = &character.skeleton;
     let name = |joint: JointIndex| &**skeleton.name(joint);
@@ -259,26 +222,13 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
             }
         }
         if let Some(other) = mirror::mirror_joint(skeleton, joint) {
-            ui.weak("other side");
+            ui.weak("mirror");
             if ui.link(name(other)).clicked() {
                 state.selected = Some(other);
             }
         }
     });
     let Some(influences) = &state.influences else { return };
-    let counts = || character.parts.iter().zip(&influences.parts);
-    let moved: Vec<_> = counts()
-        .filter_map(|(part, counts)| Some((part, counts.as_ref()?.get(usize::from(joint)).copied()?)))
-        .filter(|&(_, count)| count > 0)
-        .collect();
-    let total: u32 = moved.iter().map(|&(_, count)| count).sum();
-    let text = if counts().any(|(_, counts)| counts.is_none()) {
-        "vertices unknown: a mesh is on the GPU only".to_owned()
-    } else if total == 0 {
-        "control joint: moves no vertex".to_owned()
-    } else {
-        let parts: Vec<_> = moved.iter().map(|(part, count)| format!("{} {count}", part.name)).collect();
-        format!("deform joint, {} vertices: {}", numbers::grouped(total as usize), parts.join(", "))
-    };
+    let text = influences.describe(character, joint);
     ui.add(egui::Label::new(RichText::new(text).weak()).wrap());
 }

@@ -1,4 +1,4 @@
-//! Left and right: which joint is the other side's, and an override carried over to it.
+//! Mirroring: finding a joint's counterpart on the other side, and mirroring a pose override to it.
 
 use crate::{
     model::{JointIndex, JointTransform, Skeleton},
@@ -6,14 +6,16 @@ use crate::{
 };
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
-/// The joint on the other side, by name: `.L`/`.R`, `_l`/`_r` and the like anywhere in the name,
-/// `Left…`/`Right…`, a closing capital as in `handL`, a leading letter as in `larm`.
+/// Finds a joint's counterpart on the other side by name.
+///
+/// Recognizes `.L`/`.R`, `_l`/`_r` and the like anywhere in the name, `Left…`/`Right…`, a final capital as in `handL`,
+/// and a leading letter as in `larm`.
 pub fn mirror_joint(skeleton: &Skeleton, joint: JointIndex) -> Option<JointIndex> {
     let name = skeleton.names().get(usize::from(joint))?;
     mirrored_names(name).iter().find_map(|name| skeleton.joint(name))
 }
 
-/// What a joint of the other side may be called, the surest first.
+/// Returns candidate names for the other side, most reliable first.
 fn mirrored_names(name: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (left, right) in [("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT")] {
@@ -27,11 +29,11 @@ fn mirrored_names(name: &str) -> Vec<String> {
     let with = |at: usize, other: char| -> String {
         letters.iter().enumerate().map(|(i, &letter)| if i == at { other } else { letter }).collect()
     };
-    let parts = |letter: Option<&char>| letter.is_none_or(|letter| matches!(letter, '.' | '_' | '-' | ' ' | ':'));
+    let separates = |letter: Option<&char>| letter.is_none_or(|letter| matches!(letter, '.' | '_' | '-' | ' ' | ':'));
     let sides = || letters.iter().enumerate().filter_map(|(at, &letter)| Some((at, other_side(letter)?)));
-    // A side at the end of the name is the usual one.
+    // A side is most often at the end of the name.
     for (at, other) in sides().rev() {
-        if parts(at.checked_sub(1).and_then(|before| letters.get(before))) && parts(letters.get(at + 1)) {
+        if separates(at.checked_sub(1).and_then(|before| letters.get(before))) && separates(letters.get(at + 1)) {
             names.push(with(at, other));
         }
     }
@@ -59,11 +61,10 @@ fn other_side(letter: char) -> Option<char> {
     }
 }
 
-/// The override that does to the other side's joint what `given` does to its own; `None` for a joint
-/// without another side.
+/// Mirrors an override to the joint on the other side; `None` if there is no such joint.
 ///
-/// Compared with the rest pose, and reflected in the plane between the two sides, so it does not
-/// matter which way the joints' own axes point. Scale is taken axis by axis.
+/// The change from the rest pose is reflected in the plane between the two sides, so the orientation of the joints' own
+/// axes doesn't matter. Scale is copied axis by axis.
 pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
     let to = mirror_joint(skeleton, given.joint)?;
     let rest = skeleton.rest_model();
@@ -107,7 +108,7 @@ pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<Joi
     transform.is_finite().then_some(JointOverride { joint: to, transform, ..*given })
 }
 
-/// A frame of the rest pose in model space.
+/// A joint's frame in the rest pose, in model space.
 struct Frame {
     matrix: Mat3A,
     rotation: Quat,
@@ -119,13 +120,13 @@ impl Frame {
     }
 }
 
-/// The direction of the plane between left and right: across one of the model's axes.
+/// The mirror plane, perpendicular to one of the model's axes.
 struct Plane {
     axis: usize,
 }
 
 impl Plane {
-    /// Across the axis along which the pairs of joints lie apart most; x if there are none.
+    /// Picks the axis along which pairs of joints are farthest apart; x if there are no pairs.
     fn between_sides(skeleton: &Skeleton, rest: &[Affine3A]) -> Self {
         let mut apart = Vec3A::ZERO;
         for joint in 0..skeleton.len() {
@@ -142,7 +143,7 @@ impl Plane {
         shift
     }
 
-    /// An axis of rotation is a pseudovector: what lies along the normal stays, the rest turns round.
+    /// Reflects a rotation. Its axis is a pseudovector: the part along the normal stays, the rest flips.
     fn reflect_turn(&self, turn: Quat) -> Quat {
         let mut axis = -Vec3::new(turn.x, turn.y, turn.z);
         axis[self.axis] = -axis[self.axis];
@@ -165,7 +166,7 @@ mod tests {
     use crate::model::Joint;
 
     #[test]
-    fn the_other_side_has_the_name_that_riggers_give_it() {
+    fn common_naming_schemes_for_sides_are_recognized() {
         for (name, other) in [
             ("hand.L", "hand.R"),
             ("hand_l", "hand_r"),
@@ -183,7 +184,7 @@ mod tests {
         assert!(mirrored_names("head").is_empty());
     }
 
-    /// Two arms whose joint axes have nothing to do with each other.
+    /// Two arms whose joint axes are unrelated.
     fn arms() -> Skeleton {
         let joint = |name: &str, parent, translation, rotation| Joint {
             name: name.into(),
@@ -196,13 +197,12 @@ mod tests {
             joint("arm.L", Some(0), Vec3::new(1.0, 2.0, 0.3), Quat::from_rotation_z(0.4)),
             joint("arm.R", Some(0), Vec3::new(-1.0, 2.0, 0.3), Quat::from_euler(glam::EulerRot::XYZ, 1.0, 2.0, 3.0)),
             joint("hand.L", Some(1), Vec3::new(1.0, 0.0, 0.0), Quat::IDENTITY),
-            // The mirror image of the left hand, as seen from the right arm.
             joint("hand.R", Some(2), Vec3::ZERO, Quat::from_rotation_x(0.7)),
         ])
         .unwrap()
     }
 
-    /// Where a point fixed to a joint at rest goes when the override is on: model space.
+    /// Moves a point attached to a joint at rest by the override, in model space.
     fn moved(skeleton: &Skeleton, change: &JointOverride, point: Vec3) -> Vec3 {
         let rest = skeleton.rest_model();
         let joint = usize::from(change.joint);
@@ -216,9 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_the_other_side_moves_as_in_a_mirror_whatever_the_joints_axes() {
+    fn a_mirrored_override_moves_points_as_in_a_mirror_whatever_the_joints_axes() {
         let skeleton = arms();
-        // The plane of symmetry is at x = 0.5, where the root is.
+        // The mirror plane is at x = 0.5, where the root is.
         let mirror = |p: Vec3| Vec3::new(1.0 - p.x, p.y, p.z);
         for space in [JointSpace::Parent, JointSpace::Joint, JointSpace::Model] {
             let transform =
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_without_another_side_has_no_mirror_image() {
+    fn a_joint_without_a_counterpart_has_no_mirror_image() {
         let skeleton = arms();
         assert!(mirror_override(&skeleton, &JointOverride::local(0, JointTransform::IDENTITY)).is_none());
         assert_eq!(mirror_joint(&skeleton, 3), Some(4));

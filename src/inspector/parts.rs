@@ -1,6 +1,6 @@
-//! The parts of a character: sizes, materials, and which are shown.
+//! The Parts tab: triangles, joints, material and visibility of each part.
 
-use super::{InspectedItem, numbers};
+use super::{InspectedItem, widgets};
 use crate::{asset::Character, character::PartOverrides};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -13,16 +13,16 @@ pub(super) fn show(
     commands: &mut Commands,
 ) {
     if character.parts.is_empty() {
-        ui.weak("It has no parts.");
+        ui.weak("This character has no parts.");
         return;
     }
     let mut toggled = None;
     egui::ScrollArea::both().id_salt("parts").show(ui, |ui| {
         egui::Grid::new("parts").num_columns(4).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
-            numbers::cell(ui, RichText::new("part, if shown").weak());
-            numbers::right_cell(ui, RichText::new("triangles").weak());
-            numbers::right_cell(ui, RichText::new("joints").weak());
-            numbers::cell(ui, RichText::new("material").weak());
+            widgets::cell(ui, RichText::new("part (visible)").weak());
+            widgets::right_cell(ui, RichText::new("triangles").weak());
+            widgets::right_cell(ui, RichText::new("joints").weak());
+            widgets::cell(ui, RichText::new("material").weak());
             ui.end_row();
             for (index, part) in character.parts.iter().enumerate() {
                 let hidden = item.part_overrides.as_ref().is_some_and(|all| all.hides(character, index));
@@ -31,12 +31,12 @@ pub(super) fn show(
                     toggled = Some((index, !shown));
                 }
                 let count = meshes.and_then(|meshes| meshes.get(&part.mesh)?.try_indices().ok()).map(|i| i.len() / 3);
-                let count = count.map_or("on the GPU".into(), numbers::grouped);
-                numbers::right_cell(ui, RichText::new(count).monospace());
-                numbers::right_cell(ui, RichText::new(part.palette.len().to_string()).monospace());
-                // Loaded ones are told by their label, `Material0`; the file is the character's own.
-                let label = part.material.path().and_then(|path| path.label()).unwrap_or("made in code");
-                numbers::cell(ui, label);
+                let count = count.map_or("GPU only".into(), widgets::grouped);
+                widgets::right_cell(ui, RichText::new(count).monospace());
+                widgets::right_cell(ui, RichText::new(part.palette.len().to_string()).monospace());
+                // A loaded material's label, such as `Material0`.
+                let label = part.material.path().and_then(|path| path.label()).unwrap_or("created in code");
+                widgets::cell(ui, label);
                 ui.end_row();
             }
         });
@@ -48,7 +48,7 @@ pub(super) fn show(
     });
     let Some((index, hidden)) = toggled else { return };
     let change = |all: &mut PartOverrides| {
-        // Whatever hid it, by name or by index.
+        // It may have been hidden by name or by index.
         all.set_hidden(character.parts[index].name.as_str(), false);
         all.set_hidden(index, hidden);
     };

@@ -1,11 +1,11 @@
-//! Each track's clip as a bar with its callback keys, and what fired.
+//! The Timeline tab: each track's clip as a bar with its callback keys, and a log of events.
 
 use super::{
     InspectedItem,
-    keys::{self, KeyEdit, callbacks_ron},
-    log::{EventLog, Kind},
-    numbers::{self, accent, rail},
-    tracks,
+    callback_edit::{self, KeyEdit, callbacks_ron},
+    event_log::{EventLog, Kind},
+    style::{accent, bar_background},
+    tracks, widgets,
 };
 use crate::{
     asset::Character,
@@ -17,19 +17,19 @@ use bevy_egui::egui::{self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, Ric
 
 #[derive(Default)]
 pub(super) struct TimelineState {
-    /// Whether dragging the playhead fires the keys on the way.
+    /// Dragging the playhead fires the callbacks it passes.
     fire: bool,
-    /// The key chosen.
+    /// The selected key.
     edit: Option<KeyEdit>,
 }
 
-/// Seconds for which a mark glows after it fired.
+/// Seconds for which a marker glows after firing.
 const FLASH: f64 = 0.45;
-/// Lines of names under a bar.
+/// Rows of key names under a bar.
 const LINES: usize = 3;
 const LINE: f32 = 14.0;
 const BAR: f32 = 22.0;
-/// The upper part of the bar, where marks are taken hold of; below it the playhead is moved.
+/// Height of the upper part of the bar, where markers are dragged. Below it the playhead is.
 const HANDLES: f32 = 10.0;
 
 pub(super) fn show(
@@ -42,11 +42,11 @@ pub(super) fn show(
 ) {
     ui.horizontal(|ui| {
         tracks::transport(ui, item, commands);
-        ui.checkbox(&mut state.fire, "scrubbing fires keys");
+        ui.checkbox(&mut state.fire, "scrub fires callbacks");
     });
     let controller = &mut *item.controller;
     if controller.tracks().next().is_none() {
-        ui.weak("Nothing plays. Choose a clip under Tracks.");
+        ui.weak("No tracks. Start a clip in the Tracks tab.");
     }
     let mut edited = None;
     egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).show(ui, |ui| {
@@ -62,13 +62,13 @@ pub(super) fn show(
         }
     });
     if let Some(timing) = edited {
-        keys::put(commands, item.handle.id(), timing);
+        callback_edit::apply(commands, item.handle.id(), timing);
     }
     ui.separator();
     show_log(ui, log, now);
 }
 
-/// A track's line, its bar, and the key that is edited; the clip's timing if a key was changed.
+/// Shows a track, its bar and the key being edited; returns the clip's timing if a key changed.
 fn one_track(
     ui: &mut Ui,
     state: &mut TimelineState,
@@ -79,17 +79,17 @@ fn one_track(
 ) -> Option<ClipTiming> {
     let mut changed = timing.clone();
     ui.horizontal(|ui| {
-        let name = RichText::new(numbers::shortened(&timing.name, 18)).strong();
+        let name = RichText::new(widgets::shortened(&timing.name, 18)).strong();
         let name = if track.enabled { name } else { name.weak() };
         let name = ui.add(egui::Label::new(name).extend());
         name.on_hover_text(format!("{}, track {}", timing.name, track.id().0));
         ui.weak(format!("{:.3} of {:.3} s", track.time(), timing.duration));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let copy = ui.add_enabled(!timing.callbacks.is_empty(), egui::Button::new("Copy keys"));
-            if copy.on_hover_text("as lines for this clip in the .character.ron").clicked() {
+            if copy.on_hover_text("Copy as lines for this clip in the manifest").clicked() {
                 ui.copy_text(callbacks_ron(timing));
             }
-            if ui.button("Add key").on_hover_text("a callback key at the playhead").clicked() {
+            if ui.button("Add key").on_hover_text("Add a callback key at the playhead").clicked() {
                 state.edit = KeyEdit::add(track.id(), &mut changed, track.time());
             }
         });
@@ -107,18 +107,18 @@ fn one_track(
     (changed != *timing).then_some(changed)
 }
 
-/// A track's bar on screen, with its keys' marks and names.
+/// Layout of a track's bar, with the markers and names of its keys.
 struct Bar {
     response: egui::Response,
-    /// The bar itself, without the names under it.
+    /// The bar without the names under it.
     rect: Rect,
     duration: f64,
-    /// Per key the mark's x and where its name is written, if there is room for it.
+    /// X of each key's marker, and the place of its name if there is room for it.
     marks: Vec<(f32, Option<Rect>)>,
 }
 
 impl Bar {
-    /// Finds a place for the bar: as high as the names of its keys need.
+    /// Allocates the bar, with as many rows below it as the key names need.
     fn place(ui: &mut Ui, timing: &ClipTiming) -> Self {
         let width = ui.available_width() - 8.0;
         let fraction = |time: f64| if timing.duration > 0.0 { (time / timing.duration) as f32 } else { 0.0 };
@@ -151,7 +151,7 @@ impl Bar {
         f64::from(((x - self.rect.left()) / self.rect.width()).clamp(0.0, 1.0)) * self.duration
     }
 
-    /// The key whose mark or name is at a point; of several the nearest.
+    /// Returns the key whose marker or name is at a point; the nearest of several.
     fn key_at(&self, at: Pos2) -> Option<usize> {
         let on_name = self.marks.iter().position(|(_, name)| name.is_some_and(|name| name.contains(at)));
         let near = self.marks.iter().map(|(x, _)| (x - at.x).abs()).enumerate();
@@ -170,18 +170,18 @@ impl Bar {
     ) {
         let painter = ui.painter().with_clip_rect(self.response.rect);
         let visuals = ui.visuals();
-        painter.rect_filled(self.rect, 3.0, rail(visuals));
+        painter.rect_filled(self.rect, 3.0, bar_background(visuals));
         let at = self.x_of(track.time());
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
         painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
-        let chosen = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
+        let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
         for (index, (key, &(x, name))) in timing.callbacks.iter().zip(&self.marks).enumerate() {
             let fired = log.last_fired(track.id(), &timing.name, &key.name, key.time);
             let glow = fired.map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
             if glow > 0.0 {
                 ui.ctx().request_repaint();
             }
-            let plain = if chosen == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
+            let plain = if selected == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
             let color = plain.lerp_to_gamma(accent(visuals), glow);
             painter.vline(x, self.rect.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
             let (side, top) = (4.5 + 2.0 * glow, self.rect.top());
@@ -189,11 +189,11 @@ impl Bar {
             let handle = [&handle[..], &[pos2(x - side, top + 4.0)]].concat();
             painter.add(Shape::convex_polygon(handle, color, Stroke::NONE));
             if let Some(name) = name {
-                if chosen == Some(index) {
+                if selected == Some(index) {
                     painter.rect_filled(name.expand2(vec2(3.0, 0.0)), 3.0, visuals.selection.bg_fill);
                 }
                 let plain =
-                    if chosen == Some(index) { visuals.selection.stroke.color } else { visuals.weak_text_color() };
+                    if selected == Some(index) { visuals.selection.stroke.color } else { visuals.weak_text_color() };
                 let color = plain.lerp_to_gamma(accent(visuals), glow);
                 painter.text(name.min, Align2::LEFT_TOP, &*key.name, font(), color);
             }
@@ -201,7 +201,7 @@ impl Bar {
         painter.vline(at, self.rect.y_range(), Stroke::new(2.0, visuals.strong_text_color()));
     }
 
-    /// What the pointer does: chooses and drags keys; where it moves the playhead to.
+    /// Lets the pointer select and drag keys; returns the time if it moves the playhead.
     fn respond(
         &self,
         ui: &Ui,
@@ -226,9 +226,9 @@ impl Bar {
             None
         };
         if let Some(at) = pressed {
-            let chosen = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
-            match (self.key_at(at), chosen) {
-                // A click on the chosen key is the way out.
+            let selected = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+            match (self.key_at(at), selected) {
+                // Clicking the selected key deselects it.
                 (Some(key), Some(edit)) if edit.index == key && response.clicked() => state.edit = None,
                 (Some(key), Some(edit)) if edit.index == key => edit.dragged = true,
                 (Some(key), _) => {
@@ -258,7 +258,7 @@ fn font() -> FontId {
     FontId::proportional(12.0)
 }
 
-/// Rows of names that do not run into each other.
+/// Assigns key names to rows so that they don't overlap.
 #[derive(Default)]
 struct NameRows {
     ends: [f32; LINES],
@@ -266,7 +266,7 @@ struct NameRows {
 }
 
 impl NameRows {
-    /// The first row with room for a name; `None` where all are taken. Names come from left to right.
+    /// Returns the first row with room for a name, or `None`. Call it with names from left to right.
     fn place(&mut self, left: f32, width: f32) -> Option<usize> {
         let free = |row: &usize| *row >= self.used || self.ends[*row] + 6.0 <= left;
         let row = (0..LINES).find(free)?;
@@ -283,7 +283,7 @@ impl NameRows {
 fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
     ui.horizontal(|ui| {
         ui.strong("Events");
-        ui.weak(if log.entries.is_empty() { "none yet".into() } else { format!("the last {}", log.entries.len()) });
+        ui.weak(if log.entries.is_empty() { "none yet".into() } else { format!("last {}", log.entries.len()) });
     });
     let height = ui.text_style_height(&egui::TextStyle::Monospace) + 2.0;
     egui::ScrollArea::vertical().id_salt("log").auto_shrink([false, false]).show_rows(
@@ -297,7 +297,7 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
                     Kind::Started => ("started".into(), ""),
                     Kind::Looped => ("looped".into(), ""),
                     Kind::Finished => ("finished".into(), ""),
-                    Kind::Faded => ("cross-fade complete".into(), ""),
+                    Kind::Faded => ("cross-fade finished".into(), ""),
                 };
                 let fresh = now - entry.seen < FLASH;
                 ui.horizontal(|ui| {
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_would_meet_go_to_the_next_row_and_the_last_ones_are_left_out() {
+    fn overlapping_names_use_the_next_row_and_are_left_out_when_all_rows_are_full() {
         let mut rows = NameRows::default();
         let placed = [(0.0, 40.0), (20.0, 40.0), (30.0, 40.0), (40.0, 40.0), (50.0, 40.0), (70.0, 40.0)]
             .map(|(left, width)| rows.place(left, width));

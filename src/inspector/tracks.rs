@@ -1,8 +1,8 @@
-//! Tracks live and editable, the queue, timed events, and the clock.
+//! The Tracks tab: playback controls, tracks, the queue and timed events.
 
 use super::{
     InspectedItem,
-    numbers::{self, cell},
+    widgets::{self, cell},
 };
 use crate::{
     asset::Character,
@@ -14,12 +14,12 @@ use bevy_egui::egui::{self, RichText, Ui};
 use std::{sync::Arc, time::Duration};
 
 pub(super) struct TracksState {
-    /// The clip that the buttons act on.
+    /// The clip the buttons act on.
     clip: Option<Arc<str>>,
-    /// Seconds of a cross-fade.
+    /// Cross-fade duration in seconds.
     fade: f32,
-    /// Whether moving a track's position fires the keys on the way.
-    pub(super) fire: bool,
+    /// Moving a track's position fires the callbacks it passes.
+    fire: bool,
 }
 
 impl Default for TracksState {
@@ -28,11 +28,11 @@ impl Default for TracksState {
     }
 }
 
-/// A controller that is let go for one frame.
+/// The character whose controller runs for one frame.
 #[derive(Resource)]
 pub(super) struct Stepping(Entity);
 
-/// Stops the stepping controller again, its frame being over.
+/// Pauses the controller again after its frame.
 pub(super) fn end_step(
     mut commands: Commands,
     stepping: Res<Stepping>,
@@ -44,7 +44,7 @@ pub(super) fn end_step(
     commands.remove_resource::<Stepping>();
 }
 
-/// What is done to the controller after all is drawn.
+/// A change applied to the controller once the tab is drawn.
 enum Action {
     Remove(TrackId),
     Unkey(crate::controller::EventHandle),
@@ -68,7 +68,7 @@ pub(super) fn show(
         ui.horizontal(|ui| {
             ui.strong("Tracks");
             ui.weak(controller.tracks().count().to_string());
-            ui.checkbox(&mut state.fire, "scrubbing fires keys");
+            ui.checkbox(&mut state.fire, "scrub fires callbacks");
         });
         let current = controller.current_track();
         for track in controller.tracks_mut() {
@@ -80,7 +80,7 @@ pub(super) fn show(
             });
         }
         if controller.tracks().next().is_none() {
-            ui.weak("Nothing plays: the rest pose.");
+            ui.weak("No tracks: showing the rest pose.");
         }
         queue(ui, controller);
         action = events(ui, controller).or(action.take());
@@ -96,14 +96,14 @@ pub(super) fn show(
     }
 }
 
-/// Pause, step, and the controller's time.
+/// Shows pause, step and the controller's time.
 pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Commands) {
     let title = if item.controller.is_paused() { "Play" } else { "Pause" };
-    // Of one width, so that what follows stays in its place.
+    // A fixed width keeps the rest of the row in place.
     if ui.add_sized([52.0, 20.0], egui::Button::new(title)).clicked() {
         item.controller.toggle_pause();
     }
-    if ui.button("Step").on_hover_text("let one frame pass").clicked() {
+    if ui.button("Step").on_hover_text("Advance by one frame").clicked() {
         item.controller.resume();
         commands.insert_resource(Stepping(item.entity));
     }
@@ -114,14 +114,14 @@ fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>
     ui.horizontal(|ui| {
         transport(ui, item, commands);
         let mut blend = item.controller.priority_blend();
-        ui.weak("priority blend").on_hover_text("Share of the high-priority tracks: 0 is all low, 1 all high");
+        ui.weak("priority blend").on_hover_text("Share of the high-priority tracks, from 0 to 1");
         if ui.add(egui::DragValue::new(&mut blend).range(0.0..=1.0).speed(0.005).fixed_decimals(2)).changed() {
             item.controller.set_priority_blend(blend);
         }
     });
     let Some(time) = time else { return };
     ui.horizontal(|ui| {
-        ui.weak("world speed").on_hover_text("Of Bevy's virtual time: everything slows down");
+        ui.weak("world speed").on_hover_text("Speed of Time<Virtual>, which affects the whole app");
         let mut speed = time.relative_speed();
         let slider = egui::Slider::new(&mut speed, 0.01..=4.0).logarithmic(true).fixed_decimals(2).suffix("×");
         if ui.add(slider).changed() {
@@ -135,14 +135,14 @@ fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>
     });
 }
 
-/// A clip, and what to do with it.
+/// Shows a clip to choose, and the buttons that play it.
 fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller: &mut AnimationController) {
     let known = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
     if !state.clip.as_ref().is_some_and(known) {
         state.clip = character.clip_names().next().cloned();
     }
     let Some(mut clip) = state.clip.clone() else {
-        ui.weak("The character has no clips.");
+        ui.weak("This character has no clips.");
         return;
     };
     ui.horizontal(|ui| {
@@ -162,7 +162,7 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
         if ui.button("Queue").clicked() {
             controller.queue([clip.clone()]);
         }
-        if ui.button("Add track").on_hover_text("A track of your own above the others").clicked() {
+        if ui.button("Add track").on_hover_text("Add a track on top of the others").clicked() {
             controller.add_track(AnimationTrack::new(clip.clone()));
         }
         if ui.button("Stop").clicked() {
@@ -172,7 +172,7 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
     state.clip = Some(clip);
 }
 
-/// A list of clips to choose from; whether another one was chosen.
+/// Shows a list of clips; returns `true` if the selection changed.
 fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, width: f32) -> bool {
     let before = chosen.clone();
     let shown = if chosen.is_empty() { "(none)" } else { &before };
@@ -200,7 +200,7 @@ fn one_track(
         }
         ui.weak(format!("track {}", track.id().0));
         if is_current {
-            ui.weak("in front");
+            ui.weak("current");
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if ui.button("remove").clicked() {
@@ -224,7 +224,7 @@ fn one_track(
         ui.weak("speed");
         ui.horizontal(|ui| {
             ui.add(egui::DragValue::new(&mut track.speed).speed(0.01).fixed_decimals(2).suffix("×"));
-            ui.checkbox(&mut track.paused, "stand still");
+            ui.checkbox(&mut track.paused, "paused");
             if ui.button("reverse").clicked() {
                 track.speed = -track.speed;
             }
@@ -253,25 +253,25 @@ fn one_track(
             mask(ui, character, track);
         });
         ui.end_row();
-        ui.weak("at the end");
+        ui.weak("playback");
         playback(ui, track);
         ui.end_row();
     });
     action
 }
 
-/// Goes to a place in the clip, within the round the track is in.
+/// Moves to a time in the clip, within the current loop.
 pub(super) fn move_to(track: &mut AnimationTrack, time: f64, fire: bool) {
     if fire { track.scrub(time) } else { track.seek(time) }
 }
 
-/// What happens at the clip's end: its own way, or another for this track.
+/// Shows the playback mode: the clip's own, or an override for this track.
 fn playback(ui: &mut Ui, track: &mut AnimationTrack) {
     let choices = [
-        (None, "as the clip says"),
+        (None, "clip default"),
         (Some(PlaybackMode::Loop), "loop"),
-        (Some(PlaybackMode::Once), "stop"),
-        (Some(PlaybackMode::PingPong), "go back and forth"),
+        (Some(PlaybackMode::Once), "once"),
+        (Some(PlaybackMode::PingPong), "ping-pong"),
     ];
     let title = choices.iter().find(|(playback, _)| *playback == track.playback).map_or("", |&(_, title)| title);
     egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).show_ui(ui, |ui| {
@@ -316,7 +316,7 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     controller.timed_events().next()?;
     ui.add_space(6.0);
     ui.strong("Timed events");
-    numbers::grid("events", 5).striped(true).show(ui, |ui| {
+    widgets::grid("events", 5).striped(true).show(ui, |ui| {
         for event in controller.timed_events() {
             let kind = match event.kind() {
                 EventKind::Speed => "speed",
@@ -334,7 +334,7 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
                 RichText::new(format!("in {:.2} s for {:.2} s", event.start() - now, event.duration())).weak()
             };
             cell(ui, when);
-            if ui.small_button("drop").clicked() {
+            if ui.small_button("cancel").clicked() {
                 action = Some(Action::Unkey(event.handle()));
             }
             ui.end_row();

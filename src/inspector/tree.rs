@@ -1,20 +1,20 @@
-//! The rows of the joint tree: what is left of it when branches are folded or names searched.
+//! Visible rows of the joint tree, given folded branches and a search.
 
 use crate::model::{JointIndex, Skeleton};
 use std::collections::BTreeSet;
 
-/// A line of the tree.
+/// A row of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) joint: JointIndex,
-    /// Steps from its root.
+    /// Number of ancestors.
     pub(super) depth: u16,
     pub(super) has_children: bool,
-    /// Whether it is there only to lead to a match below it.
-    pub(super) on_the_way: bool,
+    /// Doesn't match the search itself, but has a descendant that does.
+    pub(super) is_path: bool,
 }
 
-/// The rows shown, depth first. A search looks past folds: it shows each match and the way to it.
+/// Returns the visible rows, depth first. A search ignores folds and shows every match with its ancestors.
 pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &str) -> Vec<Row> {
     let parents = skeleton.parents();
     let search = search.trim().to_lowercase();
@@ -22,7 +22,7 @@ pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &
     let mut shown = matches.clone();
     let mut children: Vec<Vec<JointIndex>> = vec![Vec::new(); parents.len()];
     let mut stack: Vec<(JointIndex, u16)> = Vec::new();
-    // Children come after their parents, so one pass from the back marks every way to a match.
+    // Children follow their parents, so one backward pass marks all ancestors of a match.
     for (joint, parent) in parents.iter().enumerate().rev() {
         match parent {
             Some(parent) => {
@@ -38,9 +38,9 @@ pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &
         if !shown[at] {
             continue;
         }
-        rows.push(Row { joint, depth, has_children: !children[at].is_empty(), on_the_way: !matches[at] });
+        rows.push(Row { joint, depth, has_children: !children[at].is_empty(), is_path: !matches[at] });
         if !search.is_empty() || !folded.contains(&joint) {
-            // The lists run backwards, and so does a stack.
+            // The child lists are in reverse order, as the stack needs them.
             stack.extend(children[at].iter().map(|&child| (child, depth.saturating_add(1))));
         }
     }
@@ -87,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_whatever_the_case_and_folds_and_shows_the_way_there() {
+    fn a_search_ignores_case_and_folds_and_shows_the_ancestors() {
         assert_eq!(shown(&[0], " hand"), [(0, 0), (1, 1), (3, 2), (4, 3)]);
         let found = rows(&skeleton(), &BTreeSet::new(), "hand");
-        assert_eq!(found.iter().map(|row| row.on_the_way).collect::<Vec<_>>(), [true, true, true, false]);
+        assert_eq!(found.iter().map(|row| row.is_path).collect::<Vec<_>>(), [true, true, true, false]);
         assert!(shown(&[], "tail").is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The switch for weights shown on the skin, with what the colours mean.
+//! The weight view in the Drawing tab, with a color legend.
 
 use super::InspectedItem;
 use crate::{
@@ -11,12 +11,12 @@ use bevy_egui::egui::{self, Color32, Ui};
 
 #[derive(Default)]
 pub(super) struct WeightsState {
-    /// The joint chosen in the last frame.
+    /// The joint selected in the last frame.
     joint: Option<JointIndex>,
 }
 
 impl WeightsState {
-    /// Shows the weights of the joint that was just chosen, where a joint's are shown.
+    /// Switches a view of one joint's weights to the newly selected joint.
     pub(super) fn follow(&mut self, joint: Option<JointIndex>, item: &mut InspectedItem) {
         let is_new = self.joint != joint;
         self.joint = joint;
@@ -46,10 +46,10 @@ pub(super) fn show(
         ui.selectable_value(&mut view, None, "off");
         let of_joint = WeightView::Joint(shown.unwrap_or_default());
         ui.add_enabled_ui(shown.is_some(), |ui| {
-            let choice = ui.selectable_value(&mut view, Some(of_joint), "of the joint");
-            choice.on_disabled_hover_text("choose a joint first");
+            let choice = ui.selectable_value(&mut view, Some(of_joint), "selected joint");
+            choice.on_disabled_hover_text("Select a joint first");
         });
-        ui.selectable_value(&mut view, Some(WeightView::InfluenceCount), "number of influences");
+        ui.selectable_value(&mut view, Some(WeightView::InfluenceCount), "influence count");
     });
     match view {
         Some(WeightView::Joint(joint)) => {

@@ -1,4 +1,4 @@
-//! What the panel costs the main world, open and closed, beside a thousand characters.
+//! Benchmark: cost of the panel in the main world, open and closed, with a thousand characters.
 //!
 //! ```text
 //! cargo test --test inspector cost -- --ignored --nocapture
@@ -15,10 +15,10 @@ use std::time::Instant;
 
 const CHARACTERS: usize = 1000;
 const ROUNDS: usize = 40;
-/// Frames in a row.
+/// Frames measured in a row.
 const FRAMES: usize = 8;
 
-/// Microseconds of some frames.
+/// Measures some frames, in microseconds.
 fn time(harness: &mut Harness, times: &mut Vec<f64>) {
     for _ in 0..FRAMES {
         let begin = Instant::now();
@@ -40,12 +40,12 @@ fn crowd(more: impl FnOnce(&mut App)) -> Harness {
 }
 
 #[test]
-#[ignore = "a measurement: it needs the machine to itself"]
-fn cost_of_the_panel_beside_a_thousand_characters() {
-    // One after another, and again: what the machine does meanwhile meets all alike.
+#[ignore = "benchmark: needs an idle machine"]
+fn cost_of_the_panel_with_a_thousand_characters() {
+    // The variants take turns, so that background load affects all of them alike.
     let none = crowd(|_| ());
     let egui = crowd(|app| {
-        // Without a system there is no schedule, which egui does not forgive.
+        // egui panics if its schedule doesn't exist, and only a system creates it.
         app.add_plugins(EguiPlugin::default()).add_systems(EguiPrimaryContextPass, || ());
     });
     let panel = |app: &mut App| {
@@ -62,7 +62,7 @@ fn cost_of_the_panel_beside_a_thousand_characters() {
     let mut searching = crowd(panel);
     searching.app.world_mut().resource_mut::<Inspector>().open = true;
     searching.frames(3);
-    // The field for the search is at the top, right of its title.
+    // The search field is at the top, right of the title.
     searching.drag(egui::pos2(1280.0 - 400.0 + 100.0, 16.0), egui::Vec2::ZERO);
     searching.key(KeyCode::KeyG, Key::Character("g".into()));
     let mut apps = [
@@ -76,7 +76,7 @@ fn cost_of_the_panel_beside_a_thousand_characters() {
     let mut times: [Vec<f64>; 6] = Default::default();
     for _ in 0..ROUNDS {
         for ((_, app), times) in apps.iter_mut().zip(&mut times) {
-            // What the others left in the caches counts for none.
+            // Warm the caches up again first.
             app.app.update();
             time(app, times);
         }
@@ -84,7 +84,7 @@ fn cost_of_the_panel_beside_a_thousand_characters() {
     for ((name, _), times) in apps.iter().zip(&mut times) {
         times.sort_by(f64::total_cmp);
         println!(
-            "{name}: {:.0} µs a frame, half of them; a tenth took less than {:.0}",
+            "{name}: median {:.0} µs per frame, 10th percentile {:.0} µs",
             times[times.len() / 2],
             times[times.len() / 10]
         );

@@ -1,4 +1,4 @@
-//! A window of the system, and xdotool's hands on it.
+//! Drives a real window with xdotool.
 
 use super::painted::Painted;
 use bevy::{
@@ -22,28 +22,28 @@ use std::{
 
 type Job = Box<dyn FnOnce(&mut World) + Send>;
 
-/// What is asked of the app from outside, one thing a frame.
+/// Requests to the app from the test's thread, one per frame.
 #[derive(Resource)]
 struct Jobs(Mutex<Receiver<Job>>);
 
-/// The way to the app from beside it: looks into its world, and moves the pointer over its window.
+/// Test-side handle to the app: reads its world, and moves the pointer over its window.
 pub struct Desk {
     jobs: Sender<Job>,
     window: String,
-    /// Pixels to a point.
+    /// Pixels per point.
     scale: f32,
     folder: PathBuf,
 }
 
-/// How long a frame may take: software draws big windows slowly.
+/// Longest a frame may take: software rendering is slow in large windows.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs the app on this thread, as windows want it, and the script beside it until that ends.
+/// Runs the app on this thread, as windowing requires, and `script` on another until it ends.
 ///
-/// Pictures go to `folder`.
+/// Screenshots go to `folder`.
 ///
 /// # Panics
-/// With what the script panicked with.
+/// Resumes any panic of the script.
 pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 'static) {
     let (jobs, receiver) = channel();
     let mut desk = Desk { jobs, window: String::new(), scale: 1.0, folder: folder.to_owned() };
@@ -58,7 +58,7 @@ pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 
         let exit: Job = Box::new(|world| {
             world.write_message(AppExit::Success);
         });
-        // The app may be gone already: then it has said why.
+        // The app may have ended already and reported why.
         let _ = desk.jobs.send(exit);
         end
     });
@@ -69,14 +69,14 @@ pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 
 }
 
 fn work(world: &mut World) {
-    let job = world.resource::<Jobs>().0.lock().expect("nobody panics with it").try_recv();
+    let job = world.resource::<Jobs>().0.lock().expect("no holder panics").try_recv();
     if let Ok(job) = job {
         job(world);
     }
 }
 
 impl Desk {
-    /// Has something done at the end of the next frame, and gives its answer.
+    /// Runs a closure at the end of the next frame and returns its result.
     pub fn ask<T: Send + 'static>(&self, question: impl FnOnce(&mut World) -> T + Send + 'static) -> T {
         let (answer, answered) = channel();
         let job: Job = Box::new(move |world| {
@@ -92,7 +92,7 @@ impl Desk {
         }
     }
 
-    /// Lets frames pass until something is so.
+    /// Waits until a condition holds.
     #[track_caller]
     pub fn until(&self, what: &str, mut done: impl FnMut(&mut World) -> bool + Clone + Send + 'static) {
         for _ in 0..2000 {
@@ -102,11 +102,11 @@ impl Desk {
             }
         }
         let _ = &mut done;
-        panic!("waited in vain for {what}");
+        panic!("timed out waiting for {what}");
     }
 
-    /// Finds the window and gives it the keyboard.
-    pub fn sit_down(&mut self, title: &str) {
+    /// Finds the window and focuses it.
+    pub fn focus_window(&mut self, title: &str) {
         let found = self.xdotool(&["search", "--sync", "--onlyvisible", "--name", title]);
         self.window = found.lines().next().expect("the window is there").to_owned();
         let window = self.window.clone();
@@ -119,7 +119,7 @@ impl Desk {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// The window's size in pixels, and how many of them lie along a point.
+    /// Sets the window's size in pixels, and its scale factor.
     pub fn resize(&mut self, width: u32, height: u32, scale: f32) {
         self.scale = scale;
         self.ask(move |world| {
@@ -133,7 +133,7 @@ impl Desk {
             let window = &window.single(world).expect("one window").resolution;
             (window.physical_width(), window.physical_height(), window.scale_factor()) == (width, height, scale)
         });
-        // Panels take their size in one frame, lists theirs in the next.
+        // Panels are laid out in one frame, lists in the next.
         self.frames(4);
     }
 
@@ -153,7 +153,7 @@ impl Desk {
         self.painted(|painted| painted.copied.clone())
     }
 
-    /// Where a text is, in points.
+    /// Returns where a text is, in points.
     pub fn find(&self, text: &str) -> Rect {
         let text = text.to_owned();
         self.painted(move |painted| painted.find(&text))
@@ -163,7 +163,7 @@ impl Desk {
         self.painted(move |painted| painted.find_beside(label, part))
     }
 
-    /// Moves the pointer to a point of the window.
+    /// Moves the pointer to a position in the window.
     pub fn point(&self, at: egui::Pos2) {
         let [x, y] = [at.x, at.y].map(|points| format!("{:.0}", points * self.scale));
         self.xdotool(&["mousemove", "--window", &self.window, &x, &y]);
@@ -174,7 +174,7 @@ impl Desk {
         self.drag(self.find(text).center(), egui::Vec2::ZERO);
     }
 
-    /// Moves there, presses, moves on in steps, and lets go.
+    /// Presses at `from`, moves by `by` in steps, and releases.
     pub fn drag(&self, from: egui::Pos2, by: egui::Vec2) {
         self.point(from);
         self.xdotool(&["mousedown", "1"]);
@@ -198,17 +198,17 @@ impl Desk {
         self.frames(3);
     }
 
-    /// Writes what the window shows to a file of the folder.
+    /// Saves a screenshot of the window to the folder.
     pub fn picture(&self, name: &str) {
         let (sender, picture) = channel();
         let sender = Mutex::new(sender);
         self.ask(move |world| {
             world.spawn(Screenshot::primary_window()).observe(move |captured: On<ScreenshotCaptured>| {
-                let picture = captured.image.clone().try_into_dynamic().expect("a format that files know").to_rgb8();
-                let _ = sender.lock().expect("nobody panics with it").send(picture);
+                let picture = captured.image.clone().try_into_dynamic().expect("a known image format").to_rgb8();
+                let _ = sender.lock().expect("no holder panics").send(picture);
             });
         });
-        // The picture is of the next frame, and comes back from the GPU in one after it.
+        // The screenshot is of the next frame, and arrives from the GPU a frame later.
         let picture = picture.recv_timeout(PATIENCE).expect("a picture");
         let file = self.folder.join(name).with_extension("png");
         picture.save(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

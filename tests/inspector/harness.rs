@@ -1,4 +1,4 @@
-//! An app with a window that nobody sees, driven by the messages a window would send.
+//! An app with a window that is never shown, driven by input messages.
 
 use super::painted::{Painted, PaintedPlugin};
 use bevy::{
@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// Callbacks that were fired: name and time in the clip.
+/// Callbacks fired: name and time in the clip.
 #[derive(Resource, Default)]
 struct Heard(Vec<(String, f64)>);
 
@@ -47,19 +47,19 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// A character with two arms that wave, in an app whose inspector is closed.
+    /// An app with a waving character and a closed inspector.
     pub fn new() -> Self {
         Self::in_window(1280, 800, 1.0)
     }
 
-    /// The same in a window of so many physical pixels, and so many of them to a logical one.
+    /// Like [`new`](Self::new), in a window of this physical size and scale factor.
     pub fn in_window(width: u32, height: u32, scale: f32) -> Self {
         Self::build((width, height, scale), |app| {
             app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
         })
     }
 
-    /// The same with more in the app.
+    /// Like [`new`](Self::new), with more added to the app.
     pub fn with(more: impl FnOnce(&mut App)) -> Self {
         Self::build((1280, 800, 1.0), |app| {
             app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
@@ -67,7 +67,7 @@ impl Harness {
         })
     }
 
-    /// The same without the panel, nor a record of what is painted.
+    /// An app without the panel and without [`Painted`].
     pub fn bare(more: impl FnOnce(&mut App)) -> Self {
         Self::build((1280, 800, 1.0), more)
     }
@@ -123,17 +123,17 @@ impl Harness {
     }
 
     pub fn controller(&mut self) -> Mut<'_, AnimationController> {
-        self.app.world_mut().get_mut(self.character).expect("every character has one")
+        self.app.world_mut().get_mut(self.character).expect("a character has a controller")
     }
 
-    /// The callback keys of the character's clip: name and time.
+    /// Returns the callback keys of the character's clip: name and time.
     pub fn keys(&self) -> Vec<(String, f64)> {
-        let handle = self.get::<SkinnedCharacter>().expect("it is one");
-        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is there");
+        let handle = self.get::<SkinnedCharacter>().expect("it is a character");
+        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is loaded");
         character.clips[0].timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect()
     }
 
-    /// The callbacks fired in so many frames from now on.
+    /// Runs some frames and returns the callbacks fired.
     pub fn heard_in(&mut self, frames: usize) -> Vec<(String, f64)> {
         self.app.world_mut().resource_mut::<Heard>().0.clear();
         self.frames(frames);
@@ -144,18 +144,18 @@ impl Harness {
         self.app.world().resource()
     }
 
-    /// Texts that do not fit where they stand.
+    /// Returns texts that are cut off.
     pub fn cut(&self) -> &[String] {
         &self.painted().cut
     }
 
-    /// The theme of egui, which everything of egui follows.
+    /// Returns egui's current theme.
     pub fn theme(&mut self) -> egui::Theme {
         let world = self.app.world_mut();
         world.query::<&mut EguiContext>().single_mut(world).expect("one camera").get_mut().theme()
     }
 
-    /// Texts of the panel as last painted.
+    /// Returns the texts last painted.
     pub fn texts(&self) -> Vec<&str> {
         self.painted().texts()
     }
@@ -168,22 +168,22 @@ impl Harness {
         self.painted().copied.clone()
     }
 
-    /// Where a text is painted.
+    /// Returns where a text is painted.
     pub fn find(&self, text: &str) -> Rect {
         self.painted().find(text)
     }
 
-    /// Where a text is painted in line with another one, to its right.
+    /// Returns where a text containing `part` is painted, right of `label` in the same row.
     pub fn find_beside(&self, label: &str, part: &str) -> Rect {
         self.painted().find_beside(label, part)
     }
 
-    /// The first text to the right of another one.
+    /// Returns the first text right of `label` in the same row.
     pub fn text_beside(&self, label: &str) -> String {
         self.painted().text_beside(label)
     }
 
-    /// Where a point of the world is in the view.
+    /// Projects a point in the world to the window.
     pub fn in_view(&mut self, point: Vec3) -> egui::Pos2 {
         let world = self.app.world_mut();
         let mut cameras = world.query::<(&Camera, &GlobalTransform)>();
@@ -202,10 +202,10 @@ impl Harness {
         }
     }
 
-    /// Types a text, letter by letter.
+    /// Types a text.
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
-            // Which key it comes from does not matter to a text.
+            // The physical key doesn't matter for text input.
             self.key(KeyCode::F24, if letter == ' ' { Key::Space } else { Key::Character(letter.to_string().into()) });
         }
         self.frames(1);
@@ -216,7 +216,7 @@ impl Harness {
         self.drag(at, egui::Vec2::ZERO);
     }
 
-    /// Moves there, presses, moves on in steps, and lets go.
+    /// Presses at `from`, moves by `by` in steps, and releases.
     pub fn drag(&mut self, from: egui::Pos2, by: egui::Vec2) {
         self.point(from);
         self.button(ButtonState::Pressed);
@@ -231,7 +231,7 @@ impl Harness {
 
     pub fn point(&mut self, at: egui::Pos2) {
         let (window, position) = (self.window, Vec2::new(at.x, at.y));
-        // A window writes each event twice: as itself, and among all its events in order.
+        // Windows send each event twice: as its own type and as a `WindowEvent`.
         let moved = CursorMoved { window, position, delta: None };
         self.app.world_mut().write_message(WindowEvent::from(moved.clone()));
         self.app.world_mut().write_message(moved);
@@ -247,7 +247,7 @@ impl Harness {
     }
 }
 
-/// A body with an arm on each side; `wave` lifts the left one and says `up` half way, `still` is still.
+/// A body with two arms. The clip `wave` lifts the left one and fires `up` halfway; `still` doesn't move.
 fn waver() -> Model {
     let joint = |name: &str, parent, translation| Joint {
         name: name.into(),

@@ -1,4 +1,4 @@
-//! The inspector's panel, driven by a window's messages, the result read back from the world.
+//! Tests of the inspector panel: input messages in, painted text and the state of the world out.
 #![cfg(feature = "inspector")]
 
 mod cost;
@@ -26,7 +26,7 @@ use harness::{FRAME, Harness};
 fn opened(tab: InspectorTab) -> Harness {
     let mut harness = Harness::new();
     *harness.app.world_mut().resource_mut::<Inspector>() = Inspector { tab, ..Inspector::opened() };
-    // Panels take their size in the first frame, lists theirs in the second.
+    // Panels are laid out in the first frame, lists in the second.
     harness.frames(3);
     harness
 }
@@ -48,31 +48,31 @@ fn f1_opens_and_closes_the_panel_and_closed_it_shows_nothing() {
 }
 
 #[test]
-fn a_click_chooses_a_joint_and_says_what_it_moves() {
+fn a_click_selects_a_joint_and_shows_what_it_deforms() {
     let mut harness = opened(InspectorTab::Joints);
     harness.click("arm.L");
     assert_eq!(joint(&harness), Some(1));
-    assert!(harness.shows("deform joint, 2 vertices: skin 2"), "{:?}", harness.texts());
+    assert!(harness.shows("deforms 2 vertices: skin 2"), "{:?}", harness.texts());
     harness.click("hand.L");
-    assert!(harness.shows("control joint: moves no vertex"));
-    // The parent's name is a link; in the tree it is left of it and above.
+    assert!(harness.shows("control joint: deforms no vertices"));
+    // The parent's name appears in the tree too; click the link.
     let link = harness.find_beside("parent", "arm.L");
     harness.drag(link.center(), vec2(0.0, 0.0));
     assert_eq!(joint(&harness), Some(1));
 }
 
 #[test]
-fn a_dragged_angle_poses_the_joint_and_is_mirrored_copied_and_reset() {
+fn a_dragged_angle_overrides_the_joint_and_can_be_mirrored_copied_and_reset() {
     let mut harness = opened(InspectorTab::Joints);
     harness.controller().stop();
     harness.frames(2);
     harness.click("arm.L");
     let rest = harness.get::<ModelPose>().unwrap().joints.clone();
 
-    // Angles stand in the order x, y, z.
+    // The angles are in the order x, y, z.
     let x = harness.find_beside("rotation", "°");
     harness.drag(x.center(), vec2(60.0, 0.0));
-    let given = harness.get::<PoseOverrides>().expect("the drag poses by hand").0.clone();
+    let given = harness.get::<PoseOverrides>().expect("dragging adds an override").0.clone();
     let [left] = given[..] else { panic!("{given:?}") };
     assert_eq!((left.joint, left.weight), (1, 1.0));
     let (x, y, z) = left.transform.rotation.to_euler(EulerRot::XYZ);
@@ -85,10 +85,10 @@ fn a_dragged_angle_poses_the_joint_and_is_mirrored_copied_and_reset() {
     let given = harness.get::<PoseOverrides>().unwrap().0.clone();
     assert_eq!(given.iter().map(|change| change.joint).collect::<Vec<_>>(), [1, 2]);
     let (mirrored, ..) = given[1].transform.rotation.to_euler(EulerRot::XYZ);
-    assert!((mirrored - x).abs() < 1e-5, "a turn about the axis between the sides is the same on both");
+    assert!((mirrored - x).abs() < 1e-5, "a rotation about the mirror axis is the same on both sides");
 
     harness.click("Copy RON");
-    let copied = harness.copied().expect("something was copied");
+    let copied = harness.copied().expect("text was copied");
     assert_eq!(ron::from_str::<Vec<JointOverride>>(&copied).unwrap(), given);
     assert!(copied.contains("// arm.R"));
 
@@ -100,7 +100,7 @@ fn a_dragged_angle_poses_the_joint_and_is_mirrored_copied_and_reset() {
 }
 
 #[test]
-fn pause_step_and_play_move_the_clock_by_none_one_and_all_frames() {
+fn pause_step_and_play_advance_by_no_one_and_every_frame() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("Pause");
     let time = |harness: &Harness| harness.get::<AnimationController>().unwrap().time();
@@ -116,7 +116,7 @@ fn pause_step_and_play_move_the_clock_by_none_one_and_all_frames() {
 }
 
 #[test]
-fn a_track_is_added_and_switched_off_and_removed() {
+fn tracks_are_added_removed_and_reversed() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("Add track");
     assert_eq!(harness.get::<AnimationController>().unwrap().tracks().count(), 2);
@@ -128,14 +128,14 @@ fn a_track_is_added_and_switched_off_and_removed() {
 }
 
 #[test]
-fn the_timeline_names_the_keys_logs_what_fires_and_moves_the_playhead() {
+fn the_timeline_shows_keys_logs_events_and_moves_the_playhead() {
     let mut harness = opened(InspectorTab::Timeline);
     assert!(harness.shows("up"), "{:?}", harness.texts());
     harness.frames(90);
     assert!(harness.shows("up  at 0.500 s") && harness.shows("looped"), "{:?}", harness.texts());
     harness.click("Pause");
     let key = harness.find("up");
-    // The bar is above the key's name, and the name begins where the key is.
+    // The bar is above the key's name, which starts at the key.
     harness.drag(key.left_top() + vec2(0.0, -10.0), vec2(0.0, 0.0));
     let time = harness.get::<AnimationController>().unwrap().tracks().next().unwrap().time();
     assert!((time - 0.5).abs() < 0.02, "{time}");
@@ -148,14 +148,14 @@ fn the_switches_change_what_is_drawn() {
     assert_eq!(harness.get::<DrawSkeleton>().unwrap().bones, BoneShape::Octahedra);
     harness.click("joint axes");
     harness.click("joint names");
-    harness.click("links to parents");
-    harness.click("culling boxes of the parts (1)");
+    harness.click("parent links");
+    harness.click("culling boxes (1)");
     let draw = harness.get::<DrawSkeleton>().unwrap();
     assert!(draw.axes && draw.names && draw.links && draw.bounds && !draw.sockets);
 }
 
 #[test]
-fn names_are_written_in_the_view_without_the_panel_too() {
+fn joint_names_are_drawn_without_the_panel_too() {
     let mut harness = Harness::new();
     let names = DrawSkeleton { names: true, ..DrawSkeleton::NONE };
     harness.app.world_mut().entity_mut(harness.character).insert(names);
@@ -168,12 +168,12 @@ fn names_are_written_in_the_view_without_the_panel_too() {
 }
 
 #[test]
-fn a_click_in_the_view_chooses_the_character_and_the_joint_under_the_pointer() {
+fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
     let mut harness = opened(InspectorTab::Drawing);
     harness.app.world_mut().get_mut::<AnimationController>(harness.character).unwrap().stop();
     harness.frames(2);
     harness.app.world_mut().resource_mut::<InspectedCharacter>().0 = None;
-    // The skin is a triangle of (0, 1), (1.5, 1) and (1, 2); the body moves the first corner, the arm the last.
+    // The skin is a triangle at (0, 1), (1.5, 1) and (1, 2); the body moves the first corner, the arm the last.
     let nowhere = harness.in_view(Vec3::new(-1.0, 0.5, 0.0));
     harness.drag(nowhere, vec2(0.0, 0.0));
     assert_eq!(joint(&harness), None);
@@ -181,13 +181,13 @@ fn a_click_in_the_view_chooses_the_character_and_the_joint_under_the_pointer() {
     harness.drag(body, vec2(0.0, 0.0));
     assert_eq!(joint(&harness), Some(0));
     assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(harness.character));
-    // A drag turns the camera, say, and chooses nothing.
+    // A drag selects nothing: it may orbit the camera.
     let arm = harness.in_view(Vec3::new(0.98, 1.9, 0.0));
     harness.drag(arm, vec2(30.0, 0.0));
     assert_eq!(joint(&harness), Some(0));
     harness.drag(arm, vec2(0.0, 0.0));
     assert_eq!(joint(&harness), Some(1));
-    // Under the panel lies nothing that could be clicked.
+    // A click on the panel doesn't reach the character behind it.
     harness.app.world_mut().get_mut::<Transform>(harness.character).unwrap().scale = Vec3::splat(20.0);
     harness.frames(2);
     harness.click("Characters");
@@ -195,14 +195,14 @@ fn a_click_in_the_view_chooses_the_character_and_the_joint_under_the_pointer() {
 }
 
 #[test]
-fn weights_are_switched_on_follow_the_joint_and_off() {
+fn the_weight_view_turns_on_follows_the_joint_and_turns_off() {
     let mut harness = opened(InspectorTab::Drawing);
-    harness.click("number of influences");
+    harness.click("influence count");
     assert_eq!(harness.get::<WeightView>(), Some(&WeightView::InfluenceCount));
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(1);
     harness.frames(2);
     assert_eq!(harness.get::<WeightView>(), Some(&WeightView::InfluenceCount));
-    harness.click("of the joint");
+    harness.click("selected joint");
     assert_eq!(harness.get::<WeightView>(), Some(&WeightView::Joint(1)));
     assert!(harness.shows("arm.L"));
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(0);
@@ -213,9 +213,9 @@ fn weights_are_switched_on_follow_the_joint_and_off() {
 }
 
 #[test]
-fn a_part_is_listed_hidden_and_shown_again() {
+fn a_part_is_listed_and_can_be_hidden_and_shown() {
     let mut harness = opened(InspectorTab::Parts);
-    for text in ["skin", "1", "2", "made in code"] {
+    for text in ["skin", "1", "2", "created in code"] {
         assert!(harness.shows(text), "{text}: {:?}", harness.texts());
     }
     let part = harness.get::<CharacterParts>().unwrap().entities[0];
@@ -229,11 +229,11 @@ fn a_part_is_listed_hidden_and_shown_again() {
 }
 
 #[test]
-fn explain_and_cost_tell_the_truth_about_a_simple_character() {
+fn explain_and_cost_are_right_about_a_simple_character() {
     let mut harness = opened(InspectorTab::Explain);
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(1);
     harness.frames(2);
-    assert!(harness.shows("wave  (track 1)") && harness.shows("100.0 %"), "{:?}", harness.texts());
+    assert!(harness.shows("wave  (track 1)") && harness.shows("100.0%"), "{:?}", harness.texts());
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(2);
     harness.frames(2);
     assert!(harness.shows("does not move this joint") && harness.shows("rest pose"), "{:?}", harness.texts());
@@ -243,21 +243,21 @@ fn explain_and_cost_tell_the_truth_about_a_simple_character() {
     assert!(harness.shows("128 bytes"), "{:?}", harness.texts());
 }
 
-/// A place of a control without a text: left of one text, in line with another.
+/// Position of a control without text: left-aligned with one text, in line with another.
 fn left_of(harness: &Harness, column: &str, line: &str) -> Pos2 {
     pos2(harness.find(column).left() + 7.0, harness.find(line).center().y)
 }
 
 #[test]
-fn a_joint_is_searched_folded_away_and_shown_again_when_code_chooses_it() {
+fn joints_are_searched_and_folded_and_revealed_when_code_selects_them() {
     let mut harness = opened(InspectorTab::Joints);
     harness.click("search joints");
     harness.type_text("hand");
-    assert!(harness.shows("hand.R") && harness.shows("body"), "the way to a match is shown: {:?}", harness.texts());
+    assert!(harness.shows("hand.R") && harness.shows("body"), "ancestors of a match are shown: {:?}", harness.texts());
     harness.key(KeyCode::Backspace, Key::Backspace);
     harness.type_text("d.l");
     assert!(harness.shows("hand.L") && !harness.shows("hand.R"), "{:?}", harness.texts());
-    // A joint that the search hides is chosen elsewhere, as by a click in the view.
+    // Select a joint that the search hides, as a click in the view would.
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(2);
     harness.frames(2);
     assert!(harness.shows("arm.R") && harness.shows("search joints"), "{:?}", harness.texts());
@@ -265,8 +265,8 @@ fn a_joint_is_searched_folded_away_and_shown_again_when_code_chooses_it() {
     assert!(!harness.shows("hand.L"));
     harness.app.world_mut().resource_mut::<Inspector>().joint = Some(3);
     harness.frames(2);
-    assert!(harness.texts().iter().filter(|text| **text == "hand.L").count() >= 2, "in the tree and as heading");
-    for section in ["Model", "Rest", "Bind, in the model", "Inverse bind"] {
+    assert!(harness.texts().iter().filter(|text| **text == "hand.L").count() >= 2, "in the tree and as the heading");
+    for section in ["Model", "Rest", "Bind (model space)", "Inverse bind"] {
         let before = harness.texts().len();
         harness.click(section);
         harness.frames(20);
@@ -277,14 +277,14 @@ fn a_joint_is_searched_folded_away_and_shown_again_when_code_chooses_it() {
 }
 
 #[test]
-fn a_weight_is_typed_and_what_is_posed_by_hand_is_typed_too() {
+fn override_values_and_weights_can_be_typed() {
     let mut harness = opened(InspectorTab::Joints);
     harness.controller().stop();
     harness.click("arm.R");
     harness.drag(harness.find_beside("translation", "0.000").center(), Vec2::ZERO);
     harness.type_text("2.5");
     harness.key(KeyCode::Enter, Key::Enter);
-    let given = harness.get::<PoseOverrides>().expect("typing poses by hand").0.clone();
+    let given = harness.get::<PoseOverrides>().expect("typing adds an override").0.clone();
     assert_eq!(given[0].transform.translation.y, 2.5, "{given:?}");
     harness.drag(harness.find_beside("weight", "1.00").center(), Vec2::ZERO);
     harness.type_text("0.5");
@@ -295,7 +295,7 @@ fn a_weight_is_typed_and_what_is_posed_by_hand_is_typed_too() {
 }
 
 #[test]
-fn every_number_and_switch_of_a_track_acts_on_the_controller() {
+fn every_control_of_a_track_changes_the_controller() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("Pause");
     harness.drag(left_of(&harness, "weight", "remove"), Vec2::ZERO);
@@ -316,9 +316,9 @@ fn every_number_and_switch_of_a_track_acts_on_the_controller() {
     assert!(harness.controller().priority_blend() > 0.55);
 
     for (shown, wanted) in
-        [("low", "high"), ("blend", "additive"), ("all joints", "left arm"), ("as the clip says", "stop")]
+        [("low", "high"), ("blend", "additive"), ("all joints", "left arm"), ("clip default", "once")]
     {
-        // "blend" is also what its line is called.
+        // "blend" is also the row's label.
         let at = if shown == "blend" { harness.find_beside("blend", "blend") } else { harness.find(shown) };
         harness.drag(at.center(), Vec2::ZERO);
         harness.click(wanted);
@@ -327,12 +327,12 @@ fn every_number_and_switch_of_a_track_acts_on_the_controller() {
     assert_eq!((track.priority, track.blend), (TrackPriority::High, BlendMode::Additive));
     assert_eq!((track.mask.as_deref(), track.playback), (Some("left arm"), Some(PlaybackMode::Once)));
 
-    harness.click("stand still");
+    harness.click("paused");
     assert!(harness.controller().tracks().next().unwrap().paused);
 }
 
 #[test]
-fn slow_motion_queue_and_timed_events_are_shown_and_taken_back() {
+fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("1/4");
     assert_eq!(harness.app.world().resource::<Time<Virtual>>().relative_speed(), 0.25);
@@ -350,26 +350,26 @@ fn slow_motion_queue_and_timed_events_are_shown_and_taken_back() {
     harness.controller().key_track_weight(track, 0.25, start, 1.0, TransitionCurve::Linear);
     harness.frames(1);
     assert!(harness.shows("Timed events") && harness.shows("to 0.25"), "{:?}", harness.texts());
-    harness.click("drop");
+    harness.click("cancel");
     assert_eq!(harness.controller().timed_events().count(), 0);
-    // The first clip named is the one that the buttons are for.
+    // The first one shown is the clip the buttons act on.
     harness.click("wave");
     harness.click("still");
     harness.click("Cross-fade");
-    assert_eq!(harness.controller().tracks().count(), 2, "the old one fades out below the new one");
+    assert_eq!(harness.controller().tracks().count(), 2, "the old one fades out under the new one");
     harness.click("Stop");
-    assert!(harness.shows("Nothing plays: the rest pose."));
+    assert!(harness.shows("No tracks: showing the rest pose."));
 }
 
 #[test]
-fn a_key_is_added_named_dragged_copied_and_deleted_and_fires_where_it_stands() {
+fn callback_keys_can_be_added_named_dragged_copied_and_deleted_and_fire_on_time() {
     let mut harness = opened(InspectorTab::Timeline);
     harness.click("Pause");
     harness.controller().tracks_mut().for_each(|track| track.seek(0.25));
     harness.frames(2);
     harness.click("Add key");
     harness.frames(2);
-    // The new key's name is selected: what is typed replaces it.
+    // The new key's name is selected, so typing replaces it.
     harness.type_text("step");
     assert_eq!(harness.keys(), [("step".into(), 0.25), ("up".into(), 0.5)]);
     harness.drag(harness.find_beside("data", "RON").center(), Vec2::ZERO);
@@ -377,9 +377,9 @@ fn a_key_is_added_named_dragged_copied_and_deleted_and_fires_where_it_stands() {
     harness.click("Play");
     let heard = harness.heard_in(60);
     let steps: Vec<_> = heard.iter().filter(|(name, _)| name == "step").collect();
-    assert_eq!(steps, [&("step".to_owned(), 0.25)], "once in a round of a second: {heard:?}");
+    assert_eq!(steps, [&("step".to_owned(), 0.25)], "once per second: {heard:?}");
 
-    // The mark stands where the name begins. From a quarter to three quarters is twice the way to `up`.
+    // The marker is at the start of the name. From 0.25 to 0.75 is twice the distance to `up`.
     let from = harness.find("step").left_top() + vec2(2.0, 4.0);
     let way = 2.0 * (harness.find("up").left() - harness.find("step").left());
     harness.drag(from, vec2(way, 0.0));
@@ -388,14 +388,14 @@ fn a_key_is_added_named_dragged_copied_and_deleted_and_fires_where_it_stands() {
     assert!(up == 0.5 && (step - 0.75).abs() < 0.02, "{keys:?}");
     let heard = harness.heard_in(60);
     assert!(heard.contains(&("step".into(), step)) && heard.len() == 2, "{heard:?}");
-    // The playhead was not dragged along.
+    // Dragging the key did not move the playhead.
     let time = harness.controller().tracks().next().unwrap().time();
     harness.frames(1);
     let next = harness.controller().tracks().next().unwrap().time();
     assert!((next - time).rem_euclid(1.0) < 1.5 * FRAME);
 
     harness.click("Copy keys");
-    let copied = harness.copied().expect("something was copied");
+    let copied = harness.copied().expect("text was copied");
     let text = format!("(model: \"a.m3d\", clips: {{ \"wave\": (file: \"wave.md5anim\", {copied}) }})");
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
     let entries = &manifest.clips["wave"].callbacks;
@@ -408,7 +408,7 @@ fn a_key_is_added_named_dragged_copied_and_deleted_and_fires_where_it_stands() {
 }
 
 #[test]
-fn the_list_finds_one_of_a_thousand_and_shows_whom_code_chooses() {
+fn the_list_searches_a_thousand_characters_and_reveals_the_one_code_selects() {
     let mut harness = Harness::new();
     let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
     let world = harness.app.world_mut();
@@ -416,10 +416,10 @@ fn the_list_finds_one_of_a_thousand_and_shows_whom_code_chooses() {
         (0..1000).map(|at| world.spawn((Name::new(format!("Guard {at}")), handle.clone())).id()).collect();
     harness.app.world_mut().resource_mut::<Inspector>().open = true;
     harness.frames(3);
-    assert!(harness.shows("1 001"), "{:?}", harness.texts());
+    assert!(harness.shows("1,001"), "{:?}", harness.texts());
     harness.click("search");
     harness.type_text("guard 77");
-    assert!(harness.shows("11 of 1 001"), "77 and 770 to 779: {:?}", harness.texts());
+    assert!(harness.shows("11 of 1,001"), "77 and 770 to 779: {:?}", harness.texts());
     harness.click(&format!("Guard 77  ({})", crowd[77]));
     assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(crowd[77]));
     harness.click("clear");
@@ -430,24 +430,28 @@ fn the_list_finds_one_of_a_thousand_and_shows_whom_code_chooses() {
     assert!(harness.shows(&row), "{:?}", harness.texts());
     harness.app.world_mut().entity_mut(crowd[640]).despawn();
     harness.frames(2);
-    assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(harness.character), "the first one left");
+    assert_eq!(
+        harness.app.world().resource::<InspectedCharacter>().0,
+        Some(harness.character),
+        "the first remaining one"
+    );
 }
 
 #[test]
-fn the_joint_to_explain_is_chosen_from_a_list_and_the_cost_says_who_shares_what() {
+fn explain_has_a_joint_list_and_cost_counts_shared_assets_and_poses() {
     let mut harness = opened(InspectorTab::Explain);
-    harness.click("choose");
+    harness.click("select");
     harness.click("arm.L");
     assert_eq!(joint(&harness), Some(1));
     harness.click("Cost");
     let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
     harness.app.world_mut().spawn((handle.clone(), Transform::from_xyz(0.0, 0.0, 500.0)));
     harness.frames(4);
-    assert!(harness.shows("1, each shared by 2.0 characters"), "{:?}", harness.texts());
-    // Behind the camera: a pose that nobody sees is not evaluated.
+    assert!(harness.shows("1 (2.0 characters each)"), "{:?}", harness.texts());
+    // It is behind the camera, so its pose is not evaluated.
     assert_eq!(harness.text_beside("evaluated"), "1");
     assert_eq!(harness.text_beside("shared"), "0");
-    // The same clip at the same time: posed once for both.
+    // The same clip at the same time: one evaluation serves both.
     harness.app.world_mut().insert_resource(PoseSharing::Lossless);
     let twin = harness.controller().clone();
     harness.app.world_mut().spawn((handle, twin, Transform::from_xyz(0.5, 0.0, 0.0)));
@@ -456,7 +460,7 @@ fn the_joint_to_explain_is_chosen_from_a_list_and_the_cost_says_who_shares_what(
 }
 
 #[test]
-fn the_theme_is_eguis_and_the_button_turns_it_over() {
+fn the_theme_button_switches_eguis_theme() {
     let mut harness = opened(InspectorTab::Joints);
     assert_eq!(harness.theme(), Theme::Dark);
     harness.click("☀");
@@ -466,7 +470,7 @@ fn the_theme_is_eguis_and_the_button_turns_it_over() {
 }
 
 #[test]
-fn nothing_is_cut_off_in_any_tab_whatever_the_window() {
+fn no_text_is_cut_off_in_any_tab_at_any_window_size() {
     for (width, height, scale) in [(1280, 800, 1.0), (1920, 1080, 1.0), (2560, 1600, 2.0)] {
         let mut harness = Harness::in_window(width, height, scale);
         *harness.app.world_mut().resource_mut::<Inspector>() = Inspector { joint: Some(1), ..Inspector::opened() };
@@ -474,7 +478,7 @@ fn nothing_is_cut_off_in_any_tab_whatever_the_window() {
         for tab in InspectorTab::ALL {
             harness.click(tab.title());
             harness.frames(3);
-            assert_eq!(harness.app.world().resource::<Inspector>().tab, tab, "a click on its title opens it");
+            assert_eq!(harness.app.world().resource::<Inspector>().tab, tab, "clicking its title opens it");
             assert!(harness.cut().is_empty(), "{tab:?} at {width}×{height}, scale {scale}: {:?}", harness.cut());
         }
     }

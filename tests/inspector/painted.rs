@@ -1,4 +1,4 @@
-//! What the panel painted, as text and places: how a test finds its way about.
+//! Records the texts egui paints and where, so that tests can find controls.
 
 use bevy::prelude::*;
 use bevy_egui::{
@@ -6,23 +6,22 @@ use bevy_egui::{
     egui::{self, Rect, Shape},
 };
 
-/// What the panel painted last, and what it put on the clipboard.
+/// Texts painted in the last frame, and the last text copied.
 #[derive(Resource, Default)]
 pub struct Painted {
     texts: Vec<(String, Rect)>,
-    /// Texts that stick out of where they may be seen, to the left or right.
+    /// Texts that are elided or extend beyond their clip rectangle to the left or right.
     pub cut: Vec<String>,
     pub copied: Option<String>,
 }
 
-/// Keeps [`Painted`] up to date.
+/// Updates [`Painted`] every frame.
 pub struct PaintedPlugin;
 
 impl Plugin for PaintedPlugin {
     fn build(&self, app: &mut App) {
-        let between = || EguiPostUpdateSet::EndPass;
-        app.init_resource::<Painted>()
-            .add_systems(PostUpdate, read_output.after(between()).before(EguiPostUpdateSet::ProcessOutput));
+        let read = read_output.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput);
+        app.init_resource::<Painted>().add_systems(PostUpdate, read);
     }
 }
 
@@ -65,7 +64,7 @@ fn collect(shape: &Shape, clip: Rect, painted: &mut Painted) {
 }
 
 impl Painted {
-    /// The texts as last painted.
+    /// Returns the texts last painted.
     pub fn texts(&self) -> Vec<&str> {
         self.texts.iter().map(|(text, _)| text.as_str()).collect()
     }
@@ -74,18 +73,18 @@ impl Painted {
         self.texts.iter().any(|(shown, _)| shown == text)
     }
 
-    /// Where a text is painted, in egui's points.
+    /// Returns where a text is painted, in points.
     pub fn find(&self, text: &str) -> Rect {
         let found = self.texts.iter().find(|(shown, _)| shown == text);
         found.unwrap_or_else(|| panic!("`{text}` is not among {:?}", self.texts())).1
     }
 
-    /// Where a text with `part` in it is painted in line with another one, to its right.
+    /// Returns where a text containing `part` is painted, right of `label` in the same row.
     pub fn find_beside(&self, label: &str, part: &str) -> Rect {
         self.beside(label, part).1
     }
 
-    /// The first text in line with another one, to its right.
+    /// Returns the first text right of `label` in the same row.
     pub fn text_beside(&self, label: &str) -> String {
         self.beside(label, "").0.clone()
     }

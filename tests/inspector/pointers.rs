@@ -1,4 +1,4 @@
-//! Bevy's pointers on posed characters.
+//! Picking posed characters with Bevy's pointers.
 
 use super::harness::Harness;
 use bevy::{picking::prelude::*, prelude::*};
@@ -9,12 +9,12 @@ use bevy_marionette::{
     model::JointTransform,
 };
 
-/// What the character heard: the part the event began at, the joint, and the place in the world.
+/// Clicks the character received: the part hit, the joint, and the position in the world.
 #[derive(Resource, Default)]
 struct Clicks(Vec<(Entity, Option<u16>, Vec3)>);
 
-/// The character with its left arm lifted: its skin is a triangle of (0, 1), (1.5, 2) and (1, 4), which was
-/// modelled with corners at (0, 1), (1.5, 1) and (1, 2).
+/// A character whose left arm is lifted: its skin, modeled as a triangle at (0, 1), (1.5, 1) and (1, 2), is posed to
+/// (0, 1), (1.5, 2) and (1, 4).
 fn lifted() -> Harness {
     let mut harness = Harness::with(|app| {
         app.add_plugins(CharacterPickingPlugin).init_resource::<Clicks>();
@@ -26,7 +26,7 @@ fn lifted() -> Harness {
     harness.app.world_mut().entity_mut(character).insert(overrides).observe(
         |click: On<Pointer<Click>>, mut clicks: ResMut<Clicks>| {
             let hit = &click.event.hit;
-            let picked = hit.extra_as::<CharacterRayHit>().expect("the backend tells what it hit");
+            let picked = hit.extra_as::<CharacterRayHit>().expect("the backend adds its hit");
             assert_eq!(hit.position, Some(picked.point));
             clicks.0.push((picked.entity, picked.joint, picked.point));
         },
@@ -42,19 +42,19 @@ fn click_at(harness: &mut Harness, place: Vec3) -> Vec<(Entity, Option<u16>, Vec
 }
 
 #[test]
-fn a_click_of_bevys_pointer_hits_the_skin_where_it_is_posed_and_reaches_the_character() {
+fn a_click_hits_the_posed_skin_and_bubbles_up_to_the_character() {
     let mut harness = lifted();
     let part = harness.get::<CharacterParts>().unwrap().entities[0];
     let place = Vec3::new(0.9, 3.2, 0.0);
     let [(entity, joint, point)] = click_at(&mut harness, place)[..] else { panic!("one click") };
     assert_eq!((entity, joint), (part, Some(1)));
     assert!(point.distance(place) < 0.02, "{point}");
-    // Where the skin was modelled there is none any more.
+    // The skin is no longer where it was modeled.
     assert_eq!(click_at(&mut harness, Vec3::new(1.0, 1.2, 0.0)), []);
 }
 
 #[test]
-fn who_is_not_to_be_picked_lets_the_pointer_through_to_the_next() {
+fn characters_that_are_not_hoverable_or_hidden_are_ignored() {
     let mut harness = lifted();
     let character = harness.character;
     harness.app.world_mut().entity_mut(character).insert(Pickable::IGNORE);

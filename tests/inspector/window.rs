@@ -1,9 +1,8 @@
-//! The panel in a window of the system, under its pointer and its keys: posed, scrubbed and switched, the
-//! result read back from the world; and pictures of every tab.
+//! Tests of the panel in a real window, with a real pointer and keyboard, and screenshots of every tab.
 //!
-//! A process has one window in its life: one test at a time.
+//! A process can open only one window, so run one test at a time.
 //!
-//! It wants an X display to itself, with xdotool: `.ci/panel` sets one up.
+//! Needs an X display of its own, and xdotool: `.ci/panel` sets both up.
 
 #[path = "../../examples/stage/mod.rs"]
 mod stage;
@@ -29,15 +28,15 @@ use clap::Parser;
 use stage::{Orbit, StageArgs, View};
 use std::{path::PathBuf, time::Duration};
 
-/// The one who is posed.
+/// The character being posed.
 #[derive(Component)]
 struct Scout;
 
 #[test]
-#[ignore = "opens a window on a display of its own: run .ci/panel"]
-fn the_pointer_of_the_system_chooses_poses_scrubs_and_switches() {
+#[ignore = "needs its own X display: run .ci/panel"]
+fn a_real_pointer_selects_poses_scrubs_and_toggles() {
     desk::run(plain(), &folder(), |desk| {
-        sit_down(desk);
+        set_up(desk);
         f1_opens(desk);
         a_joint_is_posed(desk);
         a_track_is_slowed(desk);
@@ -49,20 +48,20 @@ fn the_pointer_of_the_system_chooses_poses_scrubs_and_switches() {
 }
 
 #[test]
-#[ignore = "opens a window on a display of its own: run .ci/panel"]
-fn every_tab_is_pictured_and_none_is_cut_off() {
+#[ignore = "needs its own X display: run .ci/panel"]
+fn screenshots_of_every_tab_show_no_text_cut_off() {
     desk::run(plain(), &folder(), |desk| {
-        sit_down(desk);
+        set_up(desk);
         desk.key("F1");
         pictures(desk);
     });
 }
 
 #[test]
-#[ignore = "opens a window on a display of its own: run .ci/panel readme"]
+#[ignore = "needs its own X display: run .ci/panel readme"]
 fn the_readmes_picture() {
     desk::run(on_stage("--bare"), &folder(), |desk| {
-        sit_down(desk);
+        set_up(desk);
         desk.key("F1");
         desk.click("search joints");
         desk.type_text("upper_arm");
@@ -75,7 +74,7 @@ fn the_readmes_picture() {
     });
 }
 
-/// The two without ground, sky and shadows: this is about the panel, and software draws slowly.
+/// The stage without ground, sky and shadows, which software renders faster.
 fn plain() -> App {
     let mut app = on_stage("--plain");
     app.add_systems(
@@ -90,23 +89,23 @@ fn plain() -> App {
 
 fn folder() -> PathBuf {
     let folder = std::env::var_os("PANEL_PICTURES").map_or("target/panel".into(), PathBuf::from);
-    std::fs::create_dir_all(&folder).expect("a folder for the pictures");
+    std::fs::create_dir_all(&folder).expect("the folder can be created");
     folder
 }
 
-/// Scout and Hound on the examples' stage, and a closed panel.
+/// Scout and Hound on the examples' stage, with a closed panel.
 fn on_stage(how: &str) -> App {
     let mut app = stage::app("panel", &StageArgs::parse_from(["panel", how]), "");
     app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin))
         .insert_resource(WinitSettings::continuous())
-        // However slowly it is drawn, it moves on evenly.
+        // Fixed time steps, however slowly frames are drawn.
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(25)))
-        // The panel covers the right: they stand left of the middle.
+        // The panel covers the right side, so keep the characters left of the center.
         .insert_resource(View(Orbit { target: Vec3::new(-0.38, 0.92, 0.0), distance: 3.6, yaw: -0.35, pitch: 0.1 }))
         .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
             let [scout, hound] =
                 ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
-            // Both keep their poses, which tell when they are there and what a hand has done.
+            // `ModelPose` tells the test when they are loaded and how they are posed.
             let walking = (Scout, ModelPose::default(), AnimationController::playing("walk"));
             commands.spawn((Name::new("Scout"), scout, walking));
             let beside = (Transform::from_xyz(1.1, 0.0, 0.8), ModelPose::default());
@@ -115,15 +114,15 @@ fn on_stage(how: &str) -> App {
     app
 }
 
-fn sit_down(desk: &mut Desk) {
-    desk.sit_down("bevy_marionette: panel");
+fn set_up(desk: &mut Desk) {
+    desk.focus_window("bevy_marionette: panel");
     desk.until("both characters", |world| {
         let loaded = |pose: &ModelPose| pose.joints.len() > 10;
         world.query::<&ModelPose>().iter(world).filter(|pose| loaded(pose)).count() == 2
     });
 }
 
-/// One of Scout's components, as it is now.
+/// Returns a copy of one of Scout's components.
 fn scouts<C: Component + Clone>(desk: &Desk) -> Option<C> {
     desk.ask(|world| world.query_filtered::<Option<&C>, With<Scout>>().single(world).unwrap().cloned())
 }
@@ -142,7 +141,7 @@ fn joint_named(desk: &Desk, name: &'static str) -> u16 {
     })
 }
 
-fn chosen_joint(desk: &Desk) -> Option<u16> {
+fn selected_joint(desk: &Desk) -> Option<u16> {
     desk.ask(|world| world.resource::<Inspector>().joint)
 }
 
@@ -169,17 +168,16 @@ fn a_joint_is_posed(desk: &Desk) {
     desk.type_text("upper_arm");
     let arm = joint_named(desk, "upper_arm.L");
     desk.click("upper_arm.L");
-    assert_eq!(chosen_joint(desk), Some(arm));
+    assert_eq!(selected_joint(desk), Some(arm));
     let before = scouts::<ModelPose>(desk).unwrap();
     assert!(scouts::<PoseOverrides>(desk).is_none());
     desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
-    let given = scouts::<PoseOverrides>(desk).expect("the drag poses by hand").0;
+    let given = scouts::<PoseOverrides>(desk).expect("dragging adds an override").0;
     let [change] = given[..] else { panic!("{given:?}") };
     assert_eq!((change.joint, change.weight), (arm, 1.0));
     desk.drag(desk.find_beside("rotation", "z ").center(), vec2(60.0, 0.0));
     let turned = scouts::<PoseOverrides>(desk).unwrap().0[0].transform.rotation;
     assert!(turned.angle_between(change.transform.rotation).to_degrees() > 10.0);
-    // Held by hand the arm no longer swings with the walk: its chest does.
     let after = scouts::<ModelPose>(desk).unwrap();
     assert_ne!(before.joints[usize::from(arm)], after.joints[usize::from(arm)]);
     desk.click("Mirror");
@@ -209,7 +207,7 @@ fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
     desk.click("Timeline");
     desk.click("Pause");
     assert!(scouts::<AnimationController>(desk).unwrap().is_paused());
-    // Below the handles of the keys the bar moves the playhead; it is above the keys' names.
+    // Below the key markers, dragging in the bar moves the playhead; the key names are below the bar.
     let name = desk.find("footstep");
     let bar = pos2(name.left(), name.top() - 8.0);
     desk.drag(bar, vec2(60.0, 0.0));
@@ -217,7 +215,7 @@ fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
     desk.drag(bar, vec2(160.0, 0.0));
     let second = clip_time(desk);
     assert!(second > first + 0.1, "{first} {second}");
-    // It stands still, paused as it is.
+    // Paused, so it stays there.
     desk.frames(5);
     assert_eq!(clip_time(desk), second);
     desk.click("Add key");
@@ -244,12 +242,12 @@ fn drawings_are_switched(desk: &Desk) {
     }
     let drawn = scouts::<DrawSkeleton>(desk).unwrap();
     assert!(drawn.bones == BoneShape::Octahedra && drawn.axes && drawn.names && !drawn.bounds);
-    for text in ["joint axes", "joint names", "of the joint"] {
+    for text in ["joint axes", "joint names", "selected joint"] {
         desk.click(text);
     }
     let drawn = scouts::<DrawSkeleton>(desk).unwrap();
     assert!(drawn.bones == BoneShape::Octahedra && !drawn.axes && !drawn.names);
-    assert_eq!(scouts::<WeightView>(desk), chosen_joint(desk).map(WeightView::Joint));
+    assert_eq!(scouts::<WeightView>(desk), selected_joint(desk).map(WeightView::Joint));
     println!("drawing: octahedra, axes and names switched; weights of the joint shown");
 }
 
@@ -281,14 +279,14 @@ fn the_view_is_clicked_and_turned(desk: &Desk) {
         camera.world_to_viewport(from, face).unwrap()
     });
     desk.drag(pos2(at.x, at.y), Step::ZERO);
-    assert_eq!(chosen_joint(desk), Some(head));
-    // A drag is the camera's, and chooses nothing: here from the chest.
+    assert_eq!(selected_joint(desk), Some(head));
+    // A drag, here from the chest, orbits the camera and selects nothing.
     desk.drag(pos2(at.x, at.y + 120.0), vec2(25.0, 0.0));
-    assert_eq!(chosen_joint(desk), Some(head));
+    assert_eq!(selected_joint(desk), Some(head));
     println!("view: a click chose the head, a drag nothing");
 }
 
-/// All that is to be seen, in every size and both themes.
+/// Screenshots of every tab, in all sizes and both themes.
 fn pictures(desk: &mut Desk) {
     let arm = joint_named(desk, "upper_arm.L");
     change_scout(desk, move |mut scout| {
@@ -329,7 +327,7 @@ fn pictures(desk: &mut Desk) {
                         scout.insert((DrawSkeleton::default(), WeightView::Joint(arm)));
                     });
                 }
-                // A panel takes its size in one frame, lists in it theirs in the next, weights their mesh.
+                // The panel, its lists and the weight mesh each take a frame.
                 desk.frames(3);
                 let title = tab.title().to_lowercase();
                 desk.picture(&format!("{title}-{of}"));

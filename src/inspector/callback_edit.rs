@@ -1,9 +1,9 @@
-//! Callback keys being edited: added, moved, renamed, deleted, and written as lines of a manifest.
+//! Editing a clip's callback keys, and copying them as lines of a manifest.
 //!
-//! An edit changes the asset, so every character made from it fires the new keys at once. It is gone when
-//! the file is loaded again: the manifest is where keys are kept.
+//! Edits change the loaded asset, so every character that uses it fires the new keys immediately. They are lost when
+//! the file is reloaded; to keep them, paste the copied lines into the manifest.
 
-use super::numbers::accent;
+use super::style::accent;
 use crate::{
     asset::Character,
     controller::TrackId,
@@ -13,7 +13,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 use std::sync::Arc;
 
-/// A clip's callback keys as a manifest's clip entry holds them: `callbacks: [(time: …, name: …), …],`.
+/// Formats a clip's callback keys for its entry in a manifest: `callbacks: [(time: …, name: …), …],`.
 pub fn callbacks_ron(timing: &ClipTiming) -> String {
     let mut text = String::from("callbacks: [\n");
     for CallbackKey { time, name, data } in &timing.callbacks {
@@ -28,52 +28,52 @@ pub fn callbacks_ron(timing: &ClipTiming) -> String {
     text
 }
 
-/// Data as RON; nothing for a key that has nothing to say.
+/// Formats callback data as RON; empty if there is none.
 fn data_text(data: &ron::Value) -> String {
     if *data == ron::Value::Unit { String::new() } else { ron::to_string(data).unwrap_or_default() }
 }
 
-/// The key that is edited.
+/// The callback key being edited.
 pub(super) struct KeyEdit {
-    /// The track in whose bar it was chosen; another one may play the same clip.
+    /// The track in whose bar it was selected; other tracks may play the same clip.
     pub(super) track: TrackId,
     clip: Arc<str>,
     /// Index among the clip's keys.
     pub(super) index: usize,
-    /// Data as typed, RON or not yet.
+    /// Data as typed, which may not be valid RON yet.
     data: String,
-    /// Whether its mark is being dragged.
+    /// Its marker is being dragged.
     pub(super) dragged: bool,
-    /// Whether the name is to be typed next.
+    /// It was just added, so its name gets the focus.
     fresh: bool,
 }
 
 impl KeyEdit {
-    /// Begins to edit a key; `None` if there is no such key.
+    /// Starts editing a key; returns `None` if there is no such key.
     pub(super) fn new(track: TrackId, timing: &ClipTiming, index: usize) -> Option<Self> {
         let data = data_text(&timing.callbacks.get(index)?.data);
         Some(Self { track, clip: timing.name.clone(), index, data, dragged: false, fresh: false })
     }
 
-    /// Adds a key and begins to edit it.
+    /// Adds a key and starts editing it.
     pub(super) fn add(track: TrackId, timing: &mut ClipTiming, time: f64) -> Option<Self> {
         let at = timing.add_callback(rounded(time), "key", ron::Value::Unit);
         Some(Self { fresh: true, ..Self::new(track, timing, at)? })
     }
 
-    /// Whether it is a key of this clip on this track, and still there.
+    /// Returns `true` if the key belongs to this clip on this track and still exists.
     pub(super) fn is_of(&self, track: TrackId, timing: &ClipTiming) -> bool {
         self.track == track && self.clip == timing.name && self.index < timing.callbacks.len()
     }
 
-    /// Moves the key, to a whole millisecond.
+    /// Moves the key to `time`, rounded to milliseconds.
     pub(super) fn move_to(&mut self, timing: &mut ClipTiming, time: f64) {
         if let Some(index) = timing.move_callback(self.index, rounded(time)) {
             self.index = index;
         }
     }
 
-    /// The key's name, time and data to be changed. Whether it is still to be edited.
+    /// Shows the key's name, data and time; returns `false` if the key was deleted.
     pub(super) fn show(&mut self, ui: &mut Ui, timing: &mut ClipTiming) -> bool {
         let mut keep = true;
         ui.horizontal(|ui| {
@@ -112,7 +112,7 @@ impl KeyEdit {
     }
 }
 
-/// Selects a field's text, so that typing replaces it.
+/// Selects all text of a field, so that typing replaces it.
 fn select_all(ui: &Ui, field: egui::Id, letters: usize) {
     let mut state = egui::TextEdit::load_state(ui.ctx(), field).unwrap_or_default();
     let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(letters));
@@ -120,23 +120,23 @@ fn select_all(ui: &Ui, field: egui::Id, letters: usize) {
     state.store(ui.ctx(), field);
 }
 
-/// Data as typed; nothing is the unit.
+/// Parses callback data; empty text is the unit value.
 fn read_data(text: &str) -> Result<ron::Value, ron::error::SpannedError> {
     if text.trim().is_empty() { Ok(ron::Value::Unit) } else { ron::from_str(text) }
 }
 
-/// Milliseconds are as fine as anybody hears, and read well in a file.
+/// Rounds to milliseconds: precise enough to hear, short enough to read in a file.
 fn rounded(time: f64) -> f64 {
     (time * 1000.0).round() / 1000.0
 }
 
-/// Gives a character's clip of that name other keys.
-pub(super) fn put(commands: &mut Commands, character: AssetId<Character>, timing: ClipTiming) {
+/// Replaces the callback keys of the character's clip of that name.
+pub(super) fn apply(commands: &mut Commands, character: AssetId<Character>, timing: ClipTiming) {
     commands.queue(move |world: &mut World| {
         let Some(mut assets) = world.get_resource_mut::<Assets<Character>>() else { return };
         let Some(mut character) = assets.get_mut(character) else { return };
         if let Some(clip) = character.clips.iter_mut().find(|clip| clip.timing.name == timing.name) {
-            // The clip by its own label keeps the keys of the file.
+            // Copy on write: the clip's own labeled asset keeps the keys from the file.
             Arc::make_mut(clip).timing = timing;
         }
     });
@@ -148,7 +148,7 @@ mod tests {
     use crate::import::Manifest;
 
     #[test]
-    fn the_copied_lines_are_a_manifests_and_bring_the_same_keys_back() {
+    fn copied_keys_parse_as_part_of_a_manifest_and_are_unchanged() {
         let mut timing = ClipTiming::new("walk", 1.0);
         let data = |text: &str| ron::from_str(text).unwrap();
         timing.add_callback(0.1, "step", data("\"left\""));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_added_at_the_playhead_and_followed_past_the_others() {
+    fn a_key_is_added_at_the_playhead_and_tracked_past_other_keys() {
         let mut timing = ClipTiming::new("walk", 1.0);
         timing.add_callback(0.5, "key", ron::Value::Unit);
         let track = TrackId::default();

@@ -1,6 +1,6 @@
-//! The list of characters, and which one is shown.
+//! The list of characters at the top of the panel.
 
-use super::{InspectedCharacter, InspectedReadOnlyItem, numbers::grouped};
+use super::{InspectedCharacter, InspectedReadOnlyItem, widgets::grouped};
 use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -8,15 +8,15 @@ use bevy_egui::egui::{self, RichText, Ui};
 #[derive(Default)]
 pub(super) struct ListState {
     search: String,
-    /// The character last scrolled to, or chosen here.
-    seen: Option<Entity>,
+    /// The character last scrolled to or clicked.
+    revealed: Option<Entity>,
 }
 
-/// Rows in sight.
+/// Rows shown without scrolling.
 const ROWS: usize = 4;
 
-/// Whether a character is found by `search`, in lower case: in its name, or its entity as written.
-fn is_found(name: Option<&str>, entity: Entity, search: &str) -> bool {
+/// Returns `true` if a character's name or entity contains `search`, which is in lower case.
+fn matches(name: Option<&str>, entity: Entity, search: &str) -> bool {
     search.is_empty()
         || name.is_some_and(|name| name.to_lowercase().contains(search))
         || entity.to_string().contains(search)
@@ -31,7 +31,7 @@ pub(super) fn show<'w, 's>(
 ) {
     let mut all: Vec<(Entity, Option<&Name>, bool)> =
         characters.map(|item| (item.entity, item.name, assets.contains(item.handle.id()))).collect();
-    // As they came: entities themselves are in no such order.
+    // In spawn order, which is not the order of `Entity`.
     all.sort_unstable_by_key(|&(entity, ..)| entity.index_u32());
     let count = all.len();
     ui.horizontal(|ui| {
@@ -43,7 +43,7 @@ pub(super) fn show<'w, 's>(
         }
         let search = state.search.trim().to_lowercase();
         if !search.is_empty() {
-            all.retain(|(entity, name, _)| is_found(name.map(Name::as_str), *entity, &search));
+            all.retain(|(entity, name, _)| matches(name.map(Name::as_str), *entity, &search));
         }
         ui.weak(if all.len() == count {
             grouped(count)
@@ -52,16 +52,16 @@ pub(super) fn show<'w, 's>(
         });
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), egui::global_theme_preference_switch);
     });
-    // Only rows in sight are laid out: a thousand cost what ten do.
+    // Only visible rows are laid out, so a thousand characters cost no more than ten.
     let height = ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     let step = height + ui.spacing().item_spacing.y;
     let mut area = egui::ScrollArea::vertical()
         .id_salt("characters")
         .max_height(all.len().clamp(1, ROWS) as f32 * step)
         .auto_shrink([false, true]);
-    if state.seen != inspected.0 {
-        // Chosen elsewhere: in the view, or by code.
-        state.seen = inspected.0;
+    if state.revealed != inspected.0 {
+        // Selected elsewhere, by a click in the view or by code.
+        state.revealed = inspected.0;
         if let Some(row) = all.iter().position(|&(entity, ..)| Some(entity) == inspected.0) {
             area = area.vertical_scroll_offset(row.saturating_sub(1) as f32 * step);
         }
@@ -72,10 +72,10 @@ pub(super) fn show<'w, 's>(
                 Some(name) => format!("{name}  ({entity})"),
                 None => format!("{entity}"),
             };
-            let label = if loaded { RichText::new(label) } else { RichText::new(format!("{label}, loading")).weak() };
+            let label = if loaded { RichText::new(label) } else { RichText::new(format!("{label} (loading)")).weak() };
             if ui.selectable_label(inspected.0 == Some(entity), label).clicked() {
                 inspected.0 = Some(entity);
-                state.seen = Some(entity);
+                state.revealed = Some(entity);
             }
         }
     });
@@ -86,12 +86,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_is_found_by_part_of_its_name_or_its_entity() {
+    fn a_search_matches_part_of_a_characters_name_or_its_entity() {
         let entity = Entity::from_raw_u32(42).unwrap();
-        assert!(is_found(None, entity, ""));
-        assert!(is_found(Some("Old Guard"), entity, "gua"));
-        assert!(is_found(Some("Old Guard"), entity, &entity.to_string()));
-        assert!(!is_found(Some("Old Guard"), entity, "young"));
-        assert!(!is_found(None, entity, "guard"));
+        assert!(matches(None, entity, ""));
+        assert!(matches(Some("Old Guard"), entity, "gua"));
+        assert!(matches(Some("Old Guard"), entity, &entity.to_string()));
+        assert!(!matches(Some("Old Guard"), entity, "young"));
+        assert!(!matches(None, entity, "guard"));
     }
 }

@@ -1,8 +1,8 @@
-//! Joints' names in the view, written by egui: in every letter its fonts have, where gizmos know ASCII only.
+//! Joint names in the view, drawn by egui: gizmo text is limited to ASCII.
 
 use super::{
     DrawSkeleton,
-    draw::{HIGHLIGHT, NAME, NAME_PIXELS, in_world},
+    draw_skeleton::{HIGHLIGHT, NAME, NAME_PIXELS, in_world},
 };
 use crate::{
     asset::Character,
@@ -15,8 +15,8 @@ use bevy_egui::{
     egui::{self, Align2, Color32, FontId},
 };
 
-/// Writes each joint's name to the right of it, under all that egui shows else.
-pub(super) fn write(
+/// Draws each joint's name to its right, behind all other egui content.
+pub(super) fn draw(
     mut contexts: EguiContexts,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &ModelPose, &GlobalTransform, &DrawSkeleton)>,
@@ -29,12 +29,12 @@ pub(super) fn write(
         let Some(character) = assets.get(handle.id()) else { continue };
         let Some(joints) = in_world(character, pose, world) else { continue };
         for (index, (name, joint)) in character.skeleton.names().iter().zip(joints).enumerate() {
-            // Behind the camera nothing is written.
+            // Joints behind the camera have no viewport position.
             let Ok(at) = camera.world_to_viewport(from, joint.translation.into()) else { continue };
             let at = egui::pos2(at.x + 6.0, at.y);
             let color = if what.highlight == Some(index as JointIndex) { HIGHLIGHT } else { NAME };
             let [red, green, blue] = color.to_srgba().to_u8_array_no_alpha();
-            // A shadow, so that it reads on light skins too.
+            // A drop shadow keeps the text readable on light surfaces.
             for (at, color) in [
                 (at + egui::Vec2::splat(1.0), Color32::from_black_alpha(190)),
                 (at, Color32::from_rgb(red, green, blue)),

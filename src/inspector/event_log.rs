@@ -1,4 +1,4 @@
-//! The last events of the character shown.
+//! Recent animation events of the inspected character.
 
 use super::InspectedCharacter;
 use crate::{
@@ -8,21 +8,20 @@ use crate::{
 use bevy::{ecs::system::SystemParam, prelude::*};
 use std::collections::VecDeque;
 
-/// Events kept.
-const KEPT: usize = 200;
+/// Number of events kept.
+const CAPACITY: usize = 200;
 
-/// What came up while the panel was open, the newest first.
+/// Events since the panel was opened, newest first.
 #[derive(Resource, Default)]
 pub(super) struct EventLog {
-    pub(super) of: Option<Entity>,
+    character: Option<Entity>,
     pub(super) entries: VecDeque<Entry>,
 }
 
-/// An event that came up.
 pub(super) struct Entry {
-    /// Real seconds since the app began, for the flash.
+    /// Real time in seconds at which it arrived, for the highlight.
     pub(super) seen: f64,
-    /// The controller's time at the end of the frame in which it came up.
+    /// The controller's time at the end of that frame.
     pub(super) time: f64,
     pub(super) track: TrackId,
     pub(super) clip: AnimationName,
@@ -30,7 +29,7 @@ pub(super) struct Entry {
 }
 
 pub(super) enum Kind {
-    /// A callback key with its name, place in the clip and data.
+    /// A callback: its name, time in the clip and data.
     Callback {
         name: AnimationName,
         at: f64,
@@ -43,11 +42,7 @@ pub(super) enum Kind {
 }
 
 impl EventLog {
-    pub(super) fn clear(&mut self) {
-        self.entries.clear();
-    }
-
-    /// When a callback key last fired on a track, in real seconds.
+    /// Returns the real time, in seconds, at which a callback last fired on a track.
     pub(super) fn last_fired(&self, track: TrackId, clip: &str, name: &str, at: f64) -> Option<f64> {
         let is = |entry: &&Entry| {
             let fired = matches!(&entry.kind, Kind::Callback { name: n, at: a, .. } if **n == *name && *a == at);
@@ -74,11 +69,11 @@ pub(super) fn collect(
     mut events: Events,
 ) {
     let Events { callbacks, started, looped, finished, faded } = &mut events;
-    if log.of != inspected.0 {
-        log.clear();
-        log.of = inspected.0;
+    if log.character != inspected.0 {
+        log.entries.clear();
+        log.character = inspected.0;
     }
-    let shown = log.of;
+    let shown = log.character;
     let seen = real_time.elapsed_secs_f64();
     let time = shown.and_then(|entity| controllers.get(entity).ok()).map_or(0.0, AnimationController::time);
     let mut add = |entity: Entity, track: TrackId, clip: &AnimationName, kind: &dyn Fn() -> Kind| {
@@ -106,5 +101,5 @@ pub(super) fn collect(
     for event in faded.read() {
         add(event.entity, event.track, &event.clip, &|| Kind::Faded);
     }
-    log.entries.truncate(KEPT);
+    log.entries.truncate(CAPACITY);
 }

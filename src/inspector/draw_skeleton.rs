@@ -1,6 +1,6 @@
-//! Skeletons, sockets and culling boxes drawn in the view.
+//! Skeletons, sockets and culling boxes drawn as gizmos.
 //!
-//! Needs nothing of the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
+//! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
 
 use crate::{
     asset::Character,
@@ -16,53 +16,55 @@ use bevy::{
 use bevy_egui::PrimaryEguiContext;
 use glam::Affine3A;
 
-/// Put on a character: draws its skeleton as it is posed, in front of the skin.
+/// Draws a character's posed skeleton on top of its skin.
 ///
-/// Drawn after the pose is evaluated, so never a frame late. Needs [`DrawSkeletonPlugin`] and Bevy's
-/// gizmos (features `bevy_gizmos` and `bevy_gizmos_render`).
+/// Uses the pose of the current frame. Requires [`DrawSkeletonPlugin`] and Bevy's gizmos (the features `bevy_gizmos`
+/// and `bevy_gizmos_render`).
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose)]
 pub struct DrawSkeleton {
     /// How bones are drawn.
     pub bones: BoneShape,
-    /// Each joint's axes: x red, y green, z blue.
+    /// Draws each joint's axes: x red, y green, z blue.
     pub axes: bool,
-    /// Each joint's name beside it, facing the camera, the same size near and far. Gizmos write ASCII only;
-    /// where the panel's plugin is, egui writes, in all letters that its fonts have.
+    /// Draws each joint's name beside it, at a constant size on screen.
+    ///
+    /// Gizmo text is limited to ASCII. With [`MarionetteInspectorPlugin`](super::MarionetteInspectorPlugin), egui draws
+    /// the names in any script its fonts cover.
     pub names: bool,
-    /// A line from each joint to its parent, fading on the way.
+    /// Draws a line from each joint to its parent, fading toward the parent.
     pub links: bool,
-    /// The sockets of the character's manifest, as axes with a box.
+    /// Draws the manifest's sockets as axes with a box.
     pub sockets: bool,
-    /// The parts' culling boxes.
+    /// Draws the culling box of each part.
     pub bounds: bool,
-    /// A joint that stands out.
+    /// Highlights this joint.
     pub highlight: Option<JointIndex>,
 }
 
-/// How a bone is drawn: from a joint to each of its children.
+/// Shape of a bone, which reaches from a joint to each of its children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Clone, Default, PartialEq)]
 pub enum BoneShape {
-    /// Not at all.
+    /// No bones.
     None,
-    /// A line to the parent.
+    /// Plain lines.
     Lines,
-    /// Blender's octahedra, thick at the parent's end.
+    /// Octahedra as in Blender, thick at the parent's end.
     #[default]
     Octahedra,
 }
 
 impl Default for DrawSkeleton {
-    /// Octahedra, and nothing else.
+    /// Draws bones as octahedra, and nothing else.
     fn default() -> Self {
         Self { bones: BoneShape::Octahedra, ..Self::NONE }
     }
 }
 
 impl DrawSkeleton {
-    /// Nothing at all: to be filled in.
+    /// Draws nothing; a starting point for struct update syntax.
     pub const NONE: Self = Self {
         bones: BoneShape::None,
         axes: false,
@@ -74,13 +76,15 @@ impl DrawSkeleton {
     };
 }
 
-/// Gizmos of this crate, to be configured as a group; in front of everything unless told otherwise.
+/// Gizmo group for everything [`DrawSkeleton`] draws. Drawn in front of everything else by default.
+///
+/// Configure it through Bevy's [`GizmoConfigStore`].
 #[derive(Default, Reflect, GizmoConfigGroup)]
 pub struct SkeletonGizmos;
 
-/// Draws what [`DrawSkeleton`] asks for. Part of the inspector; add it alone to do without a panel.
+/// Draws characters that have a [`DrawSkeleton`]. The inspector adds it; add it yourself if you don't want the panel.
 ///
-/// Without Bevy's `GizmoPlugin`, which must be added before, it draws nothing.
+/// Add it after Bevy's `GizmoPlugin`; without that plugin it draws nothing.
 pub struct DrawSkeletonPlugin;
 
 impl Plugin for DrawSkeletonPlugin {
@@ -91,25 +95,25 @@ impl Plugin for DrawSkeletonPlugin {
         }
         let line = GizmoLineConfig { width: 1.5, ..default() };
         app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
-            .init_resource::<HoveredJoint>()
+            .init_resource::<HighlightedJoint>()
             .add_systems(
                 PostUpdate,
                 (
                     draw.run_if(any_with_component::<DrawSkeleton>),
-                    draw_hovered.run_if(|hovered: Res<HoveredJoint>| hovered.0.is_some()),
+                    draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
                 )
                     .after(CharacterSystems::EvaluateLate),
             );
     }
 }
 
-/// The joint that stands out while the panel is open: the one under the pointer, or else the one chosen.
+/// The joint highlighted while the panel is open: the hovered one, or else the selected one.
 #[derive(Resource, Default, PartialEq)]
-pub(super) struct HoveredJoint(pub(super) Option<(Entity, JointIndex)>);
+pub(super) struct HighlightedJoint(pub(super) Option<(Entity, JointIndex)>);
 
-/// Names are written by egui where it has a context, not by gizmos.
+/// Present if egui draws the joint names, wherever it has a context.
 #[derive(Resource)]
-pub(super) struct NamesElsewhere;
+pub(super) struct EguiDrawsNames;
 
 const BONE: Color = Color::srgb(0.72, 0.80, 0.90);
 pub(super) const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
@@ -126,10 +130,10 @@ fn draw(
     characters: Query<(Drawn, &DrawSkeleton)>,
     boxes: Query<(&Aabb, &GlobalTransform)>,
     cameras: Query<(&Camera, &GlobalTransform), With<Camera3d>>,
-    names_elsewhere: Option<Res<NamesElsewhere>>,
+    egui_draws_names: Option<Res<EguiDrawsNames>>,
     egui: Query<(), With<PrimaryEguiContext>>,
 ) {
-    // Names can face one camera only: the first that draws.
+    // Names can only face one camera: the first active one.
     let camera = cameras.iter().filter(|(camera, _)| camera.is_active).min_by_key(|(camera, _)| camera.order);
     for ((handle, pose, parts, world), what) in &characters {
         let Some(character) = assets.get(handle.id()) else { continue };
@@ -144,10 +148,10 @@ fn draw(
             }
         }
         if what.names
-            && (names_elsewhere.is_none() || egui.is_empty())
+            && (egui_draws_names.is_none() || egui.is_empty())
             && let Some(camera) = camera
         {
-            write_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);
+            draw_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);
         }
         if what.axes {
             for joint in &joints {
@@ -171,35 +175,35 @@ fn draw(
             }
         }
         if let Some(at) = what.highlight {
-            mark(&mut gizmos, &joints, at, size);
+            draw_highlight(&mut gizmos, &joints, at, size);
         }
     }
 }
 
-fn draw_hovered(
+fn draw_highlighted(
     mut gizmos: Gizmos<SkeletonGizmos>,
-    hovered: Res<HoveredJoint>,
+    highlighted: Res<HighlightedJoint>,
     assets: Res<Assets<Character>>,
     characters: Query<Drawn>,
 ) {
-    let Some((entity, joint)) = hovered.0 else { return };
+    let Some((entity, joint)) = highlighted.0 else { return };
     let Ok((handle, pose, _, world)) = characters.get(entity) else { return };
     let Some(character) = assets.get(handle.id()) else { return };
     let Some(joints) = in_world(character, pose, world) else { return };
     let bones = DrawSkeleton { highlight: Some(joint), ..DrawSkeleton::NONE };
     draw_bones(&mut gizmos, &character.skeleton, &joints, &bones);
     let size = bone_size(&character.skeleton, &joints);
-    mark(&mut gizmos, &joints, joint, size);
+    draw_highlight(&mut gizmos, &joints, joint, size);
 }
 
-/// Joint → world, once the pose is there.
+/// Returns the joints' world transforms, or `None` before the first pose.
 pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTransform) -> Option<Vec<Affine3A>> {
     let world = world.affine();
     let complete = pose.joints.len() == character.skeleton.len();
     complete.then(|| pose.joints.iter().map(|joint| world * *joint).collect())
 }
 
-/// A length to draw marks by: the mean bone.
+/// Returns the mean bone length, which scales the markers.
 fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
     let bones = skeleton.parents().iter().enumerate().filter_map(|(joint, parent)| Some((joint, (*parent)?)));
     let lengths =
@@ -211,13 +215,13 @@ fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
 fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: &[Affine3A], what: &DrawSkeleton) {
     for (joint, parent) in skeleton.parents().iter().enumerate() {
         let &Some(parent) = parent else { continue };
-        let chosen = what.highlight == Some(parent);
+        let highlighted = what.highlight == Some(parent);
         let shape = match what.bones {
-            // What is chosen is seen whatever else is drawn.
-            BoneShape::None if chosen => BoneShape::Octahedra,
+            // Highlighted bones are always drawn.
+            BoneShape::None if highlighted => BoneShape::Octahedra,
             shape => shape,
         };
-        let color = if chosen { HIGHLIGHT } else { BONE };
+        let color = if highlighted { HIGHLIGHT } else { BONE };
         let (from, to) = (Vec3::from(joints[usize::from(parent)].translation), Vec3::from(joints[joint].translation));
         match shape {
             BoneShape::None => {}
@@ -231,7 +235,7 @@ fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: 
     }
 }
 
-/// The twelve edges of a bone; all in one point for a bone without length.
+/// Returns the twelve edges of a bone. They collapse to a point if the bone has no length.
 fn octahedron(from: Vec3, to: Vec3) -> [[Vec3; 2]; 12] {
     let along = to - from;
     let length = along.length();
@@ -249,8 +253,8 @@ fn octahedron(from: Vec3, to: Vec3) -> [[Vec3; 2]; 12] {
     })
 }
 
-/// Writes each joint's name to the right of it.
-fn write_names(
+/// Draws each joint's name to its right.
+fn draw_names(
     gizmos: &mut Gizmos<SkeletonGizmos>,
     skeleton: &Skeleton,
     joints: &[Affine3A],
@@ -263,7 +267,7 @@ fn write_names(
     for (index, (name, joint)) in skeleton.names().iter().zip(joints).enumerate() {
         let at = Vec3::from(joint.translation);
         let depth = (projection * view.transform_point3(at).extend(1.0)).w;
-        // What a pixel covers there; behind the camera nothing is written.
+        // World size of a pixel at that depth; not positive behind the camera.
         let pixel = 2.0 * depth / (projection.y_axis.y * size.y);
         if !(pixel > 0.0 && pixel.is_finite()) {
             continue;
@@ -274,7 +278,7 @@ fn write_names(
     }
 }
 
-/// Height of the names.
+/// Height of joint names in pixels.
 pub(super) const NAME_PIXELS: f32 = 11.0;
 
 fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
@@ -286,8 +290,8 @@ fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     }
 }
 
-/// The highlighted joint's own axes and a small box around it.
-fn mark(gizmos: &mut Gizmos<SkeletonGizmos>, joints: &[Affine3A], joint: JointIndex, size: f32) {
+/// Draws the highlighted joint's axes, and a small box around it.
+fn draw_highlight(gizmos: &mut Gizmos<SkeletonGizmos>, joints: &[Affine3A], joint: JointIndex, size: f32) {
     let Some(place) = joints.get(usize::from(joint)) else { return };
     axes(gizmos, place, 0.6 * size);
     let at = Transform::from_translation(place.translation.into()).with_scale(Vec3::splat(0.16 * size));
@@ -299,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bone_has_twelve_edges_between_six_corners_and_reaches_from_end_to_end() {
+    fn a_bone_has_twelve_edges_and_six_corners_and_spans_both_ends() {
         let (from, to) = (Vec3::new(1.0, 0.0, 0.0), Vec3::new(1.0, 2.0, 0.0));
         let edges = octahedron(from, to);
         let mut corners: Vec<Vec3> = Vec::new();
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bone_without_length_stays_a_point() {
+    fn a_bone_of_no_length_is_a_point() {
         assert!(octahedron(Vec3::ONE, Vec3::ONE).into_iter().flatten().all(|corner| corner == Vec3::ONE));
     }
 }

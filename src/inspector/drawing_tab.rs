@@ -1,4 +1,4 @@
-//! The switches for what is drawn in the view.
+//! The Drawing tab: what [`DrawSkeleton`] draws in the view.
 
 use super::{BoneShape, DrawSkeleton, InspectedItem};
 use crate::asset::Character;
@@ -18,11 +18,11 @@ pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem,
     });
     ui.checkbox(&mut draw.axes, "joint axes");
     ui.checkbox(&mut draw.names, "joint names");
-    ui.checkbox(&mut draw.links, "links to parents");
+    ui.checkbox(&mut draw.links, "parent links");
     let count = character.sockets.len();
     ui.add_enabled(count > 0, egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")));
     let count = character.parts.len();
-    ui.checkbox(&mut draw.bounds, format!("culling boxes of the parts ({count})"));
+    ui.checkbox(&mut draw.bounds, format!("culling boxes ({count})"));
     if draw == before {
         return;
     }

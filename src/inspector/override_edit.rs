@@ -1,8 +1,8 @@
-//! Posing by hand: an override's numbers, its mirror image, and all of them as RON.
+//! Editing pose overrides: their values, mirroring them, and copying them as RON.
 
 use super::{
     mirror::{mirror_joint, mirror_override},
-    numbers::{self, EulerEdit},
+    widgets::{self, EulerEdit},
 };
 use crate::{
     model::{JointIndex, JointTransform, Skeleton},
@@ -10,12 +10,12 @@ use crate::{
 };
 use bevy_egui::egui::{self, Ui};
 
-/// The overrides as a RON list that reads back as `Vec<JointOverride>`, each under its joint's name.
+/// Formats overrides as a RON list that parses as `Vec<JointOverride>`, with joint names as comments.
 pub fn overrides_ron(skeleton: &Skeleton, overrides: &[JointOverride]) -> String {
     let mut text = String::from("[\n");
     for change in overrides {
         let name = skeleton.names().get(usize::from(change.joint)).map_or("(no such joint)", |name| name);
-        // A name may hold anything, and a comment ends with its line.
+        // A line break in the name would end the comment.
         let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let Ok(line) = ron::to_string(change) else { continue };
         text.push_str(&format!("    // {name}\n    {line},\n"));
@@ -24,7 +24,7 @@ pub fn overrides_ron(skeleton: &Skeleton, overrides: &[JointOverride]) -> String
     text
 }
 
-/// The numbers of `joint`'s override, and the buttons around it. `local` is where it is now.
+/// Shows the override of `joint` with its buttons. `local` is the joint's current local transform.
 pub(super) fn show(
     ui: &mut Ui,
     euler: &mut EulerEdit,
@@ -36,21 +36,21 @@ pub(super) fn show(
     let at = overrides.iter().position(|change| change.joint == joint);
     let mut change = at.map_or(JointOverride::local(joint, local), |at| overrides[at]);
     let mut changed = false;
-    // The drags are as fine as the joint's own lengths.
-    let fine = f64::from(local.translation.length().max(0.05)) * 0.005;
-    egui::Grid::new("by_hand").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+    // Drag speed follows the bone's length.
+    let speed = f64::from(local.translation.length().max(0.05)) * 0.005;
+    egui::Grid::new("override").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
         ui.weak("rotation");
         let rotation = change.transform.rotation;
-        if numbers::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
+        if widgets::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
             change.transform.rotation = euler.rotation();
             changed = true;
         }
         ui.end_row();
         ui.weak("translation");
-        changed |= numbers::drag_vec(ui, &mut change.transform.translation, fine, 3);
+        changed |= widgets::drag_vec(ui, &mut change.transform.translation, speed, 3);
         ui.end_row();
         ui.weak("scale");
-        changed |= numbers::drag_vec(ui, &mut change.transform.scale, 0.005, 3);
+        changed |= widgets::drag_vec(ui, &mut change.transform.scale, 0.005, 3);
         ui.end_row();
         ui.weak("weight");
         ui.horizontal(|ui| {
@@ -75,8 +75,8 @@ pub(super) fn show(
         let other = mirror_joint(skeleton, joint);
         let mirror = ui.add_enabled(other.is_some() && at.is_some(), egui::Button::new("Mirror"));
         let mirror = match other.and_then(|other| skeleton.names().get(usize::from(other))) {
-            Some(name) => mirror.on_hover_text(format!("to {name}")),
-            None => mirror.on_disabled_hover_text("no joint of that name on the other side"),
+            Some(name) => mirror.on_hover_text(format!("Copy to {name}, mirrored")),
+            None => mirror.on_disabled_hover_text("No joint with a matching name on the other side"),
         };
         if mirror.clicked()
             && let Some(mirrored) =
@@ -91,16 +91,16 @@ pub(super) fn show(
     });
 }
 
-/// The space of the override. A change of it starts from where the joint is, or from nothing.
+/// Shows the override's space; returns `true` if it changed, which resets the override to have no effect.
 fn space(ui: &mut Ui, change: &mut JointOverride, local: JointTransform) -> bool {
     let title = |space| match space {
-        JointSpace::Parent => "in parent",
-        JointSpace::Model => "in model",
-        JointSpace::Joint => "on top",
+        JointSpace::Parent => "parent",
+        JointSpace::Model => "model",
+        JointSpace::Joint => "offset",
     };
     let before = change.space;
     egui::ComboBox::from_id_salt("space").width(84.0).selected_text(title(before)).show_ui(ui, |ui| {
-        // In model space a joint would jump, for the panel edits numbers relative to the parent.
+        // Not model space: the values edited here are relative to the parent, so the joint would jump.
         for space in [JointSpace::Parent, JointSpace::Joint] {
             ui.selectable_value(&mut change.space, space, title(space));
         }
@@ -119,7 +119,7 @@ mod tests {
     use glam::{Affine3A, Quat, Vec3};
 
     #[test]
-    fn the_copied_text_reads_back_as_the_same_overrides_and_names_the_joints() {
+    fn copied_overrides_parse_back_unchanged_and_name_their_joints() {
         let joint = |name: &str| Joint {
             name: name.into(),
             parent: None,
