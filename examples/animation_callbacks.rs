@@ -18,7 +18,7 @@ use std::f32::consts::{FRAC_PI_2, TAU};
 
 const HELP: &str = "space: walk, jog   T: camera turns on, off   C: wipe the marks   drag, arrows: orbit   wheel: zoom";
 
-/// Radius of the circle that Scout goes in, in metres.
+/// Radius of the circle that Scout goes in, in meters.
 const RADIUS: f32 = 1.25;
 /// Marks that stay on the ground.
 const MARKS: usize = 60;

@@ -1,4 +1,4 @@
-//! Every clip of a character at eight times, from the front and from the side, on one labelled picture.
+//! Every clip of a character at eight times, from the front and from the side, on one labeled picture.
 //!
 //! What animators hang on the wall: silhouettes that read, feet that stand, joints that do not pinch show at
 //! a glance. Without a display, and in one run for all characters named; with none named, for each manifest
@@ -80,9 +80,9 @@ struct Plan {
 struct Layout {
     /// Figures in a row, seen from each of [`SIDES`].
     columns: [usize; 2],
-    /// Height of the highest, metres.
+    /// Height of the highest, meters.
     high: f32,
-    /// Metres across the row.
+    /// Meters across the row.
     frame: f32,
 }
 
@@ -95,7 +95,7 @@ impl Layout {
             wide = wide.max(top.xz().max(-low.xz()));
             long = long.max((top - low).xz());
         }
-        // An outstretched arm may reach into the neighbour's place, a body may not.
+        // An outstretched arm may reach into the neighbor's place, a body may not.
         let pitch = (1.5 * wide).max(1.12 * long).max(Vec2::splat(0.05));
         let least = high * (ABOVE + 1.0 + BELOW) / ASPECT;
         let row = |lines: usize| times.div_ceil(lines.clamp(1, times));

@@ -1,7 +1,7 @@
 //! Switching clips with a cross-fade, each on a key.
 //!
 //! Retells the DirectX SDK's MultiAnimation: the new clip goes on another track, the weight of the old one
-//! runs to 0 and that of the new one to 1, over 0.125 s towards standing and 0.25 s towards moving.
+//! runs to 0 and that of the new one to 1, over 0.125 s toward standing and 0.25 s toward moving.
 //! [`AnimationController::cross_fade`] is that recipe.
 //!
 //! ```text

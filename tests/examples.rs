@@ -91,7 +91,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
     share(a.pixels().zip(b.pixels()).filter(differ).count(), a)
 }
 
-/// Share of the pixels that are as warm as skin, hair, leather and fur are; the stage has no such colour.
+/// Share of the pixels that are as warm as skin, hair, leather and fur are; the stage has no such color.
 fn warmth(picture: &RgbImage) -> f64 {
     share(picture.pixels().filter(|p| p.0[0] > p.0[2].saturating_add(35)).count(), picture)
 }
@@ -103,7 +103,7 @@ fn share(count: usize, of: &RgbImage) -> f64 {
 /// The picture has somebody on it, and is not all of one thing.
 fn assert_peopled(picture: &RgbImage) {
     let warmth = warmth(picture);
-    assert!((0.002..0.5).contains(&warmth), "{warmth} of the picture has a character's colours");
+    assert!((0.002..0.5).contains(&warmth), "{warmth} of the picture has a character's colors");
 }
 
 #[track_caller]

@@ -1,13 +1,14 @@
-//! The sample characters, made from nothing but this code: the same bytes on every run.
+//! The sample characters, generated entirely by code, byte for byte the same on every run.
 //!
-//! A character is a rig ([`rig`]), an implicit surface over it ([`field`]) that is cut into
-//! triangles ([`contour`]) along the borders of its materials ([`regions`]), weighted
-//! ([`weights`]), unfolded ([`charts`]), painted ([`bake`]) and moved ([`gait`], [`motion`]).
-//! [`character`] puts these together and writes the files.
+//! A character starts as a rig ([`rig`]) and a signed distance field around it ([`field`]). The field is meshed
+//! ([`contour`]), split along the borders of its materials ([`regions`]), weighted ([`weights`]), unwrapped ([`charts`]),
+//! painted ([`bake`]) and animated ([`gait`], [`motion`]). [`character`] runs these steps and writes the files.
 //!
-//! All of it is `f64` arithmetic without the platform's transcendental functions; see [`maths`].
+//! `README.md` beside this file explains each step, and where to start a character of your own.
+//!
+//! Everything is computed in `f64` without the platform's transcendental functions; see [`maths`].
 
-// A test includes this module, too, and uses less of it than the example.
+// The test that includes this module uses less of it than the example does.
 #![allow(dead_code)]
 
 pub mod bake;
@@ -28,7 +29,7 @@ pub mod weights;
 
 use std::path::PathBuf;
 
-/// Every file of `assets/` that is generated, with its path below `assets/`.
+/// Returns every generated file, with its path below `assets/`.
 pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
     let characters = [scout::character(), hound::character()];
     characters.iter().flat_map(|character| character.files()).collect()

@@ -1,48 +1,48 @@
-//! Textures: what a character's paint says about each point of its surface, drawn into the charts.
+//! Textures: evaluates a character's paint at each texel of its charts.
 
 use super::{charts::Chart, regions::Regions};
 use glam::{DVec2, DVec3};
 use image::{ExtendedColorType, ImageEncoder, codecs::png};
 
-/// The look of a point.
+/// Appearance of a point on the surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Texel {
     /// sRGB, 0..=1.
     pub color: DVec3,
-    /// Height of small relief in metres, for the normal map.
+    /// Height of fine relief in meters, for the normal map.
     pub height: f64,
 }
 
 /// A character's paint.
 pub trait Paint {
-    /// The look of part `part` at `p`, whose surface normal is `normal`.
+    /// Returns the appearance of part `part` at `p`, given the surface normal.
     fn texel(&self, part: u8, p: DVec3, normal: DVec3) -> Texel;
 }
 
-/// A material's maps, 8-bit RGB, rows from the top.
+/// A material's textures: 8-bit RGB, top row first.
 pub struct Maps {
     pub size: usize,
     pub diffuse: Vec<[u8; 3]>,
     pub normal: Vec<[u8; 3]>,
 }
 
-/// What the baker needs of the surface.
+/// The surface to bake.
 pub struct Surface<'a> {
     pub regions: &'a Regions,
     /// Unit normals of the mesh's vertices.
     pub normals: &'a [DVec3],
-    /// Open sky over the vertices: 0 (buried) to 1.
+    /// Ambient occlusion per vertex: 0 (buried) to 1 (open sky).
     pub sky: &'a [f64],
 }
 
-/// Difference over which relief is measured, metres.
+/// Step in meters over which the slope of the relief is measured.
 const RELIEF_STEP: f64 = 0.0015;
 
-/// Draws the maps of one material.
+/// Bakes the textures of one material.
 pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, paint: &dyn Paint) -> Maps {
     let flat = [128, 128, 255];
     let mut maps = Maps { size, diffuse: vec![[0; 3]; size * size], normal: vec![flat; size * size] };
-    // 0: nothing; 1: around a triangle; 2: inside one. Inside wins.
+    // 0: empty, 1: just outside a triangle, 2: inside one. Inside wins.
     let mut filled = vec![0u8; size * size];
     let mesh = &surface.regions.mesh;
     for chart in charts.iter().filter(|c| c.material == material) {
@@ -57,7 +57,7 @@ pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, p
                     let Some(weights) = barycentric(&corners, DVec2::new(x as f64, y as f64)) else { continue };
                     let inside = weights.min_element() >= -1e-9;
                     let rank = if inside { 2 } else { 1 };
-                    // A texel just outside takes the triangle's nearest point.
+                    // A texel just outside uses the nearest point of the triangle.
                     let weights = weights.max(DVec3::ZERO) / weights.max(DVec3::ZERO).element_sum();
                     let near = corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
                     if filled[y * size + x] >= rank || (!inside && near.distance(DVec2::new(x as f64, y as f64)) > 1.5)
@@ -90,13 +90,13 @@ pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, p
     maps
 }
 
-/// The bitangent that goes with a chart's tangent: towards the texture's upper edge.
+/// Returns the bitangent for a chart's tangent, pointing to the top of the texture.
 pub fn up_in_texture(chart: &Chart, normal: DVec3, tangent: DVec3) -> DVec3 {
     let b = normal.cross(tangent);
     if b.dot(chart.v) > 0.0 { -b } else { b }
 }
 
-/// Fills the space between charts outwards with what is nearest, so that filtering and mip levels find no edge.
+/// Fills the gaps between charts with the nearest texels, so that filtering and mip levels show no seams.
 fn spread(maps: &mut Maps, filled: &mut [u8]) {
     let size = maps.size as i64;
     while filled.contains(&0) {
@@ -122,7 +122,7 @@ fn spread(maps: &mut Maps, filled: &mut [u8]) {
     }
 }
 
-/// Barycentric coordinates; `None` for a triangle without area.
+/// Returns barycentric coordinates, or `None` for a triangle without area.
 fn barycentric(t: &[DVec2; 3], p: DVec2) -> Option<DVec3> {
     let area = (t[1] - t[0]).perp_dot(t[2] - t[0]);
     let part = |a: usize, b: usize| (t[b] - t[a]).perp_dot(p - t[a]) / area;
@@ -133,17 +133,17 @@ fn bytes(c: DVec3) -> [u8; 3] {
     (c.clamp(DVec3::ZERO, DVec3::ONE) * 255.0).round().to_array().map(|x| x as u8)
 }
 
-/// A picture as a PNG file.
+/// Encodes an image as PNG.
 pub fn png(pixels: &[[u8; 3]], size: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let encoder = png::PngEncoder::new_with_quality(&mut out, png::CompressionType::Best, png::FilterType::Adaptive);
     encoder
         .write_image(pixels.as_flattened(), size as u32, size as u32, ExtendedColorType::Rgb8)
-        .expect("a Vec takes any number of bytes, and the buffer has the size named");
+        .expect("writing to a Vec cannot fail, and the buffer has the given size");
     out
 }
 
-/// How much sky each vertex sees: the field a few steps out along the normal, against open space
+/// Estimates ambient occlusion per vertex from the field at a few steps along the normal
 /// (Evans, "Fast approximations for global illumination on dynamic scenes", 2006).
 pub fn sky(field: &super::field::Field, mesh: &super::contour::Mesh, normals: &[DVec3]) -> Vec<f64> {
     let steps = [0.008, 0.02, 0.04, 0.07];
@@ -152,9 +152,9 @@ pub fn sky(field: &super::field::Field, mesh: &super::contour::Mesh, normals: &[
         open / steps.len() as f64
     };
     let mut sky: Vec<f64> = mesh.positions.iter().zip(normals).map(|(&p, &n)| seen(p, n)).collect();
-    // Softened once over the surface: the mesh is coarser than the creases.
+    // Smooth once over the surface, because the mesh is coarser than its creases.
     let before = sky.clone();
-    for (v, list) in mesh.neighbours().iter().enumerate() {
+    for (v, list) in mesh.neighbors().iter().enumerate() {
         let mean = list.iter().map(|&n| before[n as usize]).sum::<f64>() / list.len().max(1) as f64;
         sky[v] = 0.5 * (before[v] + mean);
     }

@@ -1,4 +1,4 @@
-//! A character's parts put together, and its files.
+//! Runs the pipeline for a character, and writes its files.
 
 use super::{
     bake::{Maps, Paint, Surface, bake, png, sky, up_in_texture},
@@ -18,41 +18,41 @@ use bevy_marionette::{
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use std::{collections::BTreeMap, path::PathBuf};
 
-/// A material to be made.
+/// A material to create.
 pub struct MaterialPlan {
     pub name: &'static str,
-    /// Side of its maps in texels.
+    /// Width and height of its textures in texels.
     pub size: usize,
     pub roughness: f32,
     pub reflectance: f32,
 }
 
-/// All that makes a character.
+/// Everything that describes a character.
 pub struct Plan<'a> {
     pub name: &'static str,
     pub rig: &'a Rig,
     pub field: &'a Field,
     pub lattice: &'a Lattice,
-    /// Wanted side of the mesh's cells near a point, metres.
+    /// Desired cell size of the mesh near a point, in meters.
     pub size_at: &'a dyn Fn(DVec3) -> f64,
-    /// How a joint's skin blends with its parent's; see [`weights`].
+    /// How the skin of a joint blends with its parent's; see [`weights`].
     pub bend: &'a dyn Fn(usize) -> Option<Bend>,
-    /// How often shares of joints are spread to neighbouring vertices.
+    /// Number of passes that smooth weights over the surface.
     pub spread: usize,
-    /// Joints to a vertex at most. The MD5 file holds them all, the model the four largest.
+    /// Maximum influences per vertex. The MD5 file holds them all, the model the four largest.
     pub influences: usize,
     pub materials: &'a [MaterialPlan],
-    /// Index of a part's material.
+    /// Material index of a part.
     pub material: &'a dyn Fn(u8) -> usize,
-    /// Factor on a part's texels per metre.
+    /// Factor on the texel density of a part.
     pub detail: &'a dyn Fn(u8) -> f64,
-    /// Parts that are looked at from one side above all: no seam runs through what is seen from there.
+    /// Parts seen mostly from one side, such as a face: no seam crosses what is visible from there.
     pub fronts: &'a [(u8, DVec3)],
     pub paint: &'a dyn Paint,
     pub motions: Vec<Motion>,
     pub masks: Vec<(&'static str, MaskEntry)>,
     pub sockets: Vec<(&'static str, SocketEntry)>,
-    /// Whether there is an `.m3d` beside the MD5 files.
+    /// Also write an `.m3d`.
     pub m3d: bool,
 }
 
@@ -60,10 +60,10 @@ pub struct Plan<'a> {
 pub struct Character {
     pub name: &'static str,
     pub model: Model,
-    /// Maps in the order of the model's materials.
+    /// Textures, in the order of the model's materials.
     pub maps: Vec<Maps>,
     pub motions: Vec<Motion>,
-    /// All shares of every vertex of the model, part by part.
+    /// All weights of every vertex, part by part.
     shares: Vec<Vec<Shares>>,
     masks: BTreeMap<String, MaskEntry>,
     sockets: BTreeMap<String, SocketEntry>,
@@ -71,7 +71,7 @@ pub struct Character {
 }
 
 impl Character {
-    /// Makes a character of its descriptions.
+    /// Builds a character from its description.
     pub fn build(plan: Plan) -> Self {
         let Plan { rig, field, materials, .. } = plan;
         let mut mesh = Mesh::contour(field, plan.lattice, plan.size_at);
@@ -92,10 +92,10 @@ impl Character {
             })
             .unzip();
         let model = Model {
-            skeleton: rig.skeleton().expect("the rig's joints come parents first and are finite"),
+            skeleton: rig.skeleton().expect("joints are finite, and parents come first"),
             parts,
             materials: materials.iter().map(describe).collect(),
-            clips: plan.motions.iter().map(|m| m.clip(rig).expect("poses are whole and finite")).collect(),
+            clips: plan.motions.iter().map(|m| m.clip(rig).expect("poses are complete and finite")).collect(),
         };
         Self {
             name: plan.name,
@@ -109,7 +109,7 @@ impl Character {
         }
     }
 
-    /// All files, with paths below `assets/`.
+    /// Returns all files, with paths below `assets/`.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let name = self.name;
         let mut out: Vec<(String, Vec<u8>)> = Vec::new();
@@ -140,13 +140,13 @@ impl Character {
         ];
         for (file, model, names, own) in manifests.into_iter().take(if self.m3d { 2 } else { 1 }) {
             let manifest = self.manifest(model, names, own);
-            let text = manifest.to_ron().expect("strings and numbers are RON");
+            let text = manifest.to_ron().expect("a manifest serializes to RON");
             out.push((file, (text + "\n").into_bytes()));
         }
         out.into_iter().map(|(file, bytes)| (PathBuf::from(name).join(file), bytes)).collect()
     }
 
-    /// The manifest; `own` where the model's file holds the clips itself.
+    /// Returns the manifest; `own` if the model file contains the clips.
     fn manifest(&self, model: String, joint_names: Vec<String>, own: bool) -> Manifest {
         let clip = |m: &Motion| {
             let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
@@ -179,8 +179,7 @@ fn describe(plan: &MaterialPlan) -> Material {
     }
 }
 
-/// The skin of one material, and all shares of its vertices: a vertex of the mesh occurs once for
-/// each chart it lies in.
+/// Returns the skin of one material, and all weights of its vertices. A mesh vertex appears once per chart it is in.
 fn part(
     name: &str,
     material: usize,
@@ -225,7 +224,7 @@ fn part(
             out.triangles.push(corners);
         }
     }
-    // Palettes in joint order, as an importer makes them.
+    // Palettes in joint order, like the importers produce.
     let mut sorted = palette.clone();
     sorted.sort_unstable();
     for influences in &mut out.influences {
@@ -240,7 +239,7 @@ fn part(
     (out, all)
 }
 
-/// Gives the vertices that more than four joints move all their weights, as MD5 allows.
+/// Restores all weights of vertices with more than four, which MD5 supports.
 fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec3], shares: &[Shares]) {
     let four = std::mem::take(&mut mesh.weights);
     for (vertex, (position, shares)) in mesh.vertices.iter_mut().zip(positions.iter().zip(shares)) {
@@ -250,7 +249,7 @@ fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec
             mesh.weights.extend_from_slice(&four[start..start + vertex.weight_count as usize]);
         } else {
             mesh.weights.extend(shares.iter().map(|&(joint, share)| {
-                // The bind pose turns nothing but axes: MD5's are X forward, Z up.
+                // In the bind pose, only the axes differ: MD5 has X forward and Z up.
                 let p = skeleton.inverse_bind()[joint].transform_point3(*position);
                 md5::Md5Weight { joint: joint as u32, bias: share as f32, position: [-p.z, -p.x, p.y] }
             }));
@@ -259,24 +258,24 @@ fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec
     }
 }
 
-/// A mask of what hangs on some joints.
+/// A mask of some joints and their descendants.
 pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
     MaskEntry { roots: roots.iter().map(|r| r.to_string()).collect(), falloff }
 }
 
-/// A socket that turns with its joint.
+/// A socket with its joint's orientation.
 pub fn socket(joint: &str, translation: Vec3) -> SocketEntry {
     SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
 }
 
-/// Rounds to a multiple of 1/`steps`; −0 becomes 0.
+/// Rounds to multiples of 1/`steps`, and −0 to 0.
 fn tidy(values: &mut [f32], steps: f64) {
     for value in values {
         *value = ((f64::from(*value) * steps).round() / steps) as f32 + 0.0;
     }
 }
 
-/// Short numbers, and one pair of keys for a bone that does not move.
+/// Shortens numbers, and the keys of bones that don't move to a single pair.
 fn tidy_m3d(file: &mut m3d::M3d) {
     for material in &mut file.materials {
         if let Some(fresnel) = &mut material.fresnel0 {
@@ -344,7 +343,7 @@ mod tests {
     use glam::{Affine3A, Vec3};
 
     #[test]
-    fn scout_is_whole_and_weighted_and_stands_on_the_floor() {
+    fn scout_is_complete_weighted_and_stands_on_the_floor() {
         let model = scout::character().model;
         let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
         assert!((8_000..20_000).contains(&vertices), "{vertices} vertices");
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn hound_is_whole_and_small_and_stands_on_the_floor_with_skin_that_more_than_four_joints_move() {
+    fn hound_is_complete_stands_on_the_floor_and_has_vertices_with_more_than_four_influences() {
         let character = hound::character();
         let model = &character.model;
         let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
@@ -382,7 +381,7 @@ mod tests {
         assert!(read.report.bind_residual < 2e-4, "{}", read.report.bind_residual);
     }
 
-    /// In every frame, no triangle's area grows beyond what bending cloth explains, and none vanishes wholesale.
+    /// In no frame does a triangle grow more than bending explains, or do many collapse.
     #[test]
     fn no_joint_tears_or_collapses_the_skin() {
         for model in [scout::character().model, hound::character().model] {

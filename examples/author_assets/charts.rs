@@ -1,56 +1,56 @@
-//! Texture coordinates: the surface in flat charts, packed into one square per material.
+//! Texture coordinates: unwraps the surface into flat charts, packed into one square per material.
 //!
-//! A chart is a patch that can be seen from one direction. The patches are chosen greedily, the
-//! largest first, so there are few seams; each is projected along its direction and keeps its size.
+//! A chart is a patch that is entirely visible from one direction. Patches are chosen greedily, largest first, to keep
+//! seams few; each is projected along its direction at its true size.
 
 use super::regions::Regions;
 use glam::{DVec2, DVec3};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A patch and where it lies in its material's texture.
+/// A patch, and its place in the material's texture.
 #[derive(Clone, Debug)]
 pub struct Chart {
     pub material: usize,
-    /// Direction it is seen from.
+    /// Direction from which it is visible.
     pub normal: DVec3,
-    /// Directions of growing u and v, in model space.
+    /// Directions of increasing u and v, in model space.
     pub u: DVec3,
     pub v: DVec3,
     pub triangles: Vec<u32>,
-    /// Metres on the projection plane × scale + offset = 0..1 of the texture.
+    /// Texture coordinates are meters on the projection plane × scale + offset.
     pub offset: DVec2,
     pub scale: f64,
 }
 
-/// Least cosine between a chart's direction and its triangles' normals.
+/// Minimum cosine between a chart's direction and its triangles' normals.
 const FACING: f64 = 0.34;
-/// Least cosine when a small leftover joins a neighbour.
+/// Minimum cosine for a small leftover that joins a neighboring chart.
 const FACING_LEFTOVER: f64 = 0.12;
-/// Triangles below which a patch is a leftover.
+/// A patch of fewer triangles is a leftover.
 const LEFTOVER: usize = 14;
-/// Packing works in blocks, this many to a side.
+/// Charts are packed on a grid with this many blocks per side.
 const BLOCKS: usize = 256;
-/// Blocks between charts at least, 8 texels of 512: the third mip level still tells charts apart.
+/// Minimum number of blocks between charts: 8 texels of 512, which keeps charts apart up to the third mip level.
 const GAP: usize = 4;
 
 impl Chart {
-    /// Texture coordinates of a point of the chart, V down.
+    /// Returns the texture coordinates of a point of the chart, V down.
     pub fn tex_coord(&self, p: DVec3) -> DVec2 {
         DVec2::new(self.u.dot(p), self.v.dot(p)) * self.scale + self.offset
     }
 
-    /// Direction of growing u on the surface with this normal.
+    /// Returns the direction of increasing u on a surface with this normal.
     pub fn tangent(&self, normal: DVec3) -> DVec3 {
-        // The point of the tangent plane that projects to one step of u: what MikkTSpace finds, too.
+        // The vector in the tangent plane that projects to u, as MikkTSpace computes it.
         let facing = normal.dot(self.normal).max(0.05);
         (self.u - self.normal * (normal.dot(self.u) / facing)).normalize_or(self.u)
     }
 }
 
-/// Charts for every material.
+/// Unwraps the surface into charts for every material.
 ///
-/// `material` gives a part's material, `detail` its factor of texels per metre. Each of the `fronts` is a part and the
-/// side that it is looked at from: all that is seen of it from there is one chart, so that no seam crosses a face.
+/// `material` returns a part's material, `detail` a factor on its texel density. Each of the `fronts` is a part and the
+/// direction it is seen from: everything visible from there becomes one chart, so that no seam crosses a face.
 pub fn unwrap(
     regions: &Regions,
     material: &dyn Fn(u8) -> usize,
@@ -67,14 +67,14 @@ pub fn unwrap(
         })
         .collect();
     let normals: Vec<DVec3> = doubled.iter().map(|n| n.normalize_or(DVec3::Y)).collect();
-    let neighbours = across_edges(regions, &materials, detail);
+    let neighbors = across_edges(regions, &materials, detail);
 
     let mut chart_of: Vec<Option<usize>> = vec![None; normals.len()];
     let mut charts: Vec<(DVec3, Vec<u32>)> = Vec::new();
     let mut sheets: Vec<Sheet> = Vec::new();
     for &(part, direction) in fronts {
         let open = |t: usize| regions.parts[t] == part && normals[t].dot(direction) > FACING;
-        let Some(patch) = patches(&neighbours, &open).into_iter().max_by_key(Vec::len) else { continue };
+        let Some(patch) = patches(&neighbors, &open).into_iter().max_by_key(Vec::len) else { continue };
         let mut sheet = Sheet::new(direction);
         let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
         patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
@@ -82,17 +82,17 @@ pub fn unwrap(
         sheets.push(sheet);
     }
     let directions = directions();
-    // Patches only shrink as triangles are taken, so a direction's best stays best until it is touched.
+    // Patches only shrink as triangles are used up, so a direction's largest patch stays valid until it is touched.
     let mut best: Vec<Option<(f64, Vec<u32>)>> = vec![None; directions.len()];
     loop {
         for (direction, best) in directions.iter().zip(&mut best).filter(|(_, best)| best.is_none()) {
             let open = |t: usize| chart_of[t].is_none() && normals[t].dot(*direction) > FACING;
-            let patches = patches(&neighbours, &open).into_iter();
+            let patches = patches(&neighbors, &open).into_iter();
             let area = |patch: &[u32]| patch.iter().map(|&t| doubled[t as usize].dot(*direction)).sum::<f64>();
             let largest = patches.map(|p| (area(&p), p)).max_by(|a, b| a.0.total_cmp(&b.0));
             *best = Some(largest.unwrap_or_default());
         }
-        // The first of equals: a cube's faces come before its edges.
+        // Among equals take the first, so that a cube's faces come before its edges.
         let mut choice = 0;
         for (i, found) in best.iter().enumerate() {
             if found.as_ref().map(|f| f.0) > best[choice].as_ref().map(|f| f.0 * 1.02) {
@@ -112,13 +112,13 @@ pub fn unwrap(
         charts.push((directions[choice], patch));
         sheets.push(sheet);
     }
-    let leftovers = patches(&neighbours, &|t| chart_of[t].is_none());
+    let leftovers = patches(&neighbors, &|t| chart_of[t].is_none());
 
-    // Leftovers join the neighbour that shares most edges and still sees them.
+    // Leftovers join the neighbor they share the most edges with, if its direction still sees them.
     for patch in leftovers {
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for &t in &patch {
-            for &n in &neighbours[t as usize] {
+            for &n in &neighbors[t as usize] {
                 if let Some(chart) = chart_of[n as usize] {
                     let sees = patch.iter().all(|&t| {
                         normals[t as usize].dot(charts[chart].0) > FACING_LEFTOVER
@@ -155,7 +155,7 @@ pub fn unwrap(
     out
 }
 
-/// A chart's projection plane with the spots that triangles cover already.
+/// A chart's projection plane, with the grid points its triangles already cover.
 struct Sheet {
     u: DVec3,
     v: DVec3,
@@ -163,7 +163,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Distance of the spots, metres: several to the smallest triangle.
+    /// Grid spacing in meters, finer than the smallest triangle.
     const PITCH: f64 = 0.0011;
 
     fn new(normal: DVec3) -> Self {
@@ -171,12 +171,12 @@ impl Sheet {
         Self { u, v, covered: HashSet::new() }
     }
 
-    /// Whether nothing lies where the triangle would.
+    /// Returns `true` if the triangle wouldn't overlap another.
     fn is_free(&self, corners: [DVec3; 3]) -> bool {
         self.spots(corners).iter().all(|spot| !self.covered.contains(spot))
     }
 
-    /// Lays a triangle down; `false`, and nothing done, if something lies there.
+    /// Adds a triangle; returns `false`, and changes nothing, if it would overlap another.
     fn lay(&mut self, corners: [DVec3; 3]) -> bool {
         let free = self.is_free(corners);
         if free {
@@ -185,7 +185,7 @@ impl Sheet {
         free
     }
 
-    /// The spots within a triangle.
+    /// Returns the grid points inside a triangle.
     fn spots(&self, corners: [DVec3; 3]) -> Vec<(i32, i32)> {
         let t = corners.map(|p| DVec2::new(self.u.dot(p), self.v.dot(p)) / Self::PITCH);
         let area = (t[1] - t[0]).perp_dot(t[2] - t[0]);
@@ -203,18 +203,18 @@ impl Sheet {
     }
 }
 
-/// The connected patches of triangles that are open.
-fn patches(neighbours: &[Vec<u32>], open: &dyn Fn(usize) -> bool) -> Vec<Vec<u32>> {
-    let mut seen = vec![false; neighbours.len()];
+/// Returns the connected patches of open triangles.
+fn patches(neighbors: &[Vec<u32>], open: &dyn Fn(usize) -> bool) -> Vec<Vec<u32>> {
+    let mut seen = vec![false; neighbors.len()];
     let mut out = Vec::new();
-    for start in 0..neighbours.len() {
+    for start in 0..neighbors.len() {
         if seen[start] || !open(start) {
             continue;
         }
         seen[start] = true;
         let (mut patch, mut next) = (vec![start as u32], 0);
         while next < patch.len() {
-            for &n in &neighbours[patch[next] as usize] {
+            for &n in &neighbors[patch[next] as usize] {
                 if !seen[n as usize] && open(n as usize) {
                     seen[n as usize] = true;
                     patch.push(n);
@@ -227,7 +227,7 @@ fn patches(neighbours: &[Vec<u32>], open: &dyn Fn(usize) -> bool) -> Vec<Vec<u32
     out
 }
 
-/// Triangles beyond each edge that may share a chart: same material, same detail.
+/// Returns each triangle's neighbors that may share its chart: those of the same material and detail.
 fn across_edges(regions: &Regions, materials: &[usize], detail: &dyn Fn(u8) -> f64) -> Vec<Vec<u32>> {
     let mut by_edge: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
     for (i, t) in regions.mesh.triangles.iter().enumerate() {
@@ -250,7 +250,7 @@ fn across_edges(regions: &Regions, materials: &[usize], detail: &dyn Fn(u8) -> f
     regions.mesh.triangles.iter().enumerate().map(|(i, t)| others(i, t)).collect()
 }
 
-/// The faces, edges and corners of a cube, faces first.
+/// Directions to the faces, edges and corners of a cube, faces first.
 fn directions() -> Vec<DVec3> {
     let mut out: Vec<DVec3> = (0..27)
         .map(|i| DVec3::new(f64::from(i % 3 - 1), f64::from(i / 3 % 3 - 1), f64::from(i / 9 - 1)))
@@ -260,7 +260,7 @@ fn directions() -> Vec<DVec3> {
     out.into_iter().map(DVec3::normalize).collect()
 }
 
-/// Axes of a chart: model-up is up in the texture unless turning makes the box clearly smaller.
+/// Chooses a chart's axes: the model's up is up in the texture, unless rotating makes the box clearly smaller.
 fn upright(normal: DVec3, points: &[DVec3]) -> (DVec3, DVec3) {
     let up = if normal.y.abs() > 0.9 { DVec3::NEG_Z } else { DVec3::Y };
     let right = up.cross(normal).normalize();
@@ -282,7 +282,7 @@ fn bounds(points: impl Iterator<Item = DVec2>) -> (DVec2, DVec2) {
     points.fold((DVec2::MAX, DVec2::MIN), |(low, high), p| (low.min(p), high.max(p)))
 }
 
-/// Places a material's charts in the unit square, as large as they fit.
+/// Packs a material's charts into the unit square, as large as they fit.
 fn pack(charts: &mut [Chart], material: usize, corners: &dyn Fn(usize) -> [DVec3; 3]) {
     let mut order: Vec<usize> = (0..charts.len()).filter(|&i| charts[i].material == material).collect();
     let flat: HashMap<usize, Vec<[DVec2; 3]>> = order
@@ -315,7 +315,7 @@ fn pack(charts: &mut [Chart], material: usize, corners: &dyn Fn(usize) -> [DVec3
     }
 }
 
-/// Offsets for charts drawn at `scale`, or `None` if the square is too small.
+/// Returns offsets for charts at `scale`, or `None` if they don't fit.
 fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64) -> Option<Vec<(usize, DVec2)>> {
     let block = 1.0 / BLOCKS as f64;
     let mut taken = vec![false; BLOCKS * BLOCKS];
@@ -326,7 +326,7 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
         if wide > BLOCKS || tall > BLOCKS {
             return None;
         }
-        // Blocks that the chart touches, with a rim of one block.
+        // Blocks the chart touches, plus a border of one block.
         let mut mask = vec![false; wide * tall];
         for t in &flat[&i] {
             let p = t.map(|p| (p * scale - low) / block + 1.0);
@@ -341,7 +341,7 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
         }
         let mut cells: Vec<(usize, usize)> =
             (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
-        // Scattered, so as to meet soon what is in the way.
+        // In scattered order, to find a collision early.
         cells.sort_by_key(|&(x, y)| ((x * 31 + y * 57) % 64, y, x));
         let place = (0..=BLOCKS - tall)
             .flat_map(|y| (0..=BLOCKS - wide).map(move |x| (x, y)))
@@ -358,7 +358,7 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
     Some(out)
 }
 
-/// Whether a triangle comes within 0.75 of a point.
+/// Returns `true` if a triangle comes within 0.75 of a point.
 fn touches(t: &[DVec2; 3], p: DVec2) -> bool {
     let inside = |s: f64| (0..3).all(|i| (t[(i + 1) % 3] - t[i]).perp_dot(p - t[i]) * s >= 0.0);
     let near = |a: DVec2, b: DVec2| {

@@ -1,36 +1,35 @@
-//! From the field to triangles: surface nets over an octree, one closed skin at any mix of sizes.
+//! Meshing: surface nets over an octree, which give one closed skin from cells of any size.
 //!
-//! Every edge between lattice points that the surface crosses is surrounded by up to four leaves;
-//! joining their vertices gives a closed surface even where leaves of different sizes meet
-//! (Ju et al., "Dual contouring of Hermite data", 2002). Only the smallest of the edges that share
-//! a stretch counts, so nothing is joined twice.
+//! Every lattice edge that the surface crosses is surrounded by up to four leaves. Connecting their vertices gives a
+//! closed surface, even where leaves of different sizes meet (Ju et al., "Dual contouring of Hermite data", 2002). Of
+//! edges that overlap, only the smallest counts, so nothing is connected twice.
 
 use super::field::Field;
 use glam::{DVec3, IVec3};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A triangle mesh, counter-clockwise from outside.
+/// A triangle mesh; triangles are counterclockwise seen from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     pub positions: Vec<DVec3>,
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// How finely to cut space.
+/// The octree's extent and resolution.
 pub struct Lattice {
-    /// A corner of the cube that holds the body.
+    /// Minimum corner of the cube around the body.
     pub low: DVec3,
-    /// Side of the smallest cell, metres.
+    /// Size of the smallest cells, in meters.
     pub finest: f64,
-    /// Doublings from the smallest cell to the cube.
+    /// Levels between the smallest cells and the cube, each twice the size.
     pub levels: u32,
 }
 
-/// Side of a leaf as a power of two of the finest, and its corner.
+/// A leaf's level, and its corner in units of the smallest cells.
 type Leaf = (u32, IVec3);
 
 impl Mesh {
-    /// The surface of `field`; `size_at` gives the wanted side of cells near a point, metres.
+    /// Meshes the surface of `field`; `size_at` returns the desired cell size near a point, in meters.
     pub fn contour(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> Self {
         let at = |p: IVec3| lattice.low + p.as_dvec3() * lattice.finest;
         let leaves = leaves(field, lattice, size_at);
@@ -62,7 +61,7 @@ impl Mesh {
                     let middle = start.as_dvec3() + along.as_dvec3() * (f64::from(side) * 0.5 - 0.25);
                     let around = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
                         .map(|(du, dv)| locate(middle + u.as_dvec3() * du * 0.5 + v.as_dvec3() * dv * 0.5));
-                    let around = around.map(|leaf| leaf.expect("leaves cover the neighbourhood of the surface"));
+                    let around = around.map(|leaf| leaf.expect("leaves cover the surface's surroundings"));
                     if around.iter().any(|leaf| leaf.1 < level) {
                         continue; // A smaller leaf has a smaller edge here.
                     }
@@ -82,7 +81,7 @@ impl Mesh {
             }
         }
 
-        // Leaves without a crossing have no vertex.
+        // Leaves the surface doesn't cross have no vertex.
         let mut vertex = vec![0; leaves.len()];
         let mut mesh = Self::default();
         for (i, (sum, count)) in crossings.iter().enumerate().filter(|(_, c)| c.1 > 0.0) {
@@ -96,7 +95,7 @@ impl Mesh {
         mesh
     }
 
-    /// Adds a quad, cut along its shorter diagonal; corners may coincide.
+    /// Adds a quad, split along its shorter diagonal. Corners may coincide.
     fn push_quad(&mut self, q: [u32; 4]) {
         let far = |a: usize, b: usize| self.positions[q[a] as usize].distance_squared(self.positions[q[b] as usize]);
         let cut = if far(0, 2) <= far(1, 3) { [[0, 1, 2], [0, 2, 3]] } else { [[1, 2, 3], [1, 3, 0]] };
@@ -108,8 +107,8 @@ impl Mesh {
         }
     }
 
-    /// Neighbours of every vertex, in ascending order.
-    pub fn neighbours(&self) -> Vec<Vec<u32>> {
+    /// Returns the neighbors of every vertex, in ascending order.
+    pub fn neighbors(&self) -> Vec<Vec<u32>> {
         let mut out = vec![Vec::new(); self.positions.len()];
         for t in &self.triangles {
             for i in 0..3 {
@@ -123,12 +122,12 @@ impl Mesh {
         out
     }
 
-    /// Evens out the triangles by sliding vertices along the surface.
+    /// Evens out triangles by sliding vertices along the surface.
     pub fn relax(&mut self, field: &Field, rounds: usize) {
-        let neighbours = self.neighbours();
+        let neighbors = self.neighbors();
         for _ in 0..rounds {
             let before = self.positions.clone();
-            for (i, list) in neighbours.iter().enumerate() {
+            for (i, list) in neighbors.iter().enumerate() {
                 let mean = list.iter().map(|&n| before[n as usize]).sum::<DVec3>() / list.len() as f64;
                 let reach =
                     list.iter().map(|&n| before[n as usize].distance(before[i])).sum::<f64>() / list.len() as f64;
@@ -139,7 +138,7 @@ impl Mesh {
         }
     }
 
-    /// Edges that are not shared by exactly two triangles running opposite ways: none in a closed skin.
+    /// Counts edges not shared by exactly two triangles in opposite directions; 0 for a closed skin.
     pub fn open_edges(&self) -> usize {
         let mut edges: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         for t in &self.triangles {
@@ -152,7 +151,7 @@ impl Mesh {
     }
 }
 
-/// Leaves near the surface, in a fixed order.
+/// Returns the leaves near the surface, in a deterministic order.
 fn leaves(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> Vec<Leaf> {
     let mut out = Vec::new();
     let mut stack: Vec<Leaf> = vec![(lattice.levels, IVec3::ZERO)];
@@ -160,7 +159,7 @@ fn leaves(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> V
         let side = 1 << level;
         let center = lattice.low + (corner.as_dvec3() + f64::from(side) * 0.5) * lattice.finest;
         let length = f64::from(side) * lattice.finest;
-        // Half the cell's diagonal, and a whole cell more, so that neighbours of the surface are there.
+        // Half the cell's diagonal plus one cell, so that all neighbors of the surface are included.
         if field.distance(center).abs() > length * 1.9 + lattice.finest * 2.0 {
             continue;
         }
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_skin_is_closed_where_cells_of_different_sizes_meet_and_where_it_is_cut() {
+    fn the_skin_is_closed_across_cell_sizes_and_after_cutting() {
         let rig = scout::skeleton::rig();
         let field = scout::shape::field(&rig);
         let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.011, levels: 9 };

@@ -1,16 +1,16 @@
-//! The body as an implicit surface: layers of solids, each layer a material region.
+//! The body as a signed distance field: layers of solids, one layer per region of the surface.
 //!
-//! Solids of a layer melt into one another; layers (skin, shirt, belt, …) are laid over each other
-//! with a narrow seam. Negative distances are inside. Distances are lower bounds, which is all that
-//! culling and projection need.
+//! The solids of a layer blend smoothly into each other. Layers (skin, shirt, belt, …) lie on top of each other, with a
+//! narrow seam between them. Negative distances are inside. Distances are lower bounds, which is enough for culling and
+//! projection.
 
 use super::maths::{smooth_max, smooth_min};
 use glam::{DMat3, DVec3, IVec3};
 
-/// A simple solid.
+/// A primitive shape.
 #[derive(Clone, Copy)]
 pub enum Shape {
-    /// Two balls and their hull, in a space squashed by `squash` about `a`.
+    /// The hull of two balls, in a space scaled by `squash` about `a`.
     Cone { a: DVec3, ra: f64, b: DVec3, rb: f64, squash: DVec3 },
     /// An ellipsoid; the matrix's columns are its axes.
     Ellipsoid { center: DVec3, radii: DVec3, axes: DMat3 },
@@ -22,13 +22,13 @@ pub enum Shape {
 #[derive(Clone, Copy)]
 pub struct Solid {
     pub shape: Shape,
-    /// Index of the joint that the skin over this solid follows.
+    /// The joint that the skin around this solid follows.
     pub bone: usize,
-    /// Whether it is cut out of its layer instead of added.
+    /// Subtracts the solid from its layer instead of adding it.
     pub carve: bool,
 }
 
-/// A half-space to cut a layer by: keeps `normal · p ≤ offset`.
+/// A half-space that bounds a layer: keeps `normal · p ≤ offset`.
 #[derive(Clone, Copy)]
 pub struct Clip {
     pub normal: DVec3,
@@ -37,29 +37,29 @@ pub struct Clip {
 
 /// What a layer is made of.
 pub enum Source {
-    /// Solids melted together.
+    /// Solids blended together.
     Solids(Vec<Solid>),
-    /// An earlier layer made thicker: bands, straps, cuffs.
+    /// An earlier layer, thickened: bands, straps, cuffs.
     Shell { of: usize, thickness: f64 },
 }
 
 /// One region of the surface.
 pub struct Layer {
-    /// The character's own number for the region.
+    /// The character's own ID for the region.
     pub part: u8,
     pub source: Source,
-    /// Width over which the layer's solids melt together.
+    /// Width over which the layer's solids blend.
     pub blend: f64,
-    /// Width over which the layer melts into those before it: small for a crisp seam.
+    /// Width over which the layer blends into earlier ones: small for a crisp seam.
     pub seam: f64,
     /// Half-spaces that bound the layer, with edges rounded by 4 mm.
     pub clips: Vec<Clip>,
 }
 
-/// What the field says about a point.
+/// The field's value at a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// Signed distance in metres, negative inside.
+    /// Signed distance in meters, negative inside.
     pub distance: f64,
     /// The nearest layer's part.
     pub part: u8,
@@ -67,7 +67,7 @@ pub struct Sample {
     pub bone: usize,
 }
 
-/// All layers, with a grid that knows which solids matter where.
+/// All layers, with a grid that lists the relevant solids per cell.
 pub struct Field {
     layers: Vec<Layer>,
     solids: Vec<(usize, Solid)>,
@@ -77,19 +77,19 @@ pub struct Field {
 }
 
 const CELL: f64 = 0.05;
-/// No blend may be wider.
+/// Upper limit of `blend` and `seam`.
 const WIDEST_BLEND: f64 = 0.09;
 const MAX_LAYERS: usize = 32;
 const EDGE: f64 = 0.004;
 
 impl Field {
-    /// A field over the box from `low` to `high`, outside of which nothing is asked.
+    /// Creates a field for points in the box from `low` to `high`.
     pub fn new(layers: Vec<Layer>, low: DVec3, high: DVec3) -> Self {
         assert!(layers.len() <= MAX_LAYERS && layers.iter().all(|l| l.blend.max(l.seam) <= WIDEST_BLEND));
         let mut solids = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
             if let Source::Solids(list) = &layer.source {
-                // Carving solids last, so that they cut what is there.
+                // Carving solids last, so that they cut all others.
                 solids.extend(list.iter().filter(|s| !s.carve).map(|s| (index, *s)));
                 solids.extend(list.iter().filter(|s| s.carve).map(|s| (index, *s)));
             }
@@ -112,7 +112,7 @@ impl Field {
         Self { layers, solids, low, size, cells }
     }
 
-    /// Distance, part and bone at a point.
+    /// Returns distance, part and bone at a point.
     pub fn sample(&self, p: DVec3) -> Sample {
         let mut distance = [f64::MAX; MAX_LAYERS];
         let mut nearest = [(f64::MAX, 0usize); MAX_LAYERS];
@@ -153,23 +153,23 @@ impl Field {
         sample
     }
 
-    /// Signed distance at a point.
+    /// Returns the signed distance at a point.
     pub fn distance(&self, p: DVec3) -> f64 {
         self.sample(p).distance
     }
 
-    /// Gradient by differences over `step` (four samples at the corners of a tetrahedron).
+    /// Returns the gradient, from differences over `step` (four samples at the corners of a tetrahedron).
     pub fn gradient(&self, p: DVec3, step: f64) -> DVec3 {
         let corners = [(1.0, -1.0, -1.0), (-1.0, -1.0, 1.0), (-1.0, 1.0, -1.0), (1.0, 1.0, 1.0)].map(DVec3::from);
         corners.into_iter().map(|c| c * self.distance(p + c * step)).sum::<DVec3>() / (4.0 * step)
     }
 
-    /// The outward unit normal near the surface.
+    /// Returns the outward unit normal near the surface.
     pub fn normal(&self, p: DVec3, step: f64) -> DVec3 {
         self.gradient(p, step).normalize_or(DVec3::Y)
     }
 
-    /// The surface point near `p`, at most `reach` away.
+    /// Projects `p` onto the surface, moving it by at most `reach`.
     pub fn project(&self, p: DVec3, reach: f64) -> DVec3 {
         let mut at = p;
         for _ in 0..5 {
@@ -185,7 +185,7 @@ impl Field {
 }
 
 impl Shape {
-    /// The shape grown by `k` about `pivot`.
+    /// Scales the shape by `k` about `pivot`.
     pub fn grown(self, pivot: DVec3, k: f64) -> Self {
         let at = |p: DVec3| pivot + (p - pivot) * k;
         match self {
@@ -197,7 +197,7 @@ impl Shape {
         }
     }
 
-    /// A lower bound of the signed distance; exact for unsquashed cones and blocks.
+    /// Returns a lower bound of the signed distance, which is exact for unsquashed cones and blocks.
     pub fn distance(&self, p: DVec3) -> f64 {
         match *self {
             Self::Cone { a, ra, b, rb, squash } => {
@@ -217,13 +217,13 @@ impl Shape {
     }
 }
 
-/// Quilez's round cone.
+/// Signed distance of a round cone, after Inigo Quilez.
 fn cone(p: DVec3, a: DVec3, ra: f64, b: DVec3, rb: f64) -> f64 {
     let ba = b - a;
     let (l2, rr) = (ba.length_squared(), ra - rb);
     let a2 = l2 - rr * rr;
     if a2 <= 0.0 {
-        // One ball holds the other.
+        // One ball contains the other.
         return ((p - a).length() - ra).min((p - b).length() - rb);
     }
     let pa = p - a;

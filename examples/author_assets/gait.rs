@@ -1,36 +1,36 @@
-//! Feet that stand: where a foot is at each moment of a step, on a floor that moves by at a constant
-//! speed.
+//! Gaits: the position of a foot throughout a step, on a floor that moves by at a constant speed.
 //!
-//! A standing foot rolls over its heel, lies flat, then rolls over its ball while the toes stay on
-//! the floor. Whichever point carries it moves with the floor exactly; nothing slides.
+//! A standing foot rolls over its heel, lies flat, then rolls over its ball while the toes stay on the floor. The point
+//! that carries it moves exactly with the floor, so feet don't slide.
 
 use super::maths::{eased, hermite, turn};
 use glam::{DQuat, DVec3};
 
-/// A foot's measures at rest, on the floor at y = 0, facing −Z.
+/// Geometry of a foot at rest, on the floor at y = 0, facing −Z.
 #[derive(Clone, Copy, Debug)]
 pub struct FootShape {
     pub ankle: DVec3,
-    /// Joint of the toes.
+    /// Position of the toe joint.
     pub ball: DVec3,
-    /// Last point of the heel on the floor; `None` for who walks on the toes.
+    /// The heel's contact point; `None` for animals that walk on their toes.
     pub heel: Option<DVec3>,
 }
 
-/// Where a foot is.
+/// Position and orientation of a foot.
 #[derive(Clone, Copy, Debug)]
 pub struct FootPlace {
     pub ankle: DVec3,
-    /// Turn of the foot from rest, in model space.
+    /// Rotation of the foot from rest, in model space.
     pub turn: DQuat,
-    /// Turn of the toes from rest, in model space.
+    /// Rotation of the toes from rest, in model space.
     pub toes: DQuat,
 }
 
 impl FootShape {
-    /// The foot on the floor, moved by `shift` and turned by `yaw` degrees about the model's Y axis,
-    /// then rolled by `pitch` degrees: over the heel with toes up if positive, over the ball if negative.
-    /// Without a heel, it leans over the ball either way and the toes stay flat.
+    /// Returns the foot on the floor, moved by `shift`, turned by `yaw` degrees about the model's Y axis, and rolled by
+    /// `pitch` degrees: over the heel with the toes up if positive, over the ball if negative.
+    ///
+    /// Without a heel it rolls over the ball in both directions, and the toes stay flat.
     pub fn rolled(&self, shift: DVec3, yaw: f64, pitch: f64) -> FootPlace {
         let yawed = turn(DVec3::Y, yaw);
         let roll = turn(DVec3::X, pitch);
@@ -42,36 +42,36 @@ impl FootShape {
     }
 }
 
-/// One foot's part in a gait.
+/// Parameters of one foot's gait.
 #[derive(Clone, Copy, Debug)]
 pub struct Gait {
-    /// Seconds from a footfall to the next of the same foot.
+    /// Seconds between footfalls of the same foot.
     pub cycle: f64,
-    /// Metres a second at which the floor passes, towards +Z.
+    /// Speed of the floor toward +Z, in meters per second.
     pub speed: f64,
-    /// Share of the cycle that the foot stands.
+    /// Fraction of the cycle for which the foot is on the floor.
     pub duty: f64,
-    /// Where the foot falls, in front of its place at rest, metres (towards −Z).
+    /// How far in front of its rest position the foot lands, in meters (toward −Z).
     pub ahead: f64,
-    /// How far the foot's track lies inside its place at rest, metres.
-    pub inwards: f64,
-    /// Roll while standing: (share of the stance, degrees).
+    /// How far inside its rest position the foot lands, in meters.
+    pub inward: f64,
+    /// Roll during the stance: (fraction of the stance, degrees).
     pub stance_pitch: &'static [(f64, f64)],
-    /// Pitch of the foot while swinging: (share of the swing, degrees); ends as the stance begins.
+    /// Pitch during the swing: (fraction of the swing, degrees). Ends where the stance begins.
     pub swing_pitch: &'static [(f64, f64)],
-    /// Share of the floor's speed with which the swinging foot leaves and meets the floor.
+    /// Fraction of the floor's speed at which the swinging foot leaves and meets the floor.
     pub follow: f64,
-    /// How much the swinging ankle rises above the straight way, metres, and when: (share, metres).
+    /// Height of the swinging ankle above the straight path: (fraction of the swing, meters).
     pub lift: &'static [(f64, f64)],
 }
 
 impl Gait {
-    /// Metres from a footfall to the next of the same foot.
+    /// Returns the distance between footfalls of the same foot, in meters.
     pub fn stride(&self) -> f64 {
         self.speed * self.cycle
     }
 
-    /// The foot at `phase` turns after its footfall.
+    /// Returns the foot at `phase` cycles after its footfall.
     pub fn foot(&self, shape: &FootShape, phase: f64) -> FootPlace {
         let phase = phase - phase.floor();
         if phase < self.duty {
@@ -79,7 +79,7 @@ impl Gait {
         }
         let t = (phase - self.duty) / (1.0 - self.duty);
         let (lifted, falling) = (self.standing(shape, 1.0), self.standing(shape, 0.0));
-        // The swing leaves and meets the floor as the stance goes there.
+        // Match the velocity of the stance at both ends of the swing.
         let step = 1e-3;
         let scale = self.follow * (1.0 - self.duty) / (self.duty * step);
         let leaving = (lifted.ankle - self.standing(shape, 1.0 - step).ankle) * scale;
@@ -88,27 +88,26 @@ impl Gait {
         ankle.y += eased(self.lift, t);
         let pitch = eased(self.swing_pitch, t);
         let turned = turn(DVec3::X, pitch);
-        // Toes straighten as the foot leaves the floor.
+        // The toes straighten as the foot leaves the floor.
         let toes = turn(DVec3::X, pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t));
         FootPlace { ankle, turn: turned, toes }
     }
 
-    /// The foot at a share of its stance.
+    /// Returns the foot at a fraction of its stance.
     fn standing(&self, shape: &FootShape, share: f64) -> FootPlace {
         let back = self.speed * self.cycle * self.duty * share - self.ahead;
-        let shift = DVec3::new(-shape.ankle.x.signum() * self.inwards, 0.0, back);
+        let shift = DVec3::new(-shape.ankle.x.signum() * self.inward, 0.0, back);
         shape.rolled(shift, 0.0, eased(self.stance_pitch, share))
     }
 
-    /// Whether the foot stands at `phase` turns after its footfall.
+    /// Returns `true` if the foot is on the floor at `phase` cycles after its footfall.
     #[cfg(test)]
     pub fn stands(&self, phase: f64) -> bool {
         phase - phase.floor() < self.duty
     }
 }
 
-/// Lowers `wanted` heights, frame by frame around a loop, until none exceeds its limit, without
-/// corners: the limits are blurred first.
+/// Lowers the `wanted` heights of a loop's frames until none exceeds its limit, smoothed to avoid corners.
 pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
     let n = wanted.len();
     let mut out: Vec<f64> = wanted.iter().zip(limits).map(|(w, l)| w.min(*l)).collect();
@@ -122,21 +121,21 @@ pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
     out.iter().map(|o| o - excess).collect()
 }
 
-/// A foot of a rig, as its clip moves it.
+/// A foot of a rig, as animated by a clip.
 #[cfg(test)]
 pub struct Footing {
     pub gait: Gait,
     pub shape: FootShape,
     /// Joints of the foot and of its toes.
     pub joints: [usize; 2],
-    /// Share of the cycle at which the foot falls.
+    /// Fraction of the cycle at which the foot lands.
     pub falls: f64,
 }
 
 #[cfg(test)]
 impl Footing {
-    /// How far the point that carries slides over the moving floor in all of one stance, metres: at the
-    /// frames and, as a player mixes them, at `between` moments between each two.
+    /// Returns how far the carrying point slides over the moving floor during one stance, in meters, sampled at the
+    /// frames and at `between` interpolated times between each two.
     fn slide(&self, rig: &super::rig::Rig, motion: &super::motion::Motion, between: usize) -> f64 {
         let Self { gait, shape, joints: [foot, toes], falls } = self;
         let cuts = between + 1;
@@ -156,7 +155,7 @@ impl Footing {
             let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
             let slip =
                 |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| (point(&model[1]) - point(&model[0]) - floor).length();
-            // Heel or ball, whichever carries.
+            // Whichever of heel and ball carries the foot.
             let ball = slip(&|m| m[*toes].0);
             let heel = shape.heel.map(|heel| slip(&|m| m[*foot].0 + m[*foot].1 * (heel - shape.ankle)));
             slid += heel.map_or(ball, |heel| heel.min(ball));
@@ -165,7 +164,7 @@ impl Footing {
     }
 }
 
-/// Standing feet go with the floor to 2 % of the stride; on a floor faster by `unlike` that would show.
+/// Asserts that standing feet slide by less than 2% of the stride, and that they would on a floor faster by `unlike`.
 #[cfg(test)]
 pub fn assert_feet_stand(feet: &[Footing], rig: &super::rig::Rig, motion: &super::motion::Motion, unlike: f64) {
     let worst = |feet: &[Footing], between: usize| {
@@ -173,11 +172,11 @@ pub fn assert_feet_stand(feet: &[Footing], rig: &super::rig::Rig, motion: &super
     };
     for between in [0, 3] {
         let share = worst(feet, between);
-        println!("{}, {between} between: slides {:.3} % of the stride", motion.name, share * 100.0);
+        println!("{}, {between} between: slides {:.3}% of the stride", motion.name, share * 100.0);
         assert!(share < 0.02, "{}: {share}", motion.name);
     }
     let faster =
         |foot: &Footing| Footing { gait: Gait { speed: foot.gait.speed * (1.0 + unlike), ..foot.gait }, ..*foot };
     let feet: Vec<Footing> = feet.iter().map(faster).collect();
-    assert!(worst(&feet, 0) > 0.02, "{}: a floor that is faster goes unnoticed", motion.name);
+    assert!(worst(&feet, 0) > 0.02, "{}: a faster floor goes unnoticed", motion.name);
 }

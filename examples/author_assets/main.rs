@@ -1,4 +1,4 @@
-//! Writes the sample characters in `assets/`.
+//! Writes the sample characters in `assets/`. See `README.md` beside this file for how they are made.
 //!
 //! ```sh
 //! cargo run --example author_assets             # writes assets/

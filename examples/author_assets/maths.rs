@@ -1,8 +1,7 @@
-//! Small maths that gives the same bits on every machine.
+//! Math with bit-identical results on every machine.
 //!
-//! IEEE addition, multiplication, division and square roots are exact everywhere; `f64::sin` and
-//! friends are not. The generator therefore works in `f64` with these functions only, and rounds
-//! what it hands on.
+//! IEEE addition, multiplication, division and square roots are correctly rounded everywhere; `f64::sin` and friends
+//! are not. So the generator uses only these functions, in `f64`, and rounds its output.
 
 use glam::{DQuat, DVec3};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, TAU};
@@ -28,19 +27,19 @@ pub fn sin(x: f64) -> f64 {
     sin_cos(x).0
 }
 
-/// Sine of a phase in turns.
+/// Sine of a phase in cycles.
 pub fn wave(turns: f64) -> f64 {
     sin(turns * TAU)
 }
 
-/// Turn by `degrees` about `axis`, which need not be of unit length.
+/// Rotation by `degrees` about `axis`, which doesn't need to be normalized.
 pub fn turn(axis: DVec3, degrees: f64) -> DQuat {
     let (s, c) = sin_cos(degrees.to_radians() * 0.5);
     let v = axis.normalize_or_zero() * s;
     DQuat::from_xyzw(v.x, v.y, v.z, c)
 }
 
-/// The shortest turn that takes direction `from` to direction `to`.
+/// The shortest rotation from one direction to another.
 pub fn arc(from: DVec3, to: DVec3) -> DQuat {
     let (from, to) = (from.normalize(), to.normalize());
     let cross = from.cross(to);
@@ -52,13 +51,13 @@ pub fn arc(from: DVec3, to: DVec3) -> DQuat {
     }
 }
 
-/// Normalised mix of two turns, by the short way.
+/// Normalized interpolation of two rotations along the shorter arc.
 pub fn mix_turn(a: DQuat, b: DQuat, t: f64) -> DQuat {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     (a * (1.0 - t) + b * t).normalize()
 }
 
-/// Linear mix.
+/// Linear interpolation.
 pub fn mix(a: f64, b: f64, t: f64) -> f64 {
     a + (b - a) * t
 }
@@ -75,7 +74,7 @@ pub fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     if h > 0.0 { a.min(b) - h * h / (4.0 * k) } else { a.min(b) }
 }
 
-/// Smooth maximum, the mirror of [`smooth_min`].
+/// Smooth maximum, the counterpart of [`smooth_min`].
 pub fn smooth_max(a: f64, b: f64, k: f64) -> f64 {
     -smooth_min(-a, -b, k)
 }
@@ -96,7 +95,7 @@ pub fn eased(keys: &[(f64, f64)], time: f64) -> f64 {
     }
 }
 
-/// Repeatable noise of a lattice point in 0..1.
+/// Deterministic noise of a lattice point in 0..1.
 fn lattice(x: i64, y: i64, z: i64) -> f64 {
     let mut h = (x as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ (y as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_series_agree_with_the_machine() {
+    fn the_series_agree_with_the_standard_library() {
         for i in -1000..1000 {
             let x = f64::from(i) * 0.0137;
             let (s, c) = sin_cos(x);

@@ -1,31 +1,31 @@
-//! A clip in the making.
+//! Clips under construction.
 
 use super::rig::{Pose, Rig};
 use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, PlaybackMode, SkeletalClip};
 
-/// Frames a second of clips that do not say otherwise.
+/// Default frame rate.
 pub const RATE: f64 = 30.0;
 
-/// A clip as poses at equal steps of time, first and last included.
+/// A clip as evenly spaced poses, including the first and the last.
 pub struct Motion {
     pub name: &'static str,
     pub playback: PlaybackMode,
     pub frames: Vec<Pose>,
-    /// Frames a second.
+    /// Frames per second.
     pub rate: f64,
-    /// Seconds, name and datum of the callback keys.
+    /// Callback keys: time in seconds, name and data.
     pub callbacks: Vec<(f64, &'static str, Option<&'static str>)>,
 }
 
 impl Motion {
-    /// A clip of `steps` frames after the first; `pose` is asked for seconds from the start.
+    /// Creates a clip with `steps` frames after the first. `pose` takes seconds from the start.
     ///
-    /// A loop's last frame is its first, to the bit.
+    /// The last frame of a loop is a copy of the first.
     pub fn new(name: &'static str, steps: usize, playback: PlaybackMode, pose: impl FnMut(f64) -> Pose) -> Self {
         Self::at_rate(name, RATE, steps, playback, pose)
     }
 
-    /// The same with `rate` frames a second.
+    /// Like [`new`](Self::new), at `rate` frames per second.
     pub fn at_rate(
         name: &'static str,
         rate: f64,
@@ -46,19 +46,19 @@ impl Motion {
         self
     }
 
-    /// Adds a callback key for every step: when a foot comes down, and which.
+    /// Adds a `footstep` callback for each (time, foot).
     pub fn stepping(self, steps: impl IntoIterator<Item = (f64, &'static str)>) -> Self {
         let mut steps: Vec<_> = steps.into_iter().collect();
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         steps.into_iter().fold(self, |motion, (time, foot)| motion.calling(time, "footstep", Some(foot)))
     }
 
-    /// Seconds.
+    /// Returns the duration in seconds.
     pub fn seconds(&self) -> f64 {
         (self.frames.len() - 1) as f64 / self.rate
     }
 
-    /// The clip for the library.
+    /// Converts the motion to the library's clip.
     pub fn clip(&self, rig: &Rig) -> Result<SkeletalClip, ClipError> {
         let mut timing = ClipTiming::new(self.name, self.seconds());
         timing.playback = self.playback;
@@ -74,7 +74,7 @@ impl Motion {
         SkeletalClip::new(timing, &frames)
     }
 
-    /// A loop ends as it begins, no joint goes faster than `limit`, in metres a second, or flips.
+    /// Asserts that a loop is closed, and that no joint exceeds `limit` meters per second or flips.
     #[cfg(test)]
     pub fn assert_smooth(&self, rig: &Rig, limit: f64) {
         let (first, last) = (&self.frames[0], &self.frames[self.frames.len() - 1]);
@@ -87,7 +87,7 @@ impl Motion {
                 let speed = a.0.distance(b.0) * self.rate;
                 assert!(speed < limit, "{} frame {frame}, {}: {speed} m/s", self.name, joint.name);
             }
-            // What a joint's place does not show: a limb that flips about its own length.
+            // Positions don't reveal a limb that flips about its own axis.
             for (joint, (a, b)) in rig.joints.iter().zip(pair[0].turns.iter().zip(&pair[1].turns)) {
                 let turned = a.angle_between(*b).to_degrees();
                 assert!(turned < 60.0, "{} frame {frame}, {}: turns by {turned}°", self.name, joint.name);

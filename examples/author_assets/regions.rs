@@ -1,17 +1,17 @@
-//! Clean borders: the mesh is cut along the lines where one part of the surface meets another.
+//! Clean borders: cuts the mesh along the lines where parts of the surface meet.
 
 use super::{contour::Mesh, field::Field};
 use glam::DVec3;
 use std::collections::{BTreeMap, HashMap};
 
-/// A mesh whose every triangle belongs to one part.
+/// A mesh in which every triangle belongs to one part.
 pub struct Regions {
     pub mesh: Mesh,
     /// Part of each triangle.
     pub parts: Vec<u8>,
 }
 
-/// Share of an edge within which a border is reached by moving the vertex instead of cutting.
+/// Within this fraction of an edge, a vertex is moved onto the border instead of cutting the edge.
 const SNAP: f64 = 0.35;
 
 impl Regions {
@@ -53,7 +53,7 @@ impl Regions {
         out
     }
 
-    /// Gives patches of fewer than four triangles to the neighbour they share the longest border with.
+    /// Merges patches of fewer than four triangles into the neighbor with the longest common border.
     fn absorb_specks(&mut self) {
         let mut by_edge: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
         for (i, t) in self.mesh.triangles.iter().enumerate() {
@@ -93,10 +93,10 @@ impl Regions {
     }
 }
 
-/// Moves vertices that are close to a border onto it; answers which lie on one.
+/// Moves vertices near a border onto it; returns which vertices are on one.
 fn snap(field: &Field, mesh: &mut Mesh, labels: &[u8]) -> Vec<bool> {
     let mut nearest: Vec<Option<(f64, DVec3)>> = vec![None; mesh.positions.len()];
-    for (v, list) in mesh.neighbours().iter().enumerate() {
+    for (v, list) in mesh.neighbors().iter().enumerate() {
         let from = mesh.positions[v];
         for &n in list.iter().filter(|&&n| labels[n as usize] != labels[v]) {
             let to = mesh.positions[n as usize];
@@ -115,7 +115,7 @@ fn snap(field: &Field, mesh: &mut Mesh, labels: &[u8]) -> Vec<bool> {
     nearest.iter().map(Option::is_some).collect()
 }
 
-/// Where on the way from `a` to `b` the field leaves part `label`, in 0..=1.
+/// Returns where between `a` and `b` the field leaves part `label`, in 0..=1.
 fn crossing(field: &Field, a: DVec3, b: DVec3, label: u8) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..12 {
@@ -125,14 +125,14 @@ fn crossing(field: &Field, a: DVec3, b: DVec3, label: u8) -> f64 {
     0.5 * (low + high)
 }
 
-/// A triangle in pieces, given the new vertices on its edges.
+/// Splits a triangle, given the new vertices on its edges.
 fn divide(t: [u32; 3], middle: [Option<u32>; 3]) -> Vec<[u32; 3]> {
     let turned = |k: usize| [t[k], t[(k + 1) % 3], t[(k + 2) % 3]];
     match middle {
         [None, None, None] => vec![t],
         [Some(m), Some(n), Some(o)] => vec![[t[0], m, o], [m, t[1], n], [o, n, t[2]], [m, n, o]],
         _ => {
-            // Turned so that the uncut edge (of two cuts) or the cut edge (of one) comes first.
+            // Rotate so that the uncut edge (of two cuts) or the cut edge (of one) comes first.
             let cut = middle.iter().flatten().count();
             let k = (0..3).find(|&k| middle[k].is_some() == (cut == 1)).unwrap_or(0);
             let [a, b, c] = turned(k);
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_cover_the_triangle_once_and_keep_its_turn() {
+    fn pieces_cover_the_triangle_once_and_keep_its_winding() {
         let p = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::X * 0.5, (DVec3::X + DVec3::Y) * 0.5, DVec3::Y * 0.5];
         for mask in 0..8 {
             let middle = [0, 1, 2].map(|i| (mask >> i & 1 == 1).then_some(3 + i as u32));

@@ -1,4 +1,4 @@
-//! Joints and how they are posed: turns in the axes of the rest pose, and two-bone legs and arms.
+//! Rigs and poses: rotations in the axes of the rest pose, and two-bone IK for legs and arms.
 
 use super::maths::{arc, mix_turn};
 use bevy_marionette::model::{Joint, JointTransform, Skeleton, SkeletonError};
@@ -10,7 +10,7 @@ pub struct RigJoint {
     pub name: String,
     pub parent: Option<usize>,
     pub position: DVec3,
-    /// Turn of the joint's own axes: +Y runs along the bone.
+    /// Orientation of the joint's own axes: +Y runs along the bone.
     pub rotation: DQuat,
 }
 
@@ -22,17 +22,17 @@ pub struct Rig {
 
 /// A pose of a [`Rig`].
 ///
-/// `turns[j]` turns joint `j` and all below it, in the axes of the model at rest: turning about X
-/// nods a head and swings a leg whatever way the joint's own axes lie.
+/// `turns[j]` rotates joint `j` and its descendants about the model's axes at rest: a rotation about X nods a head and
+/// swings a leg, whatever the orientation of the joint's own axes.
 #[derive(Clone, Debug)]
 pub struct Pose {
-    /// Where the root has moved to from its place at rest.
+    /// Offset of the root from its rest position.
     pub shift: DVec3,
     pub turns: Vec<DQuat>,
 }
 
 impl Rig {
-    /// Adds a joint whose bone runs towards `tip`; answers its index.
+    /// Adds a joint whose bone points at `tip`; returns its index.
     pub fn add(&mut self, name: &str, parent: Option<usize>, position: DVec3, tip: DVec3) -> usize {
         let y = (tip - position).normalize();
         let side = if y.x.abs() > 0.9 { DVec3::Z } else { DVec3::X };
@@ -42,31 +42,31 @@ impl Rig {
         self.joints.len() - 1
     }
 
-    /// Index of a joint by name.
+    /// Returns the index of a joint by name.
     ///
     /// # Panics
-    /// If there is none: names are written by hand in this generator.
+    /// Panics if there is no such joint.
     pub fn find(&self, name: &str) -> usize {
         self.joints.iter().position(|j| j.name == name).unwrap_or_else(|| panic!("no joint `{name}`"))
     }
 
-    /// A joint's name without its side: `upper_arm` of `upper_arm.L`.
+    /// Returns a joint's name without its side: `upper_arm` for `upper_arm.L`.
     pub fn stem(&self, joint: usize) -> &str {
         let name = self.joints[joint].name.as_str();
         name.strip_suffix(".L").or_else(|| name.strip_suffix(".R")).unwrap_or(name)
     }
 
-    /// Position of a joint at rest.
+    /// Returns a joint's rest position.
     pub fn at(&self, name: &str) -> DVec3 {
         self.joints[self.find(name)].position
     }
 
-    /// Nothing turned.
+    /// Returns the rest pose.
     pub fn rest(&self) -> Pose {
         Pose { shift: DVec3::ZERO, turns: vec![DQuat::IDENTITY; self.joints.len()] }
     }
 
-    /// Position of every joint and its turn from the rest pose, in model space.
+    /// Returns every joint's position, and its rotation from the rest pose, in model space.
     pub fn model(&self, pose: &Pose) -> Vec<(DVec3, DQuat)> {
         let mut out: Vec<(DVec3, DQuat)> = Vec::with_capacity(self.joints.len());
         for (joint, turn) in self.joints.iter().zip(&pose.turns) {
@@ -81,7 +81,7 @@ impl Rig {
         out
     }
 
-    /// The pose as transforms relative to the parents, in the joints' own axes.
+    /// Converts a pose to transforms relative to the parents, in the joints' own axes.
     pub fn local(&self, pose: &Pose) -> Vec<JointTransform> {
         let joint = |(j, turn): (&RigJoint, &DQuat)| {
             let (translation, rotation) = match j.parent.map(|p| &self.joints[p]) {
@@ -96,7 +96,7 @@ impl Rig {
         self.joints.iter().zip(&pose.turns).map(joint).collect()
     }
 
-    /// The joints as the library's skeleton.
+    /// Converts the rig to the library's skeleton.
     pub fn skeleton(&self) -> Result<Skeleton, SkeletonError> {
         let rest = self.local(&self.rest());
         let joints = self.joints.iter().zip(rest).map(|(j, rest)| Joint {
@@ -108,25 +108,25 @@ impl Rig {
         Skeleton::new(joints.collect())
     }
 
-    /// Turns the joints `limb` (upper, lower, end) so that the end stands at `target`, the middle
-    /// bends towards `pole`, and the end keeps the model-space turn `end`.
+    /// Two-bone IK: rotates the joints of `limb` (upper, lower, end) so that the end is at `target` with the model-space
+    /// rotation `end`, and the limb bends toward `pole`.
     ///
-    /// Answers how far short the limb falls of the target, metres.
+    /// Returns how far the limb falls short of the target, in meters.
     pub fn reach(&self, pose: &mut Pose, limb: [usize; 3], target: DVec3, pole: DVec3, end: DQuat) -> f64 {
         let model = self.model(pose);
         let [a, b, c] = limb.map(|j| self.joints[j].position);
         let (upper, lower) = (a.distance(b), b.distance(c));
         let root = model[limb[0]].0;
-        let way = target - root;
-        let distance = way.length().clamp((upper - lower).abs() + 1e-6, (upper + lower) * 0.99999);
-        let direction = way.normalize_or(DVec3::NEG_Y);
+        let offset = target - root;
+        let distance = offset.length().clamp((upper - lower).abs() + 1e-6, (upper + lower) * 0.99999);
+        let direction = offset.normalize_or(DVec3::NEG_Y);
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let aside = (upper * upper - along * along).max(0.0).sqrt();
         let middle =
             root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
         let reached = root + direction * distance;
 
-        // Both bones turn with their bending plane, so the knee's hinge stays a hinge.
+        // Both bones rotate with the bending plane, so that a knee stays a hinge.
         let rest_plane = plane(b - a, c - b, pole);
         let upper_turn = frame(middle - root, pole) * frame(b - a, rest_plane).conjugate();
         let lower_turn = frame(reached - middle, pole) * frame(c - b, rest_plane).conjugate();
@@ -139,32 +139,32 @@ impl Rig {
 }
 
 impl Pose {
-    /// Turns a joint further, before what it has been turned already.
+    /// Rotates a joint further, in the model's axes.
     pub fn turn(&mut self, joint: usize, by: DQuat) {
         self.turns[joint] = (by * self.turns[joint]).normalize();
     }
 
-    /// This pose moved towards `other`.
+    /// Interpolates toward `other`.
     pub fn mixed(&self, other: &Self, t: f64) -> Self {
         let turns = self.turns.iter().zip(&other.turns).map(|(a, b)| mix_turn(*a, *b, t)).collect();
         Self { shift: self.shift.lerp(other.shift, t), turns }
     }
 }
 
-/// The bending direction of a limb at rest; `pole` where it is straight.
+/// Returns the direction a limb bends in at rest, or `pole` if it is straight.
 fn plane(upper: DVec3, lower: DVec3, pole: DVec3) -> DVec3 {
     let bend = upper.normalize() - lower.normalize();
     if bend.length() > 0.02 { bend } else { pole }
 }
 
-/// The turn that takes −Y to `along` and −Z into the half-plane of `forward`.
+/// Returns the rotation that takes −Y to `along`, and −Z into the half-plane of `forward`.
 fn frame(along: DVec3, forward: DVec3) -> DQuat {
     let y = -along.normalize();
     let z = -forward.reject_from_normalized(y).normalize_or(arc(DVec3::Y, y) * DVec3::NEG_Z);
     DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize()
 }
 
-/// Rounded to a multiple of `step`.
+/// Rounds to a multiple of `step`.
 pub fn round(v: DVec3, step: f64) -> glam::Vec3 {
     ((v / step).round() * step).as_vec3()
 }

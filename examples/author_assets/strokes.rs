@@ -1,4 +1,4 @@
-//! Strokes that paints share. Lengths in the unit of the coordinate given.
+//! Brush strokes shared by the characters' paints. Lengths are in the unit of the coordinate.
 
 use super::{
     bake::Texel,
@@ -6,17 +6,17 @@ use super::{
 };
 use glam::DVec3;
 
-/// 1 within `radius` of 0, 0 a millimetre (or `soft`) outside.
+/// 1 within `radius`, fading to 0 over `soft`.
 pub fn spot(distance: f64, radius: f64, soft: f64) -> f64 {
     1.0 - smoothstep(radius - soft * 0.5, radius + soft * 0.5, distance)
 }
 
-/// A line: 1 where |x| is under half the width.
+/// A line: 1 where |x| is less than half the width.
 pub fn line(x: f64, width: f64) -> f64 {
     spot(x.abs(), width * 0.5, width * 0.5)
 }
 
-/// A dashed stitch along a coordinate, 6 mm a stitch.
+/// A dashed line of stitches along a coordinate, 9 mm apart.
 pub fn dash(x: f64) -> f64 {
     smoothstep(-0.3, 0.3, wave(x / 0.009) + 0.4)
 }

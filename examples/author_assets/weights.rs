@@ -1,43 +1,42 @@
-//! Skin weights: every vertex begins with the bones of the solid it covers, shared across joints,
-//! and the shares are then spread over the surface.
+//! Skin weights: each vertex starts with the bone of the nearest solid, blended across its joints; then weights are
+//! smoothed over the surface.
 //!
-//! Starting from the solids keeps fingers, legs and arms apart however close they are in space;
-//! spreading along the surface makes the bends smooth.
+//! Starting from the solids keeps fingers, legs and arms apart, however close they are. Smoothing along the surface makes
+//! bends smooth.
 
 use super::{contour::Mesh, field::Field, maths::smoothstep, rig::Rig};
 use glam::DVec3;
 
-/// (joint, share), largest first, summing to one.
+/// (joint, weight), largest first, with a sum of one.
 pub type Shares = Vec<(usize, f64)>;
 
-/// What a character says about its joints' bends.
+/// How skin blends across a joint.
 pub struct Bend {
-    /// Width of the blend across the joint's start, metres.
+    /// Width of the blend around the joint, in meters.
     pub width: f64,
-    /// Direction along which the blend runs; zero: along parent's and own bone, one way along its own.
+    /// Direction of the blend. Zero means along the mean of the parent's and the own bone, or just the own bone if
+    /// `one_way`.
     pub across: DVec3,
-    /// Whether only the joint's own skin is shared with the parent, not the parent's with it: where
-    /// a limb grows out of a trunk.
+    /// Only the joint's own skin blends into the parent, not the other way around: where a limb meets the trunk.
     pub one_way: bool,
 }
 
 impl Bend {
-    /// Shared by both sides of the joint.
+    /// A blend on both sides of the joint.
     pub fn shared(width: f64, across: DVec3) -> Option<Self> {
         Some(Self { width, across, one_way: false })
     }
 
-    /// Only the joint's own skin goes along with the parent.
+    /// A blend on the joint's own side only.
     pub fn of_a_limb(width: f64, across: DVec3) -> Option<Self> {
         Some(Self { width, across, one_way: true })
     }
 }
 
-/// Weights of every vertex of `mesh`.
+/// Returns the weights of every vertex of `mesh`.
 ///
-/// `bend` gives, for a joint, how it blends with its parent; `None` for a hard border that only the
-/// spreading softens. `rounds` is how often shares are spread to neighbours, `most`
-/// how many joints may move a vertex.
+/// `bend` returns how a joint blends with its parent; `None` is a hard border that only smoothing softens. `rounds` is
+/// the number of smoothing passes, `most` the maximum number of influences per vertex.
 pub fn weights(
     field: &Field,
     mesh: &Mesh,
@@ -56,10 +55,10 @@ pub fn weights(
         share(rig, &children, &bends, field.sample(p).bone, None, p, 1.0, &mut row);
         dense.push(row);
     }
-    let neighbours = mesh.neighbours();
+    let neighbors = mesh.neighbors();
     for _ in 0..rounds {
         let before = dense.clone();
-        for (v, list) in neighbours.iter().enumerate() {
+        for (v, list) in neighbors.iter().enumerate() {
             for j in 0..joints {
                 let mean = list.iter().map(|&n| before[n as usize][j]).sum::<f64>() / list.len() as f64;
                 dense[v][j] = 0.5 * before[v][j] + 0.5 * mean;
@@ -69,7 +68,7 @@ pub fn weights(
     dense.into_iter().map(|row| largest(&row, most)).collect()
 }
 
-/// Gives `amount` to `bone`, less what belongs across its joints to parent and children.
+/// Assigns `amount` to `bone`, minus what belongs to its parent and children across their joints.
 #[allow(clippy::too_many_arguments)]
 fn share(
     rig: &Rig,
@@ -82,7 +81,7 @@ fn share(
     row: &mut [f64],
 ) {
     let beyond = |joint: usize| {
-        // 0 on the parent's side of the joint, 1 on its own.
+        // 0 on the parent's side of the joint, 1 on its own side.
         let bend = bends[joint].as_ref()?;
         let j = &rig.joints[joint];
         let own = j.rotation * DVec3::Y;
@@ -117,10 +116,10 @@ fn share(
     row[bone] += left;
 }
 
-/// What shares beyond the fourth may sum to: a reader that keeps four loses little.
+/// Maximum sum of the weights after the fourth, so that a reader that keeps only four loses little.
 const BEYOND_FOUR: f64 = 0.04;
 
-/// The largest shares, in thousandths that sum to one: few digits, and the same on every machine.
+/// Returns the largest weights, rounded to thousandths that sum to one.
 fn largest(row: &[f64], most: usize) -> Shares {
     let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.012).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_shares_sum_to_one_and_come_in_order() {
+    fn four_weights_sum_to_one_and_are_sorted() {
         let shares = largest(&[0.3, 0.1, 0.05, 0.25, 0.2, 0.1], 4);
         assert_eq!(shares.iter().map(|s| s.0).collect::<Vec<_>>(), [0, 3, 4, 1]);
         assert!((shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_four_shares_is_small() {
+    fn weights_after_the_fourth_are_small() {
         let shares = largest(&[0.2, 0.15, 0.15, 0.2, 0.15, 0.15], 6);
         assert_eq!(shares.len(), 6);
         assert!((shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-12);

@@ -143,7 +143,7 @@ fn draw(history: Res<History>, mut images: ResMut<Assets<Image>>) {
     let Some(mut image) = images.get_mut(&history.image) else { return };
     let Some(data) = image.data.as_mut() else { return };
     let mut put = |x: usize, y: usize, color: [u8; 4]| {
-        // Rows run downwards.
+        // Rows run downward.
         let at = ((HEIGHT - 1 - y) * WIDTH + x) * 4;
         data[at..at + 4].copy_from_slice(&color);
     };

@@ -17,11 +17,11 @@ struct Plate {
     over: &'static [&'static str],
     /// It covers the skin that these joints move for the most part; four at most.
     joints: &'static [&'static str],
-    /// How far it stands off, in metres.
+    /// How far it stands off, in meters.
     off: f32,
     /// From where to where it reaches along the first joint's bone, in its lengths; the bone ends at the joint named.
     along: Option<(&'static str, f32, f32)>,
-    /// How far a keel stands out in front, in metres.
+    /// How far a keel stands out in front, in meters.
     keel: f32,
 }
 

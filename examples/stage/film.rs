@@ -48,7 +48,7 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
     Ok(files.into_iter().map(|(file, _)| file).collect())
 }
 
-/// Whether a file is a film: frames of one size, in few colours.
+/// Whether a file is a film: frames of one size, in few colors.
 pub fn is_gif(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }

@@ -212,8 +212,8 @@ pub fn has_keys() -> bool {
     true
 }
 
-/// The colour of everything far away.
-/// Where the ground ends; the fog takes this colour, so that one sees no edge.
+/// The color of everything far away.
+/// Where the ground ends; the fog takes this color, so that one sees no edge.
 const HORIZON: Color = Color::srgb(0.54, 0.60, 0.68);
 
 fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {

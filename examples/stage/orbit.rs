@@ -162,7 +162,7 @@ pub(super) fn place(
         *transform = Transform::from_translation(orbit.target + rotation * eye * distance).with_rotation(rotation);
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
-            // Some six squares to the picture's height, in metres times a power of two.
+            // Some six squares to the picture's height, in meters times a power of two.
             let height = 2.0 * distance * (perspective.fov / 2.0).tan();
             let square = (height / 6.0).log2().round().exp2();
             for (mut ground, material) in &mut ground {

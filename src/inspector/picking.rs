@@ -14,7 +14,7 @@ use bevy::{
 /// What is hit is the part's entity; events bubble up to the character, and
 /// [`HitData::extra_as`] gives the [`CharacterRayHit`](crate::character::CharacterRayHit) with its joint.
 /// A character with a [`Pickable`] that is not hoverable is passed over. Bevy's own mesh backend, where it
-/// is added too, also hits the parts, but as they were modelled.
+/// is added too, also hits the parts, but as they were modeled.
 pub struct CharacterPickingPlugin;
 
 impl Plugin for CharacterPickingPlugin {

@@ -1,4 +1,4 @@
-//! The Hound's body in an animator's terms: crouch, arch, sway, look, wag, stand.
+//! The Hound's controls for animating: crouch, arch, sway, look, wag, stand.
 
 use super::super::{
     gait::{FootPlace, FootShape},
@@ -8,53 +8,53 @@ use super::super::{
 use super::skeleton::{LEGS, SIDES};
 use glam::{DQuat, DVec3};
 
-/// How the trunk is held, in degrees, before the legs are put in place.
+/// Pose of the trunk, in degrees; the legs are placed afterwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trunk {
-    /// Where the middle of the back has moved to, metres.
+    /// Offset of the middle of the back, in meters.
     pub shift: DVec3,
     /// Pitch of the whole trunk: head up (+).
     pub pitch: f64,
-    /// Turn of the whole trunk to the left (+) and roll, right side up (+).
+    /// Yaw of the whole trunk, left (+), and roll, right side up (+).
     pub yaw: f64,
     pub roll: f64,
     /// Arch of the back: rounded (+) or hollow (−), from hips to withers.
     pub arch: f64,
-    /// Bend of the back to the left (+): hips and chest turn towards each other.
+    /// Bend of the back to the left (+): hips and chest turn toward each other.
     pub bend: f64,
     /// Twist of the chest against the hips: right side of the chest up (+).
     pub twist: f64,
-    /// Breath, −1..1.
+    /// Breathing, −1..1.
     pub breath: f64,
 }
 
-/// How head, ears and tail are held, in degrees.
+/// Pose of head, ears and tail, in degrees.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Carriage {
-    /// The neck raised (+) against its place at rest, in model space.
+    /// Neck raised (+) from rest, in model space.
     pub neck: f64,
     /// The head, in model space: nose up (+), turned left (+), tilted right side up (+).
     pub nod: f64,
     pub turn: f64,
     pub tilt: f64,
-    /// The mouth opened.
+    /// Mouth opening.
     pub jaw: f64,
-    /// Ears laid back (+), and turned outwards (+): left, right.
+    /// Ears laid back (+), and turned outward (+): left, right.
     pub ears: [f64; 2],
     pub flare: f64,
     /// The tail raised (+) at its root, curled up (+) along its length, and wagged to the right (+).
     pub tail: f64,
     pub curl: f64,
     pub wag: f64,
-    /// How much the tail keeps its turn in model space when the hips are turned, 0..1.
+    /// How much the tail keeps its model-space rotation when the hips turn, 0..1.
     pub level: f64,
-    /// How much the wag bends the tail along its length, in the sense of the wag.
+    /// How much the wag bends the tail along its length.
     pub whip: f64,
-    /// The lantern's swing, forward (+) and to the right (+), against the vertical.
+    /// The lantern's swing from the vertical: forward (+) and right (+).
     pub swing: [f64; 2],
 }
 
-/// The rig with its joints looked up.
+/// The rig, with its joints looked up.
 pub struct Body {
     pub rig: Rig,
     /// The paws at rest, in the order of [`LEGS`].
@@ -79,7 +79,7 @@ impl Body {
 
     /// Poses hips and back.
     pub fn trunk(&self, pose: &mut Pose, t: &Trunk) {
-        // The middle of the back keeps the whole's turn; hips and chest bend away from it alike.
+        // The middle of the back keeps the trunk's rotation; hips and chest bend away from it equally.
         let half = euler(DVec3::new(t.arch * 0.5, -t.bend * 0.5, -t.twist * 0.5));
         pose.turns[0] = (euler(DVec3::new(t.pitch, t.yaw, t.roll)) * half).normalize();
         let third = DVec3::new(-t.arch, t.bend, t.twist) / 3.0;
@@ -96,7 +96,7 @@ impl Body {
     /// Poses neck, head, ears, tail and the lantern.
     pub fn carry(&self, pose: &mut Pose, c: &Carriage) {
         let chest = self.rig.model(pose)[self.spine[2]].1;
-        // Neck and head keep their own turn in model space, whatever the trunk does.
+        // Neck and head keep their model-space rotation, whatever the trunk does.
         let lower = (chest.conjugate() * euler(DVec3::new(c.neck, c.turn * 0.25, 0.0))).normalize();
         let share = mix_turn(DQuat::IDENTITY, lower, 0.75);
         pose.turns[self.neck[0]] = share;
@@ -123,18 +123,18 @@ impl Body {
             let joint = self.rig.find(&format!("tail.{}", i + 1));
             pose.turns[joint] = (held * turn(DVec3::Y, wag) * turn(DVec3::X, lift)).normalize();
         }
-        // The lantern hangs down whatever the head does.
+        // The lantern hangs down, whatever the head does.
         let head = self.rig.model(pose)[self.head].1;
         let hang = euler(DVec3::new(c.swing[0], 0.0, c.swing[1]));
         pose.turns[self.rig.find("lantern")] = (head.conjugate() * hang).normalize();
     }
 
-    /// Puts a paw in place; answers how far the leg falls short, metres.
+    /// Places a paw; returns how far the leg falls short, in meters.
     pub fn paw(&self, pose: &mut Pose, leg: usize, place: &FootPlace) -> f64 {
         let [upper, lower, foot, toes] = self.legs[leg];
         let fore = LEGS[leg].fore;
         if fore {
-            // The shoulder blade goes along with the leg.
+            // The shoulder blade follows the leg.
             let chest = self.rig.model(pose)[self.spine[2]];
             let away = chest.1.conjugate() * (place.ankle - chest.0)
                 - (self.paws[leg].ankle - self.rig.joints[self.spine[2]].position);
@@ -143,12 +143,11 @@ impl Body {
         }
         let model = self.rig.model(pose);
         let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| model[p].1);
-        // Elbows point back across the leg, wherever it swings; knees ahead however the hips are tilted, and a
-        // little outwards.
+        // Elbows point back, wherever the leg swings; knees point ahead and slightly outward, however the hips tilt.
         let ahead = carrier * DVec3::NEG_Z * DVec3::new(1.0, 0.0, 1.0);
-        let outwards = carrier * DVec3::X * (LEGS[leg].sign * 0.12);
+        let outward = carrier * DVec3::X * (LEGS[leg].sign * 0.12);
         let back = (place.ankle - model[upper].0).cross(carrier * DVec3::X);
-        let pole = if fore { back } else { ahead.normalize_or(DVec3::NEG_Z) + outwards };
+        let pole = if fore { back } else { ahead.normalize_or(DVec3::NEG_Z) + outward };
         let short = self.rig.reach(pose, [upper, lower, foot], place.ankle, pole, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short

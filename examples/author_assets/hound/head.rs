@@ -1,4 +1,4 @@
-//! The Hound's head: a long muzzle, pricked ears, eyes and nose of their own.
+//! The Hound's head: a long muzzle, pricked ears, eyes and nose.
 
 use super::super::{
     field::{Clip, Layer, Shape, Solid},
@@ -11,12 +11,12 @@ use super::{
 };
 use glam::{DMat3, DVec3};
 
-/// Where the eyes' centres are, for the right side.
+/// Center of the right eye.
 pub const EYE_AT: DVec3 = DVec3::new(0.036, 0.938, -0.487);
 
-/// What was drawn, where the head is when grown.
+/// Scales solids from the design to the head's size.
 fn grow(mut list: Vec<Solid>) -> Vec<Solid> {
-    // The one point that growing leaves where it was drawn.
+    // The fixed point of the scaling.
     let still = grown(DVec3::ZERO) / (1.0 - HEAD_GROWTH);
     for solid in &mut list {
         solid.shape = solid.shape.grown(still, HEAD_GROWTH);
@@ -47,7 +47,7 @@ pub fn skull(rig: &Rig) -> Layer {
     solids(part::FACE, 0.022, 0.02, grow(list))
 }
 
-/// A leaf that stands on `base` and ends at `tip`, its hollow towards `front`.
+/// A leaf shape from `base` to `tip`, with its hollow toward `front`.
 fn leaf(bone: usize, base: DVec3, tip: DVec3, wide: f64, thick: f64, front: DVec3) -> Solid {
     let y = (tip - base).normalize();
     let z = front.reject_from_normalized(y).normalize();
@@ -89,7 +89,7 @@ pub fn lids(rig: &Rig, s: f64) -> Layer {
         egg(rig.find("head"), EYE_AT * DVec3::new(side, 1.0, 1.0), DVec3::new(0.0152, 0.0145, 0.0162))
     };
     let mut layer = solids(part::FACE, 0.001, 0.004, grow(SIDES.map(lid).to_vec()));
-    // Upper lids slope down outwards and back; between the two an almond stays open.
+    // Upper lids slope down, outward and back; an almond shape stays open between the two.
     let normal = DVec3::new(0.0, -s, if s > 0.0 { -0.22 } else { 0.10 }).normalize();
     let open = if s > 0.0 { 0.0035 } else { 0.0070 };
     layer.clips.push(Clip { normal, offset: normal.dot(grown(EYE_AT + DVec3::Y * (open * s))) });

@@ -28,13 +28,13 @@ const MATERIALS: [MaterialPlan; 5] = [
     MaterialPlan { name: "tack", size: 256, roughness: 0.70, reflectance: 0.40 },
 ];
 
-/// How often joints' shares are spread: the skin over shoulders and haunches is loose.
+/// Weight smoothing passes: the skin over shoulders and haunches is loose.
 pub const SPREAD: usize = 8;
 
-/// Space is cut this finely.
+/// Size of the finest cells, in meters.
 pub const LATTICE: Lattice = Lattice { low: DVec3::new(-1.1, -0.35, -1.1), finest: 0.0064, levels: 9 };
 
-/// Everything about the Hound that the writers need.
+/// Builds the Hound.
 pub fn character() -> Character {
     let rig = skeleton::rig();
     let field = shape::field(&rig);
@@ -63,7 +63,7 @@ pub fn character() -> Character {
         ],
         sockets: vec![
             ("lantern", socket("lantern", Vec3::ZERO)),
-            // Upright on the withers' far end; the bone itself lies along the back.
+            // Upright at the end of the withers bone, which lies along the back.
             ("back", SocketEntry { euler_degrees: Vec3::X * 90.0, ..socket("spine.2", Vec3::Z * 0.02) }),
         ],
         m3d: false,
@@ -80,7 +80,7 @@ pub fn material(p: u8) -> usize {
     }
 }
 
-/// Sides of the mesh's cells: smallest at eyes, ears and nose, small at head and legs, larger on the trunk.
+/// Cell size: smallest at eyes, ears and nose, small at head and legs, larger on the trunk.
 pub fn size_at(p: DVec3) -> f64 {
     let face = drawn(p);
     let side = DVec3::new(p.x.abs(), face.y, face.z);

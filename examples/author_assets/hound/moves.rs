@@ -1,4 +1,4 @@
-//! The Hound's clips on the move: walk and gallop. Those on the spot are in [`super::rest`].
+//! The Hound's locomotion clips: walk and gallop. The others are in [`super::rest`].
 
 use super::super::{
     gait::Gait,
@@ -14,17 +14,17 @@ use super::{
 use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
-/// Gaits of the fore and the hind legs, and when each leg falls, in turns, in the order of [`LEGS`].
+/// Gaits of the fore and hind legs, and the phase at which each leg lands, in the order of [`LEGS`].
 pub struct Gaits {
     pub fore: Gait,
     pub hind: Gait,
     pub falls: [f64; 4],
-    /// Frames a second.
+    /// Frames per second.
     pub rate: f64,
 }
 
 impl Gaits {
-    /// The gait of a leg.
+    /// Returns the gait of a leg.
     pub fn of(&self, leg: usize) -> &Gait {
         if LEGS[leg].fore { &self.fore } else { &self.hind }
     }
@@ -35,14 +35,14 @@ const WALKING: Gait = Gait {
     speed: 0.95,
     duty: 0.64,
     ahead: 0.26,
-    inwards: 0.022,
+    inward: 0.022,
     follow: 1.0,
     stance_pitch: &[],
     swing_pitch: &[],
     lift: &[],
 };
 
-/// Walking: 0.95 m/s, left hind, left fore, right hind, right fore, each a quarter after the last.
+/// Walk at 0.95 m/s: left hind, left fore, right hind, right fore, a quarter of a cycle apart.
 pub const WALK: Gaits = Gaits {
     fore: Gait {
         ahead: 0.248,
@@ -67,15 +67,14 @@ const GALLOPING: Gait = Gait {
     speed: 6.4,
     duty: 0.19,
     ahead: 0.30,
-    inwards: 0.05,
+    inward: 0.05,
     follow: 0.35,
     stance_pitch: &[],
     swing_pitch: &[],
     lift: &[],
 };
 
-/// Galloping, rotary: 6.4 m/s, left hind, right hind, a flight stretched out, right fore, left fore,
-/// a flight gathered up.
+/// Rotary gallop at 6.4 m/s: left hind, right hind, extended flight, right fore, left fore, gathered flight.
 pub const GALLOP: Gaits = Gaits {
     fore: Gait {
         ahead: 0.282,
@@ -100,7 +99,7 @@ pub fn all(body: &Body) -> Vec<Motion> {
     vec![rest::idle(body), walk(body), gallop(body), rest::sit(body)]
 }
 
-/// A loop of a gait; `hold` poses trunk and carriage at a share of the cycle.
+/// Builds a gait's loop; `hold` returns trunk and carriage at a fraction of the cycle.
 fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -> (Trunk, Carriage)) -> Motion {
     let cycle = gaits.fore.cycle;
     let steps = (cycle * gaits.rate).round() as usize;
@@ -120,7 +119,7 @@ fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -
 
 pub fn walk(body: &Body) -> Motion {
     stepping(body, "walk", &WALK, &|t| {
-        // The hips follow the hind legs, the shoulders the fore legs a quarter later.
+        // The hips follow the hind legs; the shoulders follow the fore legs a quarter later.
         let hind = wave(t + 0.25 - 0.32); // the left hind leg carries
         let fore = wave(t - 0.32);
         let trunk = Trunk {
@@ -154,7 +153,7 @@ pub fn walk(body: &Body) -> Motion {
 
 pub fn gallop(body: &Body) -> Motion {
     stepping(body, "gallop", &GALLOP, &|t| {
-        // Stretched out at 0.37, gathered up at 0.87.
+        // Extended at 0.37, gathered at 0.87.
         let gathered = wave(t - 0.87 + 0.25);
         let trunk = Trunk {
             shift: DVec3::new(0.0, -0.036 + 0.022 * wave(2.0 * (t - 0.33) + 0.25), -0.012),
@@ -193,7 +192,7 @@ mod tests {
     };
     use super::*;
 
-    /// Heights of the four toe joints over their height at rest, frame by frame.
+    /// Heights of the four toe joints above rest, per frame.
     fn heights(body: &Body, motion: &Motion) -> Vec<[f64; 4]> {
         let toes = body.legs.map(|leg| leg[3]);
         let of = |pose: &Pose| {
@@ -203,7 +202,7 @@ mod tests {
         motion.frames.iter().map(of).collect()
     }
 
-    /// Legs in the order in which they come down, and the frames at which they do.
+    /// The legs in the order they land, and the frames at which they do.
     fn falls(body: &Body, motion: &Motion) -> Vec<(usize, usize)> {
         let heights = heights(body, motion);
         let down = |frame: usize, leg: usize| heights[frame][leg] < 1e-4;
@@ -259,7 +258,7 @@ mod tests {
     fn the_back_bends_in_the_gallop_and_hardly_in_the_walk() {
         let body = Body::new(rig());
         let range = |motion: &Motion| {
-            // Distance from hips to withers: short when the back is round or hollow.
+            // Distance from hips to withers: short when the back is rounded or hollow.
             let bend = |pose: &Pose| {
                 let model = body.rig.model(pose);
                 let of = |name: &str| model[body.rig.find(name)].1 * DVec3::NEG_Z;
@@ -295,7 +294,7 @@ mod tests {
     fn loops_end_as_they_begin_and_nothing_jumps_between_frames() {
         let body = Body::new(rig());
         for motion in all(&body) {
-            // A paw brought forward in a gallop goes at more than twice the gallop's speed.
+            // A paw that swings forward moves at more than twice the speed of the gallop.
             motion.assert_smooth(&body.rig, if motion.name == "gallop" { 18.0 } else { 5.0 });
         }
     }

@@ -1,4 +1,4 @@
-//! The Hound's colours: a golden coat with a dark saddle, cream below, and the small relief of hair.
+//! The Hound's paint: a golden coat with a dark saddle, cream below, and the fine relief of hair.
 
 use super::super::{
     bake::{Paint, Texel},
@@ -53,7 +53,7 @@ fn hair(p: DVec3) -> (f64, f64) {
     (1.0 + 0.05 * strand + 0.05 * tuft, 0.0003 * strand + 0.0002 * tuft)
 }
 
-/// How much of the dark saddle is at a point: it runs down the back and fades on flanks and head.
+/// Strength of the dark saddle, which runs along the back and fades on flanks and head.
 fn saddle(p: DVec3, n: DVec3) -> f64 {
     let wander = 0.018 * noise(p * 11.0) + 0.008 * noise(p * 31.0);
     let high = smoothstep(0.56, 0.69, p.y + 3.0 * wander) * smoothstep(-0.05, 0.70, n.y + 5.0 * wander);
@@ -79,13 +79,13 @@ fn coat(p: DVec3, n: DVec3) -> Texel {
     if tail {
         color = GOLD.lerp(RUST, 0.8 * smoothstep(-0.2, 0.6, n.y)).lerp(CREAM, smoothstep(0.635, 0.655, p.z + wander));
     }
-    // Paws darken towards the floor.
+    // Paws darken toward the floor.
     color *= mix(0.82, 1.0, smoothstep(0.0, 0.02, p.y));
     let form = form(p);
     Texel { color: color * (tone * (1.0 + 0.10 * form)), height: height + 0.0022 * form }
 }
 
-/// What lies under a short coat, −1..1: ribs behind the elbow, the grooves around shoulder and thigh.
+/// Relief under the short coat, −1..1: ribs behind the elbow, grooves around shoulder and thigh.
 fn form(p: DVec3) -> f64 {
     let side = smoothstep(0.05, 0.075, p.x.abs());
     // Ribs slope back and down.
@@ -110,7 +110,7 @@ fn face(p: DVec3, n: DVec3, saddle: f64) -> Texel {
     let wander = 0.008 * noise(p * 30.0);
     let side = p.x.abs();
     let mut color = GOLD.lerp(RUST, 0.9 * saddle);
-    // A dark mask towards the nose, a cream blaze, cheeks and chin.
+    // A dark mask toward the nose, a cream blaze, cheeks and chin.
     let cheek = smoothstep(0.925, 0.895, p.y + wander) * smoothstep(-0.60, -0.52, p.z);
     color = color.lerp(CREAM, 0.85 * cheek);
     let mask = smoothstep(-0.520, -0.590, p.z + 2.0 * wander);
@@ -122,7 +122,7 @@ fn face(p: DVec3, n: DVec3, saddle: f64) -> Texel {
         * smoothstep(-0.605, -0.585, p.z)
         * smoothstep(-0.40, -0.44, p.z);
     color = color.lerp(CREAM, blaze);
-    // Dark rims around the eyes, with a streak towards the ear.
+    // Dark rims around the eyes, with a streak toward the ear.
     let d = (DVec3::new(side, p.y, p.z) - EYE_AT) * DVec3::new(0.6, 1.0, 1.0);
     let rim = spot((d - DVec3::new(0.0, 0.0, -0.002)).length(), 0.0150, 0.005);
     color = color.lerp(DARK * 0.8, 0.9 * rim);

@@ -1,4 +1,4 @@
-//! The Hound's clips on the spot: standing easily, and sitting down.
+//! The Hound's stationary clips: idle and sit.
 
 use super::super::{
     gait::FootPlace,
@@ -10,15 +10,15 @@ use super::body::{Body, Carriage, Trunk};
 use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
-/// Data of the footsteps, in the order of the legs.
+/// Callback data of footsteps, in the order of the legs.
 pub const PAW_NAMES: [&str; 4] = ["left fore", "right fore", "left hind", "right hind"];
 
-/// Standing easily, the base of the clips on the spot.
+/// Standing relaxed, the base of the stationary clips.
 pub struct Stand {
     pub trunk: Trunk,
     pub carriage: Carriage,
     pub paws: [FootPlace; 4],
-    /// Where the hips have moved to, and how much that counts against the trunk's own shift.
+    /// Offset of the hips, and how much it replaces the trunk's own shift.
     pub seat: (DVec3, f64),
 }
 
@@ -82,17 +82,16 @@ pub fn idle(body: &Body) -> Motion {
     })
 }
 
-/// How a paw steps while the Hound sits down: when it leaves and falls, and how far back it goes.
+/// A paw's step while sitting down: when it lifts and lands, and how far back it goes.
 const SHUFFLE: [(f64, f64, f64); 4] =
     [(0.66, 0.90, 0.150), (0.94, 1.16, 0.150), (0.12, 0.38, -0.165), (0.40, 0.66, -0.165)];
 
-/// Sits down: the hind feet come forward and the forefeet back, a step each; the rump sinks, the body
-/// settles.
+/// Sitting down: hind feet forward and forefeet back, one step each, then the rump sinks and the body settles.
 pub fn sit(body: &Body) -> Motion {
     let seconds = 3.2;
     let motion = Motion::new("sit", (seconds * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body);
-        // Sinks past the end and comes back a little.
+        // Overshoots, then settles.
         let down = eased(&[(0.10, 0.0), (0.55, 0.25), (1.28, 1.02), (1.55, 0.985), (1.85, 1.0)], time);
         let settle = eased(&[(1.20, 0.0), (1.38, 1.0), (1.68, -0.35), (2.0, 0.12), (2.3, 0.0)], time);
         let breath = wave((time - 1.9).max(0.0) / 1.3);
@@ -115,7 +114,7 @@ pub fn sit(body: &Body) -> Motion {
         let tilt = eased(&[(1.8, 0.0), (2.1, 1.0), (2.7, 1.0), (3.1, 0.3)], time);
         let ears = 14.0 * settle + 6.0 * busy;
         stand.carriage = Carriage {
-            // Upright, as the chest is: else the cloth around its root would be crushed.
+            // Upright like the chest, or the kerchief would be crushed.
             neck: 34.0 * down + 2.0 * settle - 4.0 * busy,
             nod: -4.0 * busy + 3.0 * down - 2.5 * settle,
             tilt: 7.0 * tilt,
@@ -143,7 +142,7 @@ mod tests {
     use super::super::skeleton::rig;
     use super::*;
 
-    /// Where the toes are, in the order of the legs.
+    /// Positions of the toes, in the order of the legs.
     fn toes(body: &Body, pose: &Pose) -> [DVec3; 4] {
         let model = body.rig.model(pose);
         body.legs.map(|leg| model[leg[3]].0)
@@ -176,7 +175,7 @@ mod tests {
         let hips = |pose: &Pose| body.rig.model(pose)[0].0;
         let n = sit.frames.len();
         assert!(hips(&sit.frames[n - 1]).y < 0.30 && hips(&sit.frames[0]).y > 0.60);
-        // Once down, it sinks further for a moment and comes back.
+        // It overshoots, then settles.
         let deepest = sit.frames.iter().map(|f| hips(f).y).fold(f64::MAX, f64::min);
         assert!(hips(&sit.frames[n - 1]).y - deepest > 2e-3);
         assert!(hips(&sit.frames[n - 1]).distance(hips(&sit.frames[n - 6])) < 1e-3);

@@ -1,6 +1,6 @@
-//! The Hound's body as layers of an implicit surface: one coat from nose to tail, and what is on it.
+//! The Hound's body as layers of solids: one coat from nose to tail, and the tack on it.
 
-// A length of 0.318 m has nothing to do with a circle.
+// The length 0.318 m is not meant to be 1/π.
 #![allow(clippy::approx_constant)]
 
 use super::super::{
@@ -28,11 +28,11 @@ pub mod part {
     pub const TAG: u8 = 9;
 }
 
-/// The box that holds the Hound with room to spare.
+/// A box around the Hound, with room to spare.
 pub const LOW: DVec3 = DVec3::new(-0.25, -0.1, -0.80);
 pub const HIGH: DVec3 = DVec3::new(0.25, 1.25, 0.85);
 
-/// All layers; shells name the trunk, which is the first.
+/// All layers. Shells refer to the trunk, which comes first.
 pub fn field(rig: &Rig) -> Field {
     let mut layers = vec![
         trunk(rig),
@@ -56,7 +56,7 @@ pub fn field(rig: &Rig) -> Field {
     Field::new(layers, LOW, HIGH)
 }
 
-/// Trunk, neck and what the legs begin with: thick, and melted softly.
+/// Trunk, neck and the tops of the legs: thick and softly blended.
 fn trunk(rig: &Rig) -> Layer {
     let bone = |n: &str| rig.find(n);
     let v = |y: f64, z: f64| DVec3::new(0.0, y, z);
@@ -89,7 +89,7 @@ fn trunk(rig: &Rig) -> Layer {
         if leg.fore {
             let scapula = rig.find(&format!("scapula.{}", leg.side));
             let flat = DVec3::new(0.82, 1.0, 1.0);
-            // Shoulder blade, shoulder, and the muscle that fills their angle.
+            // Shoulder blade, shoulder, and the muscle between them.
             list.push(cone(scapula, m(0.054, 0.655, -0.168), 0.046, m(0.074, 0.555, -0.258), 0.047, flat));
             list.push(cone(upper, m(0.078, 0.540, -0.258), 0.045, m(0.088, 0.430, -0.176), 0.036, flat));
             list.push(egg(upper, m(0.080, 0.515, -0.185), DVec3::new(0.036, 0.080, 0.056)));
@@ -113,7 +113,7 @@ fn legs(rig: &Rig) -> Layer {
         if leg.fore {
             list.extend([
                 cone(upper, m(0.088, 0.450, -0.188), 0.040, m(0.091, 0.415, -0.168), 0.038, flat),
-                // The elbow's point and the forearm, strong above and dry below.
+                // The point of the elbow and the forearm, muscular above and lean below.
                 cone(lower, m(0.091, 0.428, -0.142), 0.018, m(0.091, 0.395, -0.158), 0.028, ROUND),
                 cone(lower, m(0.092, 0.395, -0.170), 0.038, m(0.090, 0.275, -0.177), 0.0255, flat),
                 cone(lower, m(0.090, 0.280, -0.176), 0.0255, m(0.088, 0.180, -0.184), 0.0215, ROUND),
@@ -125,12 +125,12 @@ fn legs(rig: &Rig) -> Layer {
         } else {
             list.extend([
                 cone(upper, m(0.094, 0.490, 0.228), 0.060, m(0.101, 0.432, 0.208), 0.046, DVec3::new(0.74, 1.0, 1.0)),
-                // Shin with the calf behind, then bone and tendon.
+                // Shin with the calf behind it, then bone and tendon.
                 cone(lower, m(0.101, 0.424, 0.206), 0.045, m(0.094, 0.315, 0.296), 0.030, flat),
                 cone(lower, m(0.097, 0.405, 0.262), 0.038, m(0.093, 0.315, 0.318), 0.022, flat),
                 cone(lower, m(0.094, 0.315, 0.298), 0.026, m(0.087, 0.220, 0.384), 0.0185, ROUND),
                 cone(lower, m(0.093, 0.325, 0.318), 0.014, m(0.087, 0.238, 0.404), 0.012, ROUND),
-                // The hock's point.
+                // The point of the hock.
                 egg(foot, m(0.086, 0.216, 0.399), DVec3::new(0.019, 0.029, 0.022)),
                 cone(foot, m(0.086, 0.205, 0.391), 0.0215, m(0.086, 0.060, 0.356), 0.0190, ROUND),
             ]);
@@ -156,7 +156,7 @@ fn paws(rig: &Rig) -> Layer {
     solids(part::COAT, 0.006, 0.012, list)
 }
 
-/// The toes' tips: across from the ball, and ahead of it.
+/// Tips of the toes: offset across from the ball, and ahead of it.
 const TOES: [(f64, f64); 4] = [(-0.033, -0.042), (-0.0125, -0.066), (0.0125, -0.066), (0.033, -0.042)];
 
 fn claws(rig: &Rig) -> Layer {
@@ -194,13 +194,13 @@ fn girth() -> Layer {
 /// Across the neck at its root, and along the kerchief's lower side.
 const NECK: DVec3 = DVec3::new(0.0, 0.894, -0.447);
 const SLOPE: DVec3 = DVec3::new(0.0, 0.43, -0.90);
-/// Where the kerchief ends towards the head, along [`NECK`].
+/// The kerchief's edge toward the head, along [`NECK`].
 const KERCHIEF_TOP: f64 = 0.778;
-/// The lowest corner of the kerchief, and how its sides rise from there.
+/// The kerchief's lowest corner, and the slope of its sides.
 pub const CORNER: f64 = 0.520;
 pub const RISE: f64 = 1.35;
 
-/// A folded cloth around the neck, its corner on the chest, and its knot on the nape.
+/// A folded kerchief around the neck, with a corner on the chest and a knot on the nape.
 fn kerchief(rig: &Rig) -> [Layer; 3] {
     let side = |s: f64| Clip { normal: DVec3::new(RISE * s, -1.0, 0.0), offset: -CORNER };
     let slope = Clip { normal: -SLOPE, offset: -0.4945 };

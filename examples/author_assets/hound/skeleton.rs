@@ -1,19 +1,19 @@
-//! The Hound's joints: 37, hips first, nose towards −Z, right at +X.
+//! The Hound's 37 joints, hips first. Faces −Z; right is +X.
 
 use super::super::rig::Rig;
 use glam::DVec3;
 
-/// The legs: fore before hind, left before right; the name's ending and the sign of x.
+/// The legs: fore before hind, left before right. Each has a name suffix and the sign of x.
 pub const LEGS: [Leg; 4] = [
     Leg { fore: true, side: "L", sign: -1.0 },
     Leg { fore: true, side: "R", sign: 1.0 },
     Leg { fore: false, side: "L", sign: -1.0 },
     Leg { fore: false, side: "R", sign: 1.0 },
 ];
-/// Which side of the body: the name's ending and the sign of x.
+/// The sides of the body: name suffix and the sign of x.
 pub const SIDES: [(&str, f64); 2] = [("L", -1.0), ("R", 1.0)];
 
-/// One of the four.
+/// One of the four legs.
 #[derive(Clone, Copy)]
 pub struct Leg {
     pub fore: bool,
@@ -30,29 +30,29 @@ impl Leg {
     }
 }
 
-/// Where the tail's joints are, and its tip.
+/// Positions of the tail's joints, and its tip.
 pub const TAIL: [(f64, f64); 6] =
     [(0.655, 0.352), (0.590, 0.432), (0.518, 0.482), (0.462, 0.545), (0.446, 0.628), (0.482, 0.715)];
 
-/// The right ear's root and upper end, as drawn.
+/// The right ear's root and tip, at design size.
 const EAR: [DVec3; 2] = [DVec3::new(0.041, 0.968, -0.405), DVec3::new(0.070, 1.065, -0.392)];
 
-/// The head is drawn with its neck joint at [`DRAWN`] and grown by [`HEAD_GROWTH`] onto the neck's end.
+/// The head is designed with its neck joint at [`DRAWN`], then scaled by [`HEAD_GROWTH`] and moved to the neck's end.
 const DRAWN: DVec3 = DVec3::new(0.0, 0.925, -0.392);
 pub const HEAD_PIVOT: DVec3 = DVec3::new(0.0, 0.882, -0.395);
 pub const HEAD_GROWTH: f64 = 1.18;
 
-/// A point of the head as drawn, where it is when grown.
+/// Maps a point from the head's design to the scaled head.
 pub fn grown(p: DVec3) -> DVec3 {
     HEAD_PIVOT + (p - DRAWN) * HEAD_GROWTH
 }
 
-/// A point of the grown head as it was drawn.
+/// Maps a point of the scaled head back to the design.
 pub fn drawn(p: DVec3) -> DVec3 {
     DRAWN + (p - HEAD_PIVOT) / HEAD_GROWTH
 }
 
-/// The rig, standing.
+/// Builds the rig, standing.
 pub fn rig() -> Rig {
     let mut rig = Rig::default();
     let v = DVec3::new;
@@ -61,13 +61,13 @@ pub fn rig() -> Rig {
     let spine = rig.add("spine.1", Some(hips), mid(0.690, 0.190), mid(0.700, 0.05));
     let middle = rig.add("spine.2", Some(spine), mid(0.700, 0.050), mid(0.690, -0.085));
     let chest = rig.add("chest", Some(middle), mid(0.690, -0.085), mid(0.690, -0.24));
-    // Sinks and rises as the chest fills.
+    // Moves as the chest breathes.
     rig.add("ribs", Some(chest), mid(0.640, -0.02), mid(0.45, -0.12));
     let neck = rig.add("neck.1", Some(chest), mid(0.685, -0.240), mid(0.785, -0.330));
     let upper = rig.add("neck.2", Some(neck), mid(0.785, -0.330), HEAD_PIVOT);
     let head = rig.add("head", Some(upper), HEAD_PIVOT, grown(mid(0.885, -0.66)));
     rig.add("jaw", Some(head), grown(mid(0.896, -0.445)), grown(mid(0.866, -0.61)));
-    // Held in the teeth; always upright.
+    // Held in the teeth, always upright.
     let teeth = grown(mid(0.872, -0.598));
     rig.add("lantern", Some(head), teeth, teeth + DVec3::Y);
     for (side, s) in SIDES {

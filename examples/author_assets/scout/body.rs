@@ -1,4 +1,4 @@
-//! Scout's body in an animator's terms: lean, sway, swing, curl, stand.
+//! Scout's controls for animating: lean, sway, swing, curl, stand.
 
 use super::super::{
     gait::{FootPlace, FootShape},
@@ -8,22 +8,22 @@ use super::super::{
 use super::skeleton::{FINGERS, SIDES, hand_axes};
 use glam::{DQuat, DVec3};
 
-/// Degrees that an arm at rest stands off the body's side.
+/// Angle in degrees between a resting arm and the body.
 const ARM_OUT_AT_REST: f64 = 43.6;
 
-/// An arm, in degrees. Zero hangs straight down with the thumb forward.
+/// Pose of an arm, in degrees. At zero it hangs straight down with the thumb forward.
 #[derive(Clone, Copy, Debug)]
 pub struct Arm {
     /// Forward (+) or back.
     pub swing: f64,
     /// Away from the body.
     pub out: f64,
-    /// Turn about its own length: elbow outwards and up (+).
+    /// Twist of the upper arm: elbow outward and up (+).
     pub roll: f64,
     pub elbow: f64,
-    /// Turn of the forearm about its length: palm forward or down.
+    /// Twist of the forearm: palm forward or down.
     pub twist: f64,
-    /// Bend of the wrist towards the palm.
+    /// Bend of the wrist toward the palm.
     pub wrist: f64,
     /// Shoulder lift.
     pub shrug: f64,
@@ -35,7 +35,7 @@ pub struct Arm {
     pub spread: f64,
 }
 
-/// Scout standing easily.
+/// Scout standing relaxed.
 pub const EASY_ARM: Arm = Arm {
     swing: -5.0,
     out: 12.0,
@@ -50,7 +50,7 @@ pub const EASY_ARM: Arm = Arm {
 };
 
 impl Arm {
-    /// This arm moved towards `other`.
+    /// Interpolates toward `other`.
     pub fn mixed(self, other: Self, t: f64) -> Self {
         let m = |a: f64, b: f64| a + (b - a) * t;
         Self {
@@ -68,7 +68,7 @@ impl Arm {
     }
 }
 
-/// The rig with its joints looked up.
+/// The rig, with its joints looked up.
 pub struct Body {
     pub rig: Rig,
     pub spine: [usize; 3],
@@ -90,20 +90,20 @@ impl Body {
         Self { spine, neck: rig.find("neck"), head: rig.find("head"), feet, legs, rig }
     }
 
-    /// Moves and turns the hips: `turn` in degrees about X (back +), Y (left +), Z (right hip up +).
+    /// Moves and rotates the hips: `turn` is in degrees about X (back +), Y (left +), Z (right hip up +).
     pub fn hips(&self, pose: &mut Pose, shift: DVec3, degrees: DVec3) {
         pose.shift = shift;
         pose.turns[0] = euler(degrees);
     }
 
-    /// Turns the back, shared by its three joints.
+    /// Rotates the back, spread over its three joints.
     pub fn back(&self, pose: &mut Pose, degrees: DVec3) {
         for joint in self.spine {
             pose.turns[joint] = euler(degrees / 3.0);
         }
     }
 
-    /// Holds the head at a turn in model space (degrees as for the hips), half of it in the neck.
+    /// Sets the head's model-space rotation (degrees as for the hips), half of it in the neck.
     pub fn look(&self, pose: &mut Pose, degrees: DVec3) {
         let upper = self.rig.model(pose)[self.spine[2]].1;
         let whole = (upper.conjugate() * euler(degrees)).normalize();
@@ -123,7 +123,7 @@ impl Body {
         pose.turns[joint("upper_arm")] =
             turn(DVec3::X, arm.swing) * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST)) * turn(upper * s, arm.roll);
         pose.turns[joint("forearm")] = turn(upper.cross(DVec3::NEG_Z), arm.elbow);
-        // Half of the twist sits in the middle of the forearm, half at the wrist.
+        // Half of the twist is in the middle of the forearm, half at the wrist.
         pose.turns[joint("forearm_twist")] = turn(lower * s, arm.twist * 0.6);
         let axes = hand_axes(s);
         let curl_axis = axes.along.cross(axes.palm);
@@ -138,7 +138,7 @@ impl Body {
                     turn(curl_axis, arm.curl * share * straight * extra) * spread;
             }
         }
-        // The thumb folds over the palm, towards the fingers.
+        // The thumb folds over the palm, toward the fingers.
         let thumb = self.rig.at(&format!("thumb.2.{name}")) - self.rig.at(&format!("thumb.1.{name}"));
         let fold = thumb.cross(axes.along * 0.6 + axes.palm * 0.8 - axes.thumb * 0.1);
         for (i, share) in [0.55, 0.4, 0.5].into_iter().enumerate() {
@@ -146,20 +146,20 @@ impl Body {
         }
     }
 
-    /// Puts a foot in place, knee over it; answers how far the leg falls short, metres.
+    /// Places a foot with the knee above it; returns how far the leg falls short, in meters.
     pub fn foot(&self, pose: &mut Pose, side: usize, place: &FootPlace) -> f64 {
         let [thigh, shin, foot, toes] = self.legs[side];
-        // Knees point where the foot and the hips point between them, a little outwards.
+        // Knees point between the directions of foot and hips, slightly outward.
         let hips = pose.turns[0];
-        // A foot's toes may point straight down; its side tells where it heads.
+        // Toes may point straight down, so use the foot's side axis for its heading.
         let heading = flat(DVec3::Y.cross(place.turn * DVec3::X)) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
-        let outwards = flat(hips * DVec3::X) * (SIDES[side].1 * 0.10);
-        let short = self.rig.reach(pose, [thigh, shin, foot], place.ankle, heading + outwards, place.turn);
+        let outward = flat(hips * DVec3::X) * (SIDES[side].1 * 0.10);
+        let short = self.rig.reach(pose, [thigh, shin, foot], place.ankle, heading + outward, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short
     }
 
-    /// Highest shift of the hips at which the leg still reaches, the rest of the pose being as it is.
+    /// Returns the highest position of the hips at which the leg still reaches its target.
     pub fn height_limit(&self, pose: &Pose, side: usize, place: &FootPlace) -> f64 {
         let [thigh, shin, foot, _] = self.legs[side];
         let at = |j: usize| self.rig.joints[j].position;
@@ -171,7 +171,7 @@ impl Body {
         pose.shift.y + place.ankle.y + room - hip.y
     }
 
-    /// Lets the ponytail and the scarf's end swing: degrees back (+) and to the right (+).
+    /// Swings the ponytail and the end of the scarf: degrees back (+) and right (+).
     pub fn trail(&self, pose: &mut Pose, hair: [DVec3; 2], scarf: [DVec3; 2]) {
         for (name, degrees) in [("hair.1", hair[0]), ("hair.2", hair[1]), ("scarf.1", scarf[0]), ("scarf.2", scarf[1])]
         {

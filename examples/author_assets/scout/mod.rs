@@ -16,7 +16,7 @@ use super::{
 use glam::{DVec3, Vec3};
 use shape::part;
 
-/// Scout's five materials. Skin and jacket carry most of the detail.
+/// Scout's five materials. Skin and jacket have the most detail.
 const MATERIALS: [MaterialPlan; 5] = [
     MaterialPlan { name: "skin", size: 512, roughness: 0.62, reflectance: 0.35 },
     MaterialPlan { name: "hair", size: 256, roughness: 0.55, reflectance: 0.45 },
@@ -25,7 +25,7 @@ const MATERIALS: [MaterialPlan; 5] = [
     MaterialPlan { name: "leather", size: 512, roughness: 0.58, reflectance: 0.45 },
 ];
 
-/// Everything about Scout that the writers need.
+/// Builds Scout.
 pub fn character() -> Character {
     let rig = skeleton::rig();
     let field = shape::field(&rig);
@@ -49,7 +49,7 @@ pub fn character() -> Character {
         paint: &paint::ScoutPaint,
         motions: moves::all(&body),
         masks: vec![
-            // It fades towards the hips, which stay the legs' own.
+            // Fades toward the hips, which follow the legs.
             ("upper_body", mask(&["upper_chest"], 2)),
             ("legs", mask(&["thigh.L", "thigh.R"], 0)),
             ("arm.R", mask(&["clavicle.R"], 2)),
@@ -76,7 +76,7 @@ fn material(p: u8) -> usize {
     }
 }
 
-/// Sides of the mesh's cells: small at hands and face, large on the back.
+/// Cell size: small at hands and face, large on the back.
 fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
     let hands = ["hand.L", "hand.R"].map(|n| rig.at(n));
     let fingers = ["middle.2.L", "middle.2.R"].map(|n| rig.at(n));

@@ -1,4 +1,4 @@
-//! Scout's clips on the move: walk and jog. Those on the spot are in [`super::rest`].
+//! Scout's locomotion clips: walk and jog. The others are in [`super::rest`].
 
 use super::super::{
     gait::{Gait, under_limits},
@@ -12,33 +12,33 @@ use super::{
 use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
-/// Walking: 1.2 m/s.
+/// Walk at 1.2 m/s.
 pub const WALK: Gait = Gait {
     cycle: 32.0 / RATE,
     speed: 1.2,
     duty: 0.62,
     ahead: 0.335,
-    inwards: 0.045,
+    inward: 0.045,
     follow: 1.0,
     stance_pitch: &[(0.0, 22.0), (0.16, 0.0), (0.58, 0.0), (1.0, -42.0)],
     swing_pitch: &[(0.0, -42.0), (0.18, -52.0), (0.60, 4.0), (0.88, 24.0), (1.0, 22.0)],
     lift: &[(0.0, 0.0), (0.42, 0.055), (0.70, 0.035), (1.0, 0.0)],
 };
 
-/// Jogging: 2.4 m/s.
+/// Jog at 2.4 m/s.
 pub const JOG: Gait = Gait {
     cycle: 22.0 / RATE,
     speed: 2.4,
     duty: 0.36,
     ahead: 0.21,
-    inwards: 0.065,
+    inward: 0.065,
     follow: 1.0,
     stance_pitch: &[(0.0, 10.0), (0.18, 0.0), (0.45, 0.0), (1.0, -52.0)],
     swing_pitch: &[(0.0, -52.0), (0.25, -92.0), (0.55, -45.0), (0.85, 12.0), (1.0, 10.0)],
     lift: &[(0.0, 0.0), (0.26, 0.30), (0.58, 0.24), (1.0, 0.0)],
 };
 
-/// Footfalls within a gait's cycle: left, right.
+/// Phases at which the feet land: left, right.
 pub const FOOTFALLS: [f64; 2] = [0.25, 0.75];
 
 /// All clips.
@@ -54,20 +54,20 @@ pub fn all(body: &Body) -> Vec<Motion> {
     ]
 }
 
-/// How the body goes along with the legs.
+/// How the body moves with the legs.
 struct Style {
-    /// Degrees: lean of hips and back (forward negative), turn of hips, of shoulders against them, roll.
+    /// Degrees: lean of hips and back (forward negative), yaw of the hips, of the shoulders against them, and roll.
     lean: f64,
     yaw: f64,
     counter: f64,
     roll: f64,
-    /// Metres: sway to the standing leg; wanted height and its rise and fall, highest at `crest` turns.
+    /// Meters: sway to the standing leg; desired height and its amplitude, highest at phase `crest`.
     sway: f64,
     height: f64,
     bob: f64,
     crest: f64,
     arm: Arm,
-    /// Degrees: arm swing and what it adds to the elbow in front.
+    /// Degrees: arm swing, and how much it bends the elbow in front.
     swing: f64,
     pump: f64,
     hair: [f64; 2],
@@ -76,7 +76,7 @@ struct Style {
 
 fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Motion {
     let steps = (gait.cycle * RATE).round() as usize;
-    // Turns since the footfall of a side.
+    // Phase since a side's footfall.
     let since = |t: f64, side: usize| t - FOOTFALLS[side];
     let upper = |t: f64, height: f64| {
         let mut pose = body.rig.rest();
@@ -98,7 +98,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
             DVec3::new(style.lean * 0.12 + 0.4 * nod, -0.12 * style.counter * forward, -0.1 * style.roll * over),
         );
         for (side, s) in [(0, -1.0), (1, 1.0)] {
-            // An arm goes forward with the other leg.
+            // An arm swings forward with the opposite leg.
             let ahead = -forward * s;
             let late = -wave(right + 0.25 - 0.06) * s;
             let mut arm = style.arm;
@@ -117,7 +117,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         body.trail(&mut pose, swing(style.hair, 0.12), swing(style.scarf, 0.14));
         pose
     };
-    // First without a height, to learn how high the hips may be; then with it.
+    // A first pass finds how high the hips may be, a second one uses that.
     let at = |i: usize| i as f64 / steps as f64;
     let limits: Vec<f64> = (0..steps)
         .map(|i| {
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn loops_end_as_they_begin_and_nothing_jumps_between_frames() {
         let body = Body::new(rig());
-        // 9 m/s: a hand flung up in a jump.
+        // 9 m/s: a hand thrown up in the jump.
         all(&body).iter().for_each(|motion| motion.assert_smooth(&body.rig, 9.0));
     }
 }

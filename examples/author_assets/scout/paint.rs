@@ -1,4 +1,4 @@
-//! Scout's colours and the small relief of cloth, leather and hair.
+//! Scout's paint: colors, and the fine relief of cloth, leather and hair.
 
 use super::super::{
     bake::{Paint, Texel},
@@ -44,7 +44,7 @@ impl Paint for ScoutPaint {
     }
 }
 
-/// A point of the grown head as it was drawn.
+/// Maps a point of the scaled head back to the design.
 fn drawn(p: DVec3) -> DVec3 {
     HEAD_PIVOT + (p - HEAD_PIVOT) / HEAD_GROWTH
 }
@@ -63,8 +63,8 @@ fn face(p: DVec3, n: DVec3) -> Texel {
 
     if front > 0.0 && n.z < 0.2 {
         let sign = p.x.signum();
-        let (x, y) = ((side - 0.0435) * 1000.0, (p.y - 1.6295) * 1000.0); // millimetres from the eye
-        // An almond: flat below, arched above.
+        let (x, y) = ((side - 0.0435) * 1000.0, (p.y - 1.6295) * 1000.0); // millimeters from the eye
+        // An almond shape: flat below, arched above.
         let arch = (1.0 - (x / 18.5) * (x / 18.5)).max(0.0);
         let (upper, lower) = (13.0 * arch.sqrt() + 0.06 * x, -10.0 * arch.sqrt() + 0.06 * x);
         let within = smoothstep(-0.6, 0.6, (upper - y).min(y - lower)) * smoothstep(18.6, 18.0, x.abs());
@@ -75,7 +75,7 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         eye = eye.lerp(ring, spot(iris, 9.2, 0.9));
         eye = eye.lerp(DVec3::new(0.07, 0.13, 0.10), spot((iris - 9.0).abs(), 0.8, 0.8));
         eye = eye.lerp(DVec3::splat(0.03), spot(iris, 4.6, 0.8));
-        // The light comes from Scout's upper left in both eyes.
+        // A highlight at the upper left of both eyes.
         let (gx, gy) = (ix + 3.2 * sign, iy - 3.8);
         eye = eye.lerp(DVec3::ONE, spot((gx * gx + gy * gy).sqrt(), 2.5, 0.8));
         color = color.lerp(eye, within);
@@ -116,7 +116,7 @@ fn hand(p: DVec3) -> Texel {
 }
 
 fn hair(p: DVec3) -> Texel {
-    // Strands run down and back from the crown; the ponytail's run down.
+    // Strands run down and back from the crown, and down the ponytail.
     let crown = p - DVec3::new(0.0, 1.70, 0.02);
     let angle = crown.x * 38.0 / (0.04 + crown.length()) + 3.0 * noise(p * 14.0);
     let strand = noise(DVec3::new(angle, p.y * 9.0, p.z * 26.0 + 2.0 * noise(p * 20.0)));
@@ -130,7 +130,7 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 16.0, p.y * 30.0, p.z * 16.0)) + 0.5 * noise(p * 42.0);
     let mut color = JACKET_COLOR * (1.0 + 0.07 * folds + 0.03 * noise(p * 150.0));
     let mut height = 0.0022 * folds;
-    // Below the sleeves' ends all is skirt, however wide it flares.
+    // Everything below the ends of the sleeves is the skirt, however wide it flares.
     let torso = (p.x.abs() < 0.19 && p.y < 1.40) || p.y < 0.99;
     let mut trim = 0.0f64;
     let mut stitch = 0.0f64;

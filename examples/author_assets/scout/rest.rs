@@ -1,4 +1,4 @@
-//! Scout's clips on the spot: standing easily, waving, jumping, pointing, turning.
+//! Scout's stationary clips: idle, wave, jump, point and turn.
 
 use super::super::{
     gait::FootPlace,
@@ -12,7 +12,7 @@ use glam::DVec3;
 
 const SOFT_KNEES: f64 = -0.0025;
 
-/// Standing easily, the base of the clips that stay on the spot.
+/// Standing relaxed, the base of the stationary clips.
 struct Stand {
     shift: DVec3,
     hips: DVec3,
@@ -62,7 +62,7 @@ pub fn idle(body: &Body) -> Motion {
     Motion::new("idle", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
         let t = time / seconds;
         let mut stand = Stand::new(body).breathe(wave(2.0 * t));
-        // The weight goes from one leg to the other and the shoulders answer.
+        // The weight shifts from one leg to the other, and the shoulders follow.
         let shift = wave(t);
         stand.shift += DVec3::new(0.026 * shift, -0.0065 * shift * shift, 0.006 * wave(2.0 * t + 0.1));
         stand.hips = DVec3::new(0.0, 2.2 * wave(t + 0.05), 2.6 * shift);
@@ -172,7 +172,7 @@ pub fn jump(body: &Body) -> Motion {
         stand.feet = body.feet.map(|shape| {
             let mut place = shape.rolled(DVec3::ZERO, 0.0, pitch);
             if time > leave && time < land {
-                // Feet go with the hips, and are drawn up on the way.
+                // The feet follow the hips, drawn up in the air.
                 let t = (time - leave) / (land - leave);
                 place.ankle.y += (height - tiptoe) + 0.62 * t * t * (1.0 - t) * (1.0 - t) * 4.0;
                 place.ankle.z += 0.10 * smoothstep(0.0, 0.4, t) * smoothstep(1.0, 0.6, t);
@@ -196,7 +196,7 @@ pub fn point(body: &Body) -> Motion {
     Motion::new("point", (seconds * RATE) as usize, PlaybackMode::Once, |time| {
         let mut stand = Stand::new(body).breathe(0.5 * wave(time / seconds));
         let up = eased(&[(0.10, 0.0), (0.62, 1.0), (1.65, 1.0), (2.35, 0.0)], time);
-        // A little too far, then settled; once more for emphasis.
+        // Overshoots, settles, and repeats for emphasis.
         let push = eased(&[(0.35, 0.0), (0.62, 1.0), (0.85, 0.0), (1.15, 0.0), (1.30, 0.7), (1.50, 0.0)], time);
         let pointing = Arm {
             swing: 84.0,
@@ -237,7 +237,7 @@ pub fn point(body: &Body) -> Motion {
     })
 }
 
-/// A quarter turn to the left on the spot, in two steps; the clip ends turned.
+/// A quarter turn to the left in two steps. The clip ends turned.
 pub fn turn_left(body: &Body) -> Motion {
     let steps = [(0.20, 0.56), (0.66, 1.04)];
     let motion = Motion::new("turn", (1.4 * RATE) as usize, PlaybackMode::Once, |time| {

@@ -1,4 +1,4 @@
-//! Scout's body and clothes as layers of an implicit surface.
+//! Scout's body and clothes as layers of solids.
 
 use super::super::{
     field::{Clip, Field, Layer, Solid},
@@ -26,11 +26,11 @@ pub mod part {
     pub const SOLE: u8 = 13;
 }
 
-/// The box that holds Scout with room to spare.
+/// A box around Scout, with room to spare.
 pub const LOW: DVec3 = DVec3::new(-0.85, -0.1, -0.45);
 pub const HIGH: DVec3 = DVec3::new(0.85, 1.95, 0.45);
 
-/// All layers. Each shell names an earlier layer by index.
+/// All layers. Shells refer to an earlier layer by index.
 pub fn field(rig: &Rig) -> Field {
     let mut layers = vec![
         head(rig),
@@ -47,7 +47,7 @@ pub fn field(rig: &Rig) -> Field {
     ];
     layers.push(shell(part::BELT, 3, 0.010, between(DVec3::Y, 0.985, 1.03)));
     for (side, s) in SIDES {
-        // Straps run over the shoulders, leaning inwards towards the belt.
+        // Straps over the shoulders, converging toward the belt.
         let lean = DVec3::new(s, 0.12, 0.0).normalize();
         let mut clips = between(lean, 0.232, 0.268);
         clips.push(Clip { normal: DVec3::NEG_Y, offset: -1.01 });
@@ -61,7 +61,7 @@ pub fn field(rig: &Rig) -> Field {
     layers.push(shell(part::BOOT, 5, 0.008, between(DVec3::Y, 0.315, 0.362)));
     layers.push(shell(part::SOLE, 5, 0.006, between(DVec3::Y, -1.0, 0.026)));
     layers.push(knees(rig));
-    // Everything stands on the ground.
+    // Cut everything off at the floor.
     for layer in &mut layers {
         layer.clips.push(Clip { normal: DVec3::NEG_Y, offset: 0.0 });
     }
@@ -90,7 +90,7 @@ fn head(rig: &Rig) -> Layer {
     solids(part::FACE, 0.032, 0.006, list)
 }
 
-/// Grows what was drawn at life size, but not the solids of bone `except`.
+/// Scales the life-size design, except the solids of bone `except`.
 fn grow(list: &mut [Solid], except: usize) {
     for solid in list.iter_mut().filter(|s| s.bone != except) {
         solid.shape = solid.shape.grown(HEAD_PIVOT, HEAD_GROWTH);
@@ -193,7 +193,7 @@ fn sleeves(rig: &Rig) -> Layer {
     }
     let mut layer = solids(part::JACKET, 0.03, 0.045, list);
     for (side, s) in SIDES {
-        // Cut at the wrist; the plane lies beyond the other arm.
+        // Cut at the wrist. The plane is beyond the other arm.
         let (elbow, wrist) = (rig.at(&format!("forearm.{side}")), rig.at(&format!("hand.{side}")));
         let along = DVec3::new(s * (wrist - elbow).x.abs(), (wrist - elbow).y, 0.0).normalize();
         layer.clips.push(Clip { normal: along, offset: wrist.dot(along) - 0.014 });
@@ -222,7 +222,7 @@ fn scarf(rig: &Rig) -> Layer {
     let v = DVec3::new;
     let (neck, upper) = (rig.find("neck"), rig.find("upper_chest"));
     let mut list = Vec::new();
-    // Two wraps around the neck, the lower one wider; lower in front.
+    // Two wraps around the neck, the lower one wider and lower in front.
     for (ring, radius, height, width) in [(upper, 0.083, 1.412, 0.038), (neck, 0.072, 1.452, 0.033)] {
         let point = |i: i32| {
             let (s, c) = super::super::maths::sin_cos(f64::from(i) * std::f64::consts::TAU / 10.0);

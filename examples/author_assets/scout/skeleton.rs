@@ -1,15 +1,15 @@
-//! Scout's joints: 53, hips first, right at +X.
+//! Scout's 53 joints, hips first. Faces −Z; right is +X.
 
 use super::super::rig::Rig;
 use glam::DVec3;
 
-/// Which side of the body: the name's ending and the sign of x.
+/// The sides of the body: name suffix and the sign of x.
 pub const SIDES: [(&str, f64); 2] = [("L", -1.0), ("R", 1.0)];
-/// Fingers with their place across the palm (thumb side positive), spread in degrees, and length.
+/// Fingers: position across the palm (thumb side positive), spread in degrees, and length.
 pub const FINGERS: [(&str, f64, f64, f64); 3] =
     [("index", 0.029, 8.0, 0.088), ("middle", 0.0, 0.0, 0.098), ("ring", -0.029, -9.0, 0.086)];
 
-/// A hand's axes at rest: along the fingers, out of the palm, towards the thumb.
+/// A hand's axes at rest: along the fingers, out of the palm, toward the thumb.
 pub struct HandAxes {
     pub along: DVec3,
     pub palm: DVec3,
@@ -23,16 +23,16 @@ pub fn hand_axes(s: f64) -> HandAxes {
     HandAxes { along, palm: thumb.cross(along) * s, thumb }
 }
 
-/// The head is drawn at life size and grown about this point by [`HEAD_GROWTH`].
+/// The head is designed at life size and scaled about this point by [`HEAD_GROWTH`].
 pub const HEAD_PIVOT: DVec3 = DVec3::new(0.0, 1.49, 0.01);
 pub const HEAD_GROWTH: f64 = 1.12;
 
-/// A point of the head as drawn, where it is when grown.
+/// Maps a point from the head's design to the scaled head.
 pub fn grown(p: DVec3) -> DVec3 {
     HEAD_PIVOT + (p - HEAD_PIVOT) * HEAD_GROWTH
 }
 
-/// The rig, standing with its arms half lowered.
+/// Builds the rig, standing with its arms half lowered.
 pub fn rig() -> Rig {
     let mut rig = Rig::default();
     let v = DVec3::new;
@@ -90,7 +90,7 @@ pub fn rig() -> Rig {
     rig
 }
 
-/// Where a finger's last bone ends.
+/// Returns the end of a finger's last bone.
 pub fn finger_tip(rig: &Rig, finger: &str, side: &str) -> DVec3 {
     let (a, b) = (rig.at(&format!("{finger}.2.{side}")), rig.at(&format!("{finger}.3.{side}")));
     b + (b - a) * 0.8
