@@ -1,8 +1,8 @@
-//! Clips that call back: the camera turns, and feet leave marks.
+//! Animation callbacks: footsteps leave marks, and the camera turns twice per cycle.
 //!
-//! Retells d3dx's callback sample, in which the camera turns by 90 degrees at half of the clip and at its
-//! end; those keys are added here in code. The footsteps come from the manifest. Both are heard by
-//! observers, exactly once each, whatever the frame rate.
+//! A port of the D3DX callback sample, in which the camera turns by 90 degrees halfway through the clip and at its end.
+//! Those callbacks are added in code; the footsteps are in the manifest. Observers receive each exactly once, whatever the
+//! frame rate.
 //!
 //! ```text
 //! cargo run --example animation_callbacks
@@ -16,18 +16,18 @@ use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-const HELP: &str = "space: walk, jog   T: camera turns on, off   C: wipe the marks   drag, arrows: orbit   wheel: zoom";
+const HELP: &str = "space: walk, jog   T: camera turns on, off   C: clear marks   drag, arrows: orbit   wheel: zoom";
 
-/// Radius of the circle that Scout goes in, in meters.
+/// Radius of Scout's circle in meters.
 const RADIUS: f32 = 1.25;
-/// Marks that stay on the ground.
+/// Number of marks kept on the ground.
 const MARKS: usize = 60;
 
 fn main() {
-    let args = StageArgs::parse().showing(5.1, "");
+    let args = StageArgs::parse().with_headless_defaults(5.1, "");
     stage::app("animation_callbacks", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.6, distance: 5.6, yaw: -2.5, pitch: 0.5 }))
-        .init_resource::<Heard>()
+        .init_resource::<Received>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, walk_in_a_circle, turn_camera, caption))
         .add_observer(turn_by_a_quarter)
@@ -35,24 +35,24 @@ fn main() {
         .run();
 }
 
-/// What has been heard.
+/// Counts of the callbacks received.
 #[derive(Resource)]
-struct Heard {
+struct Received {
     steps: [usize; 2],
     turns: usize,
-    /// Whether the camera follows its callback.
+    /// Whether the camera reacts to its callbacks.
     turning: bool,
-    /// Radians that the camera has yet to turn.
-    to_go: f32,
+    /// Angle in radians the camera has left to turn.
+    remaining: f32,
 }
 
-impl Default for Heard {
+impl Default for Received {
     fn default() -> Self {
-        Self { steps: [0; 2], turns: 0, turning: true, to_go: 0.0 }
+        Self { steps: [0; 2], turns: 0, turning: true, remaining: 0.0 }
     }
 }
 
-/// Rides on a foot. 0 is left, 1 is right.
+/// Follows a foot: 0 is left, 1 is right.
 #[derive(Component)]
 struct Foot(usize);
 
@@ -72,19 +72,19 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     }
 }
 
-fn turn_by_a_quarter(callback: On<AnimationCallback>, mut heard: ResMut<Heard>) {
-    if callback.name == "turn_camera" && heard.turning {
-        // The data may be any type of your own that serde can read.
+fn turn_by_a_quarter(callback: On<AnimationCallback>, mut received: ResMut<Received>) {
+    if callback.name == "turn_camera" && received.turning {
+        // The data can be any type that implements `Deserialize`.
         let degrees: f32 = callback.data_as().unwrap_or_default();
-        heard.turns += 1;
-        heard.to_go += degrees.to_radians();
+        received.turns += 1;
+        received.remaining += degrees.to_radians();
     }
 }
 
 fn leave_mark(
     step: On<AnimationCallback>,
     mut commands: Commands,
-    mut heard: ResMut<Heard>,
+    mut received: ResMut<Received>,
     feet: Query<(&Foot, &GlobalTransform)>,
     scout: Single<&Transform, With<SkinnedCharacter>>,
     marks: Query<Entity, With<Mark>>,
@@ -95,7 +95,7 @@ fn leave_mark(
         return;
     }
     let foot = usize::from(step.data_as::<String>().is_ok_and(|side| side == "right"));
-    heard.steps[foot] += 1;
+    received.steps[foot] += 1;
     let Some((_, place)) = feet.iter().find(|(side, _)| side.0 == foot) else { return };
     let sole = place.translation().with_y(0.004) + scout.forward() * 0.06;
     let color = [Color::srgb(0.95, 0.62, 0.20), Color::srgb(0.25, 0.70, 0.95)][foot];
@@ -106,12 +106,12 @@ fn leave_mark(
         Transform::from_translation(sole).with_rotation(scout.rotation * Quat::from_rotation_x(-FRAC_PI_2)),
     ));
     if marks.iter().count() >= MARKS {
-        // The oldest has the lowest place in the table.
+        // Remove the oldest.
         marks.iter().min().into_iter().for_each(|oldest| commands.entity(oldest).despawn());
     }
 }
 
-/// The clips stay on the spot; at this pace the feet do not slide.
+/// Moves Scout at the speed the clips were made for, so that the feet don't slide.
 fn walk_in_a_circle(time: Res<Time>, mut angle: Local<f32>, mut scout: Single<(&mut Transform, &AnimationController)>) {
     let (transform, controller) = &mut *scout;
     let pace = if controller.current() == Some("jog") { 2.4 } else { 1.2 };
@@ -120,10 +120,10 @@ fn walk_in_a_circle(time: Res<Time>, mut angle: Local<f32>, mut scout: Single<(&
     **transform = Transform::from_translation(out * RADIUS).looking_to(Vec3::Y.cross(out), Vec3::Y);
 }
 
-fn turn_camera(time: Res<Time>, mut heard: ResMut<Heard>, mut orbit: Single<&mut Orbit>) {
-    if heard.to_go > 1e-4 {
-        let turn = heard.to_go * (1.0 - (-9.0 * time.delta_secs()).exp());
-        heard.to_go -= turn;
+fn turn_camera(time: Res<Time>, mut received: ResMut<Received>, mut orbit: Single<&mut Orbit>) {
+    if received.remaining > 1e-4 {
+        let turn = received.remaining * (1.0 - (-9.0 * time.delta_secs()).exp());
+        received.remaining -= turn;
         orbit.yaw += turn;
     }
 }
@@ -131,7 +131,7 @@ fn turn_camera(time: Res<Time>, mut heard: ResMut<Heard>, mut orbit: Single<&mut
 fn keys(
     keys: Res<ButtonInput<KeyCode>>,
     mut commands: Commands,
-    mut heard: ResMut<Heard>,
+    mut received: ResMut<Received>,
     mut controller: Single<&mut AnimationController>,
     marks: Query<Entity, With<Mark>>,
 ) {
@@ -140,15 +140,15 @@ fn keys(
         controller.cross_fade_in_phase(next, std::time::Duration::from_millis(250));
     }
     if keys.just_pressed(KeyCode::KeyT) {
-        heard.turning = !heard.turning;
+        received.turning = !received.turning;
     }
     if keys.just_pressed(KeyCode::KeyC) {
         marks.iter().for_each(|mark| commands.entity(mark).despawn());
     }
 }
 
-fn caption(heard: Res<Heard>, mut caption: ResMut<Caption>) {
-    let Heard { steps: [left, right], turns, turning, .. } = *heard;
+fn caption(received: Res<Received>, mut caption: ResMut<Caption>) {
+    let Received { steps: [left, right], turns, turning, .. } = *received;
     let turning = if turning { "" } else { "  (off)" };
-    caption.say(format!("steps: {left} left, {right} right\ncamera turns: {turns}{turning}"));
+    caption.set(format!("steps: {left} left, {right} right\ncamera turns: {turns}{turning}"));
 }

@@ -1,7 +1,7 @@
-//! A lantern and a sword, carried by sockets.
+//! A lantern and a sword, attached to the character's hands.
 //!
-//! Retells the SDK's and Luna's advice to hang things on a bone by multiplying its matrix: a [`AttachedTo`] does
-//! that, in the same frame, for anything that has a transform. The sockets are named in the manifest.
+//! [`AttachedTo`] makes any entity with a transform follow a joint or a socket, without a frame of lag. The sockets are
+//! defined in the manifest. D3DX programs do this by multiplying matrices by hand.
 //!
 //! ```text
 //! cargo run --example attachments
@@ -15,17 +15,16 @@ use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
-const HELP: &str =
-    "X: sword in hand, on the back   L: lantern on, off   N: next clip   drag, arrows: orbit   wheel: zoom";
+const HELP: &str = "X: sheathe, draw the sword   L: lantern on, off   N: next clip   drag, arrows: orbit   wheel: zoom";
 
 const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
 
 fn main() {
-    let args = StageArgs::parse().showing(0.3, "");
+    let args = StageArgs::parse().with_headless_defaults(0.3, "");
     stage::app("attachments", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.8, pitch: 0.1 }))
         .add_systems(Startup, spawn)
-        // So that the lantern counts.
+        // In the dark, the lantern shows.
         .add_systems(PostStartup, stage::nightfall)
         .add_systems(Update, (draw_or_sheathe, light, next_clip, hang, caption))
         .run();
@@ -37,18 +36,18 @@ struct Sword {
 }
 
 impl Sword {
-    /// Where the sword is: in the hand its blade goes along the thumb, on the back it hangs aslant.
+    /// In the hand, the blade points along the thumb; on the back, it hangs diagonally.
     fn socket(&self, scout: Entity) -> AttachedTo {
         if self.in_hand {
             AttachedTo::new(scout, "right_hand")
         } else {
-            let aslant = Quat::from_rotation_z(2.5);
-            AttachedTo::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(aslant))
+            let diagonal = Quat::from_rotation_z(2.5);
+            AttachedTo::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(diagonal))
         }
     }
 }
 
-/// Keeps upright, whatever the hand does.
+/// Stays upright, whatever the hand does.
 #[derive(Component)]
 struct Hanging;
 
@@ -59,9 +58,9 @@ fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mut controller = AnimationController::playing("walk");
-    // Over whatever plays, each arm holds one moment of another clip.
-    for (mask, clip, moment) in [("arm.R", "point", 1.1), ("arm.L", "jog", 0.45)] {
-        let hold = AnimationTrack::new(clip).starting_at(moment).speed(0.0);
+    // Each arm holds a still from another clip, over whatever is playing.
+    for (mask, clip, time) in [("arm.R", "point", 1.1), ("arm.L", "jog", 0.45)] {
+        let hold = AnimationTrack::new(clip).starting_at(time).speed(0.0);
         controller.add_track(hold.blend(BlendMode::Override).mask(mask));
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
@@ -75,7 +74,7 @@ fn spawn(
     let steel = materials.add(metal(Color::srgb(0.80, 0.83, 0.88), 0.28));
     let brass = materials.add(metal(Color::srgb(0.80, 0.58, 0.25), 0.38));
     let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
-    // The grip is at the origin, the blade goes up.
+    // The grip is at the origin; the blade points up.
     let sword = Sword { in_hand: true };
     commands.spawn((
         sword.socket(scout),
@@ -100,22 +99,22 @@ fn spawn(
         ],
     ));
 
-    // The socket carries the ring; the lantern hangs from it.
+    // The socket holds the ring, from which the lantern hangs.
     commands.spawn((
         AttachedTo::new(scout, "left_hand"),
         children![(Hanging, stage::lantern(&mut meshes, &mut materials))],
     ));
 }
 
-/// A tapering blade, 0.72 m, from its base.
+/// The outline of a tapering blade, 0.72 m long.
 fn blade() -> ConvexPolygon {
     let half = [(0.024, 0.0), (0.017, 0.60), (0.0, 0.72)];
     let right = half.iter().map(|&(x, y)| Vec2::new(x, y));
     let left = half[..2].iter().rev().map(|&(x, y)| Vec2::new(-x, y));
-    ConvexPolygon::new(right.chain(left)).expect("the outline bulges everywhere")
+    ConvexPolygon::new(right.chain(left)).expect("the outline is convex")
 }
 
-/// Undoes the turn of the hand.
+/// Cancels the rotation of the hand.
 fn hang(mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>, sockets: Query<&GlobalTransform>) {
     for (mut transform, socket) in &mut lanterns {
         if let Ok(socket) = sockets.get(socket.parent()) {
@@ -133,7 +132,7 @@ fn draw_or_sheathe(
     if keys.just_pressed(KeyCode::KeyX) {
         let (entity, sword) = &mut *sword;
         sword.in_hand = !sword.in_hand;
-        // Inserting the component anew moves it to another socket.
+        // Insert the component again to move the sword to another socket.
         commands.entity(*entity).insert(sword.socket(*scout));
     }
 }
@@ -154,5 +153,5 @@ fn next_clip(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut Animat
 fn caption(sockets: Query<&AttachedTo>, mut caption: ResMut<Caption>) {
     let mut names: Vec<_> = sockets.iter().map(|socket| &*socket.socket).collect();
     names.sort_unstable();
-    caption.say(format!("sockets that carry something: {}", names.join(", ")));
+    caption.set(format!("sockets in use: {}", names.join(", ")));
 }

@@ -1,8 +1,8 @@
-//! Two clips mixed: between the two of them alone stands the blend.
+//! Blending two clips. Left and right play one clip each; the middle plays the blend.
 //!
-//! Retells d3dx's blend sample: loiter and wave, loiter and jog, jog and wave, walk and wave, with weights
-//! 0.4 and 0.6, both tracks of high priority. The priority blend, the share of the high group, counts only
-//! when the other group has a track too: send the first one there and see.
+//! A port of the D3DX blend sample: idle and wave, idle and jog, jog and wave, walk and wave, with weights 0.4 and 0.6, both
+//! tracks at high priority. The priority blend, which is the share of the high-priority group, only has an effect if both
+//! groups have a track: press F to move the first track to low priority.
 //!
 //! ```text
 //! cargo run --example blend_animations
@@ -18,12 +18,12 @@ use stage::{Caption, Orbit, StageArgs, View, bar};
 const HELP: &str = "1 - 4: which pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\
                     F: priority of the first   drag, arrows: orbit   wheel: zoom";
 
-/// Scout's idle clip is what the SDK calls loiter.
+/// Scout's `idle` is the sample's "loiter".
 const PAIRS: [[&str; 2]; 4] = [["idle", "wave"], ["idle", "jog"], ["jog", "wave"], ["walk", "wave"]];
 const WEIGHTS: [f32; 2] = [0.4, 0.6];
 
 fn main() {
-    let args = StageArgs::parse().showing(1.43, "4@0.1");
+    let args = StageArgs::parse().with_headless_defaults(1.43, "4@0.1");
     stage::app("blend_animations", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 1.02, distance: 5.0, yaw: 0.45, pitch: 0.1 }))
         .add_systems(Startup, spawn)
@@ -31,11 +31,11 @@ fn main() {
         .run();
 }
 
-/// On the character that blends: its two tracks.
+/// The character in the middle, with its two tracks.
 #[derive(Component)]
 struct Blend([TrackId; 2]);
 
-/// On the characters beside it: which clip of the pair they play alone.
+/// A character at the side, with the index of the clip it plays.
 #[derive(Component)]
 struct Alone(usize);
 
@@ -94,8 +94,8 @@ fn caption(blend: Single<&AnimationController, With<Blend>>, mut caption: ResMut
         text += &format!("{:>14} {} {:.2}  {:?}\n", track.clip(), bar(track.weight), track.weight, track.priority);
     }
     let share = blend.priority_blend();
-    // With one group empty the other stands alone, whatever the priority blend.
+    // If one group is empty, the priority blend has no effect.
     let counts = blend.tracks().any(|track| track.priority == TrackPriority::Low);
-    let note = if counts { "" } else { "  (both are high: it does not count)" };
-    caption.say(format!("{text}priority blend {} {share:.2}{note}", bar(share)));
+    let note = if counts { "" } else { "  (no effect: both tracks are high)" };
+    caption.set(format!("{text}priority blend {} {share:.2}{note}", bar(share)));
 }

@@ -1,7 +1,7 @@
-//! Clips that follow each other: a queue that may go round, and a clip to stand still with.
+//! Queued clips: each plays once, then the next one starts.
 //!
-//! Retells the animation queue of Richards' d3dx skinned-mesh code: each queued clip plays one round, a
-//! looped queue puts it at the end again, and when nothing is left the still clip comes on.
+//! A port of the animation queue in Richards' D3DX skinned mesh code. A looping queue appends each finished clip to its end
+//! again. When the queue is empty, the idle clip plays.
 //!
 //! ```text
 //! cargo run --example clip_queue
@@ -27,17 +27,17 @@ const CLIPS: [(KeyCode, &str); 5] = [
 ];
 
 fn main() {
-    let args = StageArgs::parse().showing(2.31, "4@1");
+    let args = StageArgs::parse().with_headless_defaults(2.31, "4@1");
     stage::app("clip_queue", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 1.1, distance: 4.3, yaw: -0.7, pitch: 0.08 }))
         .init_resource::<History>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption).chain())
-        .add_observer(remember)
+        .add_observer(record)
         .run();
 }
 
-/// Whether the queue goes round, and what has been played.
+/// Whether the queue loops, and the clips played so far.
 #[derive(Resource, Default)]
 struct History {
     looped: bool,
@@ -74,7 +74,7 @@ fn keys(
     }
 }
 
-fn remember(started: On<AnimationStarted>, mut history: ResMut<History>) {
+fn record(started: On<AnimationStarted>, mut history: ResMut<History>) {
     history.played.push(started.clip.to_string());
     let surplus = history.played.len().saturating_sub(8);
     history.played.drain(..surplus);
@@ -84,7 +84,7 @@ fn caption(history: Res<History>, controller: Single<&AnimationController>, mut 
     let list = |names: Vec<&str>| if names.is_empty() { "-".into() } else { names.join(", ") };
     let played = history.played.iter().rev().skip(1).rev().map(|name| &**name).collect();
     let at = controller.current_position().unwrap_or_default();
-    caption.say(format!(
+    caption.set(format!(
         " played  {}\n    now  {}  {at:.2} s\n   next  {}\n   then  {}",
         list(played),
         controller.current().unwrap_or("nothing"),

@@ -1,8 +1,7 @@
-//! Every clip of a character at eight times, from the front and from the side, on one labeled picture.
+//! Draws every clip of a character at several times, from the front and the side, on one labeled picture.
 //!
-//! What animators hang on the wall: silhouettes that read, feet that stand, joints that do not pinch show at
-//! a glance. Without a display, and in one run for all characters named; with none named, for each manifest
-//! in `assets/`.
+//! An overview for animators: weak silhouettes, sliding feet and pinched joints show at a glance. Needs no display. Without
+//! arguments, it draws a sheet for each manifest in `assets/`.
 //!
 //! ```text
 //! cargo run --example contact_sheet
@@ -22,26 +21,26 @@ use std::path::PathBuf;
 struct Args {
     /// Models or manifests
     files: Vec<PathBuf>,
-    /// Only these clips; may be given again
+    /// Draw only this clip; can be repeated
     #[arg(long, value_name = "NAME")]
     clip: Vec<String>,
-    /// Pictures of each clip
+    /// Number of times per clip
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=32))]
     times: u8,
     /// Width of a sheet in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(160..=8192))]
     width: u32,
-    /// Folder that the sheets go to, one PNG for each character
+    /// Output folder; gets one PNG per character
     #[arg(long, value_name = "FOLDER", default_value = "target/contact_sheets")]
     to: PathBuf,
 }
 
-/// Height of a row, as a share of its width.
+/// Height of a row as a fraction of its width.
 const ASPECT: f32 = 0.24;
-/// Room for the words above and below the figures, as shares of the highest one's height.
+/// Space for text above and below the figures, as fractions of the tallest figure.
 const ABOVE: f32 = 0.22;
 const BELOW: f32 = 0.16;
-/// A long lens: the figures at the ends are seen from nearly the same side as those in the middle.
+/// A long lens, so that figures at the ends of a row are seen from nearly the same angle as those in the middle.
 const FIELD_OF_VIEW: f32 = 0.12;
 
 fn main() {
@@ -50,11 +49,11 @@ fn main() {
         args.files = stage::gallery().into_iter().map(|found| found.file).collect();
     }
     if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
-        stage::fail(format!("{}: there is no such file", missing.display()));
+        stage::fail(format!("{}: file not found", missing.display()));
     }
     let row = UVec2::new(args.width, (args.width as f32 * ASPECT) as u32);
-    // The pictures are named when the characters are there and their clips are known.
-    let stage_args = StageArgs::without_window(row).showing(0.0, "");
+    // The pictures are added once the characters are loaded and their clips are known.
+    let stage_args = StageArgs::without_window(row).with_headless_defaults(0.0, "");
     stage::app("contact_sheet", &stage_args, "")
         .insert_resource(args)
         .insert_resource(View(Orbit { pitch: 0.07, yaw: 0.0, ..default() }))
@@ -65,29 +64,29 @@ fn main() {
         .run();
 }
 
-/// What is to be drawn, once that is known: a row for each picture.
+/// The rows to draw, one per picture, once they are known.
 #[derive(Resource, Default)]
 struct Plan {
     characters: Vec<Handle<Character>>,
-    /// How each character is laid out.
+    /// Layout of each character.
     layouts: Vec<Layout>,
     rows: Vec<Row>,
     drawn: Option<usize>,
 }
 
-/// How a character's figures stand, at the same scale in all its rows.
+/// Layout of a character's figures, at the same scale in all rows.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Figures in a row, seen from each of [`SIDES`].
+    /// Figures per row, for each of [`SIDES`].
     columns: [usize; 2],
-    /// Height of the highest, meters.
+    /// Height of the tallest figure in meters.
     high: f32,
-    /// Meters across the row.
+    /// Width of a row in meters.
     frame: f32,
 }
 
 impl Layout {
-    /// So that `times` figures, of all `outlines`, fill the rows: as many in one as there is width for.
+    /// Fits as many of `times` figures into a row as its width allows.
     fn new(outlines: &[Vec<Vec3>], times: usize) -> Self {
         let (mut high, mut wide, mut long) = (0.0f32, Vec2::ZERO, Vec2::ZERO);
         for (low, top) in outlines.iter().map(|points| stage::around(points)) {
@@ -95,7 +94,7 @@ impl Layout {
             wide = wide.max(top.xz().max(-low.xz()));
             long = long.max((top - low).xz());
         }
-        // An outstretched arm may reach into the neighbor's place, a body may not.
+        // An outstretched arm may reach into the next column, but a body may not.
         let pitch = (1.5 * wide).max(1.12 * long).max(Vec2::splat(0.05));
         let least = high * (ABOVE + 1.0 + BELOW) / ASPECT;
         let row = |lines: usize| times.div_ceil(lines.clamp(1, times));
@@ -106,27 +105,27 @@ impl Layout {
     }
 }
 
-/// From the front a figure's width is seen, from the side its length; with the turn that shows it.
+/// The sides to draw, with the rotation that shows each.
 const SIDES: [(&str, f32); 2] = [("front", 0.0), ("side", std::f32::consts::FRAC_PI_2)];
 
-/// Some moments of a clip seen from one side.
+/// A row: some times of a clip, from one side.
 #[derive(Clone)]
 struct Row {
     character: usize,
     clip: Option<String>,
-    /// Moments, in seconds.
-    moments: Vec<f64>,
+    /// Times in seconds.
+    times: Vec<f64>,
     /// Index in [`SIDES`].
     side: usize,
 }
 
-/// Stands in a row, in this place.
+/// A figure in this column.
 #[derive(Component)]
 struct Figure(usize);
 
-/// Says the moment under a figure.
+/// The time label under the figure in this column.
 #[derive(Component)]
-struct Moment(usize);
+struct TimeLabel(usize);
 
 fn begin(
     mut commands: Commands,
@@ -140,7 +139,7 @@ fn begin(
     plan.characters = args.files.iter().map(|file| assets.load(absolute(file))).collect();
     for place in 0..usize::from(args.times) {
         commands.spawn((
-            Moment(place),
+            TimeLabel(place),
             Text::default(),
             TextFont::from_font_size(13.0),
             Node { position_type: PositionType::Absolute, bottom: px(6), ..default() },
@@ -154,7 +153,7 @@ fn lengthen_lens(mut projection: Single<&mut Projection>) {
     }
 }
 
-/// Squares would flicker this small.
+/// Removes the checkerboard, which would shimmer at this size.
 fn plain_floor(
     floor: Single<&MeshMaterial3d<StandardMaterial>, With<Ground>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -164,7 +163,7 @@ fn plain_floor(
     }
 }
 
-/// When all characters are there: the rows, and the files that their pictures go to.
+/// Once all characters are loaded, plans the rows and the files they go to.
 fn plan(
     args: Res<Args>,
     assets: Res<Assets<Character>>,
@@ -200,12 +199,12 @@ fn plan(
             .collect();
         let layout = Layout::new(&outlines, times);
         for (clip, seconds) in clips {
-            let moments: Vec<f64> = (0..times).map(|i| seconds * i as f64 / times as f64).collect();
+            let all: Vec<f64> = (0..times).map(|i| seconds * i as f64 / times as f64).collect();
             for (side, columns) in layout.columns.into_iter().enumerate() {
-                rows.extend(moments.chunks(columns).map(|moments| Row {
+                rows.extend(all.chunks(columns).map(|times| Row {
                     character: index,
                     clip: clip.clone(),
-                    moments: moments.to_vec(),
+                    times: times.to_vec(),
                     side,
                 }));
             }
@@ -216,21 +215,21 @@ fn plan(
     (plan.rows, plan.layouts) = (rows, layouts);
 }
 
-/// The file that a character's rows go to.
+/// Returns the file for a character's rows.
 fn sheet(args: &Args, character: usize) -> PathBuf {
     let name = args.files[character].file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".character.ron").unwrap_or(&name);
     args.to.join(format!("{name}.png"))
 }
 
-/// Puts the figures of the row that is due where they belong, each at its moment.
+/// Arranges the figures of the next row, each at its time.
 fn set_row(
     mut commands: Commands,
     mut plan: ResMut<Plan>,
     mut capture: ResMut<Capture>,
     mut caption: ResMut<Caption>,
     mut orbit: Single<&mut Orbit>,
-    mut moments: Query<(&Moment, &mut Text, &mut Node)>,
+    mut labels: Query<(&TimeLabel, &mut Text, &mut Node)>,
     mut figures: Query<(Entity, &Figure, &SkinnedCharacter, &mut AnimationController, &mut Transform)>,
 ) {
     let Some(row) = plan.rows.get(capture.index).cloned() else { return };
@@ -245,32 +244,32 @@ fn set_row(
     orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
 
     let stand = |place: usize| {
-        // Seen from −Z, the first figure stands at the left.
+        // Seen from −Z, the first figure is on the left.
         let x = ((columns - 1) as f32 / 2.0 - place as f32) * frame / columns as f32;
         Transform::from_xyz(x, 0.0, 0.0).with_rotation(Quat::from_rotation_y(yaw))
     };
     let mut there = vec![false; columns];
     for (entity, &Figure(place), character, mut controller, mut transform) in &mut figures {
-        match row.moments.get(place) {
-            Some(&moment) if character.0 == handle => {
+        match row.times.get(place) {
+            Some(&time) if character.0 == handle => {
                 there[place] = true;
-                pose(&row, moment, &mut controller);
+                pose(&row, time, &mut controller);
                 *transform = stand(place);
             }
             _ => commands.entity(entity).despawn(),
         }
     }
-    for (place, &moment) in row.moments.iter().enumerate().filter(|(place, _)| !there[*place]) {
+    for (place, &time) in row.times.iter().enumerate().filter(|(place, _)| !there[*place]) {
         let mut controller = AnimationController::default();
-        pose(&row, moment, &mut controller);
+        pose(&row, time, &mut controller);
         commands.spawn((Figure(place), SkinnedCharacter(handle.clone()), controller, stand(place)));
     }
     capture.waiting = false;
     let name = row.clip.as_deref().unwrap_or("at rest");
-    caption.say(format!("{name}, {side}"));
-    for (&Moment(place), mut text, mut node) in &mut moments {
-        let moment = row.moments.get(place).filter(|_| row.clip.is_some());
-        text.0 = moment.map(|moment| format!("{moment:.2} s")).unwrap_or_default();
+    caption.set(format!("{name}, {side}"));
+    for (&TimeLabel(place), mut text, mut node) in &mut labels {
+        let time = row.times.get(place).filter(|_| row.clip.is_some());
+        text.0 = time.map(|time| format!("{time:.2} s")).unwrap_or_default();
         node.left = percent((place as f32 + 0.5) / columns as f32 * 100.0 - 1.5);
     }
 }

@@ -1,8 +1,8 @@
-//! A manifest edited while the character plays.
+//! Editing a manifest while the character plays.
 //!
-//! Retells what every one of the old programs had to be closed and built again for. The files are copied to
-//! a folder of their own, an asset source of Bevy's; whatever changes there is loaded anew, and a character
-//! goes on from where it was. A manifest that is wrong is reported, and the last good one stays.
+//! The files are copied to a temporary folder that is registered as an asset source. When one of them changes it is
+//! reloaded, and the character keeps playing from where it was. If the new manifest has an error, the error is reported
+//! and the last good version stays.
 //!
 //! ```text
 //! cargo run --example hot_reload
@@ -19,16 +19,16 @@ use bevy::{
 };
 use bevy_marionette::{import::Manifest, prelude::*};
 use clap::Parser;
-use stage::{Caption, Capture, Orbit, StageArgs, View};
+use stage::{Caption, Capture, Orbit, Stage, StageArgs, View};
 use std::{fs, io, path::Path, path::PathBuf};
 
-const HELP: &str = "E: edit the manifest   B: break it   or open it in your editor and save it\n\
+const HELP: &str = "E: edit the manifest   B: break it   or edit and save it yourself\n\
                     drag, arrows: orbit   wheel: zoom";
 
 const MANIFEST: &str = "scout.character.ron";
 
 fn main() {
-    let args = StageArgs::parse().showing(1.1, "E@0.5");
+    let args = StageArgs::parse().with_headless_defaults(1.1, "E@0.5");
     let workshop = workshop().unwrap_or_else(|error| stage::fail(format!("cannot copy Scout's files: {error}")));
     let folder = workshop.path().to_path_buf();
     let manifest = folder.join(MANIFEST);
@@ -39,14 +39,14 @@ fn main() {
         app.register_asset_source("workshop", AssetSourceBuilder::platform_default(&source, None));
     })
     .insert_resource(View(Orbit { target: Vec3::new(-0.55, 0.95, 0.0), distance: 4.4, yaw: 0.5, pitch: 0.1 }))
-    .insert_resource(Workshop { manifest, original, edited: false, loaded: 0, trouble: None })
+    .insert_resource(Workshop { manifest, original, edited: false, loaded: 0, error: None })
     .add_systems(Startup, spawn)
     .add_systems(Update, (keys, listen, caption).chain())
     .add_observer(loaded)
     .run();
 }
 
-/// Scout's files in a folder that goes when the program ends.
+/// Copies Scout's files to a folder that is deleted when the program ends.
 fn workshop() -> io::Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     let from = FileAssetReader::get_base_path().join("assets/scout");
@@ -60,11 +60,11 @@ fn workshop() -> io::Result<tempfile::TempDir> {
 #[derive(Resource)]
 struct Workshop {
     manifest: PathBuf,
-    /// What the manifest said at first.
+    /// The manifest before any edits.
     original: Manifest,
     edited: bool,
     loaded: usize,
-    trouble: Option<String>,
+    error: Option<String>,
 }
 
 /// The character whose manifest is edited.
@@ -74,7 +74,7 @@ struct Edited;
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let edited = SkinnedCharacter(assets.load(format!("workshop://{MANIFEST}")));
     commands.spawn((Edited, edited, AnimationController::playing("walk")));
-    // Beside it, for comparison, the one from the assets.
+    // Next to it, the unedited one for comparison.
     let twin = SkinnedCharacter(assets.load(format!("scout/{MANIFEST}")));
     commands.spawn((twin, AnimationController::playing("walk"), Transform::from_xyz(-1.1, 0.0, 0.0)));
 }
@@ -86,15 +86,14 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture
         _ => return,
     };
     if let Err(error) = result {
-        workshop.trouble = Some(error.to_string());
+        workshop.error = Some(error.to_string());
     } else if let Some(mut capture) = capture {
-        // The clock of a headless picture waits for the file watcher, which takes its time.
+        // Headless, stop the clock until the file watcher notices.
         capture.waiting = true;
     }
 }
 
-/// What one would do in an editor: a child's size, and walk and jog under each other's name. Every other time
-/// it is put right again.
+/// Makes Scout child-sized and swaps walk and jog, or undoes that.
 fn edit(workshop: &mut Workshop) -> io::Result<()> {
     workshop.edited = !workshop.edited;
     let mut manifest = workshop.original.clone();
@@ -106,12 +105,12 @@ fn edit(workshop: &mut Workshop) -> io::Result<()> {
     fs::write(&workshop.manifest, manifest.to_ron().map_err(io::Error::other)?)
 }
 
-/// What happens to everyone: a field misspelt.
+/// Misspells a field.
 fn misspell(workshop: &Workshop) -> io::Result<()> {
     fs::write(&workshop.manifest, "(\n    model: \"scout.md5mesh\",\n    scael: 2.0,\n)\n")
 }
 
-/// The first time it is loaded, and every time after that.
+/// Runs on the first load and every reload.
 fn loaded(
     ready: On<CharacterReady>,
     edited: Query<(), With<Edited>>,
@@ -122,7 +121,7 @@ fn loaded(
         return;
     }
     workshop.loaded += 1;
-    workshop.trouble = None;
+    workshop.error = None;
     capture.into_iter().for_each(|mut capture| capture.waiting = false);
 }
 
@@ -132,31 +131,32 @@ fn listen(
     mut capture: Option<ResMut<Capture>>,
 ) {
     for failure in failed.read() {
-        // What is wrong, the line and a mark below it; Bevy appends a backtrace.
+        // The message, the line and the marker below it. Bevy appends a backtrace.
         let lines: Vec<_> = failure.error.to_string().lines().take(3).map(str::to_owned).collect();
-        workshop.trouble = Some(lines.join("\n"));
+        workshop.error = Some(lines.join("\n"));
         capture.iter_mut().for_each(|capture| capture.waiting = false);
     }
 }
 
 fn caption(
+    stage: Res<Stage>,
     workshop: Res<Workshop>,
     assets: Res<Assets<Character>>,
     edited: Single<(&SkinnedCharacter, &AnimationController), With<Edited>>,
     mut caption: ResMut<Caption>,
 ) {
     let (handle, controller) = *edited;
-    let state = match (&workshop.trouble, workshop.loaded) {
-        (Some(trouble), _) => format!("NOT LOADED, the last good one stays:\n{trouble}"),
-        (None, 0) => "loading".into(),
+    let state = match (&workshop.error, workshop.loaded) {
+        (Some(error), _) => format!("RELOAD FAILED, keeping the last good version:\n{error}"),
+        (None, 0) => "loading...".into(),
         (None, 1) => "loaded".into(),
         (None, n) => format!("RELOADED {}x", n - 1),
     };
     let height = assets.get(handle.id()).and_then(|character| character.rest_bounds()).map_or(0.0, |b| b.max().y);
     let at = controller.current_position().unwrap_or_default();
     let file = workshop.manifest.file_name().unwrap_or_default().display();
-    let place = workshop.manifest.parent().unwrap_or(Path::new("")).display();
-    let folder =
-        if std::env::args().any(|arg| arg.starts_with("--headless")) { String::new() } else { format!(" in {place}") };
-    caption.say(format!("{file}{folder}\n{state}\n\nheight {height:.2} m   walk at {at:.2} s"));
+    let folder = workshop.manifest.parent().unwrap_or(Path::new("")).display();
+    // A temporary path would make every headless picture different.
+    let place = if stage.headless { String::new() } else { format!(" in {folder}") };
+    caption.set(format!("{file}{place}\n{state}\n\nheight {height:.2} m   walk at {at:.2} s"));
 }

@@ -1,7 +1,7 @@
-//! A crowd that shares one asset, each at its own time and speed.
+//! A crowd that shares one asset, each character with its own clip, time and speed.
 //!
-//! Retells the crowd of the SDK's MultiAnimation: mesh, skeleton and clips are loaded once; an instance is a
-//! handle, a controller and its joint matrices.
+//! A port of the crowd in the DirectX SDK's MultiAnimation sample. Meshes, skeleton and clips are loaded once; each instance
+//! only adds a handle, a controller and its joint matrices.
 //!
 //! ```text
 //! cargo run --example many_instances -- --count 600
@@ -19,10 +19,10 @@ use stage::{Caption, Orbit, Stage, StageArgs, View};
 
 const HELP: &str = "plus, minus: 20 more, fewer   space: pause   drag, arrows: orbit   wheel: zoom";
 
-/// Shows a crowd.
+/// Shows a crowd of characters that share one asset.
 #[derive(Parser, Resource)]
 struct Args {
-    /// Characters to begin with; 300 in a window, 30 on a picture
+    /// Initial number of characters [default: 300, or 30 headless]
     #[arg(long)]
     count: Option<usize>,
     #[command(flatten)]
@@ -31,7 +31,7 @@ struct Args {
 
 fn main() {
     let args = Args::parse();
-    let stage = args.stage.clone().showing(1.0, "");
+    let stage = args.stage.clone().with_headless_defaults(1.0, "");
     let mut app = stage::app("many_instances", &stage, HELP);
     let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 30 } else { 300 });
@@ -42,11 +42,11 @@ fn main() {
         .run();
 }
 
-/// How many there are to be.
+/// Desired number of characters.
 #[derive(Resource)]
 struct Wanted(usize);
 
-/// Spawns and despawns until there are as many as wanted.
+/// Spawns and despawns characters to match the desired number.
 fn crowd(
     mut commands: Commands,
     wanted: Res<Wanted>,
@@ -67,7 +67,7 @@ fn crowd(
         let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.5;
         let turn = Quat::from_rotation_y((rng.f32() - 0.5) * 0.5);
         let scout = commands.spawn((
-            // Loading the same path again gives the same asset.
+            // Loading the same path again returns the same asset.
             SkinnedCharacter(assets.load("scout/scout.character.ron")),
             controller,
             Transform::from_translation(place(all.len()) + jitter).with_rotation(turn),
@@ -76,9 +76,8 @@ fn crowd(
     }
 }
 
-/// The n-th place of a crowd that grows in rings around the middle.
+/// Position of the n-th character: a sunflower spiral, which is even and has no rows.
 fn place(n: usize) -> Vec3 {
-    // A sunflower's spiral: even, and without rows.
     let (radius, angle) = (0.72 * (n as f32).sqrt(), n as f32 * 2.399_963);
     Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin())
 }
@@ -107,5 +106,5 @@ fn caption(
     if let (Some(milliseconds), false) = (frame, stage.headless) {
         text += &format!("   {milliseconds:.1} ms per frame");
     }
-    caption.say(text);
+    caption.set(text);
 }

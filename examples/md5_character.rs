@@ -1,9 +1,8 @@
-//! A bare MD5 model with its skeleton drawn.
+//! An MD5 model without a manifest, with its skeleton drawn.
 //!
-//! Retells the MD5 viewers of old: an `.md5mesh`, the `.md5anim`s that go with it, and lines from joint to
-//! joint. No manifest: the clips are named in the loader's settings, and the lantern hangs on a joint by its
-//! name. The lines come from a system of this example's own, which reads [`ModelPose`] and the skeleton's
-//! parents.
+//! Loads an `.md5mesh` directly. The loader's settings list the `.md5anim` files, and the lantern is attached to a joint by
+//! name. A system of this example draws the skeleton from [`ModelPose`] and the skeleton's parents, to show how to read a
+//! pose; see `DrawSkeleton` for the built-in way.
 //!
 //! ```text
 //! cargo run --example md5_character
@@ -22,11 +21,11 @@ const HELP: &str = "N: next clip   K: skeleton   X: skin   L: lantern   drag, ar
 const CLIPS: [&str; 4] = ["gallop", "walk", "idle", "sit"];
 
 fn main() {
-    let args = StageArgs::parse().showing(0.17, "");
+    let args = StageArgs::parse().with_headless_defaults(0.17, "");
     stage::app("md5_character", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.52, distance: 3.0, yaw: 1.15, pitch: 0.10 }))
         .insert_resource(ShowSkeleton(true))
-        .add_systems(Startup, (spawn, draw_lines_over_all))
+        .add_systems(Startup, (spawn, draw_gizmos_on_top))
         .add_systems(Update, (keys, caption))
         .add_systems(
             PostUpdate,
@@ -48,20 +47,20 @@ fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let settings = |settings: &mut CharacterLoaderSettings| {
-        // Files beside the model; each clip takes its file's name.
+        // Paths are relative to the model. Each clip is named after its file.
         settings.clips = CLIPS.map(|clip| format!("{clip}.md5anim")).to_vec();
     };
     let model = assets.load_builder().with_settings(settings).load("hound/hound.md5mesh");
-    // The pose is kept, to be read below.
+    // `ModelPose` stores the pose for `draw_skeleton` to read.
     let hound = (SkinnedCharacter(model), AnimationController::playing(CLIPS[0]), ModelPose::default());
     let hound = commands.spawn(hound).id();
-    // In the teeth; the clips keep the joint upright.
+    // The hound holds it in its teeth; the clips keep this joint upright.
     let small = Transform::from_xyz(0.0, 0.02, 0.0).with_scale(Vec3::splat(0.62));
     let teeth = AttachedTo::new(hound, "lantern").at(small);
     commands.spawn((teeth, Lantern, children![stage::lantern(&mut meshes, &mut materials)]));
 }
 
-fn draw_lines_over_all(mut store: ResMut<GizmoConfigStore>) {
+fn draw_gizmos_on_top(mut store: ResMut<GizmoConfigStore>) {
     let (config, _) = store.config_mut::<DefaultGizmoConfigGroup>();
     config.depth_bias = -1.0;
     config.line.width = 2.5;
@@ -92,7 +91,7 @@ fn keys(
     assets: Res<Assets<Character>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut lantern: Single<&mut Visibility, With<Lantern>>,
-    mut thin: Local<bool>,
+    mut see_through: Local<bool>,
 ) {
     if keys.just_pressed(KeyCode::KeyN) {
         let controller = &mut hound.1;
@@ -106,12 +105,12 @@ fn keys(
         lantern.toggle_inherited_hidden();
     }
     if keys.just_pressed(KeyCode::KeyX) {
-        *thin = !*thin;
-        // All instances share the asset's materials.
+        *see_through = !*see_through;
+        // This changes every instance: they share the asset's materials.
         for part in assets.get(hound.0.id()).iter().flat_map(|character| &character.parts) {
             if let Some(mut material) = materials.get_mut(&part.material) {
-                material.alpha_mode = if *thin { AlphaMode::Blend } else { AlphaMode::Opaque };
-                material.base_color.set_alpha(if *thin { 0.25 } else { 1.0 });
+                material.alpha_mode = if *see_through { AlphaMode::Blend } else { AlphaMode::Opaque };
+                material.base_color.set_alpha(if *see_through { 0.25 } else { 1.0 });
             }
         }
     }
@@ -124,7 +123,7 @@ fn caption(
 ) {
     let (handle, controller) = *hound;
     let Some(character) = assets.get(handle.id()) else { return };
-    caption.say(format!(
+    caption.set(format!(
         "hound.md5mesh: {} joints, {} meshes, {} clips\n{}",
         character.skeleton.len(),
         character.parts.len(),

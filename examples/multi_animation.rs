@@ -1,8 +1,8 @@
-//! Switching clips with a cross-fade, each on a key.
+//! Cross-fading from clip to clip.
 //!
-//! Retells the DirectX SDK's MultiAnimation: the new clip goes on another track, the weight of the old one
-//! runs to 0 and that of the new one to 1, over 0.125 s toward standing and 0.25 s toward moving.
-//! [`AnimationController::cross_fade`] is that recipe.
+//! A port of the DirectX SDK's MultiAnimation sample, which starts the new clip on a second track, then fades the old
+//! track's weight to 0 and the new one's to 1: over 0.125 s when coming to a stop, over 0.25 s otherwise.
+//! [`AnimationController::cross_fade`] does all of that.
 //!
 //! ```text
 //! cargo run --example multi_animation
@@ -19,8 +19,8 @@ use std::time::Duration;
 const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
 
 fn main() {
-    // The picture is taken in the middle of a fade.
-    let args = StageArgs::parse().showing(1.53, "N@0.3 P@1.4");
+    // Headless, take the picture in the middle of a fade.
+    let args = StageArgs::parse().with_headless_defaults(1.53, "N@0.3 P@1.4");
     stage::app("multi_animation", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: 0.55, pitch: 0.1 }))
         .add_systems(Startup, spawn)
@@ -52,7 +52,7 @@ fn switch(
     controller.cross_fade(next, Duration::from_millis(fade));
 }
 
-/// A fade is over in a blink: here one can see it.
+/// Slows time down, to see the fade.
 fn slow_motion(keys: Res<ButtonInput<KeyCode>>, mut time: ResMut<Time<Virtual>>) {
     if keys.just_pressed(KeyCode::Space) {
         let speed = if time.relative_speed() < 1.0 { 1.0 } else { 0.1 };
@@ -60,11 +60,11 @@ fn slow_motion(keys: Res<ButtonInput<KeyCode>>, mut time: ResMut<Time<Virtual>>)
     }
 }
 
-/// All tracks, those fading out too.
+/// Lists all tracks, including those fading out.
 fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let mut text = format!("{}\n", controller.current().unwrap_or("loading"));
     for track in controller.tracks() {
         text += &format!("\n{:>8} {} {:.2}", track.clip(), bar(track.weight), track.weight);
     }
-    caption.say(text);
+    caption.set(text);
 }

@@ -1,7 +1,7 @@
-//! One character, one clip: as little as it takes.
+//! One character that plays one clip.
 //!
-//! Retells the skinned soldier of Luna's book (its chapter on character animation) and d3dx_skinnedMesh:
-//! load a model, play its clip, look at it from all sides.
+//! The starting point for everything else. A port of the skinned soldier in Luna's book (in its chapter on character
+//! animation) and of d3dx_skinnedMesh.
 //!
 //! ```text
 //! cargo run --example skinned_mesh
@@ -17,7 +17,7 @@ use stage::{Caption, Orbit, StageArgs, View};
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
 
 fn main() {
-    let args = StageArgs::parse().showing(0.86, "");
+    let args = StageArgs::parse().with_headless_defaults(0.86, "");
     stage::app("skinned_mesh", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: 0.72, pitch: 0.1 }))
         .add_systems(Startup, spawn)
@@ -25,7 +25,7 @@ fn main() {
         .run();
 }
 
-/// This is all that it takes: an asset, and the name of a clip.
+/// All it takes: an asset and the name of a clip.
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
 }
@@ -49,5 +49,5 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationCo
 fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let clip = controller.current().unwrap_or("nothing");
     let at = controller.current_position().unwrap_or_default();
-    caption.say(format!("{clip}   {at:.2} s   speed {:.2}", controller.speed()));
+    caption.set(format!("{clip}   {at:.2} s   speed {:.2}", controller.speed()));
 }

@@ -1,4 +1,4 @@
-//! Opens a character and plays it: those in `assets/`, or any `.m3d`, `.md5mesh` or `.character.ron` on disk.
+//! A viewer for characters: the ones in `assets/`, or any `.m3d`, `.md5mesh` or `.character.ron` file.
 //!
 //! ```text
 //! cargo run --example viewer
@@ -7,7 +7,7 @@
 //! cargo run --example viewer -- --headless turntable.gif --frames 32 --fps 15 --turn 360
 //! ```
 //!
-//! Files dropped on the window open too: a model replaces what is shown, an `.md5anim` joins it.
+//! You can also drop files on the window: a model replaces the current one, an `.md5anim` is added to it.
 
 mod stage;
 
@@ -30,27 +30,27 @@ use std::{
 /// Plays a skinned character.
 #[derive(Parser, Resource, Clone)]
 struct Args {
-    /// A model or manifest, and .md5anim files to play on it
+    /// A model or manifest, and any .md5anim files to add to it
     files: Vec<PathBuf>,
-    /// The clip to begin with; `bind` for the bind pose
+    /// Clip to start with, or `bind` for the bind pose
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Factor on every length
+    /// Scale of the model
     #[arg(long, default_value_t = 1.0)]
     scale: f32,
-    /// The file's hand, where the guess is wrong
+    /// Handedness of the file's coordinates, if detection is wrong
     #[arg(long, value_enum, default_value_t = HandArg::Auto)]
     hand: HandArg,
-    /// The file's up axis, where it is not the format's own
+    /// Up axis of the file, if not the format's usual one
     #[arg(long, value_enum, default_value_t = UpArg::Auto)]
     up: UpArg,
-    /// Degrees the camera is turned around the character
+    /// Camera angle around the character in degrees
     #[arg(long, allow_negative_numbers = true)]
     yaw: Option<f32>,
-    /// Drop a file on the stage during a headless run, such as run.md5anim@0.5; may be given again
+    /// Drop a file during a headless run, such as run.md5anim@0.5; can be repeated
     #[arg(long, value_name = "FILE@SECONDS")]
     drop: Vec<Dropped>,
-    /// Opens the inspector, as F1 does
+    /// Open the inspector, as F1 does
     #[cfg(feature = "inspector")]
     #[arg(long, value_name = "TAB", num_args = 0..=1, default_missing_value = "joints", value_parser = tab)]
     inspector: Option<bevy_marionette::inspector::InspectorTab>,
@@ -58,7 +58,7 @@ struct Args {
     stage: StageArgs,
 }
 
-/// A file that is dropped at a moment of the picture's clock.
+/// A file dropped at a time of the headless clock.
 #[derive(Clone)]
 struct Dropped {
     file: PathBuf,
@@ -69,7 +69,7 @@ impl FromStr for Dropped {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (file, at) = text.rsplit_once('@').ok_or("expected a file and a moment, such as run.md5anim@0.5")?;
+        let (file, at) = text.rsplit_once('@').ok_or("expected a file and a time, such as run.md5anim@0.5")?;
         Ok(Self { file: file.into(), at: at.parse().map_err(|error| format!("`{at}`: {error}"))? })
     }
 }
@@ -88,8 +88,8 @@ enum UpArg {
     Z,
 }
 
-/// Shown first when no file is named.
-const OURS: &str = "scout/scout.character.ron";
+/// Shown if no file is given.
+const DEFAULT: &str = "scout/scout.character.ron";
 
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
                     minus, plus: speed   R: reverse   digits, G: gallery   F1: inspector   F2: keys   drop files to open them";
@@ -101,7 +101,7 @@ fn main() {
     {
         use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
         if args.stage.plain {
-            // Arrays of textures are more than Wine's Direct3D can do.
+            // Wine's Direct3D lacks texture arrays.
             app.add_plugins(bevy_egui::EguiPlugin { bindless_mode_array_size: None });
         }
         app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
@@ -120,11 +120,11 @@ fn main() {
             Update,
             (open_dropped, open_chosen, load, watch_loading, keys.run_if(stage::has_keys), caption).chain(),
         )
-        .add_observer(frame)
+        .add_observer(show)
         .run();
 }
 
-/// The inspector's panel covers the right side of the picture.
+/// Keeps the character clear of the inspector's panel on the right.
 #[cfg(feature = "inspector")]
 fn leave_room_for_the_panel(
     mut contexts: bevy_egui::EguiContexts,
@@ -142,39 +142,39 @@ fn leave_room_for_the_panel(
 fn tab(text: &str) -> Result<bevy_marionette::inspector::InspectorTab, String> {
     let tabs = bevy_marionette::inspector::InspectorTab::ALL;
     let titles = tabs.map(|tab| tab.title().to_lowercase()).join(", ");
-    tabs.into_iter().find(|tab| tab.title().eq_ignore_ascii_case(text)).ok_or(format!("the tabs are {titles}"))
+    tabs.into_iter().find(|tab| tab.title().eq_ignore_ascii_case(text)).ok_or(format!("expected one of {titles}"))
 }
 
-/// What is being shown.
+/// The character being shown.
 #[derive(Resource, Default)]
 struct Shown {
-    /// The model or manifest; `None` for one of the gallery.
+    /// The model or manifest, or `None` for one from the gallery.
     model: Option<PathBuf>,
-    /// The one of the gallery.
+    /// The one from the gallery.
     exhibit: Option<Exhibit>,
-    /// Clip files that join it.
+    /// Clip files to add to it.
     clips: Vec<PathBuf>,
-    /// Whether it is still to be loaded.
+    /// Whether it has yet to be loaded.
     is_due: bool,
     /// The character's entity.
     entity: Option<Entity>,
-    /// Said to the user instead of the clip's name.
-    trouble: Option<String>,
-    /// Index of the clip that plays; `None` for the bind pose.
+    /// Shown instead of the clip's name.
+    error: Option<String>,
+    /// Index of the current clip, or `None` for the bind pose.
     clip: Option<usize>,
-    /// Whether a first character has been there, on which the command line's clip was played.
-    met: bool,
-    /// The clip that played before another character was opened: it goes on if that has one of the same name.
+    /// Whether the command line's `--clip` has been used, which applies to the first character.
+    clip_used: bool,
+    /// The clip played last. A newly opened character plays it too, if it has a clip of that name.
     last_clip: Option<Arc<str>>,
 }
 
 fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, mut on_show: ResMut<OnShow>) {
     let (clips, models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
     if models.len() > 1 {
-        stage::fail(format!("one model at a time, please: {} were named", models.len()));
+        stage::fail(format!("expected one model, found {}", models.len()));
     }
     if models.is_empty() && !clips.is_empty() {
-        stage::fail("an .md5anim is a clip: name the .md5mesh it belongs to first");
+        stage::fail("an .md5anim is only a clip: also name the .md5mesh it belongs to");
     }
     if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
         stage::fail(format!("{}: there is no such file", missing.display()));
@@ -182,15 +182,15 @@ fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>,
     shown.model = models.into_iter().next();
     shown.clips = clips;
     if shown.model.is_none() {
-        shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == OURS);
+        shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == DEFAULT);
     }
     open(&mut commands, &mut shown, &mut on_show);
 }
 
-/// The file's name, or the exhibit's.
+/// Returns the file's name, or the title in the gallery.
 fn title(shown: &Shown) -> String {
     let name = shown.model.as_ref().and_then(|model| model.file_name());
-    let exhibit = || shown.exhibit.as_ref().map_or_else(|| OURS.into(), |exhibit| exhibit.title.clone());
+    let exhibit = || shown.exhibit.as_ref().map_or_else(|| DEFAULT.into(), |exhibit| exhibit.title.clone());
     name.map_or_else(exhibit, |name| name.to_string_lossy().into_owned())
 }
 
@@ -198,20 +198,20 @@ fn is_clip(file: &Path) -> bool {
     FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
 }
 
-/// Takes away what is shown; [`load`] brings what is to be shown instead.
+/// Removes the current character; [`load`] spawns the new one.
 fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow) {
     if let Some(old) = shown.entity.take() {
         commands.entity(old).despawn();
     }
     on_show.0 = shown.exhibit.clone().filter(|_| shown.model.is_none());
-    shown.trouble = None;
+    shown.error = None;
     shown.clip = None;
     shown.is_due = true;
 }
 
 fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    // As long as the server knows a file, loading it again answers what is there, without the clips that have joined.
+    // While the asset server still knows the file, loading it returns the old asset, without newly added clips.
     let is_loaded = |model: &PathBuf| assets.get_path_id(absolute(model)).is_some();
     if !shown.is_due || shown.model.as_ref().is_some_and(is_loaded) {
         return;
@@ -235,13 +235,12 @@ fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, asset
     };
     let handle: Handle<Character> = match &shown.model {
         Some(model) => assets.load_builder().with_settings(settings).load(absolute(model)),
-        None => assets.load(shown.exhibit.as_ref().map_or(OURS, |exhibit| &exhibit.asset).to_owned()),
+        None => assets.load(shown.exhibit.as_ref().map_or(DEFAULT, |exhibit| &exhibit.asset).to_owned()),
     };
-    // A headless picture waits from the first frame on.
     shown.entity = Some(commands.spawn((Name::new(title(&shown)), SkinnedCharacter(handle))).id());
 }
 
-/// Does in a headless run what a hand does with a window.
+/// Sends the drop events of `--drop` in a headless run.
 fn drop_files(
     args: Res<Args>,
     capture: Option<Res<Capture>>,
@@ -288,7 +287,7 @@ fn open_chosen(
     open(&mut commands, &mut shown, &mut on_show);
 }
 
-/// Holds a headless picture back while the model loads, and says what went wrong when it does not.
+/// Makes a headless run wait for the model, and reports loading errors.
 fn watch_loading(
     mut shown: ResMut<Shown>,
     characters: Query<&SkinnedCharacter>,
@@ -306,20 +305,20 @@ fn watch_loading(
         if capture.is_some() {
             stage::fail(text);
         }
-        if shown.trouble.as_ref() != Some(&text) {
+        if shown.error.as_ref() != Some(&text) {
             eprintln!("{text}");
-            shown.trouble = Some(text);
+            shown.error = Some(text);
         }
     }
     if let Some(mut capture) = capture {
-        // Textures too: a material that waits for one is not drawn.
+        // Wait for textures too: a material isn't drawn without them.
         capture.waiting = !server.recursive_dependency_load_state(handle.id()).is_loaded()
             && !server.recursive_dependency_load_state(handle.id()).is_failed();
     }
 }
 
-/// The character is there: play its first clip and look at it.
-fn frame(
+/// Plays a clip of the loaded character and points the camera at it.
+fn show(
     ready: On<CharacterReady>,
     args: Res<Args>,
     mut shown: ResMut<Shown>,
@@ -334,22 +333,22 @@ fn frame(
     let Some(character) = assets.get(handle.id()) else { return };
     let names: Vec<_> = character.clip_names().cloned().collect();
     let last = shown.last_clip.take().and_then(|last| names.iter().position(|name| *name == last));
-    shown.clip = match args.clip.as_deref().filter(|_| !shown.met) {
+    shown.clip = match args.clip.as_deref().filter(|_| !shown.clip_used) {
         _ if last.is_some() => last,
         Some("bind") => None,
         Some(wanted) => {
             let found = names.iter().position(|name| &**name == wanted);
             if found.is_none() {
-                let list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
-                stage::fail(format!("there is no clip `{wanted}`: {list}"));
+                let list = if names.is_empty() { "none".into() } else { names.join(", ") };
+                stage::fail(format!("no clip named `{wanted}` (available: {list})"));
             }
             found
         }
         None if names.is_empty() => None,
-        // A character is best met walking; else whatever comes first.
+        // A walk shows a character best.
         None => names.iter().position(|name| &**name == "walk").or(Some(0)),
     };
-    shown.met = true;
+    shown.clip_used = true;
     if let Some(clip) = shown.clip {
         controller.play(names[clip].clone());
         shown.last_clip = Some(names[clip].clone());
@@ -431,10 +430,10 @@ fn caption(
                     controller.speed()
                 )
             }
-            None if count == 0 => "bind pose  (it has no clips)".into(),
+            None if count == 0 => "bind pose  (no clips)".into(),
             None => format!("bind pose  ({count} clips)"),
         })
     });
-    let line = shown.trouble.clone().or(playing).unwrap_or_else(|| "loading...".into());
-    caption.say(format!("{name}\n{line}"));
+    let line = shown.error.clone().or(playing).unwrap_or_else(|| "loading...".into());
+    caption.set(format!("{name}\n{line}"));
 }

@@ -1,15 +1,15 @@
-//! The sample characters in `assets/` are what `examples/author_assets` writes.
+//! Checks that the sample characters in `assets/` are the output of `examples/author_assets`.
 
 #[path = "../examples/author_assets/author.rs"]
 mod author_assets;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// Numbers may differ this much where the processor sums vectors in another order than x86.
+/// Tolerance on processors that sum vectors in a different order than x86-64.
 const OTHER_PROCESSORS: f64 = 2.1e-3;
 
 #[test]
-fn the_files_in_assets_are_what_the_generator_writes() {
+fn the_files_in_assets_are_the_output_of_the_generator() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let mut expected = BTreeSet::new();
     let mut folders = BTreeSet::new();
@@ -20,14 +20,14 @@ fn the_files_in_assets_are_what_the_generator_writes() {
         expected.insert(path);
     }
     for folder in folders {
-        for entry in fs::read_dir(root.join(&folder)).expect("its files were just read") {
-            let path = folder.join(entry.expect("a folder that was just read").file_name());
+        for entry in fs::read_dir(root.join(&folder)).expect("the folder can be read") {
+            let path = folder.join(entry.expect("the entry can be read").file_name());
             assert!(expected.contains(&path), "{} is not written by the generator", path.display());
         }
     }
 }
 
-/// Byte for byte on x86-64; elsewhere word by word, numbers within a tolerance.
+/// Compares byte for byte on x86-64; elsewhere word by word, with a tolerance for numbers.
 fn same(found: &[u8], expected: &[u8]) -> bool {
     if cfg!(target_arch = "x86_64") || found == expected {
         return found == expected;

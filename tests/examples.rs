@@ -1,6 +1,6 @@
-//! The examples, each run without a window as anyone may run it, and held to what it says and shows.
+//! Runs every example headless, and checks its caption and pictures.
 //!
-//! `cargo test` builds the examples before any test runs; by itself this file needs `cargo build --examples`.
+//! `cargo test` builds the examples first; to run only this file, `cargo build --examples` before it.
 
 use image::RgbImage;
 use std::{
@@ -13,25 +13,25 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What a run left behind.
+/// Output of a headless run.
 struct Run {
-    /// The text in the corner of the first picture, line by line.
-    said: String,
-    /// Of every character on a single picture: a number that stands for its pose, and its clip.
+    /// The caption of the first picture.
+    caption: String,
+    /// Pose hash and clip of every character, if there is a single picture.
     poses: Vec<(String, String)>,
     pictures: Vec<RgbImage>,
 }
 
-/// An example's program. Tests lie in `deps`, beside which examples have a folder of their own.
+/// Returns an example's executable, in `examples` next to `deps`, where tests are.
 fn program(example: &str) -> PathBuf {
-    let own = env::current_exe().expect("a running program has a path");
-    let folder = own.parent().and_then(Path::parent).expect("tests are built below the profile's folder");
+    let own = env::current_exe().expect("the executable has a path");
+    let folder = own.parent().and_then(Path::parent).expect("tests are built in the profile's folder");
     let program = folder.join("examples").join(format!("{example}{}", env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} is not built: `cargo build --examples`", program.display());
+    assert!(program.is_file(), "{} does not exist; run `cargo build --examples`", program.display());
     program
 }
 
-/// Runs an example; answers whether it ended well, and what it printed to either stream.
+/// Runs an example; returns whether it succeeded, and its standard output and error.
 fn execute(example: &str, arguments: &[&str]) -> (bool, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let [out, err] = ["out", "err"].map(|name| folder.path().join(name));
@@ -44,7 +44,7 @@ fn execute(example: &str, arguments: &[&str]) -> (bool, String, String) {
         .stderr(stream(&err))
         .spawn()
         .unwrap();
-    // Software rendering on a busy machine takes its time; for ever is too long.
+    // Generous, because software rendering on a busy machine is slow.
     let deadline = Instant::now() + Duration::from_secs(300);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -52,14 +52,14 @@ fn execute(example: &str, arguments: &[&str]) -> (bool, String, String) {
         }
         if Instant::now() > deadline {
             child.kill().unwrap();
-            panic!("{example} {arguments:?} does not end:\n{}", fs::read_to_string(&err).unwrap());
+            panic!("{example} {arguments:?} timed out:\n{}", fs::read_to_string(&err).unwrap());
         }
         thread::sleep(Duration::from_millis(20));
     };
     (status.success(), fs::read_to_string(&out).unwrap(), fs::read_to_string(&err).unwrap())
 }
 
-/// Runs an example to its pictures, small ones: what they show does not depend on their size.
+/// Runs an example and returns its pictures, rendered small.
 fn run(example: &str, arguments: &[&str]) -> Run {
     run_to(example, "picture.png", arguments)
 }
@@ -72,26 +72,26 @@ fn run_to(example: &str, file: &str, arguments: &[&str]) -> Run {
     assert!(fine, "{example} {arguments:?} failed:\n{out}\n{err}");
     let after = |start: &'static str| out.lines().filter_map(move |line| line.strip_prefix(start));
     Run {
-        said: after("| ").collect::<Vec<_>>().join("\n"),
+        caption: after("| ").collect::<Vec<_>>().join("\n"),
         poses: after("pose ").filter_map(|l| l.split_once("  ")).map(|(a, b)| (a.into(), b.into())).collect(),
         pictures: load(&folder),
     }
 }
 
-/// All pictures of a folder, in order of their names.
+/// Loads all pictures of a folder, sorted by name.
 fn load(folder: &TempDir) -> Vec<RgbImage> {
     let files: BTreeSet<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
     files.iter().map(|file| image::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).to_rgb8()).collect()
 }
 
-/// Share of the pixels that differ clearly between two pictures.
+/// Returns the fraction of pixels that differ clearly between two pictures.
 fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
     let differ = |(a, b): &(&image::Rgb<u8>, &image::Rgb<u8>)| (0..3).any(|i| a.0[i].abs_diff(b.0[i]) > 24);
     share(a.pixels().zip(b.pixels()).filter(differ).count(), a)
 }
 
-/// Share of the pixels that are as warm as skin, hair, leather and fur are; the stage has no such color.
+/// Returns the fraction of pixels in warm colors, which skin, hair, leather and fur have but the stage doesn't.
 fn warmth(picture: &RgbImage) -> f64 {
     share(picture.pixels().filter(|p| p.0[0] > p.0[2].saturating_add(35)).count(), picture)
 }
@@ -100,16 +100,16 @@ fn share(count: usize, of: &RgbImage) -> f64 {
     count as f64 / f64::from(of.width() * of.height())
 }
 
-/// The picture has somebody on it, and is not all of one thing.
-fn assert_peopled(picture: &RgbImage) {
+/// Asserts that a character is visible.
+fn assert_character_visible(picture: &RgbImage) {
     let warmth = warmth(picture);
     assert!((0.002..0.5).contains(&warmth), "{warmth} of the picture has a character's colors");
 }
 
 #[track_caller]
-fn assert_says(run: &Run, parts: &[&str]) {
+fn assert_caption(run: &Run, parts: &[&str]) {
     for part in parts {
-        assert!(run.said.contains(part), "`{part}` is missing in:\n{}", run.said);
+        assert!(run.caption.contains(part), "`{part}` is missing in:\n{}", run.caption);
     }
 }
 
@@ -119,120 +119,120 @@ fn every_example_is_run_here() {
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        // Its output is compared byte for byte in a test of its own.
+        // author_assets has a test of its own.
         let is_example = path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file();
         if is_example && name != "author_assets" {
-            assert!(source.contains(&format!("(\"{name}\"")), "no test here runs {name}");
+            assert!(source.contains(&format!("(\"{name}\"")), "no test runs {name}");
         }
     }
 }
 
 #[test]
-fn skinned_mesh_moves_and_shows_the_same_twice() {
+fn skinned_mesh_moves_and_is_reproducible() {
     let film = run("skinned_mesh", &["--time", "0.2", "--frames", "3", "--fps", "4"]);
     let [first, second, third] = &film.pictures[..] else { panic!("{} pictures", film.pictures.len()) };
-    film.pictures.iter().for_each(assert_peopled);
+    film.pictures.iter().for_each(assert_character_visible);
     for (a, b) in [(first, second), (second, third), (first, third)] {
         let difference = difference(a, b);
         assert!((0.002..0.3).contains(&difference), "{difference} of the picture moved");
     }
     let [one, two] = [0, 1].map(|_| run("skinned_mesh", &["--time", "0.2"]));
-    assert_says(&one, &["walk   0.20 s"]);
+    assert_caption(&one, &["walk   0.20 s"]);
     assert!(one.poses.len() == 1 && one.poses == two.poses, "{:?} {:?}", one.poses, two.poses);
     assert!(difference(&one.pictures[0], &two.pictures[0]) < 1e-3);
-    assert!(difference(first, &one.pictures[0]) < 1e-3, "a film's first frame is the picture of its moment");
+    assert!(difference(first, &one.pictures[0]) < 1e-3, "the first frame of a film is the picture at its time");
 }
 
 #[test]
-fn multi_animation_fades_on_a_key() {
+fn multi_animation_cross_fades_on_a_key() {
     let fading = run("multi_animation", &["--press", "N@0.3", "--time", "0.42"]);
-    // Halfway through a quarter of a second, both clips count.
-    let weights: Vec<f32> = fading.said.lines().filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect();
-    assert_eq!(weights.len(), 2, "{}", fading.said);
+    // Halfway through the fade, both clips have weight.
+    let weights: Vec<f32> = fading.caption.lines().filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect();
+    assert_eq!(weights.len(), 2, "{}", fading.caption);
     assert!((weights.iter().sum::<f32>() - 1.0).abs() < 0.02 && weights.iter().all(|&w| w > 0.2), "{weights:?}");
-    assert_says(&fading, &["walk [", "wave ["]);
+    assert_caption(&fading, &["walk [", "wave ["]);
     let over = run("multi_animation", &["--press", "N@0.3", "--time", "0.8"]);
-    assert_says(&over, &["wave [####################] 1.00"]);
-    assert!(!over.said.contains("walk"), "{}", over.said);
+    assert_caption(&over, &["wave [####################] 1.00"]);
+    assert!(!over.caption.contains("walk"), "{}", over.caption);
 }
 
 #[test]
-fn blend_animations_takes_pairs_weights_and_priorities_from_keys() {
+fn blend_animations_changes_pairs_and_priorities_on_keys() {
     let run = run("blend_animations", &["--press", "3@0.1", "--press", "F@0.2", "--time", "0.5"]);
-    assert_says(&run, &["jog [########------------] 0.40  Low", "wave [############--------] 0.60  High"]);
-    // The two clips alone and, between them, neither the one nor the other.
+    assert_caption(&run, &["jog [########------------] 0.40  Low", "wave [############--------] 0.60  High"]);
+    // Each clip alone, and a blend that equals neither.
     let distinct: BTreeSet<_> = run.poses.iter().map(|(hash, _)| hash).collect();
     assert_eq!((run.poses.len(), distinct.len()), (3, 3), "{:?}", run.poses);
-    assert_peopled(&run.pictures[0]);
+    assert_character_visible(&run.pictures[0]);
 }
 
 #[test]
 fn animation_callbacks_counts_steps_and_turns_and_leaves_marks() {
-    // Footfalls at 0.27 and 0.80 s of a cycle of 1.07 s; turns at half and at the end of every fourth.
+    // Footsteps at 0.27 and 0.80 s of a cycle of 1.07 s; turns halfway through and at the end of every fourth cycle.
     let early = run("animation_callbacks", &["--time", "0.2"]);
-    assert_says(&early, &["steps: 0 left, 0 right", "camera turns: 0"]);
+    assert_caption(&early, &["steps: 0 left, 0 right", "camera turns: 0"]);
     let late = run("animation_callbacks", &["--time", "5.1"]);
-    assert_says(&late, &["steps: 5 left, 5 right", "camera turns: 2"]);
-    // Marks of the right foot are blue as nothing else is.
+    assert_caption(&late, &["steps: 5 left, 5 right", "camera turns: 2"]);
+    // Only the marks of the right foot are blue.
     let blue = |run: &Run| {
         share(run.pictures[0].pixels().filter(|p| p.0[2] > p.0[0].saturating_add(60)).count(), &run.pictures[0])
     };
     assert!(blue(&early) < 1e-3 && blue(&late) > 1.5e-3, "{} {}", blue(&early), blue(&late));
     let off = run("animation_callbacks", &["--press", "T@0.1", "--time", "5.1"]);
-    assert_says(&off, &["steps: 5 left, 5 right", "camera turns: 0  (off)"]);
+    assert_caption(&off, &["steps: 5 left, 5 right", "camera turns: 0  (off)"]);
 }
 
 #[test]
-fn clip_queue_plays_in_order_and_ends_standing() {
-    // Two rounds of 0.73 s of jog, then a jump.
+fn clip_queue_plays_in_order_and_returns_to_idle() {
+    // Two jog cycles of 0.73 s each, then a jump.
     let jumping = run("clip_queue", &["--time", "1.9"]);
-    assert_says(&jumping, &["played  jog, jog", "now  jump", "next  wave, point"]);
-    assert_peopled(&jumping.pictures[0]);
+    assert_caption(&jumping, &["played  jog, jog", "now  jump", "next  wave, point"]);
+    assert_character_visible(&jumping.pictures[0]);
     let cleared = run("clip_queue", &["--press", "C@0.1", "--time", "1.2"]);
-    assert_says(&cleared, &["played  jog", "now  idle", "next  -"]);
+    assert_caption(&cleared, &["played  jog", "now  idle", "next  -"]);
 }
 
 #[test]
-fn partial_body_keeps_the_legs_going() {
+fn partial_body_leaves_the_legs_alone() {
     let on = run("partial_body", &["--time", "0.6"]);
-    assert_says(&on, &["over  wave", "mask  upper_body", "below  jog"]);
+    assert_caption(&on, &["overlay  wave", "mask  upper_body", "base  jog"]);
     let off = run("partial_body", &["--press", "Space@0.1", "--time", "0.6"]);
-    assert_says(&off, &["over  wave  (off)"]);
+    assert_caption(&off, &["overlay  wave  (off)"]);
     assert_ne!(on.poses, off.poses);
     let difference = difference(&on.pictures[0], &off.pictures[0]);
     assert!((0.002..0.2).contains(&difference), "{difference} of the picture waves");
-    // Below the hands, where the legs are and no shadow is, the two are the same.
+    // Compare the legs, in an area below the hands and without shadows.
     let legs = |run: &Run| image::imageops::crop_imm(&run.pictures[0], 130, 125, 60, 35).to_image();
     let difference = self::difference(&legs(&on), &legs(&off));
-    assert!(difference < 0.02, "{difference} of the legs is not the jog's");
+    assert!(difference < 0.02, "{difference} of the legs differs");
 }
 
 #[test]
-fn many_instances_share_one_asset_each_at_its_own_time() {
+fn many_instances_share_one_asset_and_have_their_own_times() {
     let run = run("many_instances", &["--count", "12", "--time", "0.5"]);
-    assert_says(&run, &["12 characters, 1 asset"]);
+    assert_caption(&run, &["12 characters, 1 asset"]);
     let distinct: BTreeSet<_> = run.poses.iter().map(|(hash, _)| hash).collect();
     assert_eq!((run.poses.len(), distinct.len()), (12, 12), "{:?}", run.poses);
-    assert_peopled(&run.pictures[0]);
+    assert_character_visible(&run.pictures[0]);
 }
 
 #[test]
 fn hot_reload_follows_good_edits_and_survives_bad_ones() {
     let edited = run("hot_reload", &["--press", "E@0.3", "--time", "0.6"]);
-    assert_says(&edited, &["RELOADED 1x", "walk at 0.60 s"]);
+    assert_caption(&edited, &["RELOADED 1x", "walk at 0.60 s"]);
     let broken = run("hot_reload", &["--press", "B@0.3", "--time", "0.6"]);
-    assert_says(&broken, &["NOT LOADED, the last good one stays", "scael", "walk at 0.60 s"]);
-    // Beside it stands one that is not edited.
+    assert_caption(&broken, &["RELOAD FAILED, keeping the last good version", "scael", "walk at 0.60 s"]);
+    // The second character is never edited.
     assert_ne!(edited.poses[0], edited.poses[1], "the edited walk is the jog");
     assert_eq!(broken.poses[0], broken.poses[1]);
-    assert!(difference(&edited.pictures[0], &broken.pictures[0]) > 0.01, "the edited one is a child");
+    assert!(difference(&edited.pictures[0], &broken.pictures[0]) > 0.01, "the edited one is smaller");
 }
 
 #[test]
-fn attachments_are_carried() {
+fn attachments_move_between_sockets() {
     let [drawn, sheathed] =
         ["0.1", "9"].map(|at| run("attachments", &["--press", &format!("X@{at}"), "--time", "0.4"]));
-    assert_says(&drawn, &["sockets that carry something"]);
+    assert_caption(&drawn, &["sockets in use"]);
     assert_eq!(drawn.poses, sheathed.poses);
     assert!(difference(&drawn.pictures[0], &sheathed.pictures[0]) > 1e-3, "the sword has moved");
 }
@@ -241,48 +241,48 @@ fn attachments_are_carried() {
 fn md5_character_draws_its_skeleton() {
     let [with, without] =
         ["9", "0.1"].map(|at| run("md5_character", &["--press", &format!("K@{at}"), "--time", "0.3"]));
-    assert_says(&with, &["joints", "meshes", "clips"]);
+    assert_caption(&with, &["joints", "meshes", "clips"]);
     assert_eq!(with.poses, without.poses);
     assert!(difference(&with.pictures[0], &without.pictures[0]) > 2e-3, "lines are drawn");
-    assert_peopled(&without.pictures[0]);
+    assert_character_visible(&without.pictures[0]);
 }
 
 #[test]
-fn dressing_puts_armour_on_and_off() {
+fn dressing_puts_armor_on_and_off() {
     let [off, on] = ["0.1", "9"].map(|at| run("dressing", &["--press", &format!("A@{at}"), "--time", "0.4"]));
-    assert_says(&on, &["suits of armour worn: 1"]);
-    assert_says(&off, &["suits of armour worn: 0"]);
+    assert_caption(&on, &["suits of armor: 1"]);
+    assert_caption(&off, &["suits of armor: 0"]);
     let difference = difference(&on.pictures[0], &off.pictures[0]);
-    assert!((0.005..0.3).contains(&difference), "{difference} of the picture is armour");
-    assert_peopled(&off.pictures[0]);
+    assert!((0.005..0.3).contains(&difference), "{difference} of the picture is armor");
+    assert_character_visible(&off.pictures[0]);
 }
 
 #[test]
-fn crowd_looks_alike_whoever_plays_it() {
-    // Tab hands the crowd over to bevy_animation.
+fn crowd_looks_the_same_on_both_sides() {
+    // Tab switches to bevy_animation.
     let [bevys, ours] =
         ["0.1", "9"].map(|at| run("crowd", &["--count", "20", "--press", &format!("Tab@{at}"), "--time", "0.3"]));
-    [&bevys, &ours].into_iter().for_each(|run| assert_peopled(&run.pictures[0]));
-    assert_eq!((ours.poses.len(), bevys.poses.len()), (20, 0), "only ours are characters of this crate");
+    [&bevys, &ours].into_iter().for_each(|run| assert_character_visible(&run.pictures[0]));
+    assert_eq!((ours.poses.len(), bevys.poses.len()), (20, 0), "only our side uses this crate's characters");
     let [ours, bevys] = [&ours, &bevys].map(|run| warmth(&run.pictures[0]));
     assert!((ours / bevys - 1.0).abs() < 0.2, "{ours} of the picture is ours, {bevys} Bevy's");
 }
 
 #[test]
-fn viewer_goes_through_clips_and_gallery() {
+fn viewer_steps_through_clips_and_gallery() {
     let at_rest = run("viewer", &["--clip", "bind", "--time", "0.1"]);
-    assert_says(&at_rest, &["Scout\nbind pose"]);
+    assert_caption(&at_rest, &["Scout\nbind pose"]);
     let walking = run("viewer", &["--time", "0.5"]);
-    assert_says(&walking, &["Scout\nwalk"]);
+    assert_caption(&walking, &["Scout\nwalk"]);
     assert!(difference(&at_rest.pictures[0], &walking.pictures[0]) > 0.01);
     let next = run("viewer", &["--press", "N@0.1", "--time", "0.5"]);
-    assert_says(&next, &["Scout\nwave"]);
-    // The first of the gallery is the Hound.
+    assert_caption(&next, &["Scout\nwave"]);
+    // The Hound is first in the gallery.
     let hound = run("viewer", &["--press", "1@0.1", "--time", "0.3"]);
-    assert_says(&hound, &["Hound\nwalk"]);
-    assert_peopled(&hound.pictures[0]);
+    assert_caption(&hound, &["Hound\nwalk"]);
+    assert_character_visible(&hound.pictures[0]);
     let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--clip", "flying"]);
-    assert!(!fine && err.contains("there is no clip `flying`: it has idle, jog"), "{err}");
+    assert!(!fine && err.contains("no clip named `flying` (available: idle, jog"), "{err}");
 }
 
 #[test]
@@ -293,22 +293,22 @@ fn viewer_opens_what_is_dropped_on_it() {
         let arguments: Vec<&str> = drops.iter().flat_map(|drop| ["--drop", drop]).chain(["--time", "0.4"]).collect();
         run("viewer", &arguments)
     };
-    // Scout walks there at first.
+    // Initially, Scout walks.
     let before = run("viewer", &["--time", "0.4"]);
     let manifest = after(&["hound/hound.character.ron@0.1"]);
-    assert_says(&manifest, &["hound.character.ron\nwalk  (4 of 4)"]);
+    assert_caption(&manifest, &["hound.character.ron\nwalk  (4 of 4)"]);
     let m3d = after(&["scout/scout.m3d@0.1"]);
-    assert_says(&m3d, &["scout.m3d\nwalk", "of 7)"]);
-    // A model alone has no clip, and plays the one that joins it.
+    assert_caption(&m3d, &["scout.m3d\nwalk", "of 7)"]);
+    // An .md5mesh has no clips until an .md5anim is dropped.
     let mesh = after(&["hound/hound.md5mesh@0.1"]);
-    assert_says(&mesh, &["hound.md5mesh\nbind pose  (it has no clips)"]);
-    let joined = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.2"]);
-    assert_says(&joined, &["hound.md5mesh\ngallop  (1 of 1)"]);
-    let runs = [&before, &manifest, &mesh, &joined];
-    runs.iter().for_each(|run| assert_peopled(&run.pictures[0]));
+    assert_caption(&mesh, &["hound.md5mesh\nbind pose  (no clips)"]);
+    let with_clip = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.2"]);
+    assert_caption(&with_clip, &["hound.md5mesh\ngallop  (1 of 1)"]);
+    let runs = [&before, &manifest, &mesh, &with_clip];
+    runs.iter().for_each(|run| assert_character_visible(&run.pictures[0]));
     for (i, a) in runs.iter().enumerate() {
         for b in &runs[..i] {
-            assert!(difference(&a.pictures[0], &b.pictures[0]) > 0.01, "{}\n{}", a.said, b.said);
+            assert!(difference(&a.pictures[0], &b.pictures[0]) > 0.01, "{}\n{}", a.caption, b.caption);
         }
     }
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
@@ -332,12 +332,12 @@ fn viewer_films_a_gif() {
         assert_eq!(Duration::from(frame.delay()), Duration::from_millis(100));
     }
     let pictures: Vec<_> = frames.into_iter().map(|f| image::DynamicImage::from(f.into_buffer()).to_rgb8()).collect();
-    pictures.iter().for_each(assert_peopled);
-    assert!(difference(&pictures[0], &pictures[2]) > 0.01, "the back is not the front");
+    pictures.iter().for_each(assert_character_visible);
+    assert!(difference(&pictures[0], &pictures[2]) > 0.01, "front and back look different");
 }
 
 #[test]
-fn contact_sheet_has_a_row_for_each_clip_and_side() {
+fn contact_sheet_has_a_row_per_clip_and_side() {
     let folder = tempfile::tempdir().unwrap();
     let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout/scout.character.ron");
     let to = folder.path().to_str().unwrap();
@@ -349,8 +349,8 @@ fn contact_sheet_has_a_row_for_each_clip_and_side() {
     assert_eq!(sheet.dimensions(), (480, 4 * height));
     let rows: Vec<_> =
         (0..4).map(|row| image::imageops::crop_imm(sheet, 0, row * height, 480, height).to_image()).collect();
-    rows.iter().for_each(assert_peopled);
+    rows.iter().for_each(assert_character_visible);
     for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
-        assert!(difference(&rows[a], &rows[b]) > 0.01, "rows {a} and {b} are alike");
+        assert!(difference(&rows[a], &rows[b]) > 0.01, "rows {a} and {b} look the same");
     }
 }

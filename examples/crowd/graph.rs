@@ -1,4 +1,4 @@
-//! The frame graph: a column of stacked bars for each frame, and a legend with their medians.
+//! The frame graph: a column of stacked bars per frame, and a legend with medians.
 
 use super::{
     Crowd, Side,
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 
 const WIDTH: usize = 360;
 const HEIGHT: usize = 120;
-/// Pixels a frame's column is wide.
+/// Width of a frame's column in pixels.
 const COLUMN: usize = 3;
-/// Frames of which the numbers are medians.
+/// Number of frames the medians are taken over.
 const SMOOTH: usize = 30;
 
 pub struct GraphPlugin;
@@ -32,17 +32,17 @@ impl Plugin for GraphPlugin {
     }
 }
 
-/// The last frames, and what each side took when it was last seen.
+/// Recent frames, and the last result of each side.
 #[derive(Resource, Default)]
 struct History {
     frames: VecDeque<(Side, Frame)>,
-    /// Milliseconds of work on animation, and for how many characters.
+    /// Milliseconds spent on animation, and the number of characters.
     seen: [Option<(f64, usize)>; 2],
     image: Handle<Image>,
 }
 
 #[derive(Component)]
-enum AnimationName {
+enum GraphLabel {
     Title,
     Stage(Stage),
     Sum,
@@ -73,7 +73,7 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
     let mut image = Image::new(size, TextureDimension::D2, data, format, RenderAssetUsages::default());
     image.sampler = ImageSampler::nearest();
     history.image = images.add(image);
-    let text = |label: AnimationName, size: f32, shade: f32| {
+    let text = |label: GraphLabel, size: f32, shade: f32| {
         (label, Text::default(), TextFont::from_font_size(size), TextColor(Color::srgb(shade, shade, shade)))
     };
     let panel = Node {
@@ -87,8 +87,8 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
         ..default()
     };
     commands.spawn((panel, BackgroundColor(Color::srgba(0.06, 0.07, 0.09, 0.88)))).with_children(|panel| {
-        panel.spawn(text(AnimationName::Title, 17.0, 0.96));
-        panel.spawn(text(AnimationName::Scale, 12.0, 0.60));
+        panel.spawn(text(GraphLabel::Title, 17.0, 0.96));
+        panel.spawn(text(GraphLabel::Scale, 12.0, 0.60));
         let size = Node { width: px(WIDTH as f32), height: px(HEIGHT as f32), ..default() };
         panel.spawn((ImageNode::new(history.image.clone()), size));
         for stage in Stage::WORK {
@@ -97,11 +97,11 @@ fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMu
                 let swatch =
                     Node { width: px(11), height: px(11), border_radius: BorderRadius::all(px(2)), ..default() };
                 row.spawn((swatch, BackgroundColor(color(stage).into())));
-                row.spawn(text(AnimationName::Stage(stage), 13.0, 0.82));
+                row.spawn(text(GraphLabel::Stage(stage), 13.0, 0.82));
             });
         }
-        panel.spawn(text(AnimationName::Sum, 15.0, 0.96));
-        panel.spawn(text(AnimationName::Compared, 13.0, 0.70));
+        panel.spawn(text(GraphLabel::Sum, 15.0, 0.96));
+        panel.spawn(text(GraphLabel::Compared, 13.0, 0.70));
     });
 }
 
@@ -121,15 +121,15 @@ fn record(clock: Res<StageClock>, crowd: Res<Crowd>, mut history: ResMut<History
 }
 
 impl History {
-    /// The last frames of a side, if there are enough of them.
+    /// Returns the median of the side's recent frames, if there are enough.
     fn median(&self, side: Side) -> Option<Frame> {
         let own = |(of, frame): &(Side, Frame)| (*of == side).then_some(*frame);
         let frames: Vec<Frame> = self.frames.iter().rev().map_while(own).take(SMOOTH).collect();
-        // The first ones spawn.
+        // The first ones include spawning.
         (frames.len() > 6).then(|| Frame::median(&frames[..frames.len() - 4]))
     }
 
-    /// A round number of milliseconds that most columns stay below.
+    /// Returns a round number of milliseconds that most columns don't exceed.
     fn scale(&self) -> f64 {
         let mut work: Vec<f64> = self.frames.iter().map(|(_, frame)| frame.work()).collect();
         work.sort_by(f64::total_cmp);
@@ -143,7 +143,7 @@ fn draw(history: Res<History>, mut images: ResMut<Assets<Image>>) {
     let Some(mut image) = images.get_mut(&history.image) else { return };
     let Some(data) = image.data.as_mut() else { return };
     let mut put = |x: usize, y: usize, color: [u8; 4]| {
-        // Rows run downward.
+        // The top row comes first.
         let at = ((HEIGHT - 1 - y) * WIDTH + x) * 4;
         data[at..at + 4].copy_from_slice(&color);
     };
@@ -172,37 +172,38 @@ fn tell(
     history: Res<History>,
     setting: Res<Setting>,
     diagnostics: Res<DiagnosticsStore>,
-    mut labels: Query<(&AnimationName, &mut Text)>,
+    mut labels: Query<(&GraphLabel, &mut Text)>,
 ) {
     let median = history.median(crowd.side);
     let name = |side: Side| if side == Side::Ours { "bevy_marionette" } else { "bevy_animation" };
     for (label, mut text) in &mut labels {
         let line = match label {
-            AnimationName::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),
-            AnimationName::Scale => {
+            GraphLabel::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),
+            GraphLabel::Scale => {
                 let whole = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
-                // A picture's frames are not drawn, so their length says nothing.
+                // Headless frames aren't drawn, so their duration is meaningless.
                 let frame = whole.filter(|_| !setting.headless).map(|ms| format!("; frame {ms:.1} ms"));
-                format!("0 to {} ms of work on animation{}", history.scale(), frame.unwrap_or_default())
+                format!("animation work, 0 to {} ms{}", history.scale(), frame.unwrap_or_default())
             }
-            AnimationName::Stage(stage) => match median {
+            GraphLabel::Stage(stage) => match median {
                 Some(frame) => format!("{:<14}{:>8.2} ms", stage.name(), frame.of(*stage)),
                 None => stage.name().to_owned(),
             },
-            AnimationName::Sum => match median {
+            GraphLabel::Sum => match median {
                 Some(frame) => {
                     let each = frame.work() * 1e3 / crowd.all.len().max(1) as f64;
-                    format!("{:.2} ms, {each:.2} us a character", frame.work())
+                    format!("{:.2} ms, {each:.2} us per character", frame.work())
                 }
                 None => String::new(),
             },
-            AnimationName::Compared => {
+            GraphLabel::Compared => {
                 let other = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
                 match (history.seen[crowd.side as usize], history.seen[other as usize]) {
                     (Some((own, n)), Some((others, m))) => {
                         let (own, others) = (own / n as f64, others / m as f64);
-                        let (times, word) = if own < others { (others / own, "less") } else { (own / others, "more") };
-                        format!("{times:.1} times {word} than {}", name(other))
+                        let (times, word) =
+                            if own < others { (others / own, "faster") } else { (own / others, "slower") };
+                        format!("{times:.1}x {word} than {}", name(other))
                     }
                     _ => format!("Tab: compare with {}", name(other)),
                 }

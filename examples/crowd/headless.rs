@@ -1,5 +1,4 @@
-//! An app that animates and extracts, but opens no window and draws nothing: what the table of the example
-//! and the benchmark measure in.
+//! An app that animates and extracts but has no window and draws nothing, for the example's table and the benchmark.
 
 use super::stages::StageClockPlugin;
 use bevy::{
@@ -15,8 +14,9 @@ use bevy::{
 use bevy_marionette::prelude::*;
 use std::time::Duration;
 
-/// The app, ready to be updated: each update is a sixtieth of a second, and every mesh counts as in view. With
-/// `stages` its clock measures stage by stage; see [`StageClockPlugin`].
+/// Creates the app, ready to update. Each update advances by 1/60 s, and all meshes count as visible.
+///
+/// With `stages`, its clock measures each stage; see [`StageClockPlugin`].
 pub fn app(task_pools: TaskPoolPlugin, stages: bool) -> App {
     let mut app = App::new();
     app.add_plugins(
@@ -38,7 +38,7 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool) -> App {
     app
 }
 
-/// In place of culling, for apps in which no camera draws.
+/// Makes all meshes visible, for apps without an active camera.
 pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
     meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
 }

@@ -1,6 +1,6 @@
-//! A character the way Bevy itself plays one: an entity for each joint, moved by `bevy_animation`.
+//! A character played by `bevy_animation`, with an entity per joint.
 //!
-//! Made of the same skeleton, clips and skin, so that both can be compared.
+//! Built from the same skeleton, clips and skin, so that the two can be compared.
 
 use bevy::{
     animation::{AnimatedBy, AnimationTargetId, animated_field, graph::AnimationNodeIndex},
@@ -12,7 +12,7 @@ use bevy_marionette::{
     model::{JointTransform, SkeletalClip},
 };
 
-/// What instances share.
+/// Data shared by all instances.
 #[derive(Clone)]
 pub struct JointCharacter {
     joints: Vec<(Name, Transform, Option<usize>)>,
@@ -22,7 +22,7 @@ pub struct JointCharacter {
 }
 
 impl JointCharacter {
-    /// The clips as curves, and a graph that can play any of them.
+    /// Converts the clips to curves, and creates a graph that can play any of them.
     pub fn new(
         character: &Character,
         clips: &mut Assets<AnimationClip>,
@@ -31,7 +31,7 @@ impl JointCharacter {
     ) -> Self {
         let skeleton = &character.skeleton;
         let joints = (0..skeleton.len()).map(|joint| {
-            // Two joints may share a name, and a target is found by its name.
+            // Targets are identified by name, and two joints may have the same name.
             let name = Name::new(format!("{joint} {}", skeleton.names()[joint]));
             (name, transform(skeleton.rest_of(joint as u16)), skeleton.parents()[joint].map(usize::from))
         });
@@ -48,7 +48,7 @@ impl JointCharacter {
         Self { joints, parts, graph: graphs.add(graph), clips: names.zip(nodes).collect() }
     }
 
-    /// A character that plays clips by name, each with its weight, start and speed.
+    /// Spawns a character that plays clips: name, weight, start time and speed of each.
     pub fn spawn(&self, commands: &mut Commands, place: Transform, plays: &[(&str, f32, f64, f64)]) -> Entity {
         let mut player = AnimationPlayer::default();
         for &(clip, weight, start, speed) in plays {
@@ -70,7 +70,7 @@ impl JointCharacter {
             commands.spawn((
                 Mesh3d(part.mesh.clone()),
                 MeshMaterial3d(part.material.clone()),
-                // As our parts are culled: by a box given in advance.
+                // Culled by a precomputed box, like our parts.
                 part.blend_bounds,
                 bevy::camera::visibility::NoAutoAabb,
                 SkinnedMesh { inverse_bindposes: inverse_bindposes.clone(), joints },
@@ -85,7 +85,7 @@ fn transform(JointTransform { translation, rotation, scale }: JointTransform) ->
     Transform { translation, rotation, scale }
 }
 
-/// A clip as curves. As with our constant channels, what does not change has none.
+/// Converts a clip to curves. Constant channels get none, as in this crate.
 fn curves(clip: &SkeletalClip, joints: &[(Name, Transform, Option<usize>)]) -> AnimationClip {
     let mut out = AnimationClip::default();
     out.set_duration(clip.timing.duration as f32);

@@ -1,12 +1,11 @@
-//! Thousands of characters, and what each stage of their frame costs: this crate beside `bevy_animation`.
+//! Thousands of characters, and the cost of each stage of a frame, compared with `bevy_animation`.
 //!
-//! Tab plays the same crowd the way Bevy itself does, with an entity for each joint, made of the same
-//! skeleton, clips and skin. The bars are the milliseconds of the last frames' work on animation, stage by
-//! stage; drawing is not in them.
+//! Press Tab to play the same crowd with `bevy_animation`: an entity per joint, and the same skeleton, clips and skin. The
+//! graph shows the milliseconds that recent frames spent on animation, stage by stage, not including drawing.
 //!
 //! ```text
 //! cargo run --example crowd -- --count 4000
-//! cargo run --example crowd -- --table 200     # no window: a table of both sides
+//! cargo run --example crowd -- --table 200     # no window: print a table of both sides
 //! ```
 
 #[path = "../stage/mod.rs"]
@@ -32,13 +31,13 @@ use stages::StageClockPlugin;
 const HELP: &str = "Tab: ours or bevy_animation   plus, minus: more, fewer   Space: pause   R: update rate by size   \
                     S: share poses\ndrag, arrows: orbit   wheel: zoom";
 
-/// Shows a crowd and what it costs.
+/// Shows a large crowd and what it costs.
 #[derive(Parser)]
 struct Args {
-    /// Characters to begin with; 2000 in a window, 400 on a picture
+    /// Initial number of characters [default: 2000, or 400 headless]
     #[arg(long)]
     count: Option<usize>,
-    /// Measure so many frames of each side without a window, print a table, and exit
+    /// Measure this many frames of each side without a window, print a table, and exit
     #[arg(long, value_name = "FRAMES")]
     table: Option<usize>,
     #[command(flatten)]
@@ -50,12 +49,12 @@ fn main() {
     if let Some(frames) = args.table {
         return table::print(args.count.unwrap_or(1000), frames);
     }
-    let stage = args.stage.clone().showing(1.9, "Tab@0.4 Tab@0.9");
+    let stage = args.stage.clone().with_headless_defaults(1.9, "Tab@0.4 Tab@0.9");
     let mut app = stage::app("crowd", &stage, HELP);
     let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 400 } else { 2000 });
     if pictured {
-        // Nothing is drawn until the picture is taken, and yet all is to be worked out.
+        // Nothing is drawn until the picture is taken, but poses must be evaluated.
         app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
     }
     if !stage.bare {
@@ -68,14 +67,14 @@ fn main() {
         .run();
 }
 
-/// Which of the two plays the crowd.
+/// Who plays the crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Ours,
     Bevys,
 }
 
-/// How many are wanted, who plays them, and who is there.
+/// The desired number of characters, who plays them, and the ones that exist.
 #[derive(Resource)]
 pub struct Crowd {
     count: usize,
@@ -83,14 +82,14 @@ pub struct Crowd {
     all: Vec<Entity>,
 }
 
-/// Scout in four jackets, for either side.
+/// Scout in four jackets, for each side.
 #[derive(Resource, Default)]
 struct Scouts {
     ours: Vec<Handle<Character>>,
     bevys: Vec<JointCharacter>,
 }
 
-/// Where a character's assets are made.
+/// The assets needed to create a character.
 #[derive(SystemParam)]
 struct Workshop<'w> {
     characters: ResMut<'w, Assets<Character>>,
@@ -100,12 +99,12 @@ struct Workshop<'w> {
     inverse_bindposes: ResMut<'w, Assets<SkinnedMeshInverseBindposes>>,
 }
 
-/// Tints of the jackets; the first is as it was painted.
+/// Jacket tints. The first leaves the texture unchanged.
 const JACKETS: [Color; 4] =
     [Color::WHITE, Color::srgb(0.95, 0.62, 0.30), Color::srgb(0.42, 0.62, 1.0), Color::srgb(0.95, 0.42, 0.42)];
 
 impl Workshop<'_> {
-    /// Makes the variants, once the model is there.
+    /// Creates the variants once the model is loaded.
     fn scouts(&mut self, model: &Handle<Character>) -> Option<Scouts> {
         let model = self.characters.get(model)?.clone();
         let mut scouts = Scouts::default();
@@ -150,7 +149,7 @@ fn keys(
     mut crowd: ResMut<Crowd>,
     mut time: ResMut<Time<Virtual>>,
     mut sharing: ResMut<PoseSharing>,
-    mut rated: Local<bool>,
+    mut reduced: Local<bool>,
 ) {
     if keys.just_pressed(KeyCode::Tab) {
         crowd.side = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
@@ -169,9 +168,9 @@ fn keys(
         *sharing = if *sharing == PoseSharing::Off { PoseSharing::Steps(30.0) } else { PoseSharing::Off };
     }
     if keys.just_pressed(KeyCode::KeyR) {
-        *rated = !*rated;
+        *reduced = !*reduced;
         for &entity in &crowd.all {
-            if *rated {
+            if *reduced {
                 commands.entity(entity).insert(UpdateRate::ByScreenSize { full: 0.15, most: 4 });
             } else {
                 commands.entity(entity).remove::<UpdateRate>();
@@ -180,7 +179,7 @@ fn keys(
     }
 }
 
-/// Spawns and despawns until there are as many as wanted.
+/// Spawns and despawns characters to match the desired number.
 fn follow(mut commands: Commands, mut crowd: ResMut<Crowd>, scouts: Option<Res<Scouts>>) {
     let Some(scouts) = scouts else { return };
     while crowd.all.len() > crowd.count {
@@ -193,7 +192,7 @@ fn follow(mut commands: Commands, mut crowd: ResMut<Crowd>, scouts: Option<Res<S
 }
 
 impl Scouts {
-    /// The n-th of a crowd, the same on either side.
+    /// Spawns the n-th character, the same on each side.
     fn spawn(&self, commands: &mut Commands, n: usize, side: Side) -> Entity {
         let mut rng = fastrand::Rng::with_seed(n as u64);
         let (pace, speed) = (rng.f32(), 0.85 + 0.3 * rng.f64());
@@ -215,9 +214,8 @@ impl Scouts {
     }
 }
 
-/// The n-th place of a crowd that grows in rings around the middle.
+/// Position of the n-th character: a sunflower spiral, which is even and has no rows.
 fn place(n: usize) -> Vec3 {
-    // A sunflower's spiral: even, and without rows.
     let (radius, angle) = (0.62 * (n as f32).sqrt(), n as f32 * 2.399_963);
     Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin())
 }

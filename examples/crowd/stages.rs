@@ -1,9 +1,8 @@
-//! How long each stage of a frame takes: marks between the stages, and a clock that reads them.
+//! Measures how long each stage of a frame takes, with markers between the stages.
 //!
-//! A mark is an exclusive system, so nothing of one stage runs into the next; that also keeps stages from
-//! overlapping, which in a frame without marks they may.
+//! A marker is an exclusive system, so stages can't overlap. Without markers they may.
 
-// The example and the benchmark each use their own share.
+// The example and the benchmark each use only part of this module.
 #![allow(dead_code)]
 
 use bevy::{
@@ -24,34 +23,34 @@ use std::{
     time::Instant,
 };
 
-/// The stages of a frame that have to do with animation, and the rest of `PostUpdate`.
+/// The animation stages of a frame, and the rest of `PostUpdate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Ours: parts, clocks, events, boxes.
+    /// Ours: parts, time, events, bounds.
     Advance,
-    /// Ours: from clips to joint matrices, where a character keeps them; and what is to be drawn.
+    /// Ours: clips to joint matrices, for characters that store their pose; and the list of palettes to write.
     Pose,
-    /// Bevy's `AnimationSystems`: from clips to the joint entities' transforms.
+    /// Bevy's `AnimationSystems`: clips to the transforms of joint entities.
     Animate,
-    /// Transforms down the hierarchies.
+    /// Transform propagation.
     Propagate,
     /// Bevy's `extract_skins`.
     Skins,
-    /// Ours: from clips, or joint matrices that are kept, to skin matrices; handed to Bevy's buffer.
+    /// Ours: clips or stored joint matrices to skin matrices, written to Bevy's buffer.
     Palettes,
-    /// What else runs in `PostUpdate`.
+    /// Everything else in `PostUpdate`.
     Other,
 }
 
 impl Stage {
-    /// All stages, in the order of a frame.
+    /// All stages, in frame order.
     pub const ALL: [Self; 7] =
         [Self::Advance, Self::Animate, Self::Pose, Self::Propagate, Self::Skins, Self::Palettes, Self::Other];
-    /// Those that are work on animation.
+    /// The animation stages.
     pub const WORK: [Self; 6] =
         [Self::Advance, Self::Animate, Self::Pose, Self::Propagate, Self::Skins, Self::Palettes];
 
-    /// What a table or a legend calls it.
+    /// Returns the name shown in tables and legends.
     pub fn name(self) -> &'static str {
         match self {
             Self::Advance => "advance",
@@ -65,37 +64,37 @@ impl Stage {
     }
 }
 
-/// Milliseconds of each stage of one frame.
+/// Milliseconds spent in each stage of one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame([f64; Stage::ALL.len()]);
 
 impl Frame {
-    /// Of the milliseconds of each stage, in the order of the enum.
+    /// Creates a frame from the milliseconds of each stage, in the order of the enum.
     pub fn new(times: [f64; Stage::ALL.len()]) -> Self {
         Self(times)
     }
 
-    /// Milliseconds of each stage, in the order of the enum.
+    /// Returns the milliseconds of each stage, in the order of the enum.
     pub fn times(&self) -> [f64; Stage::ALL.len()] {
         self.0
     }
 
-    /// Milliseconds of a stage.
+    /// Returns the milliseconds of a stage.
     pub fn of(&self, stage: Stage) -> f64 {
         self.0[stage as usize]
     }
 
-    /// Milliseconds of all work on animation.
+    /// Returns the milliseconds of all animation stages.
     pub fn work(&self) -> f64 {
         Stage::WORK.iter().map(|&stage| self.of(stage)).sum()
     }
 
-    /// Milliseconds of all stages.
+    /// Returns the milliseconds of all stages.
     pub fn whole(&self) -> f64 {
         self.0.iter().sum()
     }
 
-    /// Stage by stage the median of some frames.
+    /// Returns the median of each stage over some frames.
     pub fn median(frames: &[Self]) -> Self {
         let median = |stage: usize| {
             let mut times: Vec<f64> = frames.iter().map(|frame| frame.0[stage]).collect();
@@ -105,13 +104,13 @@ impl Frame {
         Self(std::array::from_fn(median))
     }
 
-    /// This frame without what another one has already.
+    /// Returns this frame minus another one, stage by stage.
     pub fn beyond(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|stage| (self.0[stage] - other.0[stage]).max(0.0)))
     }
 }
 
-/// The clock, and the frames it has measured.
+/// The clock, with the frames measured so far.
 #[derive(Resource, Clone, Default)]
 pub struct StageClock(Arc<Mutex<Times>>);
 
@@ -123,7 +122,7 @@ struct Times {
 }
 
 impl StageClock {
-    /// The frames measured since the last call.
+    /// Returns the frames measured since the last call.
     pub fn take(&self) -> Vec<Frame> {
         std::mem::take(&mut self.times().frames)
     }
@@ -151,19 +150,21 @@ impl StageClock {
     }
 }
 
-/// Measures `PostUpdate` and the extraction of skins; with `stages` each stage by itself, else all of
-/// `PostUpdate` as [`Stage::Other`] and both extractions as [`Stage::Skins`].
+/// Measures `PostUpdate` and the extraction of skins.
+///
+/// With `stages`, measures each stage. Otherwise all of `PostUpdate` counts as [`Stage::Other`], and extraction as
+/// [`Stage::Palettes`].
 pub struct StageClockPlugin {
     pub stages: bool,
 }
 
-/// Schedules around `PostUpdate`, so that nothing of it is left out.
+/// Schedules around `PostUpdate`, so that the measurement covers all of it.
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 struct BeforePostUpdate;
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 struct AfterPostUpdate;
 
-/// The end of a stage.
+/// Returns a marker that ends a stage.
 fn end(stage: Stage) -> impl FnMut(&mut World) {
     move |world| world.resource::<StageClock>().lap(stage)
 }
@@ -181,7 +182,7 @@ impl Plugin for StageClockPlugin {
         order.insert_after(PostUpdate, AfterPostUpdate);
         app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Other));
         if self.stages {
-            // In one order and none beside another, so that what else falls into a stage is always the same.
+            // Run systems one at a time, always in the same order, for comparable stages.
             app.edit_schedule(PostUpdate, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });

@@ -1,4 +1,4 @@
-//! Both sides without a window, as a table.
+//! Measures both sides without a window, and prints a table.
 
 use super::{
     Side, Workshop, headless,
@@ -6,12 +6,14 @@ use super::{
 };
 use bevy::{app::TaskPoolPlugin, ecs::system::RunSystemOnce, prelude::*};
 
-/// Measures a number of frames of a crowd on each side, and prints their medians.
+/// Measures frames of a crowd on each side, and prints their medians.
 pub fn print(count: usize, frames: usize) {
     let empty = measure(None, 0, frames);
-    println!("Scout, 2 clips blended, {count} characters; milliseconds, medians of {frames} frames, less what the");
-    println!("same stages take in an app without characters ({:.2} ms in all)\n", empty.work());
-    println!("side | work | {} | us a character", Stage::WORK.map(Stage::name).join(" | "));
+    println!(
+        "Scout, 2 clips blended, {count} characters; milliseconds, medians of {frames} frames, minus the cost of the"
+    );
+    println!("same stages in an app without characters ({:.2} ms in total)\n", empty.work());
+    println!("side | work | {} | us per character", Stage::WORK.map(Stage::name).join(" | "));
     println!("--- | ---: {}| ---:", "| ---: ".repeat(Stage::WORK.len()));
     let works = [(Side::Bevys, "bevy_animation"), (Side::Ours, "bevy_marionette")].map(|(side, name)| {
         let work = measure(Some(side), count, frames).beyond(&empty);
@@ -19,7 +21,7 @@ pub fn print(count: usize, frames: usize) {
         println!("{name} | {:.3} | {stages} | {:.2}", work.work(), work.work() * 1e3 / count.max(1) as f64);
         work.work()
     });
-    println!("\n{:.1} times", works[0] / works[1]);
+    println!("\nbevy_marionette is {:.1}x faster", works[0] / works[1]);
 }
 
 fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {

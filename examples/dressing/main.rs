@@ -1,13 +1,13 @@
-//! Armour on a body, parts hidden and painted over, weights on the skin, a mirrored twin.
+//! Worn armor, hidden and recolored parts, skin weights, and a mirrored twin.
 //!
-//! The armour is a character of its own, beaten over the body's skin in code, with a small skeleton of its own;
-//! [`WornBy`] hangs it on the body's joints of the same names. The twin has a negative scale.
+//! The armor is a character of its own, with its own small skeleton; code shapes it from the body's skin. [`WornBy`] makes
+//! it follow the body's joints of the same names. The twin is mirrored by a negative scale.
 //!
 //! ```text
 //! cargo run --example dressing
 //! ```
 
-mod armour;
+mod armor;
 #[path = "../stage/mod.rs"]
 mod stage;
 
@@ -22,10 +22,10 @@ use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 
 const HELP: &str =
-    "A: armour   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
+    "A: armor   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
 
 fn main() {
-    let args = StageArgs::parse().showing(0.55, "");
+    let args = StageArgs::parse().with_headless_defaults(0.55, "");
     stage::app("dressing", &args, HELP)
         .add_plugins(DrawSkeletonPlugin)
         .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.90, 0.0), distance: 3.8, yaw: 0.35, pitch: 0.1 }))
@@ -37,9 +37,9 @@ fn main() {
 #[derive(Resource)]
 struct Scout(Handle<Character>);
 
-/// The armour, once it is forged.
+/// The armor, once it is made.
 #[derive(Resource)]
-struct Armour(Handle<Character>);
+struct Armor(Handle<Character>);
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let scout = assets.load("scout/scout.character.ron");
@@ -53,54 +53,54 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.insert_resource(Scout(scout));
 }
 
-/// Makes the armour to the body's measure and puts it on the first.
+/// Makes the armor once the body is loaded, and puts it on the body that isn't mirrored.
 fn forge(
     mut commands: Commands,
     scout: Res<Scout>,
-    armour: Option<Res<Armour>>,
+    armor: Option<Res<Armor>>,
     bodies: Query<(Entity, &Transform), With<SkinnedCharacter>>,
     mut characters: ResMut<Assets<Character>>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    if armour.is_some() {
+    if armor.is_some() {
         return;
     }
     let Some(body) = characters.get(&scout.0) else { return };
-    let model = armour::suit(body, &meshes);
-    let mut made = build_character(model, &Manifest::of_model("armour"), &mut meshes, &mut materials);
+    let model = armor::suit(body, &meshes);
+    let mut made = build_character(model, &Manifest::of_model("armor"), &mut meshes, &mut materials);
     let steel = materials.add(StandardMaterial {
         base_color: Color::srgb(0.62, 0.66, 0.72),
         metallic: 0.9,
         perceptual_roughness: 0.35,
-        // A sheet has two sides.
+        // The plates are visible from both sides.
         double_sided: true,
         cull_mode: None,
         ..default()
     });
     made.parts.iter_mut().for_each(|part| part.material = steel.clone());
-    let armour = characters.add(made);
+    let armor = characters.add(made);
     if let Some((body, _)) = bodies.iter().find(|(_, place)| place.scale.x > 0.0) {
-        commands.spawn((SkinnedCharacter(armour.clone()), WornBy(body)));
+        commands.spawn((SkinnedCharacter(armor.clone()), WornBy(body)));
     }
-    commands.insert_resource(Armour(armour));
+    commands.insert_resource(Armor(armor));
 }
 
 fn change_clothes(
     keys: Res<ButtonInput<KeyCode>>,
     mut commands: Commands,
-    armour: Option<Res<Armour>>,
+    armor: Option<Res<Armor>>,
     worn: Query<Entity, With<WornBy>>,
     bodies: Query<Entity, (With<SkinnedCharacter>, Without<WornBy>)>,
 ) {
-    let Some(armour) = armour.filter(|_| keys.just_pressed(KeyCode::KeyA)) else { return };
+    let Some(armor) = armor.filter(|_| keys.just_pressed(KeyCode::KeyA)) else { return };
     if worn.is_empty() {
         for body in &bodies {
-            commands.spawn((SkinnedCharacter(armour.0.clone()), WornBy(body)));
+            commands.spawn((SkinnedCharacter(armor.0.clone()), WornBy(body)));
         }
     }
-    for armour in &worn {
-        commands.entity(armour).despawn();
+    for armor in &worn {
+        commands.entity(armor).despawn();
     }
 }
 
@@ -167,7 +167,7 @@ fn caption(worn: Query<(), With<WornBy>>, views: Query<&WeightView>, mut caption
     let view = match views.iter().next() {
         None => "materials",
         Some(WeightView::Joint(_)) => "weights of the left thigh",
-        Some(WeightView::InfluenceCount) => "number of joints that pull at the skin",
+        Some(WeightView::InfluenceCount) => "influences per vertex",
     };
-    caption.say(format!("suits of armour worn: {}   shown: {view}   one of the two is mirrored", worn.iter().count()));
+    caption.set(format!("suits of armor: {}   shown: {view}   one of the two is mirrored", worn.iter().count()));
 }

@@ -1,24 +1,24 @@
-//! Lines of text in the upper corner.
+//! Text in the top left corner.
 
 use bevy::prelude::*;
 
-/// What is said on screen.
+/// The text shown in the top left corner.
 #[derive(Resource, Debug, Default)]
 pub struct Caption(String);
 
 impl Caption {
-    /// Says something else.
-    pub fn say(&mut self, text: impl Into<String>) {
+    /// Sets the text.
+    pub fn set(&mut self, text: impl Into<String>) {
         self.0 = text.into();
     }
 
-    /// What is said, line by line.
+    /// Returns the lines of the text.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.0.lines()
     }
 }
 
-/// A value in 0..=1 drawn with letters, 20 wide.
+/// Draws a value in 0..=1 as a bar of 20 characters.
 pub fn bar(value: f32) -> String {
     let full = (value.clamp(0.0, 1.0) * 20.0).round() as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))

@@ -1,4 +1,4 @@
-//! Pictures into files: one by one, below each other, or as a GIF.
+//! Writes pictures to files: one by one, stacked, or as a GIF.
 
 use image::{
     Delay, DynamicImage, Frame, RgbImage,
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// Names for `count` pictures that are to go to `file`: a GIF takes them all, else each gets a number.
+/// Returns the files for `count` pictures: `file` itself for one or for a GIF, otherwise numbered files.
 pub fn names(file: &Path, count: usize) -> Vec<PathBuf> {
     if count == 1 || is_gif(file) {
         return vec![file.to_path_buf(); count];
@@ -23,10 +23,9 @@ pub fn names(file: &Path, count: usize) -> Vec<PathBuf> {
     (0..count).map(|i| file.with_extension(format!("{i:03}.{extension}"))).collect()
 }
 
-/// Writes pictures to their files. Those that go to the same file are frames of it, `every` seconds each, if
-/// it is a GIF, and else lie one below the other.
+/// Writes pictures to their files, and returns the files.
 ///
-/// Answers the files written.
+/// Pictures with the same file become frames of a GIF, `every` seconds each, or are stacked vertically in a PNG.
 pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<(PathBuf, Vec<RgbImage>)> = Vec::new();
     for (file, picture) in pictures {
@@ -48,7 +47,7 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
     Ok(files.into_iter().map(|(file, _)| file).collect())
 }
 
-/// Whether a file is a film: frames of one size, in few colors.
+/// Returns `true` if the file is a GIF.
 pub fn is_gif(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
@@ -66,7 +65,7 @@ fn stack(file: &Path, pictures: &[RgbImage]) -> Result<(), String> {
     sheet.write_with_encoder(encoder).map_err(|e| e.to_string())
 }
 
-/// A GIF that goes round for ever.
+/// Writes a GIF that loops forever.
 fn gif(file: &Path, pictures: &[RgbImage], every: f32) -> Result<(), String> {
     let out = BufWriter::new(File::create(file).map_err(|e| e.to_string())?);
     let mut encoder = GifEncoder::new_with_speed(out, 4);

@@ -1,42 +1,42 @@
-//! What is written along the lower edge, and how much of the picture is left for the scene.
+//! Help text along the bottom, and the area left for the scene.
 
 use super::{Bare, Help, Stage, caption::CaptionText};
 use bevy::{prelude::*, window::PrimaryWindow};
 
-/// What covers the picture's edges, in logical pixels: a figure is framed in what they leave free.
+/// How much of the picture's edges is covered, in logical pixels. Characters are framed in the rest.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Covered {
-    /// By the caption, where it would reach the figure.
+    /// By the caption, if it would overlap the character.
     pub top: f32,
-    /// By a panel; whoever shows one says so here, and text keeps beside it.
+    /// By a panel. Set this if you show one; text avoids it.
     pub right: f32,
-    /// By the help and what stands above it.
+    /// By the help text and anything above it.
     pub bottom: f32,
-    /// The whole picture.
+    /// Size of the whole picture.
     pub picture: Vec2,
 }
 
 impl Covered {
-    /// The free area's share of the picture's width and height.
+    /// Returns the free area's fraction of the picture's width and height.
     pub fn room(&self) -> Vec2 {
         let taken = Vec2::new(self.right, self.top + self.bottom);
         (Vec2::ONE - taken / self.picture.max(Vec2::ONE)).max(Vec2::splat(0.2))
     }
 
-    /// How far the free area's middle lies right of and above the picture's, in halves of its width and height.
+    /// Returns the offset of the free area's center from the picture's, right and up, in half-widths and half-heights.
     pub fn middle(&self) -> Vec2 {
         Vec2::new(-self.right, self.bottom - self.top) / self.picture.max(Vec2::ONE)
     }
 }
 
-/// The column along the lower edge; what is put first into it stands above the help.
+/// The column along the bottom. Insert children at index 0 to place them above the help text.
 #[derive(Component)]
 pub struct Footer;
 
 #[derive(Component)]
 pub(super) struct HelpText;
 
-/// Pictures smaller than this, in logical pixels, show the help only when asked.
+/// In pictures smaller than this, in logical pixels, the help text starts folded.
 const SMALL: Vec2 = Vec2::new(900.0, 560.0);
 
 pub(super) fn spawn(mut commands: Commands, help: Res<Help>) {
@@ -58,8 +58,7 @@ pub(super) fn spawn(mut commands: Commands, help: Res<Help>) {
     ));
 }
 
-/// Folds the help up in a small picture; F2 unfolds it there, and folds it anywhere. Without a window there is no
-/// key to press, and nothing stands for what is folded.
+/// Folds the help text in small pictures; F2 toggles it. Without a window, folded help is hidden altogether.
 pub(super) fn fold(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     help: Res<Help>,
@@ -80,7 +79,7 @@ pub(super) fn fold(
     }
 }
 
-/// Measures what text covers, and keeps text beside what a panel covers.
+/// Measures how much text covers, and keeps text clear of a panel.
 pub(super) fn measure(
     mut covered: ResMut<Covered>,
     stage: Res<Stage>,
@@ -94,7 +93,7 @@ pub(super) fn measure(
     let size = |node: &ComputedNode| node.size * node.inverse_scale_factor;
     let high = |node: &ComputedNode| if bare.0 || size(node).y == 0.0 { 0.0 } else { size(node).y + 20.0 };
     now.bottom = high(footer.1);
-    // Names are short: the caption stands beside a figure in all but narrow pictures.
+    // Captions are short enough to fit beside the character, except in narrow pictures.
     let letters = caption.2.lines().map(str::len).max().unwrap_or_default() as f32;
     let reaches = letters * 11.0 > 0.36 * (now.picture.x - now.right);
     now.top = if reaches { high(caption.1) } else { 0.0 };

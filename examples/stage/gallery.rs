@@ -1,21 +1,21 @@
-//! The characters in `assets/`, and a row of buttons to choose among them.
+//! The characters in `assets/`, and a row of buttons to choose one.
 
 use super::{Bare, Footer};
 use bevy::{asset::io::file::FileAssetReader, prelude::*};
 use std::{fs, path::PathBuf};
 
-/// A character that comes with this repository, or that was put into its folder.
+/// A character in `assets/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhibit {
-    /// Its name for people.
+    /// Its display name.
     pub title: String,
-    /// Its manifest as the asset server knows it.
+    /// Asset path of its manifest.
     pub asset: String,
-    /// Its manifest on disk.
+    /// File path of its manifest.
     pub file: PathBuf,
 }
 
-/// Every manifest in the folders of `assets/`, in order of their names.
+/// Returns every manifest in the folders of `assets/`, sorted by title.
 pub fn gallery() -> Vec<Exhibit> {
     let root = FileAssetReader::get_base_path().join("assets");
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ pub fn gallery() -> Vec<Exhibit> {
     found
 }
 
-/// `scout_m3d` is "Scout (m3d)".
+/// Returns "Scout (m3d)" for `scout_m3d`.
 fn title(stem: &str) -> String {
     let (name, kind) = stem.split_once('_').map_or((stem, None), |(name, kind)| (name, Some(kind)));
     let mut letters = name.chars();
@@ -39,37 +39,37 @@ fn title(stem: &str) -> String {
     kind.map_or(name.clone(), |kind| format!("{name} ({})", kind.replace('_', " ")))
 }
 
-/// Buttons for what is in the [`gallery`], with its keys: the digits, and G for the next one.
+/// Adds buttons for the [`gallery`], and keys: digits, and G for the next one.
 ///
-/// Whoever listens for [`Chosen`] shows it, and writes it to [`OnShow`].
+/// Read [`Chosen`] to show the chosen character, and set [`OnShow`] to it.
 pub struct GalleryPlugin;
 
-/// Somebody wants to see this one.
+/// The user chose this character.
 #[derive(Message, Clone, Debug)]
 pub struct Chosen(pub Exhibit);
 
-/// Which of the exhibits is shown, if any.
+/// The character being shown, if it is from the gallery.
 #[derive(Resource, Default, PartialEq, Eq)]
 pub struct OnShow(pub Option<Exhibit>);
 
 #[derive(Resource)]
 struct Exhibits(Vec<Exhibit>);
 
-/// A button, for the exhibit of that index.
+/// The button of the exhibit with this index.
 #[derive(Component)]
-struct Plaque(usize);
+struct ExhibitButton(usize);
 
 impl Plugin for GalleryPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Exhibits(gallery()))
             .init_resource::<OnShow>()
             .add_message::<Chosen>()
-            .add_systems(PostStartup, hang.run_if(not(resource_equals(Bare(true)))))
-            .add_systems(Update, (choose_by_key.run_if(super::has_keys), choose_by_click, light_up));
+            .add_systems(PostStartup, spawn_buttons.run_if(not(resource_equals(Bare(true)))))
+            .add_systems(Update, (choose_by_key.run_if(super::has_keys), choose_by_click, highlight));
     }
 }
 
-fn hang(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single<Entity, With<Footer>>) {
+fn spawn_buttons(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single<Entity, With<Footer>>) {
     let row = Node { flex_wrap: FlexWrap::Wrap, column_gap: px(8), row_gap: px(6), ..default() };
     let mut row = commands.spawn(row);
     row.with_children(|row| {
@@ -77,7 +77,7 @@ fn hang(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single<Entity, 
             let padding = UiRect::axes(px(12), px(5));
             let node = Node { padding, border_radius: BorderRadius::all(px(6)), ..default() };
             let label = if index < 9 { format!("{}  {}", index + 1, exhibit.title) } else { exhibit.title.clone() };
-            row.spawn((Plaque(index), Button, node, BackgroundColor::default()))
+            row.spawn((ExhibitButton(index), Button, node, BackgroundColor::default()))
                 .with_child((Text::new(label), TextFont::from_font_size(15.0)));
         }
     });
@@ -104,23 +104,23 @@ fn choose_by_key(
 }
 
 fn choose_by_click(
-    plaques: Query<(&Plaque, &Interaction), Changed<Interaction>>,
+    buttons: Query<(&ExhibitButton, &Interaction), Changed<Interaction>>,
     exhibits: Res<Exhibits>,
     mut chosen: MessageWriter<Chosen>,
 ) {
-    for (&Plaque(index), interaction) in &plaques {
+    for (&ExhibitButton(index), interaction) in &buttons {
         if *interaction == Interaction::Pressed {
             chosen.write(Chosen(exhibits.0[index].clone()));
         }
     }
 }
 
-fn light_up(
-    mut plaques: Query<(&Plaque, &Interaction, &mut BackgroundColor)>,
+fn highlight(
+    mut buttons: Query<(&ExhibitButton, &Interaction, &mut BackgroundColor)>,
     exhibits: Res<Exhibits>,
     on_show: Res<OnShow>,
 ) {
-    for (&Plaque(index), interaction, mut color) in &mut plaques {
+    for (&ExhibitButton(index), interaction, mut color) in &mut buttons {
         let wanted = match (on_show.0.as_ref() == Some(&exhibits.0[index]), interaction) {
             (true, _) => Color::srgba(0.16, 0.45, 0.40, 0.95),
             (false, Interaction::None) => Color::srgba(0.05, 0.07, 0.10, 0.55),

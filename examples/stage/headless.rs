@@ -1,4 +1,4 @@
-//! Pictures and films without a window.
+//! Renders pictures and films without a window.
 
 use super::{Caption, Orbit, STEP, Stage, film};
 use bevy::{
@@ -13,21 +13,21 @@ use glam::Affine3A;
 use image::RgbImage;
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
-/// How far a headless run has come. An example may hold it back while its assets load.
+/// Progress of a headless run. Examples can pause it while they load assets.
 #[derive(Resource, Default)]
 pub struct Capture {
-    /// Whether the scene is still incomplete: the clock of the picture does not run yet.
+    /// Set this while the scene is incomplete, to stop the clock.
     pub waiting: bool,
     /// Seconds since the scene was complete.
     pub clock: f32,
-    /// Index of the picture that is being prepared.
+    /// Index of the next picture.
     pub index: usize,
     settled: u32,
     asked: bool,
     taken: Vec<(PathBuf, RgbImage)>,
 }
 
-/// A key pressed at a moment of the picture's clock.
+/// A key pressed at a time of the headless clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Press {
     key: KeyCode,
@@ -38,7 +38,7 @@ impl FromStr for Press {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}`: expected a key and a moment, such as N@0.5, 1@2 or ArrowLeft@0.25");
+        let wrong = || format!("`{text}`: expected a key and a time, such as N@0.5, 1@2 or ArrowLeft@0.25");
         let (key, at) = text.split_once('@').ok_or_else(wrong)?;
         let key = match key.as_bytes() {
             [letter] if letter.is_ascii_alphabetic() => format!("Key{}", key.to_ascii_uppercase()),
@@ -64,7 +64,7 @@ fn press_keys(
     }
 }
 
-/// Turns the camera evenly over the pictures of a film.
+/// Turns the camera evenly over the frames of a film.
 fn turn(capture: Res<Capture>, stage: Res<Stage>, mut orbits: Query<&mut Orbit>, mut turned: Local<f32>) {
     let goal = stage.turn * capture.index as f32 / stage.pictures.len().max(1) as f32;
     if goal != *turned {
@@ -85,13 +85,14 @@ impl Plugin for HeadlessPlugin {
     }
 }
 
-/// Frames rendered once the first picture's moment has come: meshes and textures upload meanwhile.
+/// Frames rendered before the first picture is taken, while meshes and textures upload.
 const SETTLE: u32 = 6;
-/// The same for the pictures after it: the camera must have been there for what is in view to be known.
+/// The same for later pictures: visibility must be computed from the new camera position.
 const SETTLE_NEXT: u32 = 2;
 
-/// Holds the clock until the scene is complete, lets it run to each picture's moment to the microsecond,
-/// and takes the picture. Nothing is drawn in between: software rendering is slow.
+/// Stops the clock until the scene is complete, advances it exactly to the time of each picture, and takes the picture.
+///
+/// Nothing is drawn in between, because software rendering is slow.
 fn take_pictures(
     mut commands: Commands,
     mut capture: ResMut<Capture>,
@@ -105,14 +106,14 @@ fn take_pictures(
     joints: CharacterPoses,
     mut cameras: Query<&mut Camera>,
 ) {
-    // A character whose parts are not there yet is as good as a missing one; so is one that waits for textures.
-    let is_there = |(handle, parts): (&SkinnedCharacter, &CharacterParts)| {
+    // The scene is complete once every character has parts and textures.
+    let is_ready = |(handle, parts): (&SkinnedCharacter, &CharacterParts)| {
         if let (LoadState::Failed(error), true) = (server.load_state(handle.id()), parts.entities.is_empty()) {
             fail(error);
         }
         !parts.entities.is_empty() && !server.recursive_dependency_load_state(handle.id()).is_loading()
     };
-    let complete = !capture.waiting && characters.iter().all(is_there);
+    let complete = !capture.waiting && characters.iter().all(is_ready);
     let left = stage.time + stage.every * capture.index as f32 - capture.clock;
     if complete && left > 1e-6 {
         let next = left.min(STEP);
@@ -131,32 +132,32 @@ fn take_pictures(
     }
     (capture.asked, capture.settled) = (true, 0);
     if capture.index == 0 {
-        // For whoever cannot see the picture, and for tests.
+        // Also print the caption, which tests check.
         caption.lines().for_each(|line| println!("| {line}"));
     }
     for (character, controller) in playing.iter().filter(|_| stage.pictures.len() == 1) {
         let pose = joints.pose(character).unwrap_or_default();
         println!("pose {:016x}  {}", hash(&pose), controller.current().unwrap_or("-"));
     }
-    commands.spawn(Screenshot::image(target)).observe(keep);
+    commands.spawn(Screenshot::image(target)).observe(store);
 }
 
-/// One number for a pose: the same again is the same to the last bit.
+/// Hashes a pose: equal hashes mean bit-identical poses.
 fn hash(pose: &[Affine3A]) -> u64 {
     // FNV-1a.
     let numbers = pose.iter().flat_map(|joint| joint.to_cols_array());
     numbers.fold(0xcbf2_9ce4_8422_2325, |hash, x| (hash ^ u64::from(x.to_bits())).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Keeps a picture; after the last one, writes the files and ends the program.
-fn keep(
+/// Stores a picture; after the last one, writes the files and exits.
+fn store(
     captured: On<ScreenshotCaptured>,
     mut capture: ResMut<Capture>,
     stage: Res<Stage>,
     mut exit: MessageWriter<AppExit>,
 ) {
     let picture = captured.image.clone().try_into_dynamic();
-    // Whatever alpha the scene left, a picture on a page is opaque.
+    // Drop the alpha channel, which may not be opaque.
     let picture = picture.unwrap_or_else(|error| fail(format!("no picture: {error}"))).to_rgb8();
     let file = stage.pictures[capture.index].clone();
     capture.taken.push((file, picture));
@@ -164,7 +165,7 @@ fn keep(
     if capture.index < stage.pictures.len() {
         return;
     }
-    // There is nothing left to draw while the files are written and the program ends.
+    // Draw nothing more while the app exits.
     capture.asked = true;
     match film::write(std::mem::take(&mut capture.taken), stage.every) {
         Ok(files) => {
@@ -175,20 +176,20 @@ fn keep(
     }
 }
 
-/// Ends the program with one sentence on standard error.
+/// Prints a message to standard error and exits with an error code.
 pub fn fail(reason: impl std::fmt::Display) -> ! {
     eprintln!("{reason}");
     std::process::exit(1)
 }
 
-/// Replaces Bevy's panic over a missing graphics adapter by a sentence that says what to install.
+/// Replaces Bevy's panic about a missing graphics adapter by a message that says what to install.
 pub(super) fn explain_missing_gpu() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
         if message.contains("Unable to find a GPU") {
             fail(
-                "No graphics adapter was found: install your GPU's Vulkan driver, \
+                "no graphics adapter found: install your GPU's Vulkan driver, \
                  or a software one (`sh .ci/setup`, or mesa-vulkan-drivers on Debian and Ubuntu).",
             );
         }

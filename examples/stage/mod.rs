@@ -1,8 +1,8 @@
-//! What the examples share: a lit stage, an orbiting camera, a line of help, and headless pictures and films.
+//! Shared by the examples: a lit stage, an orbit camera, captions, and headless pictures and films.
 //!
-//! Not part of the plugin: copy from it what you like.
+//! Not part of the plugin, and not needed to use it. Feel free to copy from it.
 
-// Each example uses its own share of this module.
+// Each example uses only part of this module.
 #![allow(dead_code, unused_imports)]
 
 mod caption;
@@ -45,40 +45,40 @@ use bevy::{
 use bevy_marionette::prelude::*;
 use std::{path::PathBuf, time::Duration};
 
-/// What every example understands on its command line.
+/// Command line arguments of every example.
 #[derive(clap::Parser, Clone, Debug)]
 pub struct StageArgs {
-    /// Render off-screen to a .png or .gif and exit; without a FILE to target/NAME.png
+    /// Render to a .png or .gif without a window, and exit [default: target/NAME.png]
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub headless: Option<Option<PathBuf>>,
     /// Size of the window or picture
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = parse_size)]
     pub size: UVec2,
-    /// Seconds on the clock when the headless picture is taken
+    /// Time of the headless picture in seconds
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f32>,
-    /// Pictures to take headless: frames of a GIF, else files with numbers
+    /// Number of headless pictures: frames of a GIF, or numbered files
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub frames: u16,
-    /// Pictures a second of the clock
+    /// Headless pictures per second
     #[arg(long, default_value_t = 20.0, value_parser = parse_fps)]
     pub fps: f32,
-    /// Degrees that the camera turns around in all of a headless film
+    /// Degrees the camera turns during a headless film
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
     pub turn: f32,
-    /// Press a key during a headless run, such as N@0.5 or Space@1; may be given again
+    /// Press a key during a headless run, such as N@0.5 or Space@1; can be repeated
     #[arg(long, value_name = "KEY@SECONDS")]
     pub press: Vec<Press>,
-    /// Leave out all text
+    /// Hide all text
     #[arg(long)]
     pub bare: bool,
-    /// Draw without multisampling, indirect commands and RGB9E5 textures, which Wine's Direct3D lacks
+    /// Render without multisampling, indirect drawing and RGB9E5 textures, for Wine's Direct3D
     #[arg(long)]
     pub plain: bool,
 }
 
 impl StageArgs {
-    /// One picture without a window, to be named later in [`Stage::pictures`].
+    /// Arguments for a picture without a window, to be added later to [`Stage::pictures`].
     pub fn without_window(size: UVec2) -> Self {
         Self {
             headless: Some(None),
@@ -93,9 +93,8 @@ impl StageArgs {
         }
     }
 
-    /// What a headless picture shows unless the command line says otherwise: when it is taken, and the keys
-    /// that are pressed on the way, as in `"N@0.5 Space@0.8"`.
-    pub fn showing(self, time: f32, keys: &str) -> Self {
+    /// Sets the default time of a headless picture, and the default keys pressed before it, as in `"N@0.5 Space@0.8"`.
+    pub fn with_headless_defaults(self, time: f32, keys: &str) -> Self {
         let ours = || keys.split_whitespace().map(|key| key.parse().unwrap_or_else(|reason| fail(reason)));
         let press = if self.press.is_empty() { ours().collect() } else { self.press };
         Self { time: self.time.or(Some(time)), press, ..self }
@@ -114,20 +113,21 @@ fn parse_fps(text: &str) -> Result<f32, String> {
     text.parse().ok().filter(|fps| (0.1..=240.0).contains(fps)).ok_or_else(|| "expected 0.1 to 240".into())
 }
 
-/// Steps of the clock in a headless run.
+/// Time step of a headless run in seconds.
 pub const STEP: f32 = 1.0 / 60.0;
 
-/// The stage's state: where the pictures go, and how long to wait before they are taken.
+/// Settings of the stage and of headless pictures.
 #[derive(Resource, Clone)]
 pub struct Stage {
-    /// Where each headless picture goes; see [`film::write`] for those that go to one file. Empty with a window.
+    /// File of each headless picture, empty with a window. See [`film::write`] for several in one file.
     pub pictures: Vec<PathBuf>,
     /// Whether there is no window.
     pub headless: bool,
-    /// Seconds on the clock when the first picture is taken, and between one and the next.
+    /// Time of the first picture in seconds.
     pub time: f32,
+    /// Seconds between pictures.
     every: f32,
-    /// Radians that the camera turns around over all pictures.
+    /// Angle in radians the camera turns over all pictures.
     pub turn: f32,
     press: Vec<Press>,
     size: UVec2,
@@ -135,14 +135,14 @@ pub struct Stage {
     target: Option<Handle<Image>>,
 }
 
-/// An app with Bevy's plugins, ours, and an empty lit stage; `help` is shown in the corner.
+/// Creates an app with Bevy's plugins, ours, and an empty lit stage. `help` is shown at the bottom.
 ///
-/// With `--headless`, or where there is no display to open a window on, it renders off-screen.
+/// With `--headless`, or without a display, it renders a picture instead of opening a window.
 pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
     app_with(name, args, help, |_| ())
 }
 
-/// The same; `first` is done before any plugin is there, as asset sources ask for.
+/// Like [`app`], but calls `first` before adding plugins, as registering an asset source requires.
 pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first: impl FnOnce(&mut App)) -> App {
     let picture = match (&args.headless, has_display()) {
         (Some(Some(file)), _) => Some(file.clone()),
@@ -150,7 +150,7 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         (None, true) => None,
         (None, false) => {
             let file = PathBuf::from(format!("target/{name}.png"));
-            eprintln!("There is no display here, so {name} renders one picture instead of opening a window.");
+            eprintln!("no display found: {name} renders a picture instead of opening a window");
             Some(file)
         }
     };
@@ -175,7 +175,7 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         .insert_resource(Help(help))
         .insert_resource(Bare(args.bare))
         .insert_resource(ClearColor(HORIZON))
-        // The sky's own light comes from its cube map.
+        // The environment map lights the scene instead.
         .insert_resource(GlobalAmbientLight::NONE)
         .add_plugins(MarionettePlugins)
         .add_systems(Startup, (set_stage, footer::spawn, caption::spawn).chain())
@@ -188,37 +188,36 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
     app
 }
 
-/// Whether the pointer is the scene's, not the inspector's.
+/// Run condition: the inspector isn't using the pointer.
 #[cfg(feature = "inspector")]
 pub fn has_pointer(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
     !bevy_marionette::inspector::inspector_wants_pointer(wants)
 }
 
-/// Whether keys are the scene's, not typed into the inspector.
+/// Run condition: the inspector isn't using the keyboard.
 #[cfg(feature = "inspector")]
 pub fn has_keys(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
     !bevy_marionette::inspector::inspector_wants_keys(wants)
 }
 
-/// Whether the pointer is the scene's: always, without the inspector.
+/// Always true without the inspector.
 #[cfg(not(feature = "inspector"))]
 pub fn has_pointer() -> bool {
     true
 }
 
-/// Whether keys are the scene's: always, without the inspector.
+/// Always true without the inspector.
 #[cfg(not(feature = "inspector"))]
 pub fn has_keys() -> bool {
     true
 }
 
-/// The color of everything far away.
-/// Where the ground ends; the fog takes this color, so that one sees no edge.
+/// Color of the horizon and the fog, so that the ground has no visible edge.
 const HORIZON: Color = Color::srgb(0.54, 0.60, 0.68);
 
 fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
     let StageArgs { size, plain, .. } = *args;
-    // Software takes minutes for the shaders, all the longer if it draws meanwhile.
+    // Software renderers take minutes to compile shaders, and longer if they also draw.
     let at_once = headless || plain;
     let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
     let filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
@@ -231,7 +230,7 @@ fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
             .disable::<WinitPlugin>()
     } else {
-        // Tests open windows too, and have the main thread for themselves.
+        // Window tests don't run on the main thread.
         plugins
             .set(WindowPlugin { primary_window: Some(window), ..default() })
             .set(WinitPlugin { run_on_any_thread: true })
@@ -253,7 +252,7 @@ fn hide_text(mut texts: Query<&mut Visibility, Added<Text>>) {
     texts.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
 }
 
-/// The ground, so that an example can move it under a model's feet.
+/// The ground, which examples can move to a model's feet.
 #[derive(Component)]
 pub struct Ground;
 
@@ -270,7 +269,7 @@ fn set_stage(
     let mut camera = commands.spawn((
         Camera3d::default(),
         IsDefaultUiCamera,
-        // With no window Bevy cannot tell by itself which camera counts.
+        // Without a window, Bevy can't determine this camera by itself.
         bevy::camera::ShadowLodOrigin,
         view.0,
         Projection::from(PerspectiveProjection { fov: orbit::FIELD_OF_VIEW, ..default() }),
@@ -281,9 +280,9 @@ fn set_stage(
     ));
     if stage.plain {
         camera.insert((Msaa::Off, NoIndirectDrawing, Tonemapping::SomewhatBoringDisplayTransform));
-        // Clustering lights on the GPU draws indirectly too.
+        // GPU light clustering uses indirect drawing too.
         clusters.gpu_clustering = None;
-        // Bevy uploads this table for a tonemapper that is not in use, too; its format is RGB9E5.
+        // Bevy uploads this RGB9E5 table even if its tonemapper is unused.
         images.remove(&tables.tony_mc_mapface);
     }
     if stage.headless {
@@ -293,7 +292,7 @@ fn set_stage(
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
         stage.target = Some(target);
-        // Its noise would be most of a picture's file.
+        // Dithering noise would make up most of the file.
         camera.insert(DebandDither::Disabled);
     }
     let checker = images.add(checker());
@@ -310,7 +309,7 @@ fn set_stage(
         Transform::from_scale(Vec3::splat(20.0)),
     ));
     commands.spawn(sky::dome(&mut meshes, &mut materials));
-    // From the front and above; a weak one from the other side; one from behind that draws the outline.
+    // Key light, fill light and rim light.
     for (color, illuminance, shadow, from) in [
         (Color::srgb(1.0, 0.94, 0.84), 7400.0, true, Vec3::new(-2.6, 4.2, -3.4)),
         (Color::srgb(0.70, 0.82, 1.0), 900.0, false, Vec3::new(4.0, 1.5, -1.5)),
@@ -324,7 +323,7 @@ fn set_stage(
     }
 }
 
-/// Two soft shades in squares, a few texels each so that the far ones melt together.
+/// A soft checkerboard, with a few texels per square so that distant ones blur.
 fn checker() -> Image {
     let texel = |i: u32| if (i % 8 < 4) == (i / 8 < 4) { [235, 235, 235, 255] } else { [198, 200, 205, 255] };
     let data = (0..64).flat_map(texel).collect();

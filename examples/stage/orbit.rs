@@ -1,4 +1,4 @@
-//! A camera that circles what it looks at: drag, wheel and arrow keys.
+//! An orbit camera, controlled by dragging, the wheel and the arrow keys.
 
 use super::{Covered, Ground, Stage, around, sky::Sky};
 use bevy::{
@@ -9,26 +9,26 @@ use bevy::{
 };
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// A camera's place around a target.
+/// A camera position around a target.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Orbit {
-    /// What it looks at.
+    /// The point it looks at.
     pub target: Vec3,
     /// Distance to the target.
     pub distance: f32,
-    /// Angle around the up axis in radians; 0 looks along +Z, at the face of a character facing −Z.
+    /// Angle around the up axis in radians. At 0 it looks along +Z, into the face of a character facing −Z.
     pub yaw: f32,
     /// Angle above the horizon in radians.
     pub pitch: f32,
 }
 
-/// Vertical field of view in radians: a long lens, which flatters figures.
+/// Vertical field of view in radians: a long lens, which suits characters.
 pub const FIELD_OF_VIEW: f32 = 0.62;
 
-/// Share of a picture's height or width that is filled.
+/// Fraction of the free width or height that a framed character fills.
 const FILLED: f32 = 0.90;
 
-/// Where the camera begins; insert another one to begin elsewhere.
+/// Initial camera position. Insert another one to start elsewhere.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct View(pub Orbit);
 
@@ -39,8 +39,8 @@ impl Default for Orbit {
 }
 
 impl Orbit {
-    /// Moves so that all points are seen in what is not `covered` of a picture so many times as wide as high, with
-    /// some air around them; from this side, and from all that the camera passes in turning by `turn` radians.
+    /// Moves the camera so that all points are visible in the part of the picture that isn't `covered`, with some margin,
+    /// throughout a turn by `turn` radians.
     pub fn frame(&mut self, points: &[Vec3], aspect: f32, turn: f32, covered: &Covered) {
         const SIDES: u16 = 24;
         let (low, high) = around(points);
@@ -50,14 +50,14 @@ impl Orbit {
         let sides = if turn == 0.0 { 1 } else { SIDES };
         let eyes: Vec<Quat> =
             (0..sides).map(|side| rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch)).collect();
-        // What is near looks larger: the middle of the picture is not the box's, and moves with the distance.
+        // Perspective shifts the center of the points on screen depending on the distance, so iterate.
         for _ in 0..4 {
             let target = self.target;
             let seen = || {
                 eyes.iter().flat_map(|eye| {
                     let inverse = eye.inverse();
                     let seen = move |point: &Vec3| inverse * (*point - target);
-                    // Seen from a camera moved aside, as [`place`] does.
+                    // Account for the camera offset that [`place`] adds.
                     points.iter().map(seen).map(|at| at + (aside * at.z).extend(0.0))
                 })
             };
@@ -75,11 +75,11 @@ impl Orbit {
     }
 }
 
-/// A figure that a camera keeps in the free part of the picture, however that changes; zoom stays as it is.
+/// Keeps a camera framed on a character as the free part of the picture changes, preserving zoom.
 #[derive(Component)]
 pub struct Framing {
     points: Vec<Vec3>,
-    /// The distance at which it fits; before the first time none.
+    /// Distance at which it fits, once computed.
     fit: Option<f32>,
     /// [`Covered::middle`].
     middle: Vec2,
@@ -108,7 +108,7 @@ pub(super) fn keep_framed(
     }
 }
 
-/// The camera's turn: its −Z looks at the target.
+/// Returns the camera's rotation.
 fn rotation(yaw: f32, pitch: f32) -> Quat {
     Quat::from_euler(EulerRot::YXZ, yaw + PI, -pitch, 0.0)
 }
@@ -141,7 +141,7 @@ pub(super) fn steer(
     }
 }
 
-/// Puts the camera, and lets fog, shadows and ground keep up with the distance.
+/// Moves the camera, and scales fog, shadows and ground with the distance.
 pub(super) fn place(
     mut cameras: Query<(&Orbit, Option<&Framing>, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
     mut ground: Query<(&mut Transform, &MeshMaterial3d<StandardMaterial>), (With<Ground>, Without<Orbit>)>,
@@ -155,14 +155,14 @@ pub(super) fn place(
         let distance = orbit.distance;
         let mut eye = Vec3::Z;
         if let (Some(framing), Projection::Perspective(perspective)) = (framing, &*projection) {
-            // The camera goes aside, so that what it looks at comes to the middle of what is free.
+            // Offset the camera so that its target is centered in the free area.
             let half = (perspective.fov / 2.0).tan() * Vec2::new(perspective.aspect_ratio, 1.0);
             eye -= (framing.middle * half).extend(0.0);
         }
         *transform = Transform::from_translation(orbit.target + rotation * eye * distance).with_rotation(rotation);
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
-            // Some six squares to the picture's height, in meters times a power of two.
+            // About six squares per picture height, with a power of two as their size in meters.
             let height = 2.0 * distance * (perspective.fov / 2.0).tan();
             let square = (height / 6.0).log2().round().exp2();
             for (mut ground, material) in &mut ground {

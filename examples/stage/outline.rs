@@ -1,4 +1,4 @@
-//! What a character's skin takes up: for the floor under it and the camera before it.
+//! The space a character's skin occupies, for placing the floor and the camera.
 
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 use bevy_marionette::{
@@ -7,7 +7,7 @@ use bevy_marionette::{
     prelude::*,
 };
 
-/// Where the skin's vertices are at twelve moments of a clip, or at rest.
+/// Returns the positions of all vertices at twelve times of a clip, or at rest.
 pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Assets<Mesh>) -> Vec<Vec3> {
     const TIMES: u32 = 12;
     let mut scratch = Scratch::default();
@@ -40,7 +40,7 @@ pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Asse
     points
 }
 
-/// The box around points; at the origin if there are none.
+/// Returns the bounding box of points, or of the origin if there are none.
 pub fn around(points: &[Vec3]) -> (Vec3, Vec3) {
     let by = |pick: fn(Vec3, Vec3) -> Vec3| points.iter().copied().reduce(pick).unwrap_or_default();
     (by(Vec3::min), by(Vec3::max))

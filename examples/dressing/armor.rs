@@ -1,4 +1,4 @@
-//! Plate armour beaten over a body: its own skin, cut along the joints, pushed outward and smoothed.
+//! Plate armor made from a body's skin: cut out by joint weights, pushed outward and smoothed.
 
 use bevy::{
     mesh::{Mesh, VertexAttributeValues},
@@ -10,18 +10,18 @@ use bevy_marionette::{
     model::{Influences, Joint, JointTransform, Material, Model, Skeleton, SkinPart},
 };
 
-/// A plate of the suit.
+/// A plate of the armor.
 struct Plate {
     name: &'static str,
-    /// Words in the names of the parts of the body that it is beaten over: a strap on a jacket is a part of its own.
+    /// It covers body parts whose names contain one of these words.
     over: &'static [&'static str],
-    /// It covers the skin that these joints move for the most part; four at most.
+    /// It covers skin that is mostly weighted to these joints, at most four.
     joints: &'static [&'static str],
-    /// How far it stands off, in meters.
+    /// Distance from the skin in meters.
     off: f32,
-    /// From where to where it reaches along the first joint's bone, in its lengths; the bone ends at the joint named.
+    /// Limits along the first joint's bone, as fractions of its length. The bone ends at the named joint.
     along: Option<(&'static str, f32, f32)>,
-    /// How far a keel stands out in front, in meters.
+    /// Height of the ridge in front, in meters.
     keel: f32,
 }
 
@@ -60,7 +60,7 @@ const PLATES: [Plate; 11] = [
     limb("sabaton.R", BOOTS, &["foot.R", "toes.R"], 0.012),
 ];
 
-/// The suit for a body, on a skeleton of just the joints that it hangs on.
+/// Makes armor for a body, with a skeleton of only the joints it follows.
 pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let rest = body.skeleton.rest_model();
     let mut joints: Vec<Joint> = Vec::new();
@@ -72,7 +72,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
         let skins = body.parts.iter().filter(is_under).filter_map(|part| Some((part, meshes.get(&part.mesh)?)));
         let mut sheet = Sheet::default();
         let mut places = HashMap::default();
-        skins.for_each(|(part, mesh)| sheet.take_in(mesh, part, &found, &mut places));
+        skins.for_each(|(part, mesh)| sheet.add_part(mesh, part, &found, &mut places));
         sheet.keep(|vertex| vertex.share() - 0.5);
         if let Some((end, from, to)) = plate.along
             && let Some(end) = body.skeleton.joint(end)
@@ -83,7 +83,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
             sheet.keep(|vertex| place(vertex) - from);
             sheet.keep(|vertex| to - place(vertex));
         }
-        sheet.beat(plate.off, plate.keel);
+        sheet.shape(plate.off, plate.keel);
         let palette = found.iter().map(|&joint| {
             let name = body.skeleton.name(joint);
             let known = joints.iter().position(|joint| *joint.name == **name);
@@ -108,7 +108,7 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
 struct Vertex {
     position: Vec3,
     normal: Vec3,
-    /// The shares of the plate's joints.
+    /// Weights of the plate's joints.
     weights: [f32; 4],
 }
 
@@ -126,7 +126,7 @@ impl Vertex {
     }
 }
 
-/// A piece of skin without seams.
+/// A seamless piece of skin.
 #[derive(Default)]
 struct Sheet {
     vertices: Vec<Vertex>,
@@ -134,8 +134,8 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Adds a whole part, with the shares of `joints`; vertices in one place, found in `places`, are one.
-    fn take_in(&mut self, mesh: &Mesh, part: &CharacterPart, joints: &[u16], places: &mut HashMap<[i32; 3], usize>) {
+    /// Adds a part with the weights of `joints`, merging vertices at the same position, which `places` keeps track of.
+    fn add_part(&mut self, mesh: &Mesh, part: &CharacterPart, joints: &[u16], places: &mut HashMap<[i32; 3], usize>) {
         let (
             Some(VertexAttributeValues::Float32x3(positions)),
             Some(VertexAttributeValues::Float32x3(normals)),
@@ -175,7 +175,7 @@ impl Sheet {
         self.triangles.extend(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|i| welded[i])));
     }
 
-    /// Cuts off where `side` is below zero, straight through triangles.
+    /// Cuts off everything for which `side` is negative, splitting triangles.
     fn keep(&mut self, side: impl Fn(&Vertex) -> f32) {
         let sides: Vec<f32> = self.vertices.iter().map(side).collect();
         let mut kept = Self::default();
@@ -205,8 +205,8 @@ impl Sheet {
         self.vertices.len() - 1
     }
 
-    /// Pushes it outward, beats out the folds, raises a keel in front, and turns the rim inward.
-    fn beat(&mut self, off: f32, keel: f32) {
+    /// Pushes the sheet outward, smooths its folds, raises a ridge in front, and turns the rim inward.
+    fn shape(&mut self, off: f32, keel: f32) {
         let mut beside = vec![Vec::new(); self.vertices.len()];
         let mut edges: HashMap<(usize, usize), i32> = HashMap::default();
         for t in &self.triangles {
@@ -217,7 +217,7 @@ impl Sheet {
                 *edges.entry((b, a)).or_default() -= 1;
             }
         }
-        // An edge that is walked in one direction only is on the rim.
+        // An edge used in one direction only is on the rim.
         let mut rim: Vec<(usize, usize)> =
             edges.iter().filter(|(_, walks)| **walks > 0).map(|(edge, _)| *edge).collect();
         rim.sort_unstable();
@@ -229,7 +229,7 @@ impl Sheet {
         let smooth = |values: &mut Vec<Vec3>| {
             let before = values.clone();
             for (i, value) in values.iter_mut().enumerate() {
-                // The rim is drawn straight along itself.
+                // Smooth the rim only along itself.
                 let others = if along_rim[i].is_empty() { &beside[i] } else { &along_rim[i] };
                 if !others.is_empty() {
                     let mean = others.iter().map(|&other| before[other]).sum::<Vec3>() / others.len() as f32;
@@ -243,11 +243,11 @@ impl Sheet {
         (0..14).for_each(|_| smooth(&mut places));
         for ((place, normal), vertex) in places.iter_mut().zip(&mut normals).zip(&self.vertices) {
             *normal = normal.normalize_or_zero();
-            // What smoothing sank below the skin comes out again.
+            // Undo smoothing that moved the sheet below the skin.
             *place += *normal * (vertex.position - *place).dot(*normal).max(0.0);
-            // What smoothing took away of a round form is about what it adds here.
+            // Then add the distance from the skin.
             *place += *normal * off;
-            // Characters look along −Z.
+            // Characters face −Z.
             let ahead = (-normal.z).max(0.0);
             place.z -= keel * ahead * (1.0 - place.x.abs() / 0.14).max(0.0);
         }
