@@ -1,24 +1,24 @@
-//! Whole frames of a crowd and their stages: this crate beside `bevy_animation`, in one program.
+//! Measures whole frames of a crowd, and their stages: this crate and `bevy_animation`, in one program.
 //!
 //! ```text
 //! CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false cargo bench --profile dev --bench crowd
 //! ```
 //!
-//! The dev profile, so that Bevy is not built a second time; it is optimised there, and with these settings so
-//! is this crate. Each side plays the same two clips, blended half and half, on the same skeleton of 58 joints
-//! and one mesh each. No camera draws; every mesh counts as in view.
+//! This uses the dev profile, so that Bevy is not built again. Bevy is optimized in it, and with these settings, so
+//! is this crate. Both sides play the same two clips, blended equally, on the same skeleton of 58 joints with one
+//! mesh each. There is no camera; every mesh counts as visible.
 //!
-//! Each measurement is a process of its own, so that neither side finds the heap as the other has left it. The
-//! sides take turns, three times each, and the quickest counts: on a shared machine what is slower is not theirs.
+//! Each measurement runs in its own process, so that neither side inherits the other's heap. The sides alternate, three
+//! times each, and the fastest counts: on a shared machine, slower runs measure other programs.
 //!
-//! *Frame* is `PostUpdate` and the extraction of skins as they run in an app. *Work* is what of that is
-//! animation, measured stage by stage on both sides by the same rule: each side's own systems, transform
-//! propagation, `extract_skins` and our palettes, less what the same stages take in an app without characters.
-//! *Bytes each* are those of the heap that stay allocated, a character's share.
+//! *Frame* is `PostUpdate` plus skin extraction, as in an app. *Work* is the part of it that is animation,
+//! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
+//! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
+//! the heap memory that stays allocated, per character.
 //!
-//! Options (after `--`): `--threads N` sets the compute threads of both sides (else 1, and all there are),
-//! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a short look.
-//! `--every N` has ours posed every N-th frame, `--share N` lets them share poses at N steps a second.
+//! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
+//! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
+//! `--every N` poses our characters every N-th frame, `--share N` lets them share poses at N steps per second.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
@@ -57,7 +57,7 @@ mod stages;
 
 const JOINTS: usize = 58;
 const FRAMES: usize = 31;
-/// With so many characters, what all of them share hardly counts.
+/// With this many characters, the memory that they share barely counts.
 const ENOUGH: usize = 100;
 
 #[derive(Parser, Clone)]
@@ -68,13 +68,13 @@ struct Args {
     /// Characters
     #[arg(long, value_delimiter = ',', default_values_t = [1, 100, 1000, 10_000])]
     counts: Vec<usize>,
-    /// How often to measure all
+    /// How often to repeat everything
     #[arg(long, default_value_t = 3)]
     runs: usize,
-    /// Processes of each side in a run, of which the quickest counts
+    /// Processes per side in a run; the fastest counts
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     turns: u16,
-    /// Frames of which the median is taken
+    /// Frames per measurement; the median counts
     #[arg(long, default_value_t = 60)]
     frames: usize,
     /// One side only
@@ -83,16 +83,16 @@ struct Args {
     /// Frames from one pose of ours to the next
     #[arg(long, default_value_t = 1)]
     every: u32,
-    /// Steps a second at which ours share poses; 0 for those that are equal anyway
+    /// Steps per second at which ours share poses; 0 shares only equal poses
     #[arg(long)]
     share: Option<f64>,
-    /// Measure a side, or an empty app, with the first of the counts, and print the numbers alone
+    /// Measure one side, or an empty app, with the first count, and print only the numbers
     #[arg(long, hide = true)]
     measure: Option<Option<Side>>,
     /// One run and fewer frames
     #[arg(long)]
     fast: bool,
-    // What cargo adds.
+    // Cargo passes these.
     #[arg(long, hide = true)]
     bench: bool,
     #[arg(long, hide = true)]
@@ -113,13 +113,13 @@ fn main() {
     let mut args = Args::parse();
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     if args.test || !args.bench && args.threads.is_none() {
-        // `cargo test` runs benches too, to see that they run.
+        // `cargo test` runs benchmarks too, to check that they work.
         args = Args { threads: Some(all), counts: vec![1, 10], runs: 1, turns: 1, frames: 3, ..args };
     } else if args.fast {
         args = Args { runs: 1, turns: 1, frames: args.frames.min(20), ..args };
     }
     let Some(threads) = args.threads else {
-        // Bevy's pools are made once in a process.
+        // Bevy creates its thread pools once per process.
         let mut counts = vec![1, all];
         counts.dedup();
         for threads in counts {
@@ -136,11 +136,11 @@ fn main() {
     for run in 1..=args.runs {
         let Args { frames, turns, .. } = args;
         println!("\n## {JOINTS} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
-        println!("Milliseconds, medians of {frames} frames; the quickest of {turns} processes.\n");
+        println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = (0..turns).map(|_| measure_apart(&args, None, 0, threads)).reduce(Cost::quicker);
         let empty = empty.expect("at least one turn");
         let titles = Stage::WORK.map(Stage::name).join(" | ");
-        println!("characters | side | frame | work | {titles} | us a character | bytes each");
+        println!("characters | side | frame | work | {titles} | us per character | bytes each");
         println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
         print_row(0, "empty app", &empty, &empty.stages);
         let (mut ratios, mut growth) = (Vec::new(), Vec::new());
@@ -180,25 +180,25 @@ fn main() {
     }
 }
 
-/// What a side costs with a number of characters.
+/// The cost of one side with a number of characters.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Milliseconds of a frame as it runs in an app.
+    /// Milliseconds per frame, as in an app.
     frame: f64,
-    /// Milliseconds stage by stage.
+    /// Milliseconds per stage.
     stages: Frame,
-    /// Bytes an instance keeps.
+    /// Bytes that stay allocated per character.
     bytes: isize,
 }
 
 impl Cost {
-    /// The quicker one's frame, and the stages of the one that had less work.
+    /// Combines the faster frame with the stages of the run that did less work.
     fn quicker(self, other: Self) -> Self {
         let stages = if other.stages.work() < self.stages.work() { other.stages } else { self.stages };
         Self { frame: self.frame.min(other.frame), stages, bytes: self.bytes.min(other.bytes) }
     }
 
-    /// As numbers that [`Self::read`] takes.
+    /// Prints the numbers in the form that [`Self::read`] parses.
     fn print(&self) {
         let numbers: Vec<_> = self.stages.times().iter().chain([&self.frame]).map(f64::to_string).collect();
         println!("{} {}", numbers.join(" "), self.bytes);
@@ -218,9 +218,9 @@ fn print_row(count: usize, side: &str, cost: &Cost, work: &Frame) {
     println!("{count} | {side} | {:.3} | {:.3} | {stages} | {each} | {}", cost.frame, work.work(), cost.bytes);
 }
 
-/// What a character costs among how many, beside what it costs among a hundred.
+/// Prints the cost per character, and relative to that of a hundred characters.
 fn print_growth(rows: &[(&str, usize, f64, isize)]) {
-    println!("\nside | characters | us a character | of that among the fewest | bytes each");
+    println!("\nside | characters | us per character | of that among the fewest | bytes each");
     println!("---- | ---------: | ---: | ---: | ---:");
     for name in Side::NAMES {
         let mut first = None;
@@ -231,7 +231,7 @@ fn print_growth(rows: &[(&str, usize, f64, isize)]) {
     }
 }
 
-/// [`measure`], in a process of its own.
+/// Runs [`measure`] in its own process.
 fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let program = std::env::current_exe().expect("this program has a path");
     let every = args.every as usize;
@@ -283,7 +283,7 @@ fn app(threads: usize, stages: bool) -> App {
     headless::app(TaskPoolPlugin { task_pool_options }, stages)
 }
 
-/// The joint's transform in a clip: all turn, each at its own phase, and the root moves.
+/// The joint's transform in a clip: all joints rotate, each at its own phase, and the root moves.
 fn joint_at(joint: usize, frame: usize, swing: f32) -> JointTransform {
     let phase = TAU * frame as f32 / (FRAMES - 1) as f32 + joint as f32;
     let axis = Vec3::new(0.3, 1.0, (joint % 3) as f32 - 1.0).normalize();
@@ -333,7 +333,7 @@ fn character(world: &mut World) -> Character {
     })
 }
 
-/// Everyone at a time of their own.
+/// Gives every character its own start time.
 fn start_of(character: usize) -> f64 {
     character as f64 * 0.37 % 1.0
 }
@@ -377,14 +377,14 @@ fn spawn_bevys(world: &mut World, count: usize) {
     queue.apply(world);
 }
 
-/// Bytes that are in use.
+/// Bytes in use.
 static KEPT: AtomicIsize = AtomicIsize::new(0);
 
-/// The system's allocator, counting what is kept.
+/// The system's allocator, counting the bytes in use.
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator as it came; the count is an atomic number, which
-// allocates nothing itself.
+// SAFETY: every call is forwarded to the system's allocator unchanged. The count is an atomic number, so counting
+// never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         KEPT.fetch_add(layout.size() as isize, Relaxed);

@@ -1,4 +1,4 @@
-//! A steady frame allocates nothing: counted, not believed. A binary of its own, for its allocator.
+//! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
 use bevy_marionette::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton};
@@ -13,11 +13,11 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting what each thread asks of it.
+/// The system's allocator, counting each thread's allocations.
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator as it came; the count is a plain thread-local
-// number without a destructor, which allocates nothing itself.
+// SAFETY: every call is forwarded to the system's allocator unchanged. The count is a plain thread-local
+// number without a destructor, so counting never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -39,7 +39,7 @@ fn count(work: impl FnOnce()) -> usize {
 }
 
 #[test]
-fn a_controller_that_plays_on_asks_for_no_memory_events_or_not() {
+fn a_playing_controller_does_not_allocate_with_or_without_events() {
     let timing = |name: &str, keys: usize| {
         let mut timing = ClipTiming::new(name, 0.9);
         for i in 0..keys {
@@ -63,10 +63,10 @@ fn a_controller_that_plays_on_asks_for_no_memory_events_or_not() {
     assert!(controller.remove_track(run).is_some());
 }
 
-/// Whole frames in an app: what is asked for in them does not depend on how many characters there are.
+/// Whole frames in an app: the number of allocations doesn't depend on the number of characters.
 #[cfg(feature = "bevy")]
 #[test]
-fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
+fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
     use bevy::{
         camera::visibility::{SetViewVisibility, ViewVisibility},
         ecs::schedule::{Schedules, SingleThreadedExecutor},
@@ -82,7 +82,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
         prelude::{Character, CharacterSystems, PoseSharing, SkinnedCharacter, UpdateRate},
     };
 
-    // All on this thread, whose allocations are counted.
+    // Everything runs on this thread, whose allocations are counted.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin));
@@ -104,7 +104,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
     let clips = ["walk", "run"].map(|name| {
         let transforms = [pose(0.0), pose(0.3)].concat();
         let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
-        // So long that no round ends while it is looked at: events are made of memory.
+        // Too long to loop while we count: events allocate.
         SkeletalClip::new(ClipTiming::new(name, 600.0), &frames).unwrap()
     });
     let part = SkinPart { name: "skin".into(), palette: (0..20).collect(), ..SkinPart::default() };
@@ -134,7 +134,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
             (allocations, all.clone())
         };
         let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
-        // What Bevy asks for in a frame varies a little; were it one for each twentieth character, it would show.
+        // Bevy's own allocations vary a little. One per twenty characters would exceed this.
         let most = few + 60 * 396 / 20;
         assert!(many < most, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
         for entity in spawned {
@@ -145,7 +145,7 @@ fn a_frame_with_many_characters_asks_for_no_more_memory_than_one_with_few() {
 }
 
 #[test]
-fn a_warm_scratch_poses_characters_without_an_allocation() {
+fn a_warm_scratch_poses_characters_without_allocating() {
     let joint = |i: u16| Joint {
         name: format!("{i}").into(),
         parent: i.checked_sub(1),
@@ -176,13 +176,13 @@ fn a_warm_scratch_poses_characters_without_an_allocation() {
             ClipLayer { mode: BlendMode::Additive, ..layer(0.2) },
             ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..layer(0.7) },
         ];
-        // As many layers and joints as the largest, and fewer.
+        // With the largest number of layers, and with fewer.
         for layers in [&layers[..], &layers[..1], &[]] {
             Evaluate { overrides: &overrides, ik: &[limb, tail], ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
             Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &remap }.run(&mut palette);
         }
     };
-    assert_ne!(count(|| frame(0.0)), 0, "the counter counts");
+    assert_ne!(count(|| frame(0.0)), 0, "the counter does not count");
     assert_eq!(count(|| (1..100).for_each(|step| frame(f64::from(step) * 0.01))), 0);
 }

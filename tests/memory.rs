@@ -1,5 +1,5 @@
-//! Loading costs a multiple of the file's size, whatever the file claims: counted, not believed. A binary of its
-//! own, for its allocator.
+//! Measures the memory that loading takes: a bounded multiple of the file's size, whatever the file claims. A
+//! separate binary, because it replaces the global allocator.
 
 use bevy_marionette::{
     format::{
@@ -19,11 +19,11 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting the bytes each thread has in use.
+/// The system's allocator, counting the bytes that each thread has in use.
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator as it came; the counts are plain thread-local numbers
-// without destructors, which allocate nothing themselves.
+// SAFETY: every call is forwarded to the system's allocator unchanged. The counts are plain thread-local
+// numbers without destructors, so counting never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = IN_USE.get() + layout.size() as isize;
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes beyond those in use before, at most, while `work` runs.
+/// Returns the most bytes that `work` has in use at a time.
 fn peak(work: impl FnOnce()) -> usize {
     let before = IN_USE.get();
     PEAK.set(before);
@@ -49,7 +49,7 @@ fn peak(work: impl FnOnce()) -> usize {
     (PEAK.get() - before) as usize
 }
 
-/// Whether the file could be used.
+/// Returns `true` if the file loaded.
 type Load = fn(&[u8]) -> bool;
 
 fn load_m3d(source: &[u8]) -> bool {
@@ -73,7 +73,7 @@ fn load_manifest(source: &[u8]) -> bool {
     Manifest::parse("f.character.ron", source).is_ok()
 }
 
-/// An honest model: a sheet of vertices on a chain of bones, with a clip.
+/// A valid model: a sheet of vertices on a chain of bones, with a clip.
 fn sheet(bytes: usize) -> String {
     let vertices = (bytes / 330).max(4) as u32;
     let keys = vertices / 8;
@@ -106,7 +106,7 @@ fn sheet(bytes: usize) -> String {
 
 const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 1\nnumMeshes 1\njoints {\n\"a\" -1 ( 0 0 0 ) ( 0 0 0 )\n}\nmesh {\nshader \"\"\n";
 
-/// An honest mesh: a vertex, a weight and a triangle for each point of a sheet.
+/// A valid mesh: a vertex, a weight and a triangle for each point of a sheet.
 fn mesh(bytes: usize) -> String {
     let vertices = (bytes / 90).max(4);
     let mut text = MESH.to_owned();
@@ -119,7 +119,7 @@ fn mesh(bytes: usize) -> String {
     text + "}\n"
 }
 
-/// Every vertex names every weight.
+/// Every vertex uses every weight.
 fn shared_weights(bytes: usize) -> String {
     let many = bytes / 60;
     let mut text = MESH.to_owned();
@@ -130,7 +130,7 @@ fn shared_weights(bytes: usize) -> String {
     text + "}\n"
 }
 
-/// Joints that do not move, and frames without a number.
+/// Joints that don't move, and frames without numbers.
 fn empty_frames(bytes: usize) -> String {
     let (joints, frames) = (bytes / 60, bytes / 30);
     let mut text = "MD5Version 10\ncommandline \"\"\nframeRate 24\nnumAnimatedComponents 0\nhierarchy {\n".to_owned();
@@ -142,7 +142,7 @@ fn empty_frames(bytes: usize) -> String {
     text
 }
 
-/// An honest animation of 32 joints that all turn.
+/// A valid animation of 32 joints, all of which rotate.
 fn anim(bytes: usize) -> String {
     let frames = (bytes / (32 * 3 * 6)).max(1);
     let mut text = format!(
@@ -165,27 +165,27 @@ fn repeated(head: &str, line: &str, bytes: usize) -> String {
 }
 
 #[test]
-fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_holds() {
+fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
     let header =
         "***m3d-File-Header***\n#Materials 1\n#Vertices 4294967295\n#Triangles 4294967295\n#Bones 4294967295\n";
     let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 12] = [
-        ("an honest .m3d", load_m3d, Box::new(sheet)),
-        ("an honest .md5mesh", load_mesh, Box::new(mesh)),
-        ("an honest .md5anim", load_anim, Box::new(anim)),
+        ("a valid .m3d", load_m3d, Box::new(sheet)),
+        ("a valid .md5mesh", load_mesh, Box::new(mesh)),
+        ("a valid .md5anim", load_anim, Box::new(anim)),
         (".m3d: counts of four billion", load_m3d, Box::new(move |_| header.to_owned())),
-        (".m3d: materials without end", load_m3d, Box::new(|n| repeated("***Materials***\n", "Name:\n", n))),
+        (".m3d: materials repeated", load_m3d, Box::new(|n| repeated("***Materials***\n", "Name:\n", n))),
         (
-            ".m3d: clips without end",
+            ".m3d: clips repeated",
             load_m3d,
             Box::new(|n| repeated("***AnimationClips***\n", "AnimationClip a\n{\n}\n", n)),
         ),
         (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Colour: 1 2 3\n", n))),
         (".m3d: one line", load_m3d, Box::new(|n| "*".repeat(n))),
         (".md5mesh: shared weights", load_mesh, Box::new(shared_weights)),
-        (".md5mesh: submeshes without end", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),
+        (".md5mesh: submeshes repeated", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),
         (".md5anim: empty frames", load_anim, Box::new(empty_frames)),
         (
-            "manifest: clips without end",
+            "manifest: clips repeated",
             load_manifest,
             Box::new(|n| {
                 let mut text = "(model: \"a.m3d\", clips: {".to_owned();
@@ -201,11 +201,11 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_holds() {
             let text = make(size);
             let mut used = false;
             let peak = peak(|| used = load(text.as_bytes()));
-            assert!(used || !name.contains("honest"), "{name} was refused");
+            assert!(used || !name.contains("valid"), "{name} was refused");
             let times = peak as f64 / text.len() as f64;
             println!("{name:34} {:>10} {peak:>12} {times:>7.1}", text.len());
-            // Honest files cost what they hold, and little beside it.
-            let most = if name.contains("honest") { 8 * text.len() } else { (8 << 20).max(96 * text.len()) };
+            // Valid files take little more than what they contain.
+            let most = if name.contains("valid") { 8 * text.len() } else { (8 << 20).max(96 * text.len()) };
             if peak > most {
                 worst.push(format!("{name}: {peak} bytes for {}", text.len()));
             }

@@ -1,4 +1,4 @@
-//! Who is on stage, what they play, and what must be true of them.
+//! The characters in the scene, what they play, and what must be true of them.
 
 use super::{
     offscreen::character::{asset, palette, parts, pose, replace_by_skinned},
@@ -10,16 +10,16 @@ use bevy_marionette::{character::ModelPose, prelude::*};
 use image::RgbaImage;
 use std::{collections::HashMap, time::Duration};
 
-/// Frames that are played.
+/// Number of frames to play.
 pub const FRAMES: usize = 24;
 
 pub struct Cast {
-    /// Names are for reports.
+    /// The characters, with names for error messages.
     members: Vec<(&'static str, Entity)>,
-    /// What hangs on a socket, with its character and the socket's name.
+    /// Attached entities, each with its character and socket.
     carried: Vec<(Entity, Entity, &'static str)>,
     fading: Entity,
-    /// Each part's palette of the frame before.
+    /// Each part's palette in the previous frame.
     before: HashMap<Entity, Vec<Mat4>>,
 }
 
@@ -88,7 +88,7 @@ impl Cast {
         Self { members, carried, fading, before: HashMap::new() }
     }
 
-    /// What happens in the middle of the play.
+    /// Changes what plays, partway through.
     pub fn cue(&self, stage: &mut Stage, frame: usize) {
         if frame == FRAMES - 10
             && let Some(mut controller) = stage.world().get_mut::<AnimationController>(self.fading)
@@ -97,8 +97,8 @@ impl Cast {
         }
     }
 
-    /// The palettes on the GPU beside those worked out here, bit for bit; and the previous frame's buffer
-    /// beside what this was in the previous frame. Returns all matrices in order.
+    /// Checks that the palettes on the GPU equal those computed here, bit for bit, and that the previous frame's
+    /// buffer equals what they were then. Returns all matrices in order.
     pub fn check_joints(&mut self, stage: &mut Stage, wrong: &mut Vec<String>) -> Vec<Mat4> {
         let mut all = Vec::new();
         for &(name, entity) in &self.members {
@@ -109,7 +109,7 @@ impl Cast {
                 if !same_bits(&found, &expected) {
                     wrong.push(format!("{name}, part {part}: the joint buffer is not the palette"));
                 }
-                // The same in the plainest arithmetic: the fast path must not be wrong on both sides.
+                // Compare with plain arithmetic too, in case the fast path is wrong on both sides.
                 let off = found.iter().zip(&plain).flat_map(|(a, b)| (*a - *b).abs().to_cols_array());
                 let off = off.fold(0.0, f32::max);
                 if off.is_nan() || off > 1e-4 {
@@ -142,20 +142,20 @@ impl Cast {
         }
     }
 
-    /// Hides the cast and shows meshes bent by the CPU in its place; returns those and what was carried.
+    /// Replaces the characters by meshes skinned on the CPU; returns those and the attached entities.
     pub fn replace_by_skinned(&self, stage: &mut Stage) -> Vec<Entity> {
         let mut shown: Vec<Entity> = self.carried.iter().map(|&(carried, ..)| carried).collect();
         for &(_, entity) in &self.members {
             shown.extend(replace_by_skinned(stage.world(), entity));
         }
-        // Their place stays known though their character is hidden.
+        // Attached entities keep their transforms while their character is hidden.
         for &(carried, ..) in &self.carried {
             stage.world().entity_mut(carried).insert(Visibility::Visible);
         }
         shown
     }
 
-    /// Each of the cast is in the picture, where the camera should see it.
+    /// Checks that every character is in the picture, where the camera should see it.
     pub fn check_visible(&self, stage: &mut Stage, drawn: &RgbaImage, empty: &RgbaImage, wrong: &mut Vec<String>) {
         println!("| character | joints | parts | matrices | pixels |");
         println!("| --- | --- | --- | --- | --- |");
@@ -183,7 +183,7 @@ impl Cast {
     }
 }
 
-/// A part's palette by the definition.
+/// Returns a part's palette, computed from its definition.
 fn plain_palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4> {
     let model = pose(world, character);
     let asset = asset(world, character);
@@ -198,7 +198,7 @@ fn same_bits(a: &[Mat4], b: &[Mat4]) -> bool {
     a.len() == b.len() && !a.is_empty() && a.iter().zip(b).all(|(a, b)| bits(a) == bits(b))
 }
 
-/// Where the character's joints are in the picture.
+/// Returns the positions of the character's joints in the picture.
 fn corners(stage: &mut Stage, character: Entity) -> Vec<Vec2> {
     let camera = stage.camera;
     let world = stage.world();

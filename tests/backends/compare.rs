@@ -1,21 +1,21 @@
-//! What is written about a run, and two such runs side by side.
+//! Saves the results of a run, and compares two of them.
 
 use super::offscreen::picture::differences;
 use bevy::prelude::Mat4;
 use image::RgbaImage;
 use std::{fmt, fs, path::Path};
 
-/// How far two pictures are apart.
+/// The difference between two pictures.
 pub struct Apart {
-    /// Largest difference of a channel, of 255.
+    /// Largest difference of a channel, 0 to 255.
     pub most: u8,
     /// Pixels that differ at all.
     pub differ: u32,
-    /// Pixels that differ by more than is allowed.
+    /// Pixels that differ by more than allowed.
     pub beyond: u32,
     allowed: u8,
     pixels: u32,
-    /// Where the first of those are.
+    /// Where the first few of those are.
     places: Vec<(u32, u32)>,
 }
 
@@ -43,7 +43,7 @@ pub fn pictures_apart(a: &RgbaImage, b: &RgbaImage, allowed: u8) -> Apart {
     apart
 }
 
-/// Leaves a run's results for [`compare`].
+/// Saves a run's results for [`compare`].
 pub fn save(out: &Path, adapter: &str, joints: &[Mat4], pictures: [(&str, &RgbaImage); 4]) {
     fs::create_dir_all(out).expect("the folder can be made");
     fs::write(out.join("adapter.txt"), adapter).expect("the folder can be written");
@@ -54,7 +54,7 @@ pub fn save(out: &Path, adapter: &str, joints: &[Mat4], pictures: [(&str, &RgbaI
     }
 }
 
-/// Prints the table of two runs, and returns what is wrong.
+/// Prints a table that compares two runs, and returns what is wrong.
 pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     let read = |folder: &Path, file: &str| {
         fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{}: {error}", folder.join(file).display()))
@@ -93,7 +93,7 @@ pub fn compare(first: &Path, second: &Path) -> Vec<String> {
         }
         [a, b]
     });
-    // Where the GPU's skin is apart, the CPU's must be too: then it is not the skinning.
+    // If pixels skinned on the CPU differ in the same places, skinning isn't the cause.
     let [_, [drawn_a, drawn_b], [cpu_a, cpu_b], _] = &pictures;
     let both = differences(drawn_a, drawn_b).zip(differences(cpu_a, cpu_b));
     let only_drawn = both.filter(|&(drawn, cpu)| drawn > 2 && cpu <= 2).count();
@@ -104,7 +104,7 @@ pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     wrong
 }
 
-/// Pixels of a picture with textures and shadows that may differ by more than 2/255, whoever skins: at the rim of a
-/// shadow one rounding of a depth decides, between two mip levels one of a derivative. Two did when this was written;
-/// without textures and shadows none may.
+/// Pixels that may differ by more than 2/255 in a picture with textures and shadows, wherever skinning happens: at the
+/// edge of a shadow, rounding of a depth decides, and between two mip levels, rounding of a derivative. There were two
+/// when this was written. Without textures and shadows, none may differ.
 const ROUNDINGS: u32 = 5;

@@ -1,17 +1,17 @@
-//! One scene, whatever graphics API draws it.
+//! Draws one scene on any graphics API and checks the result.
 //!
-//! Characters of both formats with blends, masks, sockets and more joints than a palette holds are played
-//! headless. Checked here: the joint buffer, read back from the GPU, equals the CPU's palettes bit for bit;
-//! the picture equals one of the same meshes skinned on the CPU; nobody logged an error; and
-//! `render_plugin()` took the API it promises.
+//! Plays characters of both formats, with blends, masks, sockets and more joints than fit in a palette, without a
+//! window. The joint buffer, read back from the GPU, must equal the CPU's palettes bit for bit; the picture must
+//! equal one of the same meshes skinned on the CPU; nothing may log an error; and `render_plugin()` must have
+//! selected the API it promises.
 //!
 //! ```text
 //! cargo test --test backends                              render and check
-//! cargo test --test backends -- --out FOLDER              and leave pictures and joints in FOLDER
-//! cargo test --test backends -- --compare FOLDER FOLDER   two such folders, say of DX12 and of Vulkan
+//! cargo test --test backends -- --out FOLDER              also save pictures and joints to FOLDER
+//! cargo test --test backends -- --compare FOLDER FOLDER   compare two such folders, such as DX12's and Vulkan's
 //! ```
 //!
-//! `.ci/dx12` runs it under Wine, on DX12 and on Vulkan. What is unusual in [`stage`] is for Wine's sake.
+//! `.ci/dx12` runs this under Wine, on DX12 and on Vulkan. The unusual settings in [`stage`] are for Wine.
 
 mod cast;
 mod compare;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     finish(render(out))
 }
 
-/// The part of the test harness's manners that cargo and nextest rely on.
+/// Implements what cargo and nextest expect of a test harness.
 fn is_asked_for(arguments: &[String]) -> bool {
     if arguments.iter().any(|argument| argument == "--list") {
         if !arguments.iter().any(|argument| argument == "--ignored") {
@@ -54,13 +54,13 @@ fn is_asked_for(arguments: &[String]) -> bool {
     filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
 }
 
-/// Says what was wrong, if anything was.
+/// Prints what was wrong, if anything.
 fn finish(wrong: Vec<String>) -> ExitCode {
     if wrong.is_empty() {
         println!("passed");
         return ExitCode::SUCCESS;
     }
-    // The first differences tell as much as all of them.
+    // The first differences are as informative as all of them.
     wrong.iter().take(12).for_each(|line| println!("FAILED: {line}"));
     if wrong.len() > 12 {
         println!("FAILED: and {} more", wrong.len() - 12);
@@ -78,7 +78,7 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
     for frame in 0..cast::FRAMES {
         cast.cue(&mut stage, frame);
         stage.update();
-        // Where all have been in view for some frames, and play all they have.
+        // By now, everything has been in view for a few frames and plays all its tracks.
         if frame >= cast::FRAMES - 6 {
             joints = cast.check_joints(&mut stage, &mut wrong);
             compared += joints.len();
@@ -98,7 +98,7 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
 
     let apart = compare::pictures_apart(&drawn, &by_cpu, 2);
     println!("picture beside the CPU's skin: {apart}");
-    // Edges may fall on the other side of a pixel's middle: the sums are the same, in another order.
+    // Edges may fall on the other side of a pixel's center: the CPU sums in a different order.
     if apart.beyond > drawn.width() * drawn.height() / 2000 {
         wrong.push(format!("the picture is not that of the meshes skinned on the CPU: {apart}"));
     }

@@ -1,4 +1,4 @@
-//! A character of more joints than one palette holds: a snake, one joint every 12 mm.
+//! A character with more joints than fit in one palette: a snake with a joint every 12 mm.
 
 use bevy::prelude::*;
 use bevy_marionette::{
@@ -12,7 +12,7 @@ pub const JOINTS: usize = 320;
 const SPACING: f32 = 0.0125;
 const SIDES: usize = 8;
 
-/// Along +X, its one submesh bound to all joints, so that the import must split it.
+/// The snake lies along +X. Its single submesh is bound to all joints, so importing must split it.
 pub fn snake() -> Model {
     let joints = (0..JOINTS).map(|i| Md5Joint {
         name: format!("vertebra.{i}"),
@@ -21,7 +21,7 @@ pub fn snake() -> Model {
         orientation: [0.0; 3],
     });
     let mesh = Md5Mesh { joints: joints.collect(), meshes: vec![skin()], ..Md5Mesh::default() };
-    // Y up, so that nothing is turned.
+    // Y is up, so that nothing is rotated.
     let settings = ImportSettings { up: UpAxis::Y, ..ImportSettings::default() };
     let mut model = from_md5("snake", &mesh, &settings).expect("the snake is whole").model;
     assert!(model.parts.len() >= 2, "one palette cannot hold {JOINTS} joints");
@@ -33,7 +33,7 @@ pub fn snake() -> Model {
     model
 }
 
-/// Thin at both ends; each ring between two joints belongs half to either.
+/// Thin at both ends; each ring between two joints is influenced equally by both.
 fn skin() -> Md5Submesh {
     let mut submesh = Md5Submesh { name: Some("scales".into()), shader: "green".into(), ..Md5Submesh::default() };
     let rings = JOINTS - 1;
@@ -60,7 +60,7 @@ fn skin() -> Md5Submesh {
     submesh
 }
 
-/// A wave that runs through the body once a second.
+/// A wave that runs through the body once per second.
 fn slither(model: &Model) -> SkeletalClip {
     const FRAMES: usize = 31;
     let turn = |frame: usize, joint: usize| {

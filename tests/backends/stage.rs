@@ -1,8 +1,8 @@
 //! A lit floor, a camera without a window, and frames taken one at a time.
 //!
-//! Four settings are for Wine, whose Direct3D lacks what they switch off: multisampled depth, indirect
-//! drawing with constants (silently nothing is drawn), light clustering on the GPU, which needs it too, and
-//! textures of shared exponents (RGB9E5), of which one tonemapper's table is.
+//! Four settings are for Wine, whose Direct3D lacks what they disable: multisampled depth, indirect drawing with
+//! constants (which silently draws nothing), light clustering on the GPU, which needs the same, and textures with
+//! shared exponents (RGB9E5), which one tonemapper's table uses.
 
 use super::offscreen::Offscreen;
 use bevy::{
@@ -25,7 +25,7 @@ use std::{
 
 pub const SIZE: UVec2 = UVec2::new(960, 540);
 
-/// Seconds from frame to frame.
+/// Seconds per frame.
 pub const STEP: f32 = 1.0 / 30.0;
 
 pub struct Stage(Offscreen);
@@ -55,10 +55,10 @@ impl Stage {
             Transform::from_xyz(0.0, 1.8, -5.7).looking_at(Vec3::new(0.0, 0.68, 0.0), Vec3::Y),
         );
         let mut stage = Self(Offscreen::new(SIZE, log, camera));
-        // The clock stands until the cast is there.
+        // The clock is stopped until all characters are loaded.
         stage.pause();
         stage.app.add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| settings.gpu_clustering = None);
-        // Bevy uploads every tonemapper's table, whichever is used.
+        // Bevy uploads every tonemapper's table, even unused ones.
         stage.app.add_systems(Startup, |mut images: ResMut<Assets<Image>>, tables: Res<TonemappingLuts>| {
             images.remove(&tables.tony_mc_mapface);
         });
@@ -82,7 +82,7 @@ impl Stage {
         stage
     }
 
-    /// The adapter in words; and what is wrong if it is not of the API that was to be taken.
+    /// Returns a description of the adapter, and an error if it doesn't use the expected API.
     pub fn adapter(&self) -> (String, Vec<String>) {
         let info = &**self.app.world().resource::<RenderAdapterInfo>();
         let taken = Backends::from(info.backend);
@@ -102,7 +102,7 @@ impl Stage {
         (text, wrong)
     }
 
-    /// Waits for a character with all its textures.
+    /// Loads a character, and waits for it and all its textures.
     pub fn load(&mut self, path: &str) -> Handle<Character> {
         let handle = self.world().resource::<AssetServer>().load::<Character>(path.to_owned());
         for _ in 0..3000 {
@@ -134,7 +134,7 @@ impl Stage {
         }
     }
 
-    /// Takes away shadows and textures, whose rounding is each backend's own affair; returns the materials.
+    /// Removes shadows and textures, whose rounding depends on the backend; returns the materials.
     pub fn strip(&mut self) -> Vec<(AssetId<StandardMaterial>, StandardMaterial)> {
         self.set_shadows(false);
         let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
@@ -166,7 +166,7 @@ impl Stage {
     }
 }
 
-/// What was logged, as text.
+/// The log, as text.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 struct ToLog;
@@ -186,10 +186,10 @@ fn listen(_: &mut App) -> Option<BoxedLayer> {
     Some(Box::new(fmt::Layer::default().with_ansi(false).with_writer(|| ToLog)))
 }
 
-/// wgpu asks for `IDXGIFactoryMedia`, which Wine has not, and does without it.
+/// wgpu asks for `IDXGIFactoryMedia`, which Wine doesn't have, and works without it.
 const NOISE: &str = "create_factory_media failed";
 
-/// All that was logged as an error: wgpu's validation says it so.
+/// Returns everything that was logged as an error, as wgpu's validation does.
 pub fn logged_errors() -> Vec<String> {
     let log = LOG.lock().unwrap();
     let log = String::from_utf8_lossy(&log);

@@ -1,4 +1,4 @@
-//! Tests of the rooms that know no Bevy, through their public face.
+//! Tests of the modules that build without Bevy, through their public API.
 
 mod compression;
 mod controller_rules;

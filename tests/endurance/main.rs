@@ -1,7 +1,7 @@
-//! Hours of an app's life in short: characters spawned, despawned, swapped, faded, sought and reloaded,
-//! some from files that were damaged. Nothing panics, nothing grows, nothing is missed.
+//! A long session of an app at high speed: characters are spawned, despawned, swapped, faded, sought and reloaded at
+//! random, some from damaged files. Nothing may panic, leak or miss a callback.
 //!
-//! The long run, 500 characters for 30 simulated minutes:
+//! To run the long version, 500 characters for 30 simulated minutes:
 //!
 //! ```sh
 //! cargo test --test endurance -- --ignored --nocapture
@@ -30,12 +30,12 @@ use std::{
 use support::*;
 use tempfile::TempDir;
 
-/// The system's allocator, which knows how many bytes are in use.
+/// The system's allocator, counting the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size() as isize, Relaxed);
@@ -64,7 +64,7 @@ fn write(folder: &Path, file: &str, bytes: impl AsRef<[u8]>) {
     fs::write(folder.join(file), bytes).unwrap();
 }
 
-/// The chain in both formats, two clips and a manifest.
+/// Writes the chain in both formats, two clips and a manifest.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let model = chain(&clips());
@@ -78,25 +78,25 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Callbacks that were heard of each track.
+/// Callbacks received, by track.
 #[derive(Resource, Default)]
 struct Tally(HashMap<(Entity, TrackId), u64>);
 
-/// A character whose callbacks are known beforehand, whatever happens to it: its `walk` fires at 0.25 s and 0.75 s
-/// of each second, forwards and backwards.
+/// A character whose callbacks are predictable, whatever happens to it: its `walk` fires at 0.25 s and 0.75 s of each
+/// second, forward and backward.
 struct Witness {
     entity: Entity,
     track: TrackId,
-    /// Where in the clip it was when something last happened to it, unwrapped, and when that was.
+    /// Its unwrapped position when something last happened to it; `at` is when that was.
     position: f64,
     at: f64,
     speed: f64,
-    /// Callbacks due until then.
+    /// Callbacks expected until then.
     due: u64,
 }
 
 impl Witness {
-    /// Counts what was due until `now`.
+    /// Counts the callbacks expected until `now`.
     fn follow(&mut self, now: f64) {
         let before = |position: f64| (position - 0.25).floor() + (position - 0.75).floor();
         let position = self.position + self.speed * (now - self.at);
@@ -109,9 +109,9 @@ struct Run {
     app: TestApp,
     folder: TempDir,
     random: fastrand::Rng,
-    /// From files, and made in code.
+    /// Loaded from files, and built in code.
     handles: [Handle<Character>; 3],
-    /// Two of the same clips, for the witnesses.
+    /// Two characters with the same clips, for the witnesses.
     in_code: [Handle<Character>; 2],
     actors: Vec<Entity>,
     witnesses: Vec<Witness>,
@@ -119,7 +119,7 @@ struct Run {
     reloads: usize,
     broken: usize,
     heard: u64,
-    /// Callbacks of witnesses that were due and came.
+    /// Callbacks of witnesses that were expected and received.
     expected: u64,
 }
 
@@ -153,11 +153,11 @@ impl Run {
             heard: 0,
             expected: 0,
         };
-        // One broken save before anything is measured: the standard library keeps the symbols that it looked up
-        // for an error's backtrace.
+        // Load a broken file before measuring: the standard library keeps the symbols that it looks up for the
+        // error's backtrace.
         (0..2).for_each(|_| run.reload());
         run.app.wait("the error", |_| !logged("one.character.ron").is_empty());
-        // To every second one everything happens; of the others the callbacks are known.
+        // Anything may happen to every second character; the callbacks of the others are predictable.
         for _ in 0..characters / 2 {
             run.spawn();
             let witness = run.witness();
@@ -180,14 +180,14 @@ impl Run {
         self.actors.push(entity);
     }
 
-    /// One frame, in which a few things happen to characters picked by chance.
+    /// Runs a frame in which a few things happen to random characters.
     fn frame(&mut self) {
         for _ in 0..1 + self.actors.len() / 100 {
             self.happen();
             self.happen_to_a_witness();
         }
         let dt = if self.random.u32(..300) == 0 { 2.0 } else { 0.01 + 0.05 * self.random.f64() };
-        // Whole nanoseconds, as Bevy's time has them.
+        // Whole nanoseconds, like Bevy's time.
         let dt = (dt * 1e9).round() * 1e-9;
         self.now += dt;
         self.app.update(dt);
@@ -258,7 +258,7 @@ impl Run {
         }
     }
 
-    /// What changes where a witness is in its clip, and what must not.
+    /// Does something that changes a witness's position, or something that must not.
     fn happen_to_a_witness(&mut self) {
         let index = self.random.usize(..self.witnesses.len());
         let witness = &mut self.witnesses[index];
@@ -306,7 +306,7 @@ impl Run {
         }
     }
 
-    /// That as many callbacks of a witness were heard as were due.
+    /// Checks that a witness received as many callbacks as expected.
     fn check_witness(&mut self, index: usize) {
         let now = self.now;
         let witness = &mut self.witnesses[index];
@@ -315,13 +315,13 @@ impl Run {
         let heard = self.app.world().resource_mut::<Tally>().0.get(&key).copied().unwrap_or(0);
         assert_eq!(heard, self.witnesses[index].due, "callbacks of witness {index} after {now} s");
         self.expected += heard;
-        // Counted; the entity may go.
+        // Start over, because the entity may be despawned.
         self.app.world().resource_mut::<Tally>().0.remove(&key);
         self.witnesses[index].due = 0;
     }
 
-    /// Saves a file again, one time in a hundred (and the second time, so that short runs have one) cut or
-    /// scribbled over.
+    /// Saves a file again. One time in a hundred (and the second time, so that short runs include it), the file is
+    /// truncated or corrupted.
     fn reload(&mut self) {
         self.reloads += 1;
         let mut text = MANIFEST.replace("0.25", &format!("{:.2}", 0.1 + 0.8 * self.random.f64())).into_bytes();
@@ -338,7 +338,7 @@ impl Run {
         self.app.server().reload("one.character.ron");
     }
 
-    /// Bytes in use once nothing is under way any more.
+    /// Returns the bytes in use when all pending work is done.
     fn in_use(&mut self) -> isize {
         for _ in 0..20 {
             self.app.update(0.0);
@@ -364,7 +364,7 @@ impl Run {
     }
 }
 
-/// Runs, looks four times on the way, and tells memory and the cost of a frame at each.
+/// Runs a session in four quarters, and prints memory and frame time after each.
 fn endure(characters: usize, seconds: f64) {
     let mut run = Run::new(characters);
     let mut measured = Vec::new();
@@ -383,11 +383,15 @@ fn endure(characters: usize, seconds: f64) {
     }
     let Run { reloads, broken, heard, expected, now, .. } = run;
     println!(
-        "{characters} characters, {now:.0} s in {frames} frames: {heard} events, of which {expected} were \
-         foretold, {reloads} reloads ({broken} broken)"
+        "{characters} characters, {now:.0} s in {frames} frames: {heard} callbacks, of which {expected} were \
+         predicted, {reloads} reloads ({broken} broken)"
     );
     for (bytes, cost) in &measured {
-        println!("  {:.2} MiB in use, {:.0} µs a frame (median)", *bytes as f64 / 1048576.0, cost.as_secs_f64() * 1e6);
+        println!(
+            "  {:.2} MiB in use, {:.0} µs per frame (median)",
+            *bytes as f64 / 1048576.0,
+            cost.as_secs_f64() * 1e6
+        );
     }
     assert!(broken > 0 && heard > expected && expected > 0);
     // The first quarter fills pools and buffers.
@@ -397,12 +401,12 @@ fn endure(characters: usize, seconds: f64) {
 }
 
 #[test]
-fn two_minutes_of_chance_break_nothing_and_leave_nothing_behind() {
+fn two_random_minutes_break_nothing_and_leak_nothing() {
     endure(40, 120.0);
 }
 
 #[test]
-#[ignore = "half an hour of 500 characters: some minutes"]
-fn half_an_hour_of_500_characters_breaks_nothing_and_leaves_nothing_behind() {
+#[ignore = "takes several minutes"]
+fn half_an_hour_of_500_characters_breaks_nothing_and_leaks_nothing() {
     endure(500, 1800.0);
 }
