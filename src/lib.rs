@@ -146,6 +146,7 @@ pub mod format;
 pub mod import;
 pub mod model;
 pub mod pose;
+mod spelling;
 
 #[cfg(feature = "bevy")]
 pub mod asset;

@@ -2,7 +2,7 @@
 //! say so.
 
 use super::{CharacterParts, SkinnedCharacter};
-use crate::{asset::Character, controller::AnimationController, format::nearest};
+use crate::{asset::Character, controller::AnimationController, spelling::did_you_mean};
 use bevy::{platform::collections::HashSet, prelude::*};
 
 /// Warns of every unknown mask once for each version of an asset.
@@ -29,8 +29,8 @@ pub(super) fn warn_of_unknown(
             }
             let mut names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
             names.sort_unstable();
-            let hint = match nearest(mask, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
+            let hint = match did_you_mean(mask, known()) {
+                Some(hint) => hint,
                 None if names.is_empty() => "it has none".to_owned(),
                 None => format!("it has {}", names.join(", ")),
             };

@@ -8,9 +8,7 @@ mod diagnostic;
 mod lexer;
 pub mod m3d;
 pub mod md5;
-mod spelling;
 
 pub(crate) use diagnostic::line_and_column;
 pub use diagnostic::{Diagnostic, FormatError, Parsed, Reporter, Severity};
 pub use lexer::{Lexer, Token, TokenKind, Unexpected};
-pub(crate) use spelling::nearest;

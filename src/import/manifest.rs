@@ -2,8 +2,9 @@
 
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
-    format::{Diagnostic, FormatError, line_and_column, nearest},
+    format::{Diagnostic, FormatError, line_and_column},
     model::PlaybackMode,
+    spelling::did_you_mean,
 };
 use glam::{EulerRot, Quat, Vec3};
 use ron::{error::SpannedError, extensions::Extensions};
@@ -231,9 +232,10 @@ fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
 
 fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
     use ron::Error;
-    let did_you_mean = |found: &str, known: &'static [&'static str]| match nearest(found, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    let did_you_mean = |found: &str, known: &'static [&'static str]| {
+        did_you_mean(found, known.iter().copied()).unwrap_or_else(|| {
+            format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        })
     };
     match error {
         Error::NoSuchStructField { expected, found, .. } => {

@@ -2,9 +2,10 @@
 
 use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
-    format::{Diagnostic, FormatError, m3d, md5, nearest},
+    format::{Diagnostic, FormatError, m3d, md5},
     model::{JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
+    spelling::did_you_mean,
 };
 use glam::{Affine3A, Quat, Vec3};
 use std::{
@@ -255,8 +256,8 @@ fn find_clip<'s>(
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
         let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         let known = clips.iter().map(|clip| &*clip.timing.name);
-        FormatError::one(match nearest(wanted, known) {
-            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+        FormatError::one(match did_you_mean(wanted, known) {
+            Some(hint) => error.with_hint(hint),
             None if entry.file.is_none() => {
                 error.with_hint("a clip of another file needs that file: `file: \"walk.md5anim\"`")
             }

@@ -1,6 +1,7 @@
 //! Joints, parents first.
 
 use super::{JointTransform, SoaTransform};
+use crate::spelling::nearest;
 use glam::Affine3A;
 use std::{ops::Range, sync::Arc};
 
@@ -173,33 +174,8 @@ impl Skeleton {
         Self { names: all.into(), ..self.clone() }
     }
 
-    /// The joint name that a misspelt one most likely meant, if any comes close.
-    pub fn nearest_name(&self, name: &str) -> Option<&Arc<str>> {
-        // Names of files gone wrong can be as long as the file.
-        const LONGEST: usize = 64;
-        if name.len() > LONGEST {
-            return None;
-        }
-        let wanted = name.to_lowercase();
-        let near = |candidate: &&Arc<str>| edit_distance(&wanted, &candidate.to_lowercase());
-        // A third of the letters may be wrong before a guess helps nobody.
-        let limit = (name.chars().count() / 3).max(1);
-        self.names.iter().filter(|name| name.len() <= LONGEST).min_by_key(near).filter(|best| near(best) <= limit)
+    /// Returns the joint name that a misspelled `name` most likely means, if any is close to it.
+    pub fn nearest_name(&self, name: &str) -> Option<&str> {
+        nearest(name, self.names.iter().map(|name| &**name))
     }
-}
-
-/// Levenshtein's distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -396,6 +396,16 @@ mesh {
     }
 
     #[test]
+    fn warnings_beyond_the_limit_are_counted() {
+        let lines: String = (0..70).map(|i| format!("\todd{i} 1\n")).collect();
+        let source = TRIANGLE.replace("\tnumverts", &format!("{lines}\tnumverts"));
+        let warnings = warnings(&source);
+        assert_eq!(warnings.len(), 50);
+        assert_eq!(warnings[48], "61: unknown keyword `odd48`; its line is skipped");
+        assert_eq!(warnings[49], "0: 21 more warnings are not listed");
+    }
+
+    #[test]
     fn what_is_no_md5_mesh_is_named_for_what_it_is() {
         let report = |source: &str| parse_mesh("a", source.as_bytes()).unwrap_err().to_string();
         assert!(report("").contains("the file is empty"));

@@ -4,7 +4,10 @@
 //! up to [`Reporter::MAX_ERRORS`]; what it returns then is never looked at, and items that could not
 //! be read stand in as defaults to keep the numbering.
 
-use crate::format::{FormatError, Lexer, Parsed, Reporter, TokenKind, Unexpected};
+use crate::{
+    format::{FormatError, Lexer, Parsed, Reporter, TokenKind, Unexpected},
+    spelling::did_you_mean,
+};
 
 /// Which of the two files the caller asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,19 +63,12 @@ pub(super) struct Reader<'a> {
     pub lexer: Lexer<'a>,
     kind: Kind,
     reporter: Reporter<'a>,
-    warnings: usize,
     recovered_at: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(file: &str, source: &'a [u8], kind: Kind) -> Self {
-        Self {
-            lexer: Lexer::with_comments(source),
-            kind,
-            reporter: Reporter::new(file, source),
-            warnings: 0,
-            recovered_at: None,
-        }
+        Self { lexer: Lexer::with_comments(source), kind, reporter: Reporter::new(file, source), recovered_at: None }
     }
 
     /// The parser's answer.
@@ -99,14 +95,10 @@ impl<'a> Reader<'a> {
         if self.reporter.is_full() { Err(Stop) } else { Ok(()) }
     }
 
-    /// Notes a warning. Counting lines costs a pass over the file, so past the number that is kept
-    /// nothing is done.
+    /// Reports a warning.
     #[cold]
     pub fn warn(&mut self, offset: usize, message: impl Into<String>, context: impl Into<String>) {
-        self.warnings += 1;
-        if self.warnings <= Reporter::MAX_WARNINGS {
-            self.reporter.warning(offset, message).context = context.into();
-        }
+        self.reporter.warning(offset, message).context = context.into();
     }
 
     /// Notes an error that ends the parse.
@@ -166,7 +158,7 @@ impl<'a> Reader<'a> {
             TokenKind::Word(word) if word.eq_ignore_ascii_case(b"MD5Version") => {}
             found => {
                 let hint = self.foreign().map(str::to_owned).unwrap_or_else(|| match found {
-                    TokenKind::Word(word) => near(word, &["MD5Version"]).map_or(starts, did_you_mean),
+                    TokenKind::Word(word) => hint(word, &["MD5Version"]).unwrap_or(starts),
                     _ => starts,
                 });
                 return Err(self.fatal(token.offset, format!("expected `MD5Version 10`, found {found}"), hint));
@@ -232,8 +224,8 @@ impl<'a> Reader<'a> {
             return Err(self.fatal(offset, message, hint));
         }
         self.lexer.skip_line();
-        if let Some(near) = near(word, known) {
-            return self.error(offset, format!("unknown keyword {found}"), context, did_you_mean(near));
+        if let Some(hint) = hint(word, known) {
+            return self.error(offset, format!("unknown keyword {found}"), context, hint);
         }
         if word.first().is_some_and(u8::is_ascii_alphabetic) {
             self.warn(offset, format!("unknown keyword {found}; its line is skipped"), context);
@@ -304,34 +296,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn did_you_mean(word: &str) -> String {
-    format!("did you mean `{word}`?")
-}
-
-/// The known word that `word` is a slip of the fingers away from.
-fn near<'k>(word: &[u8], known: &[&'k str]) -> Option<&'k str> {
-    let allowed = if word.len() < 5 { 1 } else { 2 };
-    let best = known.iter().map(|k| (distance(word, k.as_bytes()), *k)).min_by_key(|(d, _)| *d)?;
-    (best.0 <= allowed).then_some(best.1)
-}
-
-/// Letters to insert, drop or change to get from `a` to `b`, ignoring case; words of over 32 bytes
-/// are far from everything.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    if a.len() > 32 || b.len() > 32 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+/// The keyword that `word` probably means.
+fn hint(word: &[u8], known: &[&str]) -> Option<String> {
+    did_you_mean(&String::from_utf8_lossy(word), known.iter().copied())
 }
 
 /// Items that carry their own number, such as `vert 12 …`.
@@ -444,12 +411,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_near_and_other_words_are_not() {
-        assert_eq!(near(b"numvert", &["numtris", "numverts"]), Some("numverts"));
-        assert_eq!(near(b"MESH", &["mesh"]), Some("mesh"));
-        assert_eq!(near(b"wieght", &["vert", "weight"]), Some("weight"));
-        assert_eq!(near(b"material", &["vert", "mesh"]), None);
-        assert_eq!(near(&[b'x'; 5000], &["mesh"]), None);
+    fn a_misspelled_keyword_is_an_error_and_another_word_is_not() {
+        assert_eq!(hint(b"numvert", &["numtris", "numverts"]).as_deref(), Some("did you mean `numverts`?"));
+        assert_eq!(hint(b"MESH", &["mesh"]).as_deref(), Some("did you mean `mesh`?"));
+        assert_eq!(hint(b"wieght", &["vert", "weight"]).as_deref(), Some("did you mean `weight`?"));
+        assert_eq!(hint(b"material", &["vert", "mesh"]), None);
     }
 
     #[test]
@@ -461,7 +427,7 @@ mod tests {
                 run.push(n, 0, n);
             }
             let items = run.finish(&mut reader, "vert", "numverts", "").unwrap();
-            (items, reader.warnings)
+            (items, reader.finish(()).map_or(0, |parsed| parsed.warnings.len()))
         };
         assert_eq!(run(&[0, 1, 2]), (Some(vec![0, 1, 2]), 0));
         assert_eq!(run(&[2, 0, 1]), (Some(vec![0, 1, 2]), 0));

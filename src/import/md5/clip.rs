@@ -5,7 +5,6 @@ use crate::{
     format::{
         Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
-        nearest,
     },
     import::{
         Hand, ImportSettings, UpAxis,
@@ -14,6 +13,7 @@ use crate::{
         subframes::{subdivide, subdivide_parts},
     },
     model::{ClipFrames, ClipParts, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
+    spelling::nearest,
 };
 use glam::{DAffine3, Vec3};
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,6 @@
-//! Labels: compared the way exporters write them, which is freely.
+//! Labels, compared loosely: exporters spell them in many ways.
+
+use crate::spelling;
 
 /// The letters and digits of a label in lower case: `#Tex-Coords:` and `texcoords` are one.
 fn letters(label: &[u8]) -> impl Iterator<Item = u8> {
@@ -30,57 +32,20 @@ pub(super) fn index(rest: &[u8]) -> Option<u32> {
     if digits.starts_with(|c: char| c.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 
-/// The name that `label` was probably meant to be.
+/// Returns the name that `label` probably means.
 ///
-/// Hands slip within a word: the first letter must be right, and a label that only goes on where a
-/// name ends (`Tex-Coords2`, `TangentV`) is another label.
+/// The first letter of a misspelled label is right, and a label that goes on where a name ends
+/// (`Tex-Coords2`, `TangentV`) is another label.
 pub(super) fn nearest(label: &[u8], names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
-    let (label, length) = short(label)?;
-    let label = &label[..length];
-    let allowed = if length <= 4 { 1 } else { 2 };
-    let mut best = None;
-    for name in names {
-        let Some((letters, length)) = short(name.as_bytes()) else { continue };
-        let letters = &letters[..length];
-        let alike = letters.first() == label.first() && !label.starts_with(letters);
-        if !alike || letters.len().abs_diff(label.len()) > allowed {
-            continue;
-        }
-        let distance = distance(label, letters);
-        // Short names lie near to each other: at least half of one must be right.
-        let close = distance <= allowed && 2 * distance <= letters.len().min(label.len());
-        if close && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, name));
-        }
-    }
-    best.map(|(_, name)| name)
-}
-
-/// The most letters of a label that can be misspelt.
-const LONGEST: usize = 24;
-
-/// The letters of a label and how many they are, if it is not too long.
-fn short(label: &[u8]) -> Option<([u8; LONGEST], usize)> {
-    let (mut out, mut length) = ([0; LONGEST], 0);
-    for letter in letters(label) {
-        *out.get_mut(length)? = letter;
-        length += 1;
-    }
-    Some((out, length))
-}
-
-/// Letters to insert, delete or replace to make one of the other.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: [usize; LONGEST + 1] = std::array::from_fn(|i| i);
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+    let word = String::from_utf8_lossy(label);
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let alike = |name: &&str| {
+        let mut label = letters(label);
+        let mut name = letters(name.as_bytes());
+        let first = name.next();
+        first == label.next() && name.any(|letter| label.next() != Some(letter))
+    };
+    spelling::nearest(word, names.into_iter().filter(alike))
 }
 
 #[cfg(test)]
@@ -106,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_the_pen_are_seen_and_other_words_are_not() {
+    fn misspelled_labels_are_recognized_and_other_labels_are_not() {
         let names = ["Position", "Normal", "Tangent", "Pos", "P"];
         assert_eq!(nearest(b"Postion:", names), Some("Position"));
         assert_eq!(nearest(b"Nromal:", names), Some("Normal"));

@@ -1,0 +1,46 @@
+//! "Did you mean …?": the known word that a misspelled one is closest to.
+
+/// Longest word that is compared, in bytes: in a damaged file a word can be as long as the file.
+const LONGEST: usize = 64;
+
+/// Returns the word of `known` closest to `word`, ignoring case, if few enough letters differ.
+///
+/// One letter in three may be inserted, dropped, changed or swapped with its neighbor (one in a
+/// shorter word), and at least half of both words must agree.
+pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let length = word.chars().count();
+    let allowed = |known: &str| (length / 3).max(1).min(length.min(known.chars().count()) / 2);
+    let near = known.into_iter().filter(|known| known.len() <= LONGEST).map(|known| {
+        let lower = known.to_lowercase();
+        (strsim::osa_distance(&word, &lower), allowed(&lower), known)
+    });
+    let near = near.filter(|(distance, allowed, _)| distance <= allowed);
+    near.min_by_key(|(distance, ..)| *distance).map(|(.., known)| known)
+}
+
+/// Returns a hint, such as ``did you mean `weight`?``, if one of `known` is close to `word`.
+pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    nearest(word, known).map(|known| format!("did you mean `{known}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_words_are_recognized_and_other_words_are_not() {
+        let known = ["file", "clip", "playback", "callbacks", "hand.R"];
+        assert_eq!(nearest("calbacks", known), Some("callbacks"));
+        assert_eq!(nearest("hnad.r", known), Some("hand.R"));
+        assert_eq!(nearest("flie", known), Some("file"));
+        assert_eq!(nearest("CLIP", known), Some("clip"));
+        assert_eq!(nearest("weight", known), None);
+        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest(&"x".repeat(100_000), known), None);
+        assert_eq!(did_you_mean("flip", known).as_deref(), Some("did you mean `clip`?"));
+    }
+}
