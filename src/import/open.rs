@@ -2,7 +2,7 @@
 
 use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
 use crate::{
-    format::{Diagnostic, FormatError, m3d, md5},
+    format::{Checked, Diagnostic, FormatError, m3d, md5},
     model::{JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
     spelling::did_you_mean,
@@ -103,7 +103,11 @@ pub fn open_clips(
 }
 
 /// A skeleton of a clip's own joints, at rest in its first frame: for a clip that is loaded without a model.
-pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettings) -> Result<Skeleton, FormatError> {
+pub fn skeleton_of_anim(
+    file: &str,
+    anim: &Checked<md5::Md5Anim>,
+    settings: &ImportSettings,
+) -> Result<Skeleton, FormatError> {
     let local = |joint: usize| {
         let [position, [x, y, z]] = anim.joint_at(joint, 0);
         // id's files leave out the w, which is never positive.
@@ -115,8 +119,7 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
     let mut chain = Vec::new();
     for start in 0..anim.joints.len() {
         let mut at = Some(start);
-        // A chain longer than the list would be a circle, which the parser refuses.
-        while let Some(joint) = at.filter(|&joint| places[joint].is_none() && chain.len() < anim.joints.len()) {
+        while let Some(joint) = at.filter(|&joint| places[joint].is_none()) {
             chain.push(joint);
             at = anim.joints[joint].parent.map(|parent| parent as usize);
         }
@@ -137,7 +140,8 @@ pub fn skeleton_of_anim(file: &str, anim: &md5::Md5Anim, settings: &ImportSettin
             orientation: [turn.x, turn.y, turn.z],
         });
     }
-    let mesh = md5::Md5Mesh { joints, ..md5::Md5Mesh::default() };
+    let mesh = Checked::new(md5::Md5Mesh { joints, ..md5::Md5Mesh::default() })
+        .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
     Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 

@@ -2,7 +2,10 @@
 
 use bevy::prelude::*;
 use bevy_marionette::{
-    format::md5::{Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+    format::{
+        Checked,
+        md5::{Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+    },
     import::{ImportSettings, UpAxis, from_md5},
     model::{ClipFrames, ClipTiming, JointTransform, Model, SkeletalClip, SkinPart},
 };
@@ -23,7 +26,8 @@ pub fn snake() -> Model {
     let mesh = Md5Mesh { joints: joints.collect(), meshes: vec![skin()], ..Md5Mesh::default() };
     // Y is up, so that nothing is rotated.
     let settings = ImportSettings { up: UpAxis::Y, ..ImportSettings::default() };
-    let mut model = from_md5("snake", &mesh, &settings).expect("the snake is whole").model;
+    let mut model =
+        from_md5("snake", &Checked::new(mesh).expect("sound indices"), &settings).expect("the snake is whole").model;
     assert!(model.parts.len() >= 2, "one palette cannot hold {JOINTS} joints");
     assert!(model.parts.iter().all(|part| part.palette.len() <= SkinPart::MAX_PALETTE));
     for material in &mut model.materials {

@@ -6,7 +6,10 @@
 mod odd_numbers;
 
 use bevy_marionette::{
-    format::m3d::{M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write},
+    format::{
+        Checked,
+        m3d::{M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write},
+    },
     import::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, Hand, ImportSettings, Imported, UpAxis, from_m3d, to_m3d},
     model::{JointTransform, Model, SkeletalClip},
 };
@@ -290,7 +293,7 @@ fn turned(q: [f32; 4], axis: [f32; 3], angle: f32) -> [f32; 4] {
 }
 
 fn import(m3d: &M3d, settings: &ImportSettings) -> Imported {
-    let imported = from_m3d("made.m3d", m3d, settings).unwrap();
+    let imported = from_m3d("made.m3d", &Checked::new(m3d.clone()).unwrap(), settings).unwrap();
     for part in &imported.model.parts {
         for [a, b, c] in part.triangles.iter().map(|t| t.map(|v| v as usize)) {
             let p = &part.positions;
@@ -384,7 +387,7 @@ fn an_exported_model_is_imported_as_it_was() {
     let model = import(&m3d, &ImportSettings::default()).model;
     let exported = to_m3d(&model);
     let text = parse("made.m3d", write(&exported).as_bytes()).unwrap();
-    assert_eq!(text.value, exported);
+    assert_eq!(*text.value, exported);
     for hand in [Hand::Auto, Hand::Right] {
         let again = import(&exported, &ImportSettings { hand, ..ImportSettings::default() });
         assert!(again.report.right_handed && again.warnings.is_empty());

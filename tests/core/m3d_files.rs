@@ -304,14 +304,14 @@ fn sound(text: &str) -> M3d {
     let parsed = parse("sample.m3d", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(parsed.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), Vec::<String>::new());
     assert_promises(&parsed.value);
-    parsed.value
+    parsed.value.into_inner()
 }
 
 /// The model of a text that can be used, and the warnings.
 fn repaired(text: &str) -> (M3d, Vec<String>) {
     let parsed = parse("sample.m3d", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     assert_promises(&parsed.value);
-    (parsed.value, parsed.warnings.iter().map(ToString::to_string).collect())
+    (parsed.value.into_inner(), parsed.warnings.iter().map(ToString::to_string).collect())
 }
 
 fn refused(text: impl AsRef<[u8]>) -> FormatError {

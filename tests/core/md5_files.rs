@@ -6,9 +6,12 @@ mod formula;
 mod model;
 
 use bevy_marionette::{
-    format::md5::{
-        Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim, parse_mesh, write_anim,
-        write_mesh,
+    format::{
+        Checked, Document,
+        md5::{
+            Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim, parse_mesh,
+            write_anim, write_mesh,
+        },
     },
     import::{Hand, ImportSettings, Imported, UpAxis, clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
     model::{Model, SkeletalClip},
@@ -276,6 +279,10 @@ impl Chance {
     }
 }
 
+fn checked<T: Document + Clone>(document: &T) -> Checked<T> {
+    Checked::new(document.clone()).unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn import(mesh: &Md5Mesh) -> Imported {
-    from_md5("a.md5mesh", mesh, &ImportSettings::default()).unwrap_or_else(|e| panic!("{e}"))
+    from_md5("a.md5mesh", &checked(mesh), &ImportSettings::default()).unwrap_or_else(|e| panic!("{e}"))
 }

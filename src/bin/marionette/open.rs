@@ -3,7 +3,7 @@
 use crate::textures::{self, TextureUse};
 use bevy_marionette::{
     format::{
-        Diagnostic, FormatError, Severity,
+        Checked, Diagnostic, FormatError, Severity,
         m3d::{self, Dialect},
         md5::{self, Md5Anim},
     },
@@ -154,7 +154,7 @@ pub struct OpenModel {
 /// An animation by itself or for a model.
 pub struct OpenAnimation {
     /// What the file says.
-    pub anim: Md5Anim,
+    pub anim: Checked<Md5Anim>,
     /// The clip it makes for a model named beside it.
     pub bound: Option<BoundClip>,
 }

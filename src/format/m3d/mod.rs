@@ -1,5 +1,6 @@
 //! Frank Luna's text model format, `.m3d`, in every dialect met in the wild.
 
+mod check;
 mod parse;
 mod write;
 

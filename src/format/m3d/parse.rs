@@ -25,7 +25,7 @@ mod triangle;
 mod vertex;
 
 use super::{M3d, M3dMaterial, M3dVertex};
-use crate::format::{FormatError, Parsed};
+use crate::format::{Checked, FormatError, Parsed};
 use reader::{Banner, Reader, quote};
 
 /// Reads an `.m3d` file of any dialect. `file` is its name for reports.
@@ -40,7 +40,7 @@ use reader::{Banner, Reader, quote};
 /// indices out of range, sections that are missing. Up to [`Reporter::MAX_ERRORS`] are listed.
 ///
 /// [`Reporter::MAX_ERRORS`]: crate::format::Reporter::MAX_ERRORS
-pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<M3d>, FormatError> {
+pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<Checked<M3d>>, FormatError> {
     if let Some(error) = sniff::foreign(file, source) {
         return Err(FormatError::one(error));
     }
@@ -49,7 +49,7 @@ pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<M3d>, FormatError> {
     sections(&mut reader, &mut raw);
     let model = if reader.report.failed() { M3d::default() } else { assemble::assemble(&mut reader, raw) };
     reader.notes.tell(&mut reader.report);
-    reader.report.finish(model)
+    reader.report.finish(model).map(Parsed::checked)
 }
 
 /// What the sections hold, as written.

@@ -5,7 +5,7 @@ use super::{
     mesh::{resolve_parents, vectors},
     reader::{Kind, Reader, Stop},
 };
-use crate::format::{FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::Words};
+use crate::format::{Checked, FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::Words};
 
 /// Frames a second where a file gives none that can be used: Doom 3's own rate.
 const DEFAULT_RATE: f32 = 24.0;
@@ -19,12 +19,12 @@ const DEFAULT_RATE: f32 = 24.0;
 /// # Errors
 /// Up to twenty, each with its place: what is no MD5 animation of version 10, a line that does not
 /// read, frames that are missing or of unequal length, a file cut short.
-pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Md5Anim>, FormatError> {
+pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Anim>>, FormatError> {
     let mut reader = Reader::new(file, source, Kind::Anim);
     let mut anim = Md5Anim::default();
     // `Stop` means that the reader holds the reason already.
     let _: Result<(), Stop> = read(&mut reader, &mut anim);
-    reader.finish(anim)
+    reader.finish(anim).map(Parsed::checked)
 }
 
 /// A frame's number, where that stands, and where its numbers begin and end in [`Md5Anim::frames`].

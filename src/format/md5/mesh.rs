@@ -2,12 +2,13 @@
 
 use super::{
     Md5Joint, Md5Mesh, Md5Submesh,
-    indices::{Places, check_indices},
+    check::Fault,
     items::items,
     reader::{Kind, Reader, Run, Stop},
 };
 use crate::format::{
-    FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    Checked, FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    checked::cycles,
     lexer::{Word, Words},
 };
 
@@ -21,12 +22,12 @@ use crate::format::{
 /// # Errors
 /// Up to twenty, each with its place: what is no MD5 mesh of version 10, a line that does not read,
 /// an index out of range, a file cut short.
-pub fn parse_mesh(file: &str, source: &[u8]) -> Result<Parsed<Md5Mesh>, FormatError> {
+pub fn parse_mesh(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Mesh>>, FormatError> {
     let mut reader = Reader::new(file, source, Kind::Mesh);
     let mut mesh = Md5Mesh::default();
     // `Stop` means that the reader holds the reason already.
     let _: Result<(), Stop> = read(&mut reader, &mut mesh);
-    reader.finish(mesh)
+    reader.finish(mesh).map(Parsed::checked)
 }
 
 fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
@@ -84,10 +85,45 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
         }
         reader.warn(at, message, "");
     }
-    for (index, (submesh, source)) in mesh.meshes.iter().zip(&sources).enumerate() {
-        check_indices(reader, index, submesh, source, mesh.joints.len())?;
+    if mesh.joints.is_empty() {
+        return Err(reader.fatal(joints_at.unwrap_or(end), "the file has no joints", ""));
+    }
+    for (index, (submesh, starts)) in mesh.meshes.iter().zip(&sources).enumerate() {
+        for fault in submesh.faults(mesh.joints.len()) {
+            let at = place(reader, starts, &fault);
+            reader.error(at, &fault.message, fault.item(&submesh.label(index)), "")?;
+        }
     }
     Ok(())
+}
+
+/// Offsets of the first vertex, triangle and weight of a submesh.
+type Starts = [usize; 3];
+
+/// Where an index that points at nothing stands: the run is read again, for the report alone.
+#[cold]
+fn place(reader: &Reader, [vertices, triangles, weights]: &Starts, fault: &Fault) -> usize {
+    let mut lexer = reader.lexer.clone();
+    let start = match fault.keyword {
+        "vert" => *vertices,
+        "tri" => *triangles,
+        _ => *weights,
+    };
+    lexer.seek(start);
+    while !lexer.u32().is_ok_and(|number| number as usize == fault.number) {
+        // On to the number behind the next keyword.
+        loop {
+            match lexer.next_token().kind {
+                TokenKind::End => return start,
+                TokenKind::Word(word) if word.eq_ignore_ascii_case(fault.keyword.as_bytes()) => break,
+                _ => {}
+            }
+        }
+    }
+    for _ in 1..fault.word {
+        lexer.next_token();
+    }
+    lexer.peek().offset
 }
 
 fn joints(reader: &mut Reader, declared: Option<u32>) -> Result<Vec<Md5Joint>, Stop> {
@@ -149,20 +185,11 @@ pub(super) fn resolve_parents(
             set(index, u32::try_from(parent).ok());
         }
     }
-    // Marks each joint with the walk that met it first: meeting one's own mark is going in a ring.
-    let mut walks = vec![0usize; count];
-    for start in 0..if sound { count } else { 0 } {
-        let mut at = start;
-        while walks[at] == 0 {
-            walks[at] = start + 1;
-            match usize::try_from(parents[at].1) {
-                Ok(parent) if walks[parent] == start + 1 => {
-                    let message = "the joint is among its own ancestors";
-                    return reader.error(parents[at].0, message, format!("joint {at} of {count}"), "");
-                }
-                Ok(parent) => at = parent,
-                Err(_) => break,
-            }
+    if sound {
+        let parents_in_range: Vec<_> = parents.iter().map(|&(_, parent)| u32::try_from(parent).ok()).collect();
+        for joint in cycles(&parents_in_range) {
+            let message = "the joint is among its own ancestors";
+            reader.error(parents[joint].0, message, format!("joint {joint} of {count}"), "")?;
         }
     }
     Ok(())
@@ -170,17 +197,17 @@ pub(super) fn resolve_parents(
 
 const MESH_KEYWORDS: [&str; 8] = ["name", "shader", "numverts", "vert", "numtris", "tri", "numweights", "weight"];
 
-fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), Stop> {
+fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), Stop> {
     let mut submesh = Md5Submesh::default();
     let (mut vertices, mut triangles, mut weights) = (Run::new(), Run::new(), Run::new());
     let opened = reader.open(&format!("mesh {index}"))?;
-    while opened && !reader.close(&format!("mesh {}", label(index, &submesh)))? {
+    while opened && !reader.close(&format!("mesh {}", submesh.label(index)))? {
         let token = reader.lexer.next_token();
         let word = match token.kind {
             TokenKind::Word(word) => word.to_ascii_lowercase(),
             _ => Vec::new(),
         };
-        let here = |item: &str| format!("{item} in mesh {}", label(index, &submesh));
+        let here = |item: &str| format!("{item} in mesh {}", submesh.label(index));
         match word.as_slice() {
             b"name" => submesh.name = reader.quoted(&here("name"))?,
             b"shader" => submesh.shader = reader.quoted(&here("shader"))?.unwrap_or_default(),
@@ -194,31 +221,23 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Places), St
             b"mesh" | b"joints" | b"md5version" => {
                 reader.lexer.seek(token.offset);
                 let unexpected = reader.lexer.unexpected("`}`");
-                reader.error(token.offset, unexpected.to_string(), format!("mesh {}", label(index, &submesh)), "")?;
+                reader.error(token.offset, unexpected.to_string(), format!("mesh {}", submesh.label(index)), "")?;
                 break;
             }
             _ => {
-                let context = format!("mesh {}", label(index, &submesh));
+                let context = format!("mesh {}", submesh.label(index));
                 reader.unknown(token.offset, token.kind, &MESH_KEYWORDS, &context)?;
             }
         }
     }
-    let places = Places { vertices: vertices.start, triangles: triangles.start, weights: weights.start };
+    let starts = [vertices.start, triangles.start, weights.start];
     if !reader.failed() {
-        let context = format!("mesh {}", label(index, &submesh));
+        let context = format!("mesh {}", submesh.label(index));
         submesh.vertices = vertices.finish(reader, "vert", "numverts", &context)?.unwrap_or_default();
         submesh.triangles = triangles.finish(reader, "tri", "numtris", &context)?.unwrap_or_default();
         submesh.weights = weights.finish(reader, "weight", "numweights", &context)?.unwrap_or_default();
     }
-    Ok((submesh, places))
-}
-
-/// The mesh's number, with a name where it has one.
-pub(super) fn label(index: usize, submesh: &Md5Submesh) -> String {
-    match submesh.name.as_ref().unwrap_or(&submesh.shader) {
-        name if name.is_empty() => index.to_string(),
-        name => format!("{index} \"{name}\""),
-    }
+    Ok((submesh, starts))
 }
 
 /// Three numbers in parentheses.
@@ -295,7 +314,7 @@ mesh {
     fn a_mesh_reads_whatever_its_line_ends_and_comments() {
         let plain = parse_mesh("a", TRIANGLE.as_bytes()).unwrap();
         assert_eq!(plain.warnings, []);
-        let Md5Mesh { command_line, joints, meshes } = &plain.value;
+        let Md5Mesh { command_line, joints, meshes } = &*plain.value;
         assert_eq!(command_line, "make \\'it");
         assert_eq!((joints[1].name.as_str(), joints[1].parent), ("the arm", Some(0)));
         assert_eq!(meshes[0].shader, "//bope.tga");
@@ -401,7 +420,7 @@ mesh {
         let source = TRIANGLE.replace("\tnumverts", &format!("{lines}\tnumverts"));
         let warnings = warnings(&source);
         assert_eq!(warnings.len(), 50);
-        assert_eq!(warnings[48], "61: unknown keyword `odd48`; its line is skipped");
+        assert_eq!(warnings[48], "60: unknown keyword `odd48`; its line is skipped");
         assert_eq!(warnings[49], "0: 21 more warnings are not listed");
     }
 

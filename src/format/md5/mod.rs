@@ -1,7 +1,7 @@
 //! id Software's `.md5mesh` and `.md5anim`, version 10.
 
 mod anim;
-mod indices;
+mod check;
 mod items;
 mod mesh;
 mod reader;

@@ -20,7 +20,7 @@ use super::{
     winding::{self, Facing},
 };
 use crate::{
-    format::{Diagnostic, FormatError, m3d::M3d},
+    format::{Checked, Diagnostic, FormatError, m3d::M3d},
     model::Model,
 };
 use glam::Vec3;
@@ -33,10 +33,8 @@ use glam::Vec3;
 /// [`CLIP_ERROR_AT_ODD_KEYS`] where keys lie at odd times. A warning tells where it does not.
 ///
 /// # Errors
-/// A scale that is no length factor, an index that points at nothing, or more joints than a
-/// [`Skeleton`](crate::model::Skeleton) holds.
-pub fn from_m3d(file: &str, m3d: &M3d, settings: &ImportSettings) -> Result<Imported, FormatError> {
-    check_indices(file, m3d)?;
+/// A scale that is not finite and above 0, or more joints than a [`Skeleton`](crate::model::Skeleton) holds.
+pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Result<Imported, FormatError> {
     let mut warnings = Vec::new();
 
     let faces = facing(m3d);
@@ -72,25 +70,6 @@ pub const CLIP_ERROR: f32 = 1e-4;
 /// the instant of a key, where the path has a corner that frames cut off; holding it to
 /// [`CLIP_ERROR`] would take five times the memory.
 pub const CLIP_ERROR_AT_ODD_KEYS: f32 = 5e-4;
-
-/// Refuses a structure whose indices point at nothing. A parsed file has none.
-fn check_indices(file: &str, m3d: &M3d) -> Result<(), FormatError> {
-    let vertices = m3d.vertices.len();
-    let fail = |message: String| Err(FormatError::one(Diagnostic::error(file, message)));
-    if let Some((at, _)) = m3d.triangles.iter().enumerate().find(|(_, t)| t.iter().any(|&v| v as usize >= vertices)) {
-        return fail(format!("triangle {at} names a vertex beyond the {vertices} there are"));
-    }
-    let bones = m3d.bones.len();
-    if bones > 0
-        && let Some(at) = m3d.vertices.iter().position(|v| v.bones.iter().any(|&b| b as usize >= bones))
-    {
-        return fail(format!("vertex {at} names a bone beyond the {bones} there are"));
-    }
-    if let Some(at) = m3d.bones.iter().position(|bone| bone.parent.is_some_and(|p| p as usize >= bones)) {
-        return fail(format!("bone {at} names a parent beyond the {bones} bones there are"));
-    }
-    Ok(())
-}
 
 /// How the file's triangles face, in the file's own axes.
 fn facing(m3d: &M3d) -> Facing {

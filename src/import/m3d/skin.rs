@@ -301,7 +301,10 @@ impl Repairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{Hand, ImportSettings, Imported, from_m3d, normals::smooth_normals, winding::tests::cube};
+    use crate::{
+        format::Checked,
+        import::{Hand, ImportSettings, Imported, from_m3d, normals::smooth_normals, winding::tests::cube},
+    };
 
     /// A cube with texture coordinates on its sides, as left-handed data: the cross product of a
     /// triangle's sides points outward.
@@ -319,7 +322,7 @@ mod tests {
     }
 
     fn import(m3d: &M3d) -> Imported {
-        let imported = from_m3d("cube.m3d", m3d, &ImportSettings::default()).unwrap();
+        let imported = from_m3d("cube.m3d", &Checked::new(m3d.clone()).unwrap(), &ImportSettings::default()).unwrap();
         for part in &imported.model.parts {
             // Right-handed, seen from outside: what Bevy draws.
             assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
@@ -354,6 +357,7 @@ mod tests {
                 if turned {
                     m3d.triangles.iter_mut().for_each(|t| t.swap(1, 2));
                 }
+                let m3d = Checked::new(m3d).unwrap();
                 let imported = from_m3d("f", &m3d, &ImportSettings { hand, ..ImportSettings::default() }).unwrap();
                 let part = &imported.model.parts[0];
                 assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
@@ -373,7 +377,7 @@ mod tests {
             face_count,
         };
         m3d.subsets = vec![subset(0, 2, 0, 4), subset(9, 8, 4, 7)];
-        let imported = from_m3d("cube.m3d", &m3d, &ImportSettings::default()).unwrap();
+        let imported = from_m3d("cube.m3d", &Checked::new(m3d).unwrap(), &ImportSettings::default()).unwrap();
         let parts = &imported.model.parts;
         assert_eq!((parts[0].triangles.len(), parts[1].triangles.len()), (4, 7));
         assert!(parts[0].positions.len() == 8 && parts[0].source_vertices.is_sorted());

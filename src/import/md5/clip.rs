@@ -3,7 +3,7 @@
 use super::{frames::decode, listed, rigid::Rigid};
 use crate::{
     format::{
-        Diagnostic, FormatError, Parsed,
+        Checked, Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
     },
     import::{
@@ -46,13 +46,13 @@ const TRANSFORMS_PER_NUMBER: usize = 64;
 pub fn clip_from_md5(
     file: &str,
     name: &str,
-    anim: &Md5Anim,
+    anim: &Checked<Md5Anim>,
     skeleton: &Skeleton,
     settings: &ImportSettings,
 ) -> Result<Parsed<SkeletalClip>, FormatError> {
     let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
-    let frame_count = check(anim).map_err(error)?;
+    let frame_count = anim.frame_count();
     let joints = skeleton.len().max(anim.joints.len());
     let most =
         MOST_TRANSFORMS.min(FEW_TRANSFORMS.saturating_add(TRANSFORMS_PER_NUMBER.saturating_mul(anim.frames.len())));
@@ -97,28 +97,6 @@ fn finish(mut parts: ClipParts) -> ClipParts {
 fn is_delta(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.strip_suffix(".md5anim").unwrap_or(&name).ends_with("_delta")
-}
-
-/// What the struct's documentation promises and a hand-made value may break; the number of frames.
-fn check(anim: &Md5Anim) -> Result<usize, String> {
-    let (joints, components) = (anim.joints.len(), anim.components as usize);
-    if anim.base_frame.len() != joints || !anim.frames.len().is_multiple_of(components.max(1)) {
-        return Err("the base frame or the frames are not whole".into());
-    }
-    if !(anim.frame_rate.is_finite() && anim.frame_rate > 0.0) {
-        return Err(format!("{} frames a second", anim.frame_rate));
-    }
-    let sound = |joint: &Md5AnimJoint| {
-        let end = u64::from(joint.start) + u64::from((joint.flags & 63).count_ones());
-        (joint.flags & 63 == 0 || end <= components as u64) && joint.parent.is_none_or(|p| (p as usize) < joints)
-    };
-    if let Some(index) = anim.joints.iter().position(|joint| !sound(joint)) {
-        return Err(format!("joint {index} `{}` has an index out of range", anim.joints[index].name));
-    }
-    match anim.frame_count() {
-        0 => Err("the file has no frame".into()),
-        count => Ok(count),
-    }
 }
 
 /// Which joint of an animation moves which joint of a skeleton.
@@ -336,7 +314,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(6);
         let (mut finer, mut straight) = (0, 0);
         for _ in 0..400 {
-            let anim = random_anim(&mut random);
+            let anim = Checked::new(random_anim(&mut random)).unwrap();
             let settings = ImportSettings { scale: 0.5 + random.f32(), ..ImportSettings::default() };
             let basis = Basis::new("f", &settings, true, UpAxis::Z).unwrap();
             let skeleton = skeleton_of_anim("f", &anim, &settings).unwrap();
@@ -344,7 +322,7 @@ mod tests {
             for source in &mut matching.source {
                 *source = source.filter(|_| random.u8(..6) > 0);
             }
-            let count = check(&anim).unwrap();
+            let count = anim.frame_count();
             let mut frames = matching.frames(&anim, &skeleton, &basis, count);
             finer += usize::from(subdivide(&mut frames) > 1);
             let slow = SkeletalClip::new(ClipTiming::new("c", 1.0), &frames).unwrap();
@@ -366,11 +344,11 @@ mod tests {
         (anim.components, anim.frames) = (1.max(anim.components), vec![0.5; anim.frames.len().max(1)]);
         anim.frames[0] = f32::MAX;
         let settings = ImportSettings::default();
-        let skeleton =
-            skeleton_of_anim("f", &Md5Anim { frames: vec![0.5; anim.frames.len()], ..anim.clone() }, &settings)
-                .unwrap();
+        let still = Md5Anim { frames: vec![0.5; anim.frames.len()], ..anim.clone() };
+        let skeleton = skeleton_of_anim("f", &Checked::new(still).unwrap(), &settings).unwrap();
         let settings = ImportSettings { scale: 2.0, ..settings };
-        let error = clip_from_md5("f", "c", &anim, &skeleton, &settings).unwrap_err().to_string();
+        let error =
+            clip_from_md5("f", "c", &Checked::new(anim).unwrap(), &skeleton, &settings).unwrap_err().to_string();
         assert!(error.contains("frame 0, joint `j0`: a transform that is not finite"), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     format::{
-        Diagnostic, FormatError,
+        Checked, Diagnostic, FormatError,
         md5::{Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
     },
     import::{
@@ -33,21 +33,23 @@ use std::collections::{HashMap, HashSet};
 /// shader.
 ///
 /// # Errors
-/// No joints or too many, indices out of range or joints in a ring (which
-/// [`parse_mesh`](crate::format::md5::parse_mesh) never gives), numbers beyond the range of `f32`
-/// after scaling, a scale that is not finite and above 0.
-pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result<Imported, FormatError> {
+/// More joints than a [`Skeleton`] holds, numbers beyond the range of `f32` after scaling, a scale that is not
+/// finite and above 0.
+pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::new(file, settings, right_handed, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
-    check(mesh).map_err(error)?;
+    if mesh.joints.len() > Skeleton::MAX_JOINTS {
+        return Err(error(SkeletonError::TooManyJoints(mesh.joints.len()).to_string()));
+    }
     for (index, submesh) in mesh.meshes.iter().enumerate() {
+        check_sharing(index, submesh).map_err(error)?;
         if let Some((vertex, most)) = submesh.vertices.iter().map(|v| v.weight_count).enumerate().max_by_key(|v| v.1) {
             let vertex = format!("vert {vertex} of mesh {index}");
             settings.limits.check_influences(file, most, &vertex)?;
         }
     }
-    let order = parents_first(mesh).map_err(error)?;
+    let order = parents_first(mesh);
     let joints = Joints::new(mesh, &order);
 
     let mut warnings = Vec::new();
@@ -135,46 +137,18 @@ pub fn from_md5(file: &str, mesh: &Md5Mesh, settings: &ImportSettings) -> Result
 const SHARED: usize = 4;
 const FEW_WEIGHTS: usize = 1 << 16;
 
-/// What the struct's documentation promises and a hand-made value may break.
-fn check(mesh: &Md5Mesh) -> Result<(), String> {
-    let joints = mesh.joints.len();
-    if joints == 0 {
-        return Err("the file has no joints".into());
-    }
-    if joints > Skeleton::MAX_JOINTS {
-        return Err(SkeletonError::TooManyJoints(joints).to_string());
-    }
-    for (index, joint) in mesh.joints.iter().enumerate() {
-        if joint.parent.is_some_and(|p| p as usize >= joints) {
-            return Err(format!("joint {index} `{}` has a parent out of range", joint.name));
-        }
-        if ![joint.position, joint.orientation].as_flattened().iter().all(|x| x.is_finite()) {
-            return Err(format!("joint {index} `{}` has a number that is not finite", joint.name));
-        }
-    }
-    for (index, Md5Submesh { vertices, triangles, weights, .. }) in mesh.meshes.iter().enumerate() {
-        let vertex = |v: &Md5Vertex| {
-            u64::from(v.first_weight) + u64::from(v.weight_count) <= weights.len() as u64
-                && v.tex_coord.iter().all(|x| x.is_finite())
-        };
-        let weight = |w: &Md5Weight| {
-            (w.joint as usize) < joints && w.bias.is_finite() && w.position.iter().all(|x| x.is_finite())
-        };
-        let used: usize = vertices.iter().map(|v| v.weight_count as usize).fold(0, usize::saturating_add);
-        if used > weights.len().saturating_mul(SHARED).max(FEW_WEIGHTS) {
-            let weights = weights.len();
-            return Err(format!("the vertices of mesh {index} use {used} weights in all, and there are {weights}"));
-        }
-        let corner = |&v: &u32| (v as usize) < vertices.len();
-        if !vertices.iter().all(vertex) || !weights.iter().all(weight) || !triangles.as_flattened().iter().all(corner) {
-            return Err(format!("mesh {index} has an index out of range or a number that is not finite"));
-        }
+/// Refuses vertices that name far more weights than there are.
+fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
+    let weights = submesh.weights.len();
+    let used: usize = submesh.vertices.iter().map(|v| v.weight_count as usize).fold(0, usize::saturating_add);
+    if used > weights.saturating_mul(SHARED).max(FEW_WEIGHTS) {
+        return Err(format!("the vertices of mesh {index} use {used} weights in all, and there are {weights}"));
     }
     Ok(())
 }
 
 /// File indices of the joints, parents before their children and otherwise in file order.
-fn parents_first(mesh: &Md5Mesh) -> Result<Vec<usize>, String> {
+fn parents_first(mesh: &Md5Mesh) -> Vec<usize> {
     let joints = &mesh.joints;
     let mut order = Vec::with_capacity(joints.len());
     let mut placed = vec![false; joints.len()];
@@ -182,9 +156,6 @@ fn parents_first(mesh: &Md5Mesh) -> Result<Vec<usize>, String> {
     for start in 0..joints.len() {
         let mut at = Some(start);
         while let Some(joint) = at.filter(|&j| !placed[j]) {
-            if chain.len() > joints.len() {
-                return Err(format!("joint {start} `{}` is among its own ancestors", joints[start].name));
-            }
             chain.push(joint);
             at = joints[joint].parent.map(|p| p as usize);
         }
@@ -193,7 +164,7 @@ fn parents_first(mesh: &Md5Mesh) -> Result<Vec<usize>, String> {
             order.push(joint);
         }
     }
-    Ok(order)
+    order
 }
 
 /// The file's joints, parents first, in model space.

@@ -34,7 +34,7 @@ fn joints_are_matched_by_name_and_what_does_not_match_is_told_once() {
     anim.joints.push(Md5AnimJoint { name: "tip".into(), parent: Some(0), ..Md5AnimJoint::default() });
     anim.base_frame.push([[99.0; 3], [0.0; 3]]);
     anim.joints[1].parent = None;
-    let parsed = clip_from_md5("a.md5anim", "a", &anim, &skeleton, &settings).unwrap();
+    let parsed = clip_from_md5("a.md5anim", "a", &checked(&anim), &skeleton, &settings).unwrap();
     assert!(!parsed.value.animates(0) && parsed.value.animates(1));
     let text: Vec<String> = parsed.warnings.iter().map(|w| w.message.clone()).collect();
     assert_eq!(text.len(), 4, "{text:?}");
@@ -51,8 +51,9 @@ fn without_a_common_name_both_sides_are_named() {
     let skeleton = import(&mesh).model.skeleton;
     anim.joints[0].name = "Bip01".into();
     anim.joints[1].name = "Bip01 Head".into();
-    let error =
-        clip_from_md5("run.md5anim", "run", &anim, &skeleton, &ImportSettings::default()).unwrap_err().to_string();
+    let error = clip_from_md5("run.md5anim", "run", &checked(&anim), &skeleton, &ImportSettings::default())
+        .unwrap_err()
+        .to_string();
     for part in ["run.md5anim", "`Bip01`, `Bip01 Head`", "`root`, `tip`"] {
         assert!(error.contains(part), "{error}");
     }
@@ -64,12 +65,12 @@ fn a_clip_lasts_from_its_first_frame_to_its_last() {
     let skeleton = import(&mesh).model.skeleton;
     let settings = ImportSettings { scale: 0.5, ..ImportSettings::default() };
     anim.frames = vec![1.0, 2.0, 4.0, 8.0];
-    let clip = clip_from_md5("a", "a", &anim, &skeleton, &settings).unwrap().value;
+    let clip = clip_from_md5("a", "a", &checked(&anim), &skeleton, &settings).unwrap().value;
     assert_eq!((clip.timing.duration, clip.frame_count()), (3.0 / 10.0, 4));
     assert_eq!(clip.transform_at(1, 3).translation, Vec3::Y * 4.0);
     assert_eq!(clip.transform_at(0, 2).translation, Vec3::NEG_Z * 3.5);
     anim.frames.truncate(1);
-    let clip = clip_from_md5("a", "a", &anim, &skeleton, &settings).unwrap().value;
+    let clip = clip_from_md5("a", "a", &checked(&anim), &skeleton, &settings).unwrap().value;
     assert_eq!((clip.timing.duration, clip.frame_count()), (0.0, 1));
 }
 
@@ -83,7 +84,7 @@ fn a_delta_file_holds_differences_to_its_first_frame() {
     anim.components = 2;
     anim.frames = vec![1.0, lean(0.5), 2.0, lean(0.8)];
     let settings = ImportSettings::default();
-    let clip = clip_from_md5("shoot_delta.md5anim", "shoot", &anim, &skeleton, &settings).unwrap().value;
+    let clip = clip_from_md5("shoot_delta.md5anim", "shoot", &checked(&anim), &skeleton, &settings).unwrap().value;
     assert!(clip.additive);
     // The second frame is the last: a fast lean gets frames in between.
     let [first, second] = [0, clip.frame_count() - 1].map(|frame| clip.transform_at(1, frame));
@@ -93,9 +94,9 @@ fn a_delta_file_holds_differences_to_its_first_frame() {
     let expected = glam::Quat::from_rotation_x(-0.3);
     assert!(second.rotation.angle_between(expected) < 1e-3, "{:?}", second.rotation);
     let written = to_md5_anim(&clip, &skeleton);
-    let again = clip_from_md5("x_DELTA.MD5ANIM", "shoot", &written, &skeleton, &settings).unwrap().value;
+    let again = clip_from_md5("x_DELTA.MD5ANIM", "shoot", &checked(&written), &skeleton, &settings).unwrap().value;
     assert!((again.transform_at(1, again.frame_count() - 1).translation - Vec3::Y).length() < 1e-6);
-    assert!(!clip_from_md5("shoot.md5anim", "shoot", &anim, &skeleton, &settings).unwrap().value.additive);
+    assert!(!clip_from_md5("shoot.md5anim", "shoot", &checked(&anim), &skeleton, &settings).unwrap().value.additive);
 }
 
 #[test]

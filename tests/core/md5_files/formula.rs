@@ -20,7 +20,7 @@ proptest! {
         let rest = skinned(model, &pose_of_clip(model, None));
         prop_assert!(largest_distance(&rest, &formula(&mesh, &pose_of_joints(&mesh))) < tolerance);
 
-        let clip = clip_from_md5("a.md5anim", "a", &anim, &model.skeleton, &ImportSettings::default()).unwrap();
+        let clip = clip_from_md5("a.md5anim", "a", &checked(&anim), &model.skeleton, &ImportSettings::default()).unwrap();
         prop_assert_eq!(clip.warnings, []);
         // The clip may have frames between the file's; on each of them it is the formula's pose.
         let steps = (clip.value.frame_count() - 1).checked_div(frames as usize - 1).unwrap_or(1);
@@ -38,7 +38,7 @@ proptest! {
         let mesh = chance.mesh(joints, 0.0);
         let anim = chance.turning(&mesh, 4, fast);
         let model = &import(&mesh).model;
-        let clip = clip_from_md5("a.md5anim", "a", &anim, &model.skeleton, &ImportSettings::default()).unwrap().value;
+        let clip = clip_from_md5("a.md5anim", "a", &checked(&anim), &model.skeleton, &ImportSettings::default()).unwrap().value;
         let steps = (clip.frame_count() - 1) / 3;
         for _ in 0..4 {
             let at = chance.0.f64() * 3.0;
@@ -57,12 +57,12 @@ proptest! {
         let mesh = chance.mesh(joints, 0.0);
         let anim = chance.anim(&mesh, frames);
         let read = parse_mesh("a", write_mesh(&mesh).as_bytes()).unwrap();
-        prop_assert_eq!((&read.value, read.warnings.len()), (&mesh, 0));
+        prop_assert_eq!((&*read.value, read.warnings.len()), (&mesh, 0));
         let read = parse_anim("a", write_anim(&anim).as_bytes()).unwrap();
-        prop_assert_eq!((&read.value, read.warnings.len()), (&anim, 0));
+        prop_assert_eq!((&*read.value, read.warnings.len()), (&anim, 0));
 
         let model = import(&mesh).model;
-        let clip = clip_from_md5("a", "a", &anim, &model.skeleton, &ImportSettings::default()).unwrap().value;
+        let clip = clip_from_md5("a", "a", &checked(&anim), &model.skeleton, &ImportSettings::default()).unwrap().value;
         let text = write_mesh(&to_md5_mesh(&model));
         let again = import(&parse_mesh("b", text.as_bytes()).unwrap().value).model;
         prop_assert_eq!(model.skeleton.names(), again.skeleton.names());
@@ -79,7 +79,7 @@ proptest! {
         }
         let text = write_anim(&to_md5_anim(&clip, &model.skeleton));
         let anim = parse_anim("b", text.as_bytes()).unwrap().value;
-        let again = clip_from_md5("b", "a", &anim, &model.skeleton, &ImportSettings::default()).unwrap().value;
+        let again = clip_from_md5("b", "a", &checked(&anim), &model.skeleton, &ImportSettings::default()).unwrap().value;
         // Turns that four steps do not tame are divided once more; the frames that were there stay.
         let steps = (again.frame_count() - 1).checked_div(clip.frame_count() - 1).unwrap_or(1);
         prop_assert_eq!((clip.frame_count() - 1) * steps, again.frame_count() - 1);

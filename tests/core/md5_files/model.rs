@@ -32,7 +32,7 @@ fn triangles_face_outward_whichever_way_the_file_winds_them() {
         for up in [UpAxis::Y, UpAxis::Z] {
             for hand in [Hand::Auto, Hand::Left, Hand::Right] {
                 let settings = ImportSettings { hand, up, ..ImportSettings::default() };
-                let model = from_md5("a", &mesh, &settings).unwrap().model;
+                let model = from_md5("a", &checked(&mesh), &settings).unwrap().model;
                 assert_eq!(model.parts[0].triangles.len(), 12);
                 assert!(faces_outward(&model), "{settings:?}");
             }
@@ -56,13 +56,13 @@ fn axes_and_scale_are_applied_to_joints_and_skin_alike() {
     let mut mesh = cube();
     mesh.joints[0].position = [10.0, 20.0, 30.0];
     let settings = ImportSettings { scale: 0.5, ..ImportSettings::default() };
-    let model = from_md5("a", &mesh, &settings).unwrap().model;
+    let model = from_md5("a", &checked(&mesh), &settings).unwrap().model;
     assert_eq!(model.skeleton.rest_of(0).translation, Vec3::new(-10.0, 15.0, -5.0));
     assert!((model.parts[0].positions[0] - Vec3::new(-9.5, 14.5, -4.5)).length() < 1e-6);
     let stays = ImportSettings { up: UpAxis::Y, ..ImportSettings::default() };
-    let model = from_md5("a", &mesh, &stays).unwrap().model;
+    let model = from_md5("a", &checked(&mesh), &stays).unwrap().model;
     assert_eq!(model.skeleton.rest_of(0).translation, Vec3::new(10.0, 20.0, 30.0));
-    assert!(from_md5("a", &mesh, &ImportSettings { scale: 0.0, ..settings }).is_err());
+    assert!(from_md5("a", &checked(&mesh), &ImportSettings { scale: 0.0, ..settings }).is_err());
 }
 
 #[test]
@@ -138,16 +138,14 @@ fn a_child_before_its_parent_and_several_roots_are_put_in_order() {
     assert_eq!(model.skeleton.parents(), [None, Some(0), Some(1), None]);
     assert_eq!(model.skeleton.rest_of(2).translation, Vec3::NEG_Z);
     assert_eq!(model.parts[0].palette, [2]);
-    // Hand-made rings and indices out of range are errors, not panics.
+    // Rings and indices out of range are errors, not panics.
     mesh.joints[3].parent = Some(0);
-    assert!(
-        from_md5("a", &mesh, &ImportSettings::default()).unwrap_err().to_string().contains("among its own ancestors")
-    );
+    assert!(Checked::new(mesh.clone()).unwrap_err().to_string().contains("among its own ancestors"));
     mesh.joints[3].parent = Some(77);
-    assert!(from_md5("a", &mesh, &ImportSettings::default()).is_err());
+    assert!(Checked::new(mesh).is_err());
     let mut mesh = cube();
     mesh.meshes[0].triangles.push([0, 1, 99]);
-    assert!(from_md5("a", &mesh, &ImportSettings::default()).is_err());
+    assert!(Checked::new(mesh).is_err());
 }
 
 #[test]

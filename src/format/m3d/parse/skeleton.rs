@@ -6,7 +6,7 @@ use super::{
     notes::Cause,
     reader::{Reader, item},
 };
-use crate::format::m3d::M3dBone;
+use crate::format::{checked::cycles, m3d::M3dBone};
 
 /// Something read for a bone: the bone's number, if the label has it, and the place.
 pub(super) struct OfBone<T> {
@@ -94,7 +94,12 @@ pub(super) fn assemble(
         }
         bones.push(M3dBone { offset: offset.value, parent: place.then_some(parent.value) });
     }
-    cut_cycles(reader, &mut bones, &parents);
+    for bone in cycles(&bones.iter().map(|bone| bone.parent).collect::<Vec<_>>()) {
+        bones[bone].parent = None;
+        reader
+            .notes
+            .add(Cause::Cycle, parents[bone].offset, || format!("bone {bone} is its own ancestor; it became a root"));
+    }
     bones
 }
 
@@ -109,25 +114,4 @@ fn in_order<T>(mut bones: Vec<OfBone<T>>) -> Vec<OfBone<T>> {
         bones.sort_by_key(|b| b.bone);
     }
     bones
-}
-
-/// Makes a root of one bone in every cycle of parents.
-fn cut_cycles(reader: &mut Reader<'_>, bones: &mut [M3dBone], parents: &[OfBone<u32>]) {
-    // The walk a bone was first met on; 0 is none. Meeting one's own walk again closes a cycle.
-    let mut walks = vec![0; bones.len()];
-    for start in 0..bones.len() {
-        let mut at = start;
-        while walks[at] == 0 {
-            walks[at] = start + 1;
-            let Some(parent) = bones[at].parent else { break };
-            if walks[parent as usize] == start + 1 {
-                bones[at].parent = None;
-                reader.notes.add(Cause::Cycle, parents[at].offset, || {
-                    format!("bone {at} is its own ancestor; it became a root")
-                });
-                break;
-            }
-            at = parent as usize;
-        }
-    }
 }
