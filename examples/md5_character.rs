@@ -29,7 +29,7 @@ fn main() {
         .add_systems(Update, (keys, caption))
         .add_systems(
             PostUpdate,
-            draw_skeleton.after(CharacterSystems::EvaluateLate).run_if(resource_equals(ShowSkeleton(true))),
+            draw_skeleton.after(CharacterSystems::SharePoses).run_if(resource_equals(ShowSkeleton(true))),
         )
         .run();
 }

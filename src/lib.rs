@@ -175,16 +175,22 @@ pub mod prelude {
         MarionettePlugins,
         asset::{Character, CharacterAssetLabel},
         character::{
-            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterPoses,
-            CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, PartOverrides, PoseSharing,
-            SkinnedCharacter, UpdateRate, WeightView, WornBy,
+            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
+            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
+            ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, SkinnedCharacter, UpdateRate, WeightView,
+            WornBy,
         },
         controller::{
-            AnimationController, AnimationTrack, BlendMode, CallbackTime, TrackId, TrackPriority, TransitionCurve,
+            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
+            QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
-        model::PlaybackMode,
+        model::{JointTransform, PlaybackMode},
+        pose::{JointOverride, JointSpace},
         render_plugin,
     };
+
+    #[cfg(feature = "picking")]
+    pub use crate::character::CharacterPickingPlugin;
 
     #[cfg(feature = "inspector")]
     pub use crate::inspector::{DrawSkeleton, MarionetteInspectorPlugin};

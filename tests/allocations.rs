@@ -85,7 +85,7 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
     // Everything runs on this thread, whose allocations are counted.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin));
+    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(std::time::Duration::from_micros(16_667)));
     let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
     app.add_systems(PostUpdate, see.before(CharacterSystems::EvaluateLate));

@@ -14,10 +14,7 @@ use bevy::{
     prelude::*,
     render::{ExtractSchedule, RenderApp},
 };
-use bevy_marionette::{
-    prelude::*,
-    render::{ExtractPalettes, WritePalettes},
-};
+use bevy_marionette::prelude::*;
 use std::{
     sync::{Arc, Mutex, MutexGuard},
     time::Instant,
@@ -186,7 +183,7 @@ impl Plugin for StageClockPlugin {
             app.edit_schedule(PostUpdate, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });
-            use CharacterSystems::{Attach, Bounds, EvaluateEarly, EvaluateLate, Spawn};
+            use CharacterSystems::{Attach, Bounds, EvaluateEarly, PosePalettes, SharePoses, Spawn, UpdateRates};
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
             app.add_systems(
                 PostUpdate,
@@ -197,9 +194,9 @@ impl Plugin for StageClockPlugin {
                     end(Stage::Advance).after(Bounds).before(EvaluateEarly),
                     end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
                     end(Stage::Propagate).after(TransformSystems::Propagate).before(culled.clone()),
-                    end(Stage::Other).after(culled).before(EvaluateLate),
-                    end(Stage::Pose).after(EvaluateLate).before(WritePalettes),
-                    end(Stage::Palettes).after(WritePalettes),
+                    end(Stage::Other).after(culled).before(UpdateRates),
+                    end(Stage::Pose).after(SharePoses).before(PosePalettes),
+                    end(Stage::Palettes).after(PosePalettes),
                 ),
             );
         }
@@ -215,14 +212,15 @@ impl Plugin for StageClockPlugin {
                     clock.end_frame();
                 })
                 .after(extract_skins)
-                .after(ExtractPalettes),
+                .after(CharacterSystems::ExtractPalettes),
             ),
         );
         if stages {
             render_app.edit_schedule(ExtractSchedule, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });
-            render_app.add_systems(ExtractSchedule, end(Stage::Skins).after(extract_skins).before(ExtractPalettes));
+            let skins = end(Stage::Skins).after(extract_skins).before(CharacterSystems::ExtractPalettes);
+            render_app.add_systems(ExtractSchedule, skins);
         }
     }
 }

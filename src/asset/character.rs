@@ -30,9 +30,8 @@ pub struct Character {
     pub sockets: BTreeMap<String, Socket>,
     /// Sub-asset handles, kept so that the sub-assets live as long as the character.
     pub sub_assets: Vec<UntypedHandle>,
-    /// Stands for this state of the character: another one after every reload. One that is changed in
-    /// place, through `Assets::get_mut`, is given another by itself.
-    pub version: u64,
+    /// Identifies this state of the character: changes when it is reloaded, or changed in place.
+    pub(crate) version: u64,
 }
 
 /// A part of a character's skin, drawn with one material. By label also an asset of its own.
@@ -46,8 +45,8 @@ pub struct CharacterPart {
     pub material: Handle<StandardMaterial>,
     /// The joints this part uses: palette index → joint. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
-    /// What it takes to say how far the part reaches in a pose.
-    pub bounds: Arc<PartBounds>,
+    /// Computes how far the part reaches in a pose.
+    pub(crate) bounds: Arc<PartBounds>,
     /// The part's box in model space at rest.
     pub rest_bounds: Aabb,
     /// Per clip, the part's box in model space over the whole clip.
@@ -84,6 +83,11 @@ impl Character {
     /// The names of the clips, in order.
     pub fn clip_names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.clips.iter().map(|clip| &clip.timing.name)
+    }
+
+    /// The joint called `name`.
+    pub fn joint(&self, name: &str) -> Option<JointIndex> {
+        self.skeleton.joint(name)
     }
 
     /// The socket called `name`, or else the joint of that name without an offset.

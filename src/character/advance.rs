@@ -1,41 +1,43 @@
-//! Every controller's clock, seen or not, and what came up on the way.
+//! Advancing controllers, and dispatching the events that come up.
 
 use super::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, Playing,
-    SkinnedCharacter, evaluate::batches,
+    components::SkinnedCharacter,
+    events::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, send},
+    layers::ActiveLayers,
+    names::available,
+    threads::batches,
 };
 use crate::{
     asset::Character,
     controller::{AnimationController, AnimationName, Clips, PlaybackEvent},
 };
-use bevy::{prelude::*, utils::Parallel};
+use bevy::{ecs::name::NameOrEntity, prelude::*, utils::Parallel};
 
-/// What came up in this frame's advance, until it is handed out.
+/// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
-pub(super) struct Collected {
-    /// A list for each thread.
-    by_thread: Parallel<Pending>,
+pub(super) struct PendingEvents {
+    by_thread: Parallel<ThreadEvents>,
     /// All of them, in order of time.
-    in_order: Vec<Happened>,
+    in_order: Vec<PendingEvent>,
 }
 
 #[derive(Default)]
-struct Pending {
-    events: Vec<PlaybackEvent>,
-    happened: Vec<Happened>,
+struct ThreadEvents {
+    playback: Vec<PlaybackEvent>,
+    pending: Vec<PendingEvent>,
 }
 
-/// An event with its place among the others of the frame.
-struct Happened {
-    /// Nanoseconds before the frame's end: below that lies rounding, which must not decide on an order.
+/// An event and what decides on its place among those of the frame.
+struct PendingEvent {
+    /// Nanoseconds before the end of the frame. Anything finer is rounding, which must not decide.
     before_end: u64,
     entity: Entity,
-    /// Place among the events of one character.
-    order: usize,
-    what: What,
+    /// Index among the events of its character.
+    index: usize,
+    event: CharacterEvent,
 }
 
-enum What {
+enum CharacterEvent {
     Callback(AnimationCallback),
     Started(AnimationStarted),
     Looped(AnimationLooped),
@@ -43,59 +45,63 @@ enum What {
     CrossFadeFinished(CrossFadeFinished),
 }
 
-/// Advances the controllers of all characters whose asset is there.
+/// Advances the controllers of all characters whose asset has loaded, and looks up what they play.
 pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
-    mut collected: ResMut<Collected>,
-    mut characters: Query<(Entity, &SkinnedCharacter, &mut AnimationController, &mut Playing)>,
+    names: Query<NameOrEntity>,
+    mut events: ResMut<PendingEvents>,
+    mut characters: Query<(Entity, &SkinnedCharacter, &mut AnimationController, &mut ActiveLayers)>,
 ) {
     let dt = time.delta_secs_f64();
-    let by_thread = &mut collected.by_thread;
+    let by_thread = &mut events.by_thread;
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || by_thread.borrow_local_mut(),
-        |pending, (entity, handle, mut controller, mut playing)| {
+        |events, (entity, handle, mut controller, mut layers)| {
             let Some(character) = assets.get(handle.id()) else { return };
-            // Time passing is no change worth telling others about.
+            // Time passing is not a change that others need to hear of.
             let controller = controller.bypass_change_detection();
-            let Pending { events, happened } = &mut **pending;
-            // Bevy's time never runs backwards, and a step that is refused changes nothing.
-            if controller.advance(dt, character, events).is_err() {
+            let ThreadEvents { playback, pending } = &mut **events;
+            // Bevy's time never runs backwards, and an advance that is refused changes nothing.
+            if controller.advance(dt, character, playback).is_err() {
                 return;
             }
-            // While the tracks are at hand.
-            playing.bypass_change_detection().look_up(character, controller);
-            if events.is_empty() {
+            // Now, while the tracks are in the cache.
+            layers.bypass_change_detection().look_up(character, controller);
+            if playback.is_empty() {
                 return;
             }
             let end = controller.time();
             let mut before_end = u64::MAX;
-            for (order, event) in events.drain(..).enumerate() {
-                // One character's events are in order already.
+            for (index, event) in playback.drain(..).enumerate() {
+                // The events of one character are in order already.
                 before_end = before_end.min(((end - event.time()) * 1e9).round() as u64);
-                if let Some(what) = translate(event, entity, character, controller) {
-                    happened.push(Happened { before_end, entity, order, what });
+                if let Some(event) = translate(event, entity, character, controller, &names) {
+                    pending.push(PendingEvent { before_end, entity, index, event });
                 }
             }
         },
     );
 }
 
+/// The event as characters report it; what only concerns the log is logged here.
 fn translate(
     event: PlaybackEvent,
     entity: Entity,
     character: &Character,
     controller: &AnimationController,
-) -> Option<What> {
-    let name =
+    names: &Query<NameOrEntity>,
+) -> Option<CharacterEvent> {
+    let name_of =
         |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
+    let who = || names.get(entity).map_or_else(|_| entity.to_string(), |name| name.to_string());
     Some(match event {
         PlaybackEvent::Callback(callback) => {
             let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);
-            What::Callback(AnimationCallback {
+            CharacterEvent::Callback(AnimationCallback {
                 entity,
                 track: callback.track,
-                clip: name(callback.clip),
+                clip: name_of(callback.clip),
                 name: callback.name.into(),
                 time: callback.key_time,
                 weight: callback.weight,
@@ -103,69 +109,54 @@ fn translate(
             })
         }
         PlaybackEvent::Started { track, clip, .. } => {
-            What::Started(AnimationStarted { entity, track, clip: name(clip) })
+            CharacterEvent::Started(AnimationStarted { entity, track, clip: name_of(clip) })
         }
-        PlaybackEvent::Looped { track, clip, .. } => What::Looped(AnimationLooped { entity, track, clip: name(clip) }),
+        PlaybackEvent::Looped { track, clip, .. } => {
+            CharacterEvent::Looped(AnimationLooped { entity, track, clip: name_of(clip) })
+        }
         PlaybackEvent::Finished { track, clip, .. } => {
-            What::Finished(AnimationFinished { entity, track, clip: name(clip) })
+            CharacterEvent::Finished(AnimationFinished { entity, track, clip: name_of(clip) })
         }
         PlaybackEvent::CrossFadeFinished { track, clip, .. } => {
-            What::CrossFadeFinished(CrossFadeFinished { entity, track, clip: name(clip) })
+            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: name_of(clip) })
         }
         PlaybackEvent::UnknownClip { name, .. } => {
-            let names: Vec<_> = character.clip_names().map(|name| format!("`{name}`")).collect();
-            let list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
-            warn!("{entity} was to play `{name}`, but the character has no such clip: {list}");
+            warn!("cannot play `{name}` on {}: no such clip {}", who(), available(character.clip_names()));
             return None;
         }
         PlaybackEvent::TooManyCallbacks { clip, limit, .. } => {
-            let clip = name(clip);
-            warn!("{entity}: one step passed more than {limit} callbacks of `{clip}`; the others were dropped");
+            let clip = name_of(clip);
+            warn!("{}: one frame passed more than {limit} callbacks of `{clip}`; the rest were dropped", who());
             return None;
         }
     })
 }
 
-/// Triggers what came up on the characters, and writes it as messages, in order of time.
-pub(super) fn hand_out(
+/// Triggers the events of the frame on their characters, in order of time.
+pub(super) fn dispatch_events(
     mut commands: Commands,
-    mut collected: ResMut<Collected>,
-    mut callbacks: MessageWriter<AnimationCallback>,
-    mut started: MessageWriter<AnimationStarted>,
-    mut looped: MessageWriter<AnimationLooped>,
-    mut finished: MessageWriter<AnimationFinished>,
-    mut faded: MessageWriter<CrossFadeFinished>,
+    mut events: ResMut<PendingEvents>,
+    mut callbacks: Option<ResMut<Messages<AnimationCallback>>>,
+    mut started: Option<ResMut<Messages<AnimationStarted>>>,
+    mut looped: Option<ResMut<Messages<AnimationLooped>>>,
+    mut finished: Option<ResMut<Messages<AnimationFinished>>>,
+    mut faded: Option<ResMut<Messages<CrossFadeFinished>>>,
 ) {
-    let Collected { by_thread, in_order } = &mut *collected;
-    for pending in by_thread.iter_mut() {
-        in_order.append(&mut pending.happened);
+    let PendingEvents { by_thread, in_order } = &mut *events;
+    for events in by_thread.iter_mut() {
+        in_order.append(&mut events.pending);
     }
-    // Which thread saw what is chance; moment, entity and place are not.
+    // Which thread saw an event is chance; its time, its character and its index are not.
     in_order.sort_unstable_by(|a, b| {
-        b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.order.cmp(&b.order))
+        b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
     });
-    for happened in in_order.drain(..) {
-        match happened.what {
-            What::Callback(event) => {
-                callbacks.write(event.clone());
-                commands.trigger(event);
-            }
-            What::Started(event) => {
-                started.write(event.clone());
-                commands.trigger(event);
-            }
-            What::Looped(event) => {
-                looped.write(event.clone());
-                commands.trigger(event);
-            }
-            What::Finished(event) => {
-                finished.write(event.clone());
-                commands.trigger(event);
-            }
-            What::CrossFadeFinished(event) => {
-                faded.write(event.clone());
-                commands.trigger(event);
-            }
+    for PendingEvent { event, .. } in in_order.drain(..) {
+        match event {
+            CharacterEvent::Callback(event) => send(&mut commands, &mut callbacks, event),
+            CharacterEvent::Started(event) => send(&mut commands, &mut started, event),
+            CharacterEvent::Looped(event) => send(&mut commands, &mut looped, event),
+            CharacterEvent::Finished(event) => send(&mut commands, &mut finished, event),
+            CharacterEvent::CrossFadeFinished(event) => send(&mut commands, &mut faded, event),
         }
     }
 }

@@ -1,44 +1,45 @@
-//! Culling boxes: each part's `Aabb`, from the clips now playing or from the pose.
+//! Culling boxes: each part's `Aabb`, from the clips that play or from the pose.
 
-use super::{CharacterParts, ModelPose, PartOf, Playing, PoseOverrides, SkinnedCharacter, WornBy};
-use crate::{
-    asset::{Character, CharacterPart},
-    controller::AnimationController,
+use super::{
+    components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter},
+    layers::ActiveLayers,
+    worn::WornBy,
 };
+use crate::{asset::Character, controller::AnimationController};
 use bevy::{camera::primitives::Aabb, prelude::*};
 
-/// Boxes of the clips that play, enclosed; rewritten only when other clips play.
+/// Sets the boxes to enclose the clips that play. They are only written when other clips play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
     mut characters: Query<(
         &SkinnedCharacter,
         Ref<AnimationController>,
-        &mut Playing,
+        &mut ActiveLayers,
         &mut CharacterParts,
         (Has<PoseOverrides>, Has<WornBy>),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, controller, mut playing, mut parts, (overridden, worn)) in &mut characters {
+    for (handle, controller, mut layers, mut parts, (overridden, worn)) in &mut characters {
         if controller.is_changed()
             && let Some(character) = assets.get(handle.id())
         {
-            // Perhaps by a listener, since the clocks were advanced.
-            playing.bypass_change_detection().look_up(character, &controller);
+            // An observer may have changed it since the controllers were advanced.
+            layers.bypass_change_detection().look_up(character, &controller);
         }
-        if overridden || worn || parts.enclosed == playing.clips() {
+        if overridden || worn || parts.enclosed == layers.clip_set() {
             continue;
         }
         let Some(character) = assets.get(handle.id()) else { continue };
         if parts.version != Some(character.version) {
             continue;
         }
-        parts.bypass_change_detection().enclosed = playing.clips();
-        let (layers, alone) = playing.count();
+        parts.bypass_change_detection().enclosed = layers.clip_set();
+        let (count, single) = layers.count();
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             let Ok(mut aabb) = boxes.get_mut(entity) else { continue };
-            // A mean of two poses can stick out of both, as an arm on its way from low to high.
-            *aabb = match (layers, alone) {
+            // A mix of two poses can stick out of both, like an arm on its way up.
+            *aabb = match (count, single) {
                 (0, _) => part.rest_bounds,
                 (1, Some(clip)) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
                 _ => part.blend_bounds,
@@ -47,7 +48,7 @@ pub(super) fn follow_clips(
     }
 }
 
-/// Boxes of the pose itself, for characters that were posed by hand.
+/// Sets the boxes of characters with [`PoseOverrides`] from their pose.
 pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
@@ -61,17 +62,12 @@ pub(super) fn follow_pose(
         if parts.version != Some(character.version) || pose.joints.len() != character.skeleton.len() {
             continue;
         }
-        // Whoever takes the overrides away gets the clips' boxes back.
+        // When the overrides are removed, the clips' boxes are set again.
         parts.bypass_change_detection().enclosed = 0;
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             if let Ok(mut aabb) = boxes.get_mut(entity) {
-                *aabb = posed(part, pose);
+                *aabb = pose.bounds_of(part);
             }
         }
     }
-}
-
-/// A part's box in a pose.
-pub(super) fn posed(part: &CharacterPart, pose: &ModelPose) -> Aabb {
-    part.bounds.posed(&pose.joints).map_or(part.rest_bounds, |bounds| Aabb::from_min_max(bounds.min, bounds.max))
 }

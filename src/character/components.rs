@@ -1,19 +1,26 @@
-//! Components of a character and its parts.
+//! Components of a character and of its parts.
 
-use super::{Playing, weight_view::MeshVariant};
+use super::{
+    layers::ActiveLayers,
+    mesh_variants::MeshVariant,
+    pose_state::{PoseStamp, PoseState},
+};
 use crate::{
-    asset::Character,
+    asset::{Character, CharacterPart},
     controller::AnimationController,
     model::{JointIndex, JointTransform},
     pose::JointOverride,
 };
-use bevy::{ecs::template::FromTemplate, prelude::*};
+use bevy::{camera::primitives::Aabb, ecs::template::FromTemplate, prelude::*};
 use glam::{Affine3A, Vec3A};
 
-/// A character in the world: spawn it, and its parts follow when the asset is loaded.
+/// A character. Spawn it with a handle, and its parts are spawned once the asset has loaded.
 ///
-/// Brings an [`AnimationController`] (nothing playing: the rest pose), a `Transform` and a
-/// `Visibility` along. The parts are children of the entity and follow its transform.
+/// Requires an [`AnimationController`] (playing nothing: the rest pose), a `Transform` and a `Visibility`.
+/// The parts are children of the entity and follow its transform.
+///
+/// [`CharacterReady`](super::CharacterReady) is triggered on the entity when its parts are there, and
+/// [`CharacterFailed`](super::CharacterFailed) if the asset fails to load.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -26,34 +33,43 @@ use glam::{Affine3A, Vec3A};
 /// # }
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
-#[reflect(Component, Clone, Default)]
-#[require(AnimationController, CharacterParts, Playing, Transform, Visibility)]
+#[reflect(Component, Clone, Default, PartialEq)]
+#[require(AnimationController, CharacterParts, ActiveLayers, PoseState, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
-/// The parts that a character has spawned, in the order of [`Character::parts`].
-#[derive(Component, Clone, Debug, Default)]
+/// The parts a character has spawned, in the order of [`Character::parts`].
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Clone, Default)]
 pub struct CharacterParts {
     /// The parts' entities.
+    #[reflect(skip_serializing, default)]
     pub entities: Vec<Entity>,
-    /// [`Character::version`] of the asset they were spawned from.
+    /// Version of the asset they were spawned from.
+    #[reflect(ignore)]
     pub(super) version: Option<u64>,
-    /// Middle and radius of the character at rest, in its own space.
+    /// Center and radius of the character at rest, in its own space.
+    #[reflect(ignore)]
     pub(super) center: Vec3A,
+    #[reflect(ignore)]
     pub(super) radius: f32,
-    /// Where it was when it was last in view.
-    pub(super) last_place: Option<Vec3A>,
-    /// Whether it got where it is without passing through the space between.
+    /// Center in the world when the character was last in view.
+    #[reflect(ignore)]
+    pub(super) last_center: Option<Vec3A>,
+    /// Whether the character moved this frame without passing through the space between.
+    #[reflect(ignore)]
     pub(super) jumped: bool,
-    /// Stands for the clips that the parts' boxes enclose.
+    /// The set of clips that the parts' boxes enclose; 0 for none.
+    #[reflect(ignore)]
     pub(super) enclosed: u64,
-    /// Which meshes the parts have.
+    /// Which variant of its meshes the parts show.
+    #[reflect(ignore)]
     pub(super) variant: MeshVariant,
 }
 
-/// On each part: the character it belongs to, and which part of it it is.
+/// On each part: its character, and which of the character's parts it is.
 ///
-/// Parts are spawned, never loaded: one that comes out of a scene goes again, and its character spawns
-/// its own.
+/// Parts are spawned by their character. One that was loaded from a scene is despawned again, because its
+/// character spawns its own.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 pub struct PartOf {
@@ -64,64 +80,95 @@ pub struct PartOf {
     pub part: usize,
 }
 
-/// A character's pose as it was last evaluated: joint → model matrices.
+/// A character's current pose, as one matrix per joint.
 ///
-/// An optional component of the character: put it there to read the joints. Without it poses go straight to
-/// the GPU and are not kept, which costs a fifth less. What needs a pose brings it along: something carried or
-/// worn, [`PoseOverrides`], the inspector for what it shows. For a joint now and then there is
-/// [`CharacterPoses`](super::CharacterPoses), which asks for nothing.
+/// Optional: add it to read the joints. Poses of characters without it go straight to the GPU and are not
+/// stored, which makes them a fifth cheaper. Whatever needs a stored pose requires this component:
+/// [`Attachments`](super::Attachments), [`Wears`](super::Wears), [`WornBy`](super::WornBy) and
+/// [`PoseOverrides`]. To ask for a joint now and then, use [`CharacterPoses`](super::CharacterPoses), which
+/// works for every character.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::ModelPose, prelude::*};
+/// # use bevy_marionette::prelude::*;
 /// # let mut app = App::new();
-/// // For each and every character:
+/// // For all characters:
 /// app.register_required_components::<SkinnedCharacter, ModelPose>();
 /// ```
 ///
-/// Kept up while the character is in view or carries something; out of view it is the last pose seen, and
-/// under an [`UpdateRate`](super::UpdateRate) on its way to the last pose worked out. On a
-/// server, where nothing is ever in view, an empty [`PoseOverrides`] has it evaluated every frame.
-#[derive(Component, Clone, Debug, Default)]
+/// The pose is updated while the character is in view, carries something or wears something. Out of view it
+/// remains the last pose seen; with an [`UpdateRate`](super::UpdateRate) it is interpolated. On a server,
+/// where nothing is ever in view, add an empty [`PoseOverrides`] to have it updated every frame.
+///
+/// Up to date after [`CharacterSystems::SharePoses`](super::CharacterSystems::SharePoses).
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Clone, Default)]
 pub struct ModelPose {
-    /// Per joint, joint space → the character's space. Empty until the asset is there.
+    /// Per joint: joint space → the character's space. Empty until the asset has loaded.
+    #[reflect(skip_serializing, default)]
     pub joints: Vec<Affine3A>,
-    /// Stands for what was played when the pose was evaluated; the same again costs nothing.
-    pub(super) evaluated: u64,
+    #[reflect(ignore)]
+    pub(super) stamp: PoseStamp,
+    /// The overrides it was last evaluated with.
+    #[reflect(ignore)]
+    pub(super) overrides: Vec<JointOverride>,
 }
 
 impl ModelPose {
-    /// Joint → character space.
+    /// Joint space → the character's space, or `None` if there is no such joint.
     pub fn joint(&self, joint: JointIndex) -> Option<&Affine3A> {
         self.joints.get(usize::from(joint))
     }
+
+    /// Returns `true` if the pose is the one of this stamp, for a skeleton of `joints` joints.
+    pub(super) fn is(&self, stamp: PoseStamp, joints: usize) -> bool {
+        self.stamp == stamp && self.joints.len() == joints
+    }
+
+    /// The box around a part in this pose.
+    pub(super) fn bounds_of(&self, part: &CharacterPart) -> Aabb {
+        part.bounds.posed(&self.joints).map_or(part.rest_bounds, |bounds| Aabb::from_min_max(bounds.min, bounds.max))
+    }
 }
 
-/// Joints posed by hand, on top of what plays.
+/// Joints posed from code, on top of the clips.
 ///
-/// An optional component of the character. A character that has it is culled by its pose's own box,
-/// for a hand can put a joint anywhere.
-#[derive(Component, Clone, Debug, Default, PartialEq, Deref, DerefMut)]
+/// An optional component of a character. Since an override can move a joint anywhere, the culling boxes of a
+/// character that has it are computed from its pose.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn look_back(character: Entity, mut commands: Commands, characters: Query<&SkinnedCharacter>, assets: Res<Assets<Character>>) {
+/// let Some(head) = characters.get(character).ok().and_then(|c| assets.get(&c.0)?.joint("head")) else { return };
+/// let turn = JointTransform::new(Vec3::ZERO, Quat::from_rotation_y(1.5));
+/// // On top of what plays: relative to the joint itself.
+/// let look = JointOverride { space: JointSpace::Joint, ..JointOverride::local(head, turn) };
+/// commands.entity(character).insert(PoseOverrides(vec![look]));
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, Default, PartialEq, Deref, DerefMut, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose)]
 pub struct PoseOverrides(pub Vec<JointOverride>);
 
 impl PoseOverrides {
-    /// Sets a joint's transform relative to its parent, fully; an earlier override of the joint is replaced.
+    /// Sets a joint's transform relative to its parent, replacing earlier overrides of the joint.
     pub fn set(&mut self, joint: JointIndex, transform: JointTransform) {
         self.clear(joint);
         self.0.push(JointOverride::local(joint, transform));
     }
 
-    /// Gives a joint back to the clips.
+    /// Clears the overrides of a joint so that it follows its clips again.
     pub fn clear(&mut self, joint: JointIndex) {
         self.0.retain(|o| o.joint != joint);
     }
 }
 
-/// Put on a character that was moved without passing through the space between: its skin leaves no
-/// motion vectors this frame. Removed by itself afterwards.
+/// Add to a character that was moved without passing through the space between: its skin leaves no motion
+/// vectors this frame. Removed automatically afterwards.
 ///
-/// Characters that jump by more than twice their own size in one frame are noticed without it.
+/// Jumps of more than twice the character's size in one frame are detected without it.
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
-#[reflect(Component, Default)]
+#[reflect(Component, Default, Clone)]
 pub struct Teleported;

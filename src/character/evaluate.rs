@@ -1,229 +1,217 @@
-//! Poses: from what a controller plays to joint matrices, for characters that keep theirs.
+//! Posing characters, before and after culling.
 
 use super::{
-    Attachments, CharacterParts, ModelPose, PoseOverrides, PoseSharing, SkinnedCharacter, Teleported, UpdateRate,
-    Wears, WornBy,
-    playing::Playing,
-    rate::{Stepped, Steps},
-    redraw::{PaletteRange, Redraw},
-    sharing::Shared,
+    attachments::Attachments,
+    components::{CharacterParts, ModelPose, PoseOverrides, SkinnedCharacter, Teleported},
+    counts::PoseCounts,
+    dirty_palettes::{DirtyPalettes, PaletteRange},
+    layers::ActiveLayers,
+    pose_state::{PoseClock, PoseSource, PoseStamp, PoseState},
+    sharing::{PoseSharing, SharedPoses},
+    threads::{ThreadScratch, batches},
+    update_rate::{PoseInterpolation, PoseStep, UpdateRate},
+    worn::{Wears, WornBy},
 };
-use crate::{asset::Character, controller::AnimationController, pose::Scratch};
-use bevy::{
-    camera::visibility::ViewVisibility,
-    ecs::{batching::BatchingStrategy, query::QueryData},
-    prelude::*,
-    utils::Parallel,
-};
+use crate::{asset::Character, controller::AnimationController, pose::JointOverride};
+use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
 use glam::Vec3A;
 
-/// All that the job reads and writes.
-#[derive(QueryData)]
-#[query_data(mutable)]
-pub(super) struct Posing {
-    handle: &'static SkinnedCharacter,
-    controller: Ref<'static, AnimationController>,
-    playing: &'static mut Playing,
-    overrides: Option<Ref<'static, PoseOverrides>>,
-    pose: Option<&'static mut ModelPose>,
+/// How a character gets its pose in a frame.
+enum PoseRoute<'a> {
+    /// It has it already: [`early`] evaluated it, or it was copied from the body that wears the character.
+    Early(Mut<'a, ModelPose>),
+    /// It is moved along between two poses, because it has an [`UpdateRate`].
+    Interpolated(Mut<'a, PoseInterpolation>, Option<Mut<'a, ModelPose>>),
+    /// It is evaluated in [`share`](super::sharing::share), once for all characters that play the same.
+    Shared(Option<Mut<'a, ModelPose>>),
+    /// It is evaluated now and stored, because the character has a [`ModelPose`].
+    Kept(Mut<'a, ModelPose>),
+    /// It is evaluated where its skinning matrices are written, and never stored.
+    Streamed,
 }
 
-/// What became of the characters in the last frame: where the time goes.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
-#[reflect(Resource, Default, Clone, PartialEq)]
-pub struct PoseCounts {
-    /// Characters of which some part is in view of some camera.
-    pub in_view: usize,
-    /// Poses worked out from clips, whoever they were for.
-    pub evaluated: usize,
-    /// Characters that took a pose worked out for another. See [`PoseSharing`].
-    pub shared: usize,
-    /// Characters moved on between two poses. See [`UpdateRate`](super::UpdateRate).
-    pub interpolated: usize,
+impl<'a> PoseRoute<'a> {
+    fn choose(
+        is_early: bool,
+        kept: Option<Mut<'a, ModelPose>>,
+        interpolation: Option<Mut<'a, PoseInterpolation>>,
+        sharing: PoseSharing,
+    ) -> Self {
+        match (kept, interpolation.filter(|interpolation| interpolation.every > 1)) {
+            (Some(pose), _) if is_early => Self::Early(pose),
+            (kept, Some(interpolation)) => Self::Interpolated(interpolation, kept),
+            (kept, None) if sharing != PoseSharing::Off => Self::Shared(kept),
+            (Some(pose), None) => Self::Kept(pose),
+            (None, None) => Self::Streamed,
+        }
+    }
 }
 
-/// What a thread works in.
-#[derive(Default)]
-pub(super) struct Desk {
-    scratch: Scratch,
-    counts: PoseCounts,
-}
+/// Characters whose pose is needed before transforms are propagated, in view or not.
+type NeedsPoseEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
 
-/// Characters whose pose is wanted before transforms are propagated, seen or not.
-type IsEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
+/// As [`NeedsPoseEarly`], or worn.
+type IsPosedEarly = (Has<Attachments>, Has<PoseOverrides>, Has<Wears>, Has<WornBy>);
 
-/// Whether something else poses a character: it carries, it wears, it is worn.
-type IsPosedAlready = (Has<Attachments>, Has<Wears>, Has<WornBy>);
-
-/// How characters are dealt out to threads: few at a time, for those out of view cost next to nothing, and
-/// not so few that the dealing shows.
-pub(super) fn batches() -> BatchingStrategy {
-    BatchingStrategy::new().min_batch_size(16).batches_per_thread(4)
-}
-
-/// Poses characters that carry or wear something, or whose box comes from their pose.
+/// Poses characters that carry or wear something or have [`PoseOverrides`].
 pub(super) fn early(
     assets: Res<Assets<Character>>,
-    mut desks: Local<Parallel<Desk>>,
+    mut threads: Local<Parallel<ThreadScratch>>,
     mut counts: ResMut<PoseCounts>,
-    mut characters: Query<Posing, IsEarly>,
+    mut characters: Query<
+        (&SkinnedCharacter, Ref<AnimationController>, &mut ActiveLayers, &mut ModelPose, Option<Ref<PoseOverrides>>),
+        NeedsPoseEarly,
+    >,
 ) {
     *counts = PoseCounts::default();
-    let all = &mut *desks;
+    let all_threads = &mut *threads;
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || all.borrow_local_mut(),
-        |desk, mut item| {
-            if let Some(character) = assets.get(item.handle.id()) {
-                item.catch_up(character);
-                item.evaluate(character, desk);
-            }
+        || all_threads.borrow_local_mut(),
+        |thread, (handle, controller, mut layers, mut pose, overrides)| {
+            let Some(character) = assets.get(handle.id()) else { return };
+            catch_up(layers.bypass_change_detection(), character, &controller);
+            let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
+            let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+            evaluate(&mut pose, &layers, character, overrides, is_changed, thread);
         },
     );
-    counts.collect(&mut desks);
+    ThreadScratch::collect_counts(&mut threads, &mut counts);
 }
 
-/// Poses the other characters in view that keep their pose, notices who jumped, and lists all that is to be
-/// drawn anew.
+/// Chooses the route of every character in view, poses those that keep their pose, detects jumps, and collects
+/// the palettes to write.
 pub(super) fn late(
     assets: Res<Assets<Character>>,
     sharing: Res<PoseSharing>,
-    mut shared: ResMut<Shared>,
-    mut redraw: ResMut<Redraw>,
-    mut desks: Local<Parallel<Desk>>,
+    mut clock: ResMut<PoseClock>,
+    mut shared: ResMut<SharedPoses>,
+    mut palettes: ResMut<DirtyPalettes>,
+    mut threads: Local<Parallel<ThreadScratch>>,
     mut counts: ResMut<PoseCounts>,
     mut characters: Query<(
         Entity,
-        Posing,
-        &mut CharacterParts,
+        &SkinnedCharacter,
+        Ref<AnimationController>,
+        (&mut ActiveLayers, &mut PoseState, &mut CharacterParts),
+        Option<&mut ModelPose>,
+        Option<(&mut PoseInterpolation, &UpdateRate)>,
         Ref<GlobalTransform>,
-        Option<(&mut Steps, &UpdateRate)>,
         Has<Teleported>,
-        IsPosedAlready,
+        IsPosedEarly,
     )>,
-    seen: Query<(&ViewVisibility, Option<&PaletteRange>)>,
+    visible: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
-    shared.frame = shared.frame.wrapping_add(1);
+    clock.frame = clock.frame.wrapping_add(1);
     shared.steps = sharing.steps();
-    let (all, frame, sharing) = (&mut *desks, shared.frame, *sharing);
-    let (wanted, lists) = (&mut shared.wanted, &mut redraw.0);
+    let (frame, sharing, all_threads) = (clock.frame, *sharing, &mut *threads);
+    let (requests, palettes) = (&mut shared.requests, &mut palettes.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || (all.borrow_local_mut(), wanted.borrow_local_mut(), lists.borrow_local_mut()),
-        |(desk, wanted, lists), (entity, mut item, mut parts, transform, steps, teleported, posed)| {
-            let parts = parts.bypass_change_detection();
-            item.playing.bypass_change_detection().place = None;
-            let first = lists.due.len();
-            if lists.look(entity, &parts.entities, &seen) {
-                desk.counts.in_view += 1;
-                notice_jump(parts, &transform, teleported);
-            } else if item.pose.as_ref().is_none_or(|pose| !pose.joints.is_empty()) {
+        || (all_threads.borrow_local_mut(), requests.borrow_local_mut(), palettes.borrow_local_mut()),
+        |(thread, requests, palettes), (entity, handle, controller, own, kept, rated, transform, teleported, early)| {
+            let (mut layers, mut state, mut parts) = own;
+            let (layers, state, parts) =
+                (layers.bypass_change_detection(), state.bypass_change_detection(), parts.bypass_change_detection());
+            state.source = PoseSource::Clips;
+            let first = palettes.dirty.len();
+            if palettes.collect_visible(entity, &parts.entities, &visible) {
+                thread.counts.in_view += 1;
+                detect_jump(parts, &transform, teleported);
+            } else if kept.as_ref().is_none_or(|pose| !pose.joints.is_empty()) {
                 return;
             }
             let moved = transform.is_changed();
-            let keeps = item.pose.is_some();
-            let steps = steps.map(|(steps, _)| steps).filter(|steps| steps.every > 1);
-            let changed = if posed != (false, false, false) || item.overrides.is_some() {
-                item.pose.as_ref().is_some_and(|pose| pose.is_changed())
-            } else if let Some(character) = assets.get(item.handle.id()) {
-                item.catch_up(character);
-                if let Some(mut steps) = steps {
-                    item.step(character, steps.bypass_change_detection(), (frame, entity.index_u32()), desk)
-                } else if sharing != PoseSharing::Off {
-                    let key = item.playing.key(item.handle, sharing.steps());
-                    let is_new = item.is_new(key, character, moved);
-                    wanted.extend(is_new.then_some((key, entity)));
-                    is_new
-                } else if keeps {
-                    item.evaluate(character, desk)
-                } else {
-                    // Worked out where its skin is written.
-                    let is_new = item.is_new(item.playing.stamp(), character, moved);
-                    desk.counts.evaluated += usize::from(is_new);
-                    is_new
+            let changed = assets.get(handle.id()).is_some_and(|character| {
+                let is_early = early != (false, false, false, false);
+                let interpolation = rated.map(|(interpolation, _)| interpolation);
+                let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
+                if !matches!(route, PoseRoute::Early(_)) {
+                    catch_up(layers, character, &controller);
                 }
-            } else {
-                false
-            };
-            let before = &mut item.playing.bypass_change_detection().changed;
-            lists.settle(first, changed || moved, parts.jumped, before);
+                state.revision = layers.revision();
+                let stamp = PoseStamp::Clips(layers.revision());
+                let joints = character.skeleton.len();
+                match route {
+                    PoseRoute::Early(pose) => pose.is_changed(),
+                    PoseRoute::Interpolated(mut interpolation, kept) => {
+                        state.source = PoseSource::Interpolated;
+                        // So that it is drawn again when it is posed every frame again.
+                        state.drawn = PoseStamp::Never;
+                        let interpolation = interpolation.bypass_change_detection();
+                        let now = (frame, entity.index_u32());
+                        let step = interpolation.step(stamp, joints, now, |joints| {
+                            layers.evaluate_to(character, None, &[], &mut thread.pose, joints);
+                        });
+                        thread.counts.evaluated += usize::from(step == PoseStep::Evaluated);
+                        thread.counts.interpolated += usize::from(step == PoseStep::Interpolated);
+                        let changed = step != PoseStep::Unchanged;
+                        let stamp = interpolation.stamp();
+                        if let Some(mut pose) = kept.filter(|pose| changed || pose.stamp != stamp) {
+                            interpolation.write(&mut pose.joints);
+                            pose.stamp = stamp;
+                        }
+                        changed
+                    }
+                    PoseRoute::Shared(kept) => {
+                        let key = layers.sharing_key(handle, sharing.steps());
+                        let stamp = PoseStamp::Shared(key);
+                        let changed = match &kept {
+                            Some(pose) => !pose.is(stamp, joints),
+                            None => state.draw(stamp) || moved,
+                        };
+                        requests.extend(changed.then_some((key, entity)));
+                        changed
+                    }
+                    PoseRoute::Kept(mut pose) => evaluate(&mut pose, layers, character, &[], false, thread),
+                    PoseRoute::Streamed => {
+                        let changed = state.draw(stamp) || moved;
+                        thread.counts.evaluated += usize::from(changed);
+                        changed
+                    }
+                }
+            });
+            palettes.settle(first, changed || moved, parts.jumped, &mut state.changed);
         },
     );
-    counts.collect(&mut desks);
+    ThreadScratch::collect_counts(&mut threads, &mut counts);
 }
 
-fn notice_jump(parts: &mut CharacterParts, transform: &GlobalTransform, teleported: bool) {
+/// Looks up what a controller plays once more if it was changed, as an observer may do after the first look-up.
+fn catch_up(layers: &mut ActiveLayers, character: &Character, controller: &Ref<AnimationController>) {
+    if controller.is_changed() {
+        layers.look_up(character, controller);
+    }
+}
+
+/// Brings a stored pose up to date. Returns `true` if it changed.
+fn evaluate(
+    pose: &mut Mut<ModelPose>,
+    layers: &ActiveLayers,
+    character: &Character,
+    overrides: &[JointOverride],
+    overrides_changed: bool,
+    thread: &mut ThreadScratch,
+) -> bool {
+    let stamp = match overrides {
+        [] => PoseStamp::Clips(layers.revision()),
+        _ => PoseStamp::Overridden(layers.revision()),
+    };
+    if pose.is(stamp, character.skeleton.len()) && !overrides_changed {
+        return false;
+    }
+    let pose = &mut **pose;
+    layers.evaluate_to(character, None, overrides, &mut thread.pose, &mut pose.joints);
+    pose.stamp = stamp;
+    pose.overrides.clear();
+    pose.overrides.extend_from_slice(overrides);
+    thread.counts.evaluated += 1;
+    true
+}
+
+fn detect_jump(parts: &mut CharacterParts, transform: &GlobalTransform, teleported: bool) {
     let affine = transform.affine();
-    let place = affine.transform_point3a(parts.center);
+    let center = affine.transform_point3a(parts.center);
     let size = parts.radius * affine.matrix3.x_axis.length();
-    let far = |last: Vec3A| last.distance_squared(place) > (4.0 * size) * (4.0 * size);
-    parts.jumped = teleported || parts.last_place.is_none_or(far);
-    parts.last_place = Some(place);
-}
-
-impl PosingItem<'_, '_> {
-    /// Looks the layers up again if the controller was changed: perhaps by a listener, after they were.
-    fn catch_up(&mut self, character: &Character) {
-        if self.controller.is_changed() {
-            self.playing.bypass_change_detection().look_up(character, &self.controller);
-        }
-    }
-
-    /// Works out the pose that it keeps; whether it was another one.
-    fn evaluate(&mut self, character: &Character, desk: &mut Desk) -> bool {
-        let Some(pose) = &mut self.pose else { return false };
-        let changed = self.overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
-        let overrides = self.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
-        // So that a pose by hand is not taken for the clips' own when the hand is gone.
-        let stamp = if overrides.is_empty() { self.playing.stamp() } else { !self.playing.stamp() };
-        if stamp == pose.evaluated && !changed && pose.joints.len() == character.skeleton.len() {
-            return false;
-        }
-        let pose = &mut **pose;
-        self.playing.evaluate_to(character, None, overrides, &mut desk.scratch, &mut pose.joints);
-        pose.evaluated = stamp;
-        desk.counts.evaluated += 1;
-        true
-    }
-
-    /// Moves its pose on by a frame; whether it changed.
-    fn step(&mut self, character: &Character, steps: &mut Steps, now: (u32, u32), desk: &mut Desk) -> bool {
-        let playing = self.playing.bypass_change_detection();
-        // So that it is drawn anew when it is posed every frame again.
-        playing.drawn = 0;
-        let (scratch, counts, joints) = (&mut desk.scratch, &mut desk.counts, character.skeleton.len());
-        let stepped = steps.step((playing.stamp(), joints), now, |joints| {
-            playing.evaluate_to(character, None, &[], scratch, joints);
-        });
-        counts.evaluated += usize::from(stepped == Stepped::Evaluated);
-        counts.interpolated += usize::from(stepped == Stepped::Interpolated);
-        let changed = stepped != Stepped::Nothing;
-        let kept = self.pose.as_mut();
-        if let Some(pose) = kept.filter(|pose| changed || pose.evaluated != steps.stamp()) {
-            steps.write(&mut pose.joints);
-            pose.evaluated = steps.stamp();
-        }
-        changed
-    }
-
-    /// Whether the pose that a number stands for, a stamp or a key, has to be worked out.
-    fn is_new(&mut self, number: u64, character: &Character, moved: bool) -> bool {
-        match &self.pose {
-            Some(pose) => pose.evaluated != number || pose.joints.len() != character.skeleton.len(),
-            None => {
-                let drawn = &mut self.playing.bypass_change_detection().drawn;
-                std::mem::replace(drawn, number) != number || moved
-            }
-        }
-    }
-}
-
-impl PoseCounts {
-    fn collect(&mut self, desks: &mut Parallel<Desk>) {
-        for desk in desks.iter_mut() {
-            let PoseCounts { in_view, evaluated, shared, interpolated } = std::mem::take(&mut desk.counts);
-            self.in_view += in_view;
-            self.evaluated += evaluated;
-            self.shared += shared;
-            self.interpolated += interpolated;
-        }
-    }
+    let is_far = |last: Vec3A| last.distance_squared(center) > (4.0 * size) * (4.0 * size);
+    parts.jumped = teleported || parts.last_center.is_none_or(is_far);
+    parts.last_center = Some(center);
 }

@@ -1,33 +1,64 @@
-//! What a character tells its listeners.
+//! Events of characters.
 //!
-//! Each event is triggered on the character's entity, for observers, and written as a [`Message`].
-//! Within a frame they come in the order of time. Names compare with text: `step.name == "footstep"`.
+//! Every event is an [`EntityEvent`], triggered on the character: react to it with an observer.
+//!
+//! ```no_run
+//! # use bevy::prelude::*;
+//! # use bevy_marionette::prelude::*;
+//! # let mut app = App::new();
+//! app.add_observer(|step: On<AnimationCallback>| {
+//!     if step.name == "footstep" {
+//!         info!("{} steps", step.entity);
+//!     }
+//! });
+//! ```
+//!
+//! Every event is a [`Message`] too, for systems that prefer to read all of them at once. Messages cost a
+//! copy of each event, so they are written only where someone asks for them: call `add_message`, as for any
+//! other message.
+//!
+//! ```no_run
+//! # use bevy::prelude::*;
+//! # use bevy_marionette::prelude::*;
+//! # let mut app = App::new();
+//! app.add_message::<AnimationCallback>().add_systems(Update, |mut steps: MessageReader<AnimationCallback>| {
+//!     steps.read().for_each(|step| info!("{} steps", step.entity));
+//! });
+//! ```
+//!
+//! Within a frame, animation events come in order of time, across all characters.
 
 use crate::controller::{AnimationName, TrackId};
-use bevy::prelude::*;
+use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
 
-/// A callback key of a clip was passed.
-#[derive(EntityEvent, Message, Clone, Debug, PartialEq)]
+/// A clip passed one of its callback keys.
+#[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct AnimationCallback {
     /// The character.
     pub entity: Entity,
-    /// The track that played the clip.
+    /// The track that plays the clip.
     pub track: TrackId,
     /// The clip's name.
     pub clip: AnimationName,
-    /// The key's name.
+    /// The key's name. Compares with text: `callback.name == "footstep"`.
     pub name: AnimationName,
     /// The key's time in the clip, in seconds.
     pub time: f64,
-    /// The track's weight at that moment: a listener may ignore what hardly shows.
+    /// The track's weight at that moment, so that a listener can ignore what is barely visible.
     pub weight: f32,
     /// The key's data.
+    #[reflect(ignore, default = "no_data")]
     pub data: ron::Value,
 }
 
+fn no_data() -> ron::Value {
+    ron::Value::Unit
+}
+
 impl AnimationCallback {
-    /// The key's data as a type of your own.
+    /// Returns the key's data as a type of your own.
     ///
     /// # Errors
     /// If the data does not have the shape of `T`.
@@ -39,7 +70,8 @@ impl AnimationCallback {
 macro_rules! track_event {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(EntityEvent, Message, Clone, Debug, PartialEq)]
+        #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
+        #[reflect(Clone, Debug, PartialEq)]
         pub struct $name {
             /// The character.
             pub entity: Entity,
@@ -52,11 +84,11 @@ macro_rules! track_event {
 }
 
 track_event! {
-    /// A track began to play a clip.
+    /// A track started playing a clip.
     AnimationStarted
 }
 track_event! {
-    /// A looping clip passed its end (or, running backwards, its start), or a ping-pong clip turned.
+    /// A looping clip passed its end (or its start, in reverse), or a ping-pong clip turned around.
     AnimationLooped
 }
 track_event! {
@@ -68,9 +100,50 @@ track_event! {
     CrossFadeFinished
 }
 
-/// A character's parts are there: its asset was loaded, or loaded anew.
-#[derive(EntityEvent, Clone, Debug, PartialEq)]
+/// A character's asset has loaded, or was reloaded, and its parts have been spawned.
+///
+/// See [`CharacterFailed`] for the opposite.
+#[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, PartialEq)]
 pub struct CharacterReady {
     /// The character.
     pub entity: Entity,
+}
+
+/// A character's asset failed to load, or to reload. After a failed reload the character keeps its parts.
+///
+/// Triggered once per failed attempt, and for a character that is spawned with an asset that has already
+/// failed. Textures that fail do not count: the parts are drawn without them.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// commands
+///     .spawn(SkinnedCharacter(assets.load("scout/scout.character.ron")))
+///     .observe(|ready: On<CharacterReady>| info!("{} is here", ready.entity))
+///     .observe(|failed: On<CharacterFailed>| error!("{}", failed.error));
+/// # }
+/// ```
+#[derive(EntityEvent, Message, Clone, Debug, Reflect)]
+#[reflect(from_reflect = false)]
+#[reflect(Clone, Debug)]
+pub struct CharacterFailed {
+    /// The character.
+    pub entity: Entity,
+    /// What went wrong, with file, line and column.
+    #[reflect(ignore)]
+    pub error: AssetLoadError,
+}
+
+/// Triggers an event, and writes it as a message if the app has asked for messages of its kind.
+pub(super) fn send<E>(commands: &mut Commands, messages: &mut Option<ResMut<Messages<E>>>, event: E)
+where
+    E: EntityEvent + Message + Clone,
+    for<'a> E::Trigger<'a>: Default,
+{
+    if let Some(messages) = messages {
+        messages.write(event.clone());
+    }
+    commands.trigger(event);
 }

@@ -1,40 +1,37 @@
-//! Masks that a track names and its character lacks: the track then moves nothing, and somebody should
-//! say so.
+//! Warnings about masks that a character does not have.
 
-use super::{CharacterParts, SkinnedCharacter};
+use super::{
+    components::{CharacterParts, SkinnedCharacter},
+    names::available,
+};
 use crate::{asset::Character, controller::AnimationController, spelling::did_you_mean};
-use bevy::{platform::collections::HashSet, prelude::*};
+use bevy::{ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 
-/// Warns of every unknown mask once for each version of an asset.
+/// Warns once about each unknown mask, for each version of an asset.
 ///
-/// Looks only at controllers that were touched and at characters whose parts have come or changed.
+/// Only looks at controllers that changed and at characters whose parts were spawned.
 pub(super) fn warn_of_unknown(
     assets: Res<Assets<Character>>,
     characters: Query<
-        (Entity, &SkinnedCharacter, &AnimationController),
+        (NameOrEntity, &SkinnedCharacter, &AnimationController),
         Or<(Changed<AnimationController>, Changed<CharacterParts>)>,
     >,
-    mut said: Local<HashSet<(u64, String)>>,
+    mut warned: Local<HashSet<(u64, String)>>,
 ) {
-    for (entity, handle, controller) in &characters {
+    for (who, handle, controller) in &characters {
         let Some(character) = assets.get(handle.id()) else { continue };
         for mask in controller.tracks().filter_map(|track| track.mask.as_deref()) {
-            let known = || character.masks.keys().map(String::as_str);
-            if character.masks.contains_key(mask) || !said.insert((character.version, mask.to_owned())) {
+            if character.masks.contains_key(mask) || !warned.insert((character.version, mask.to_owned())) {
                 continue;
             }
-            // Versions come and go; better said twice than kept for ever.
-            if said.len() > 256 {
-                said.clear();
+            // Versions come and go: rather repeat a warning than remember them forever.
+            if warned.len() > 256 {
+                warned.clear();
             }
-            let mut names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            let mut names: Vec<&str> = character.masks.keys().map(String::as_str).collect();
             names.sort_unstable();
-            let hint = match did_you_mean(mask, known()) {
-                Some(hint) => hint,
-                None if names.is_empty() => "it has none".to_owned(),
-                None => format!("it has {}", names.join(", ")),
-            };
-            warn!("{entity} plays through the mask `{mask}`, which its character lacks, so nothing moves: {hint}");
+            let hint = did_you_mean(mask, names.iter().copied()).unwrap_or_else(|| available(names));
+            warn!("unknown mask `{mask}` on {who}; the track has no effect: {hint}");
         }
     }
 }

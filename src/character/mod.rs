@@ -1,141 +1,248 @@
-//! What lives in the ECS: components, systems and events of playing characters.
+//! Characters in the ECS: their components, systems and events.
 //!
-//! | set | runs in `PostUpdate` | does |
-//! | --- | --- | --- |
-//! | [`CharacterSystems::Spawn`] | after Bevy's asset events | parts for characters whose asset is there, or changed |
-//! | [`CharacterSystems::Advance`] | | every controller's clock, seen or not |
-//! | [`CharacterSystems::Callbacks`] | | [`AnimationCallback`] and the other events, to observers and as messages |
-//! | [`CharacterSystems::Bounds`] | before culling | each part's `Aabb` from the clips now playing |
-//! | [`CharacterSystems::EvaluateEarly`] | before transform propagation | poses of characters that carry or wear something |
-//! | [`CharacterSystems::Attach`] | before transform propagation | the carried entities' `Transform`s |
-//! | [`CharacterSystems::EvaluateLate`] | after culling | poses of the others in view that keep a [`ModelPose`]; what is to be drawn anew |
-//!
-//! A pose is worked out when something changed that shapes it, and where it is seen; one that nobody reads
-//! where its skin is drawn ([`WritePalettes`](crate::render::WritePalettes)). What is far away can be
-//! posed less often ([`UpdateRate`]), what plays the same can be posed once ([`PoseSharing`]), and
-//! [`PoseCounts`] says what became of all of them.
+//! [`CharacterSystems`] lists what runs in a frame, in order. Poses are only evaluated when something changed
+//! that shapes them, and only where they are seen; poses that nobody reads go straight to the GPU. Characters
+//! that are far away can be posed less often ([`UpdateRate`]), those that play the same can share a pose
+//! ([`PoseSharing`]), and [`PoseCounts`] tells what a frame did.
 
 mod advance;
+mod attachments;
 mod bounds;
 mod components;
+mod counts;
+mod dirty_palettes;
 mod evaluate;
 mod events;
+mod hierarchy;
+mod layers;
 mod masks;
+mod mesh_swap;
+mod mesh_variants;
+mod names;
 mod part_overrides;
-mod pick;
-mod playing;
-mod rate;
-mod redraw;
+#[cfg(feature = "picking")]
+mod picking;
+mod pose_state;
+mod poses;
+mod ray_cast;
 mod sharing;
-mod socket;
 mod spawn;
+mod threads;
+mod update_rate;
 mod weight_view;
 mod worn;
 
+pub use attachments::{AttachedTo, Attachments, DetachExt};
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
-pub use evaluate::PoseCounts;
+pub use counts::PoseCounts;
 pub use events::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterReady, CrossFadeFinished,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterFailed, CharacterReady,
+    CrossFadeFinished,
 };
 pub use part_overrides::{PartId, PartOverrides};
-pub use pick::{CharacterRayCast, CharacterRayHit};
-pub(crate) use playing::Playing;
-pub use rate::UpdateRate;
-pub(crate) use redraw::{Due, PaletteRange, Poses, Redraw};
+#[cfg(feature = "picking")]
+pub use picking::CharacterPickingPlugin;
+pub use poses::CharacterPoses;
+pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use sharing::PoseSharing;
-pub use socket::{AttachedTo, Attachments, CharacterPoses};
+pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
 
-use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
-use bevy::{asset::AssetEventSystems, camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
+pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
+pub(crate) use poses::Poses;
 
-/// When the work on characters happens; all in `PostUpdate`, in this order.
+use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
+use bevy::{
+    asset::AssetEventSystems,
+    camera::visibility::VisibilitySystems,
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+    transform::TransformSystems,
+};
+
+/// What runs in a frame, in this order.
+///
+/// [`Advance`](Self::Advance) and [`Callbacks`](Self::Callbacks) run in the schedule given to
+/// [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
+/// render app's `ExtractSchedule`, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
-    /// Spawns parts for characters whose asset arrived or changed.
+    /// After Bevy's asset events. Spawns, replaces and despawns the parts of characters whose asset has loaded or
+    /// changed, triggers [`CharacterReady`] and [`CharacterFailed`], applies [`PartOverrides`], and makes worn
+    /// characters children of their bodies.
     Spawn,
-    /// Advances every controller by `Time`'s delta.
+    /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
+    /// they play.
     Advance,
-    /// Hands out the events that came up.
+    /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
+    /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
     Callbacks,
-    /// Sets each part's `Aabb`.
+    /// Before culling. Sets each part's `Aabb` from the clips that play.
     Bounds,
-    /// Poses characters that carry or wear something, and what they wear.
+    /// Before transform propagation. Poses characters that carry or wear something or have [`PoseOverrides`], in
+    /// view or not; copies the poses to what is worn; sets the boxes of both from the pose.
     EvaluateEarly,
-    /// Writes the `Transform`s of what is carried.
+    /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
-    /// Poses the other characters in view that keep a [`ModelPose`], lists what is to be drawn anew, and gives
-    /// parts the meshes they are to have.
+    /// After transform propagation and culling. Chooses how often characters with an [`UpdateRate`] are posed.
+    UpdateRates,
+    /// Poses the other characters in view that have a [`ModelPose`] or an [`UpdateRate`], detects jumps, and
+    /// collects the palettes to write.
     EvaluateLate,
+    /// Evaluates each pose that characters share once ([`PoseSharing`]). After this set every [`ModelPose`] is up
+    /// to date.
+    SharePoses,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Gives parts the mesh variants they need: mirrored, or colored
+    /// by weight.
+    SwapMeshes,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Removes [`Teleported`].
+    ClearTeleported,
+    /// Poses ordinary characters, those in view whose pose nobody else needs, and writes the skinning matrices of
+    /// all characters in view that changed. Runs beside the rendering of the previous frame.
+    PosePalettes,
+    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Hands the skinning matrices to the
+    /// renderer.
+    ExtractPalettes,
 }
 
-/// Plays characters: everything but the way to the GPU.
-pub struct CharacterPlugin;
+/// Plays characters: everything except their way to the GPU, which is
+/// [`PalettePlugin`](crate::render::PalettePlugin)'s.
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct CharacterPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl CharacterPlugin {
+    /// Advances controllers and triggers animation events in a schedule other than `PostUpdate`.
+    ///
+    /// In `FixedUpdate` or the like, clocks and events run in fixed steps. Poses then change as often as that
+    /// schedule runs.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::{character::CharacterPlugin, prelude::*};
+    /// App::new()
+    ///     .add_plugins(DefaultPlugins)
+    ///     .add_plugins(MarionettePlugins.set(CharacterPlugin::new(FixedUpdate)));
+    /// ```
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self { schedule: schedule.intern() }
+    }
+}
+
+impl Default for CharacterPlugin {
+    fn default() -> Self {
+        Self::new(PostUpdate)
+    }
+}
 
 impl Plugin for CharacterPlugin {
     fn build(&self, app: &mut App) {
-        use CharacterSystems::*;
         if !app.is_plugin_added::<CharacterAssetPlugin>() {
             app.add_plugins(CharacterAssetPlugin);
         }
-        app.register_type::<SkinnedCharacter>()
-            .register_type::<AnimationController>()
-            .register_type::<Teleported>()
-            .register_type::<PartOf>()
-            .register_type::<WeightView>()
-            .add_message::<AnimationCallback>()
-            .add_message::<AnimationStarted>()
-            .add_message::<AnimationLooped>()
-            .add_message::<AnimationFinished>()
-            .add_message::<CrossFadeFinished>()
-            .register_type::<UpdateRate>()
-            .init_resource::<advance::Collected>()
-            .init_resource::<PoseSharing>()
+        register_types(app);
+        app.init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
-            .init_resource::<sharing::Shared>()
-            .init_resource::<Redraw>()
-            .init_resource::<weight_view::MeshVariants>()
+            .init_resource::<advance::PendingEvents>()
+            .init_resource::<pose_state::PoseClock>()
+            .init_resource::<sharing::SharedPoses>()
+            .init_resource::<DirtyPalettes>()
+            .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
-            .configure_sets(
-                PostUpdate,
-                (
-                    (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
-                        .chain()
-                        .after(AssetEventSystems)
-                        .before(TransformSystems::Propagate)
-                        .before(VisibilitySystems::CalculateBounds),
-                    EvaluateLate
-                        .after(TransformSystems::Propagate)
-                        .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
-                ),
-            )
-            .add_observer(socket::adopt)
-            .add_systems(PostUpdate, weight_view::foresee_mirrors.before(AssetEventSystems))
-            .add_systems(
-                PostUpdate,
-                (
-                    (
-                        spawn::follow_lists,
-                        spawn::follow_handles,
-                        spawn::renew_versions,
-                        spawn::follow_assets,
-                        part_overrides::apply,
-                        spawn::plain_where_texture_failed,
-                        worn::put_on,
-                    )
-                        .chain()
-                        .in_set(Spawn),
-                    masks::warn_of_unknown.after(Spawn).before(Advance),
-                    advance::advance.in_set(Advance),
-                    advance::hand_out.in_set(Callbacks),
-                    bounds::follow_clips.in_set(Bounds),
-                    (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
-                    socket::attach.in_set(Attach),
-                    (rate::choose, evaluate::late, sharing::share, weight_view::swap_meshes, spawn::forget_teleports)
-                        .chain()
-                        .in_set(EvaluateLate),
-                ),
-            );
+            .add_observer(attachments::adopt);
+        self.configure_sets(app);
+        self.add_systems(app);
     }
+}
+
+impl CharacterPlugin {
+    fn configure_sets(&self, app: &mut App) {
+        use CharacterSystems::*;
+        app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
+            PostUpdate,
+            (
+                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
+                    .chain()
+                    .after(AssetEventSystems)
+                    .before(TransformSystems::Propagate)
+                    .before(VisibilitySystems::CalculateBounds),
+                (UpdateRates, EvaluateLate, SharePoses, PosePalettes)
+                    .chain()
+                    .after(TransformSystems::Propagate)
+                    .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
+                (SwapMeshes, ClearTeleported).after(EvaluateLate),
+            ),
+        );
+    }
+
+    fn add_systems(&self, app: &mut App) {
+        use CharacterSystems::*;
+        app.add_systems(
+            self.schedule,
+            (
+                masks::warn_of_unknown.after(Spawn).before(Advance),
+                advance::advance.in_set(Advance),
+                advance::dispatch_events.in_set(Callbacks),
+            ),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                // New meshes reach the GPU in this frame if they are made before Bevy's asset events.
+                mesh_swap::prepare_mirrored_meshes.before(AssetEventSystems),
+                (
+                    spawn::follow_lists,
+                    spawn::follow_handles,
+                    spawn::renew_versions,
+                    spawn::follow_assets,
+                    spawn::report_failures,
+                    part_overrides::apply,
+                    spawn::drop_failed_textures,
+                    worn::put_on,
+                )
+                    .chain()
+                    .in_set(Spawn),
+                bounds::follow_clips.in_set(Bounds),
+                (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
+                attachments::attach.in_set(Attach),
+                update_rate::choose.in_set(UpdateRates),
+                evaluate::late.in_set(EvaluateLate),
+                sharing::share.in_set(SharePoses),
+                mesh_swap::swap_meshes.in_set(SwapMeshes),
+                spawn::clear_teleported.in_set(ClearTeleported),
+            ),
+        );
+    }
+}
+
+/// Registers every component, resource and event, so that scenes can hold them and editors can show them.
+///
+/// All in one place, because Bevy's `reflect_auto_register` is a feature that an app may not have.
+fn register_types(app: &mut App) {
+    app.register_type::<SkinnedCharacter>()
+        .register_type::<AnimationController>()
+        .register_type::<CharacterParts>()
+        .register_type::<PartOf>()
+        .register_type::<ModelPose>()
+        .register_type::<PoseOverrides>()
+        .register_type::<Teleported>()
+        .register_type::<AttachedTo>()
+        .register_type::<Attachments>()
+        .register_type::<WornBy>()
+        .register_type::<Wears>()
+        .register_type::<PartOverrides>()
+        .register_type::<UpdateRate>()
+        .register_type::<WeightView>()
+        .register_type::<PoseSharing>()
+        .register_type::<PoseCounts>()
+        .register_type::<AnimationCallback>()
+        .register_type::<AnimationStarted>()
+        .register_type::<AnimationLooped>()
+        .register_type::<AnimationFinished>()
+        .register_type::<CrossFadeFinished>()
+        .register_type::<CharacterReady>()
+        .register_type::<CharacterFailed>();
 }

@@ -1,17 +1,21 @@
-//! Parts hidden, or drawn with other materials, one by one.
+//! Hiding single parts of a character, or drawing them with other materials.
 
-use super::{CharacterParts, PartOf, SkinnedCharacter, WeightView, weight_view::WeightMaterial};
+use super::{
+    components::{CharacterParts, PartOf, SkinnedCharacter},
+    names::available,
+    weight_view::{WeightMaterial, WeightView},
+};
 use crate::asset::Character;
 use bevy::{platform::collections::HashSet, prelude::*};
 
-/// An optional component of a character: parts that are hidden or have a material of this instance's own.
+/// Hides parts of a character, or draws them with other materials.
 ///
-/// It is kept when the asset is loaded anew, or when another one is given. A part that the character
-/// lacks is said once. Taking the component away gives the parts back as the asset has them.
+/// An optional component of a character. It also applies after a reload and to another asset. Removing it
+/// restores what the asset says. Parts that the character lacks are logged once.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::PartOverrides, prelude::*};
+/// # use bevy_marionette::prelude::*;
 /// # fn spawn(mut commands: Commands, assets: Res<AssetServer>, gold: Handle<StandardMaterial>) {
 /// commands.spawn((
 ///     SkinnedCharacter(assets.load("knight.md5mesh")),
@@ -19,13 +23,15 @@ use bevy::{platform::collections::HashSet, prelude::*};
 /// ));
 /// # }
 /// ```
-#[derive(Component, Clone, Debug, Default, PartialEq)]
+#[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
 pub struct PartOverrides {
     changes: Vec<(PartId, PartOverride)>,
 }
 
-/// A part by its name, or by its index in [`Character::parts`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A part of a character, by name or by index in [`Character::parts`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Reflect)]
+#[reflect(Clone, PartialEq, Hash)]
 pub enum PartId {
     /// By name.
     Name(String),
@@ -33,7 +39,8 @@ pub enum PartId {
     Index(usize),
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Reflect)]
+#[reflect(Clone, Default, PartialEq)]
 struct PartOverride {
     hidden: bool,
     material: Option<Handle<StandardMaterial>>,
@@ -58,7 +65,7 @@ impl From<usize> for PartId {
 }
 
 impl PartId {
-    /// Index of the part in a character.
+    /// Returns the part's index in a character, or `None` if the character has no such part.
     pub fn index_in(&self, character: &Character) -> Option<usize> {
         match self {
             Self::Index(index) => Some(*index).filter(|&index| index < character.parts.len()),
@@ -68,42 +75,42 @@ impl PartId {
 }
 
 impl PartOverrides {
-    /// Also hides a part.
+    /// Hides a part.
     pub fn hide(mut self, part: impl Into<PartId>) -> Self {
         self.set_hidden(part, true);
         self
     }
 
-    /// Also draws a part with another material.
+    /// Draws a part with another material.
     pub fn material(mut self, part: impl Into<PartId>, material: Handle<StandardMaterial>) -> Self {
         self.set_material(part, Some(material));
         self
     }
 
-    /// Hides a part or shows it again.
+    /// Sets whether a part is hidden.
     pub fn set_hidden(&mut self, part: impl Into<PartId>, hidden: bool) {
         self.entry(part.into()).hidden = hidden;
-        self.forget_nothings();
+        self.drop_defaults();
     }
 
-    /// Draws a part with another material, or with its own again.
+    /// Sets the material of a part; `None` restores its own.
     pub fn set_material(&mut self, part: impl Into<PartId>, material: Option<Handle<StandardMaterial>>) {
         self.entry(part.into()).material = material;
-        self.forget_nothings();
+        self.drop_defaults();
     }
 
-    /// Whether a part is hidden, under the name or index by which it was.
+    /// Returns `true` if a part was hidden by this name or index.
     pub fn is_hidden(&self, part: impl Into<PartId>) -> bool {
         let part = part.into();
         self.changes.iter().any(|(id, change)| *id == part && change.hidden)
     }
 
-    /// Whether a part of a character is hidden, under its name or its index.
+    /// Returns `true` if a part of a character is hidden, by its name or its index.
     pub fn hides(&self, character: &Character, part: usize) -> bool {
         self.of(character, part).hidden
     }
 
-    /// Whether nothing is hidden or replaced.
+    /// Returns `true` if nothing is hidden or replaced.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -116,11 +123,11 @@ impl PartOverrides {
         &mut self.changes[at].1
     }
 
-    fn forget_nothings(&mut self) {
+    fn drop_defaults(&mut self) {
         self.changes.retain(|(_, change)| *change != PartOverride::default());
     }
 
-    /// What applies to a part of a character: under its index, under its name, or both.
+    /// What applies to a part of a character, by its index, its name or both.
     fn of(&self, character: &Character, part: usize) -> PartOverride {
         let mut all = PartOverride::default();
         for (_, change) in self.changes.iter().filter(|(id, _)| id.index_in(character) == Some(part)) {
@@ -131,26 +138,29 @@ impl PartOverrides {
     }
 }
 
-/// On a part that shows weights: the material it had, and gets back.
+/// On a part that shows its weights: the material to restore.
 #[derive(Component)]
-pub(super) struct Undressed(Handle<StandardMaterial>);
+pub(super) struct OriginalMaterial(Handle<StandardMaterial>);
 
-type Worn<'w> = (&'w SkinnedCharacter, &'w CharacterParts, Option<&'w PartOverrides>, Option<&'w WeightView>);
+type Overridable<'w> = (&'w SkinnedCharacter, &'w CharacterParts, Option<&'w PartOverrides>, Option<&'w WeightView>);
 
-/// Gives parts the visibility and the material they are to have, where that may have changed.
+/// Sets the visibility and material of parts where they may have changed.
 pub(super) fn apply(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
     weights: Res<WeightMaterial>,
-    mut said: Local<HashSet<(u64, PartId)>>,
+    mut warned: Local<HashSet<(u64, PartId)>>,
     mut removed: (RemovedComponents<PartOverrides>, RemovedComponents<WeightView>),
     changed: (
         Query<Entity, Changed<PartOverrides>>,
         Query<Entity, (Changed<WeightView>, Without<PartOverrides>)>,
         Query<&PartOf, Added<PartOf>>,
     ),
-    characters: Query<Worn>,
-    mut parts: Query<(&mut Visibility, &mut MeshMaterial3d<StandardMaterial>, Option<&mut Undressed>), With<PartOf>>,
+    characters: Query<Overridable>,
+    mut parts: Query<
+        (&mut Visibility, &mut MeshMaterial3d<StandardMaterial>, Option<&mut OriginalMaterial>),
+        With<PartOf>,
+    >,
 ) {
     let (overridden, viewed, spawned) = (&changed.0, &changed.1, &changed.2);
     let is_special = |part: &&PartOf| {
@@ -169,15 +179,15 @@ pub(super) fn apply(
             continue;
         }
         for (id, _) in overrides.iter().flat_map(|overrides| &overrides.changes) {
-            if id.index_in(character).is_none() && said.insert((character.version, id.clone())) {
+            if id.index_in(character).is_none() && warned.insert((character.version, id.clone())) {
                 warn_missing(character, id);
             }
         }
         let decides = overrides.is_some() || restored.contains(&entity);
         for (index, &part) in list.entities.iter().enumerate() {
-            let Ok((mut visibility, mut material, mut undressed)) = parts.get_mut(part) else { continue };
-            // What it wears when no weights are looked at.
-            let mut own = undressed.as_ref().map_or_else(|| material.0.clone(), |undressed| undressed.0.clone());
+            let Ok((mut visibility, mut material, mut original)) = parts.get_mut(part) else { continue };
+            // Its material when its weights are not shown.
+            let mut own = original.as_ref().map_or_else(|| material.0.clone(), |original| original.0.clone());
             if decides {
                 let PartOverride { hidden, material } =
                     overrides.map(|overrides| overrides.of(character, index)).unwrap_or_default();
@@ -185,16 +195,16 @@ pub(super) fn apply(
                 own = material.unwrap_or_else(|| character.parts[index].material.clone());
             }
             if view.is_some() {
-                match &mut undressed {
-                    Some(undressed) => undressed.0 = own,
+                match &mut original {
+                    Some(original) => original.0 = own,
                     None => {
-                        commands.entity(part).try_insert(Undressed(own));
+                        commands.entity(part).try_insert(OriginalMaterial(own));
                     }
                 }
                 material.set_if_neq(MeshMaterial3d(weights.0.clone()));
             } else {
-                if undressed.is_some() {
-                    commands.entity(part).try_remove::<Undressed>();
+                if original.is_some() {
+                    commands.entity(part).try_remove::<OriginalMaterial>();
                 }
                 material.set_if_neq(MeshMaterial3d(own));
             }
@@ -203,11 +213,9 @@ pub(super) fn apply(
 }
 
 fn warn_missing(character: &Character, part: &PartId) {
-    let names: Vec<_> = character.parts.iter().map(|part| format!("`{}`", part.name)).collect();
     let part = match part {
         PartId::Name(name) => format!("`{name}`"),
         PartId::Index(index) => format!("{index}"),
     };
-    let has = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
-    warn!("the character has no part {part}: {has}");
+    warn!("cannot override part {part}: no such part {}", available(character.parts.iter().map(|part| &part.name)));
 }

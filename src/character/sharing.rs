@@ -1,32 +1,39 @@
-//! Characters that play the same thing at the same time share one evaluation.
+//! One evaluation for all characters that play the same thing at the same time.
 
-use super::{ModelPose, PoseCounts, SkinnedCharacter, evaluate::batches, playing::Playing};
+use super::{
+    components::{ModelPose, SkinnedCharacter},
+    counts::PoseCounts,
+    layers::ActiveLayers,
+    pose_state::{PoseSource, PoseStamp, PoseState},
+    threads::batches,
+};
 use crate::{asset::Character, pose::Scratch};
 use bevy::{platform::collections::HashMap, prelude::*, tasks::ComputeTaskPool, utils::Parallel};
 use glam::Affine3A;
 
 /// Whether characters in view that play the same clips at the same times, with the same weights and masks,
-/// are posed once for all of them.
+/// share one pose.
 ///
-/// Whoever has an evaluation of its own pays for the search, some 0.2 µs: it is worth it where most
-/// characters find another. Characters that carry something, are posed by hand or have an
-/// [`UpdateRate`](super::UpdateRate) are posed by themselves.
+/// Looking for others costs every character about 0.2 µs, so it pays off where most of them find one.
+/// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
+/// posed on their own.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]
 pub enum PoseSharing {
-    /// Each is posed by itself.
+    /// Every character is posed on its own.
     #[default]
     Off,
-    /// Shared where all is equal to the last bit: every pose is what it would be without.
+    /// Poses are shared if all their inputs are equal to the last bit, so every pose is exactly what it would
+    /// be with [`Self::Off`].
     Lossless,
-    /// The clips' times are first rounded to so many steps a second, and poses are evaluated at those: off by
-    /// at most what a clip moves in half a step. Clocks and events are not touched. What is not above 0 counts
-    /// as [`Self::Lossless`].
+    /// The clips' times are first rounded to this many steps per second, so that more characters match. A pose
+    /// is off by at most what its clips move within half a step; clocks and events are not affected. Values
+    /// that are not positive count as [`Self::Lossless`].
     Steps(f64),
 }
 
 impl PoseSharing {
-    /// Steps a second to which times are rounded; `None` for none.
+    /// Steps per second to which times are rounded, if they are.
     pub(super) fn steps(self) -> Option<f64> {
         match self {
             Self::Steps(steps) if steps > 0.0 && steps.is_finite() => Some(steps),
@@ -35,76 +42,72 @@ impl PoseSharing {
     }
 }
 
-/// Who wants a pose, and the poses there are; kept for their memory.
+/// The poses shared in this frame, and requests for them. Kept from frame to frame for its memory.
 #[derive(Resource, Default)]
-pub(crate) struct Shared {
-    /// By thread: what is wanted, and by whom.
-    pub(super) wanted: Parallel<Vec<(u64, Entity)>>,
-    all: Vec<(u64, Entity)>,
-    places: HashMap<u64, usize>,
-    poses: Vec<Pose>,
+pub(crate) struct SharedPoses {
+    /// By thread: sharing key and character.
+    pub(super) requests: Parallel<Vec<(u64, Entity)>>,
+    all_requests: Vec<(u64, Entity)>,
+    index_of_key: HashMap<u64, usize>,
+    poses: Vec<SharedPose>,
     scratch: Parallel<Scratch>,
-    /// Of the [`PoseSharing`] of this frame.
+    /// Steps per second to which times are rounded in this frame.
     pub(super) steps: Option<f64>,
-    /// Number of this frame.
-    pub(super) frame: u32,
 }
 
-impl Shared {
-    /// The pose a character shares in this frame.
-    pub(super) fn pose_of(&self, playing: &Playing) -> Option<&[Affine3A]> {
-        self.poses.get(playing.place?).map(|pose| &pose.joints[..])
-    }
-}
-
-/// One evaluation.
 #[derive(Default)]
-struct Pose {
+struct SharedPose {
     key: u64,
-    /// A character that wants it.
+    /// Any of the characters that share it.
     character: Option<Entity>,
     joints: Vec<Affine3A>,
 }
 
-/// Evaluates what is wanted, each pose once, and hands it to all who keep theirs.
+impl SharedPoses {
+    pub(super) fn get(&self, index: usize) -> Option<&[Affine3A]> {
+        self.poses.get(index).map(|pose| &pose.joints[..])
+    }
+}
+
+/// Evaluates every requested pose once, and copies it to the characters that have a [`ModelPose`].
 pub(super) fn share(
     assets: Res<Assets<Character>>,
-    shared: ResMut<Shared>,
+    shared: ResMut<SharedPoses>,
     mut counts: ResMut<PoseCounts>,
-    mut characters: Query<(&SkinnedCharacter, &mut Playing, Option<&mut ModelPose>)>,
+    mut characters: Query<(&SkinnedCharacter, &ActiveLayers, &mut PoseState, Option<&mut ModelPose>)>,
 ) {
-    let Shared { wanted, all, places, poses, scratch, steps, .. } = shared.into_inner();
-    all.clear();
-    wanted.iter_mut().for_each(|list| all.append(list));
-    if all.is_empty() {
+    let SharedPoses { requests, all_requests, index_of_key, poses, scratch, steps } = shared.into_inner();
+    all_requests.clear();
+    requests.iter_mut().for_each(|list| all_requests.append(list));
+    if all_requests.is_empty() {
         return;
     }
-    places.clear();
+    index_of_key.clear();
     let mut count = 0;
-    for &(key, entity) in all.iter() {
-        let place = *places.entry(key).or_insert(count);
-        if place == count {
+    for &(key, entity) in all_requests.iter() {
+        let index = *index_of_key.entry(key).or_insert(count);
+        if index == count {
             if count == poses.len() {
-                poses.push(Pose::default());
+                poses.push(SharedPose::default());
             }
             (poses[count].key, poses[count].character) = (key, Some(entity));
             count += 1;
         }
-        if let Ok((_, mut playing, _)) = characters.get_mut(entity) {
-            playing.bypass_change_detection().place = Some(place);
+        if let Ok((_, _, mut state, _)) = characters.get_mut(entity) {
+            state.bypass_change_detection().source = PoseSource::Shared(index);
         }
     }
     counts.evaluated += count;
-    counts.shared += all.len() - count;
+    counts.shared += all_requests.len() - count;
 
     let read = characters.as_readonly();
     let steps = *steps;
-    let evaluate = |poses: &mut [Pose]| {
+    let evaluate = |poses: &mut [SharedPose]| {
         let mut scratch = scratch.borrow_local_mut();
         for pose in poses {
-            let Some((handle, playing, _)) = pose.character.and_then(|entity| read.get(entity).ok()) else { continue };
+            let Some((handle, layers, ..)) = pose.character.and_then(|entity| read.get(entity).ok()) else { continue };
             let Some(character) = assets.get(handle.id()) else { continue };
-            playing.evaluate_to(character, steps, &[], &mut scratch, &mut pose.joints);
+            layers.evaluate_to(character, steps, &[], &mut scratch, &mut pose.joints);
         }
     };
     let pool = ComputeTaskPool::get();
@@ -122,12 +125,12 @@ pub(super) fn share(
     }
 
     let poses = &*poses;
-    characters.par_iter_mut().batching_strategy(batches()).for_each(|(_, mut playing, pose)| {
-        // The others are drawn from the one pose there is.
-        let Some(mut pose) = pose else { return };
-        let Some(place) = playing.bypass_change_detection().place.take() else { return };
-        let Some(Pose { key, joints, .. }) = poses.get(place) else { return };
-        pose.joints.clone_from(joints);
-        pose.evaluated = *key;
+    characters.par_iter_mut().batching_strategy(batches()).for_each(|(_, _, state, pose)| {
+        // The others are drawn straight from the shared pose.
+        let (Some(mut pose), PoseSource::Shared(index)) = (pose, state.source) else { return };
+        if let Some(SharedPose { key, joints, .. }) = poses.get(index) {
+            pose.joints.clone_from(joints);
+            pose.stamp = PoseStamp::Shared(*key);
+        }
     });
 }

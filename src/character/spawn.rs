@@ -1,17 +1,22 @@
-//! Parts: spawned when the asset is there, again when it changes, gone when it goes.
+//! Spawning parts when an asset has loaded, replacing them when it changes, despawning them when it goes.
 
-use super::{CharacterParts, CharacterReady, ModelPose, PartOf, SkinnedCharacter, Teleported, redraw::PaletteRange};
+use super::{
+    components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported},
+    dirty_palettes::PaletteRange,
+    events::{CharacterFailed, CharacterReady, send},
+};
 use crate::asset::{Character, next_version};
 use bevy::{
-    asset::AssetLoadFailedEvent,
+    asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
     ecs::{entity_disabling::Disabled, query::Allow},
     mesh::skinning::SkinnedMesh,
+    platform::collections::HashMap,
     prelude::*,
 };
 use glam::Vec3A;
 
-/// Despawns the parts of characters that were given another handle or lost theirs.
+/// Despawns the parts of characters whose handle changed or was removed.
 pub(super) fn follow_handles(
     mut commands: Commands,
     mut changed: Query<&mut CharacterParts, Changed<SkinnedCharacter>>,
@@ -28,8 +33,8 @@ pub(super) fn follow_handles(
     }
 }
 
-/// Despawns parts that are on no list: those of characters whose list was taken away, with all that
-/// [`SkinnedCharacter`] had brought along, and those that came out of a scene.
+/// Despawns parts that no character has listed: those of characters whose [`CharacterParts`] was removed, and
+/// those that were loaded from a scene.
 pub(super) fn follow_lists(
     mut commands: Commands,
     mut removed: RemovedComponents<CharacterParts>,
@@ -51,18 +56,18 @@ pub(super) fn follow_lists(
 fn clear(commands: &mut Commands, parts: &mut CharacterParts) {
     parts.version = None;
     for part in parts.entities.drain(..) {
-        // The part may be gone with a parent that was despawned by hand.
+        // It may have been despawned already, with a parent of its own.
         if let Ok(mut entity) = commands.get_entity(part) {
             entity.try_despawn();
         }
     }
 }
 
-/// Gives characters that were changed in place, through `Assets::get_mut`, a version of their own, by which
-/// all that is derived from them is made anew.
+/// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that everything
+/// derived from them is updated.
 pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, mut assets: ResMut<Assets<Character>>) {
     for event in events.read() {
-        // One that was loaded or built has a new version already; another does no harm.
+        // One that was loaded has a new version already; another one does no harm.
         if let AssetEvent::Modified { id } = event
             && let Some(character) = assets.get_mut_untracked(*id)
         {
@@ -71,22 +76,23 @@ pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, m
     }
 }
 
-/// Spawns the parts of characters whose asset arrived or was loaded anew.
+/// Spawns the parts of characters whose asset has loaded or changed.
 ///
-/// Looks at every character only in frames in which an asset moved; else at those whose handle changed.
+/// Only checks every character in frames with asset events, else those whose handle changed.
 pub(super) fn follow_assets(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
+    mut ready: Option<ResMut<Messages<CharacterReady>>>,
     mut characters: Query<(Entity, Ref<SkinnedCharacter>, &mut CharacterParts, Option<&mut ModelPose>)>,
 ) {
-    let moved = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
+    let any = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
     for (entity, handle, mut parts, pose) in &mut characters {
-        if !moved && !handle.is_changed() {
+        if !any && !handle.is_changed() {
             continue;
         }
         let Some(character) = assets.get(handle.id()) else {
-            // Taken out of the assets by hand; one that fails to load again is kept by Bevy.
+            // Removed from the assets. (Bevy keeps an asset that fails to reload.)
             if parts.version.is_some() {
                 clear(&mut commands, &mut parts);
             }
@@ -97,7 +103,7 @@ pub(super) fn follow_assets(
         }
         clear(&mut commands, &mut parts);
         if let Some(mut pose) = pose {
-            *pose = ModelPose { joints: character.skeleton.rest_model().to_vec(), evaluated: 0 };
+            *pose = ModelPose { joints: character.skeleton.rest_model().to_vec(), ..default() };
         }
         let rest = character.rest_bounds();
         *parts = CharacterParts {
@@ -108,7 +114,35 @@ pub(super) fn follow_assets(
         };
         parts.entities =
             (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
-        commands.trigger(CharacterReady { entity });
+        send(&mut commands, &mut ready, CharacterReady { entity });
+    }
+}
+
+/// Reports assets that failed to load to the characters that have them.
+pub(super) fn report_failures(
+    mut commands: Commands,
+    mut failures: MessageReader<AssetLoadFailedEvent<Character>>,
+    server: Res<AssetServer>,
+    mut messages: Option<ResMut<Messages<CharacterFailed>>>,
+    characters: Query<(Entity, Ref<SkinnedCharacter>)>,
+    changed: Query<(), Changed<SkinnedCharacter>>,
+) {
+    let errors: HashMap<AssetId<Character>, &AssetLoadError> =
+        failures.read().map(|failure| (failure.id, &failure.error)).collect();
+    if errors.is_empty() && changed.is_empty() {
+        return;
+    }
+    for (entity, handle) in &characters {
+        let error = match errors.get(&handle.id()) {
+            Some(&error) => error.clone(),
+            None if handle.is_changed()
+                && let LoadState::Failed(error) = server.load_state(handle.id()) =>
+            {
+                AssetLoadError::clone(&error)
+            }
+            None => continue,
+        };
+        send(&mut commands, &mut messages, CharacterFailed { entity, error });
     }
 }
 
@@ -126,7 +160,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         ChildOf(entity),
     ));
     if !part.palette.is_empty() {
-        // Joints that are no entities: Bevy allocates a range of its buffer for them and leaves it to us.
+        // These joints are not entities. Bevy allocates a range of its buffer for them and leaves it to us.
         let joints = vec![Entity::PLACEHOLDER; part.palette.len()];
         let range = PaletteRange::new(joints.len());
         spawned.insert((SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range));
@@ -134,18 +168,18 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
     spawned.id()
 }
 
-/// A jump is announced for one frame.
-pub(super) fn forget_teleports(mut commands: Commands, teleported: Query<Entity, With<Teleported>>) {
+/// Removes [`Teleported`], which counts for one frame.
+pub(super) fn clear_teleported(mut commands: Commands, teleported: Query<Entity, With<Teleported>>) {
     for entity in &teleported {
         commands.entity(entity).try_remove::<Teleported>();
     }
 }
 
-/// Takes textures that could not be loaded out of the characters' materials: a material that waits for
-/// one is not drawn at all.
+/// Removes textures that failed to load from the characters' materials, because a material that waits for a
+/// texture is not drawn at all.
 ///
-/// A texture may fail before its character is there, and a character may be there first.
-pub(super) fn plain_where_texture_failed(
+/// Either can come first: the failure or the character.
+pub(super) fn drop_failed_textures(
     mut failed: MessageReader<AssetLoadFailedEvent<Image>>,
     mut arrived: MessageReader<AssetEvent<Character>>,
     server: Res<AssetServer>,
@@ -160,7 +194,7 @@ pub(super) fn plain_where_texture_failed(
     if !any_failed && !any_arrived {
         return;
     }
-    // A texture that only failed to load again is still there as it was.
+    // A texture that failed to reload is still there as it was.
     let is_lost = |map: &Option<Handle<Image>>| {
         map.as_ref().is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
     };
@@ -177,6 +211,6 @@ pub(super) fn plain_where_texture_failed(
             .filter_map(Option::take)
             .filter_map(|map| map.path().map(|path| path.to_string()))
             .collect();
-        warn!("part `{}` is drawn plain: {} could not be loaded", part.name, names.join(" and "));
+        warn!("part `{}` is drawn without a texture: {} failed to load", part.name, names.join(" and "));
     }
 }

@@ -1,35 +1,29 @@
-//! Skins coloured by their weights, and skins of mirrored characters: other meshes in a part's place.
-//!
-//! Both are the part's own mesh with something changed, made when first asked for, shared by all
-//! characters that ask for the same, and dropped when none does any more.
+//! Skins colored by their weights.
 
-use super::{CharacterParts, SkinnedCharacter};
 use crate::{
-    asset::{Character, CharacterPart},
+    asset::CharacterPart,
     model::JointIndex,
     pose::{influence_count, influence_of},
 };
-use bevy::{mesh::VertexAttributeValues, platform::collections::HashMap, prelude::*};
+use bevy::{mesh::VertexAttributeValues, prelude::*};
 
-/// Put on a character: its skin shows how it is weighted, as it moves, in place of its materials.
-/// Removing it gives the materials back.
+/// Shows the skinning weights of a character instead of its materials, as it moves.
 ///
-/// Needs the meshes in the main world, where they are kept unless
+/// An optional component of a character. Needs the meshes in the main world, where they are unless
 /// [`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes) says otherwise.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 pub enum WeightView {
-    /// The share of one joint, in the colours of [`weight_color`]: blue for none, red for all.
+    /// The weight of one joint, in the colors of [`weight_color`]: blue is 0, red is 1.
     Joint(JointIndex),
-    /// How many joints pull at each vertex, in the colours of [`influence_count_color`].
+    /// The number of joints that move each vertex, in the colors of [`influence_count_color`].
     InfluenceCount,
 }
 
-/// The colour that stands for a weight in 0..=1: blue, cyan, green, yellow, red, as in Blender's weight paint
-/// mode.
+/// Returns the color of a weight in 0..=1: blue, cyan, green, yellow, red, as in Blender's weight paint mode.
 pub fn weight_color(weight: f32) -> Color {
     let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
-    // The blue is not pure, which would be too dark for any form to be seen in it.
+    // Pure blue would be too dark to see the shape.
     const STOPS: [Vec3; 5] = [
         Vec3::new(0.16, 0.28, 0.85),
         Vec3::new(0.0, 0.775, 0.775),
@@ -43,8 +37,8 @@ pub fn weight_color(weight: f32) -> Color {
     Color::srgb(red, green, blue)
 }
 
-/// The colour that stands for a number of influences: grey for none, then blue, green, yellow, and red
-/// for four.
+/// Returns the color of a number of influences: gray for none, then blue, green, yellow, and red for four or
+/// more.
 pub fn influence_count_color(count: usize) -> Color {
     match count {
         0 => Color::srgb(0.4, 0.4, 0.4),
@@ -55,7 +49,7 @@ pub fn influence_count_color(count: usize) -> Color {
     }
 }
 
-/// The material under the colours: no light, so that they are the same everywhere.
+/// The material below the colors: unlit, so that they look the same everywhere.
 #[derive(Resource)]
 pub(super) struct WeightMaterial(pub(super) Handle<StandardMaterial>);
 
@@ -66,201 +60,8 @@ impl FromWorld for WeightMaterial {
     }
 }
 
-/// How a part's mesh differs from that of the asset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct MeshVariant {
-    /// Triangles turned round. Bevy culls by the winding on screen, which a mirroring transform reverses.
-    mirrored: bool,
-    view: Option<WeightView>,
-}
-
-/// The meshes made so far.
-#[derive(Resource, Default)]
-pub(super) struct MeshVariants {
-    /// By original; `None` where that cannot be read.
-    made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
-    /// Those made in this frame, too late for the GPU.
-    fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
-}
-
-type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
-type MaybeChanged =
-    Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
-
-/// Makes the meshes of characters that are mirrored from this frame on, while the GPU can still have them in
-/// it: a frame later they would be seen inside out once.
-///
-/// It goes by the transforms of the character and those above it, and so misses one that is mirrored by a
-/// change far above it.
-pub(super) fn foresee_mirrors(
-    assets: Res<Assets<Character>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut variants: ResMut<MeshVariants>,
-    mut loading: Local<Vec<Entity>>,
-    changed: Query<Entity, (With<CharacterParts>, Or<(Changed<Transform>, Changed<SkinnedCharacter>)>)>,
-    characters: Query<(&SkinnedCharacter, &CharacterParts, Option<&WeightView>)>,
-    places: Query<(&Transform, Option<&ChildOf>)>,
-) {
-    let still_loading = std::mem::take(&mut *loading);
-    for entity in changed.iter().chain(still_loading) {
-        let Ok((handle, parts, view)) = characters.get(entity) else { continue };
-        let mut mirrored = false;
-        let mut above = Some(entity);
-        while let Some((place, parent)) = above.and_then(|entity| places.get(entity).ok()) {
-            mirrored ^= place.scale.element_product() < 0.0;
-            above = parent.map(ChildOf::parent);
-        }
-        let variant = MeshVariant { mirrored, view: view.copied() };
-        if !mirrored || parts.variant == variant {
-            continue;
-        }
-        match assets.get(handle.id()) {
-            Some(character) => {
-                variants.are_made(character, variant, &mut meshes);
-            }
-            None => loading.push(entity),
-        }
-    }
-}
-
-/// Gives parts the mesh they are to have, where that may have changed.
-pub(super) fn swap_meshes(
-    assets: Res<Assets<Character>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut variants: ResMut<MeshVariants>,
-    mut mesh_events: MessageReader<AssetEvent<Mesh>>,
-    mut gone: (RemovedComponents<WeightView>, RemovedComponents<CharacterParts>),
-    mut waiting: Local<Vec<Entity>>,
-    mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
-    mut parts: Query<&mut Mesh3d>,
-) {
-    // What was foreseen is in time.
-    variants.fresh.clear();
-    // Meshes whose original was changed are made anew.
-    let mut stale = false;
-    for event in mesh_events.read() {
-        if let AssetEvent::Modified { id } | AssetEvent::Removed { id } = event {
-            stale |= variants.made.extract_if(|(source, _), _| source == id).count() > 0;
-        }
-    }
-    let mut swapped = gone.1.read().count() > 0;
-    // A mesh reaches the GPU in the frame after it is made, and Bevy draws nothing of a part that has it
-    // sooner: until then the part keeps the one it has.
-    let were_waiting = std::mem::take(&mut *waiting);
-    let mut swap = |entity: Entity, list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
-        if !variants.are_made(character, variant, &mut meshes) {
-            waiting.push(entity);
-            return;
-        }
-        list.variant = variant;
-        swapped = true;
-        for (part, &entity) in character.parts.iter().zip(&list.entities) {
-            if let Ok(mut mesh) = parts.get_mut(entity) {
-                mesh.set_if_neq(Mesh3d(variants.get(part, variant)));
-            }
-        }
-    };
-    let ready = |handle: &SkinnedCharacter, list: &CharacterParts| {
-        assets.get(handle.id()).filter(|character| list.version == Some(character.version))
-    };
-    for (entity, handle, world, view, mut list) in &mut characters.p0() {
-        let variant = MeshVariant::of(world, view);
-        if list.variant != variant
-            && let Some(character) = ready(handle, &list)
-        {
-            swap(entity, list.bypass_change_detection(), variant, character);
-        }
-    }
-    let mut everyone = characters.p1();
-    for entity in gone.0.read().chain(were_waiting) {
-        if let Ok((_, handle, world, view, mut list)) = everyone.get_mut(entity)
-            && list.variant != MeshVariant::of(world, view)
-            && let Some(character) = ready(handle, &list)
-        {
-            swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
-        }
-    }
-    if stale {
-        for (entity, handle, world, view, mut list) in &mut everyone {
-            if list.variant != MeshVariant::default()
-                && let Some(character) = ready(handle, &list)
-            {
-                // So that a swap that has to wait is not taken for one that was done.
-                list.bypass_change_detection().variant = MeshVariant::default();
-                swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
-            }
-        }
-    }
-    // What was just made has no part yet.
-    if swapped && waiting.is_empty() {
-        variants.forget_unused();
-    }
-}
-
-impl MeshVariant {
-    fn of(world: &GlobalTransform, view: Option<&WeightView>) -> Self {
-        Self { mirrored: world.affine().matrix3.determinant() < 0.0, view: view.copied() }
-    }
-}
-
-impl MeshVariants {
-    /// Whether the meshes of all parts were there before this frame; makes those that are not.
-    fn are_made(&mut self, character: &Character, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> bool {
-        if variant == MeshVariant::default() {
-            return true;
-        }
-        let mut all = true;
-        for part in &character.parts {
-            let key = (part.mesh.id(), variant);
-            if self.made.contains_key(&key) {
-                all &= !self.fresh.contains(&key);
-                continue;
-            }
-            let mesh = meshes.get(&part.mesh).and_then(|mesh| make(part, variant, mesh)).map(|mesh| meshes.add(mesh));
-            if mesh.is_none() {
-                let name = &part.name;
-                warn!("part `{name}` shows no weights, and is inside out when mirrored: its mesh is on the GPU only");
-            }
-            if mesh.is_some() {
-                self.fresh.push(key);
-                all = false;
-            }
-            self.made.insert(key, mesh);
-        }
-        all
-    }
-
-    /// The mesh of a part; its own where the original cannot be read.
-    fn get(&self, part: &CharacterPart, variant: MeshVariant) -> Handle<Mesh> {
-        self.made.get(&(part.mesh.id(), variant)).cloned().flatten().unwrap_or_else(|| part.mesh.clone())
-    }
-
-    /// Drops the meshes that no part has any more.
-    fn forget_unused(&mut self) {
-        let is_ours_alone = |handle: &Handle<Mesh>| match handle {
-            Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
-            Handle::Uuid(..) => false,
-        };
-        self.made.retain(|_, handle| !handle.as_ref().is_some_and(is_ours_alone));
-    }
-}
-
-fn make(part: &CharacterPart, variant: MeshVariant, original: &Mesh) -> Option<Mesh> {
-    // What only the GPU has cannot be copied.
-    original.try_attribute(Mesh::ATTRIBUTE_POSITION).ok()?;
-    let mut mesh = original.clone();
-    if let Some(view) = variant.view {
-        let colors = colors(part, view, original);
-        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, VertexAttributeValues::Float32x4(colors));
-    }
-    if variant.mirrored {
-        mesh.invert_winding().ok()?;
-    }
-    Some(mesh)
-}
-
-/// A linear colour for each vertex.
-fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> {
+/// A linear color for each vertex.
+pub(super) fn vertex_colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> {
     let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
         Ok(VertexAttributeValues::Uint16x4(joints)) => &joints[..],
         _ => &[],
@@ -292,7 +93,7 @@ fn colors(part: &CharacterPart, view: WeightView, mesh: &Mesh) -> Vec<[f32; 4]> 
         .collect()
 }
 
-/// Shadow painted on, as by a light above and in front in the bind pose, so that the form still reads.
+/// Painted-on shading, by a light above and in front in the bind pose, so that the shape remains visible.
 ///
 /// Characters look along −Z.
 fn shade(normal: Vec3) -> f32 {
@@ -319,7 +120,7 @@ mod tests {
             let found = weight_color(weight).to_srgba().to_f32_array_no_alpha();
             assert!(Vec3::from(found).abs_diff_eq(Vec3::from(color), 1e-6), "{weight}: {found:?}");
         }
-        // No step: neighbouring weights have neighbouring colours.
+        // No steps: similar weights have similar colors.
         for i in 0..1000 {
             let [a, b] = [i, i + 1].map(|i| weight_color(i as f32 / 1000.0).to_srgba().to_vec3());
             assert!(a.distance(b) < 0.01, "{i}");

@@ -1,56 +1,79 @@
-//! Characters worn by others: armour, clothes and hair that move with the body's joints.
+//! Characters worn by others: armor, clothes and hair that move with the body's joints.
 
-use super::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, bounds};
+use super::{
+    components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter},
+    hierarchy::upward,
+    pose_state::PoseStamp,
+};
 use crate::{asset::Character, model::JointIndex};
-use bevy::{camera::primitives::Aabb, platform::collections::HashSet, prelude::*};
+use bevy::{camera::primitives::Aabb, ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 use glam::Affine3A;
 
-/// Put on a character: another one, the body, wears it.
+/// Makes a body wear this character.
 ///
-/// Its joints take the body's pose, joint by joint of the same name, in the same frame; its own inverse
-/// bind matrices then carry its skin. A joint that the body lacks keeps its rest place on its parent. Its own
-/// controller and [`PoseOverrides`](super::PoseOverrides) do not count as long as it is worn.
+/// Each joint takes the pose of the body's joint of the same name, in the same frame. A joint that the body
+/// lacks keeps its rest transform relative to its parent. While it is worn, the character's own controller and
+/// [`PoseOverrides`](super::PoseOverrides) have no effect.
 ///
-/// It becomes a child of the body and shares its place, so it is moved, hidden and despawned with it.
-/// Despawn it to take it off for good; remove [`WornBy`] (and `ChildOf`) to let it go as a character of its
-/// own. What is worn by something worn takes the pose of the outermost body.
+/// The character becomes a child of the body and shares its transform, so it is moved, hidden and despawned
+/// with it. To take it off, despawn it, or remove [`WornBy`] and `ChildOf`. A character worn by something that
+/// is worn itself takes the pose of the outermost body. Two characters that wear each other are refused with a
+/// warning.
 ///
-/// The body is posed every frame, in view or not, and the boxes of what it wears follow from the pose.
+/// The body is posed every frame, in view or not, and the culling boxes of what it wears are computed from its
+/// pose.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::WornBy, prelude::*};
+/// # use bevy_marionette::prelude::*;
 /// # fn dress(mut commands: Commands, body: Entity, assets: Res<AssetServer>) {
 /// commands.spawn((SkinnedCharacter(assets.load("breastplate.md5mesh")), WornBy(body)));
 /// # }
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[reflect(Component, Clone, PartialEq)]
 #[relationship(relationship_target = Wears)]
 #[require(ModelPose, Transform, Visibility, WornJoints)]
-pub struct WornBy(pub Entity);
+pub struct WornBy(#[entities] pub Entity);
 
-/// On a body: what it wears. Kept by [`WornBy`].
-#[derive(Component, Debug, Default)]
+/// On a body: the characters it wears. Maintained by [`WornBy`].
+#[derive(Component, Debug, Default, Reflect)]
+#[reflect(Component, Default)]
 #[relationship_target(relationship = WornBy)]
 #[require(ModelPose)]
 pub struct Wears(Vec<Entity>);
 
-/// Which of the body's joints moves each joint, for one version of both.
+/// Which of the body's joints moves each joint, for one version of both assets.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct WornJoints {
-    /// Body, and the versions of what is worn and of the body; no asset has version 0.
+    /// Body, version of what is worn, and version of the body; no asset has version 0.
     of: (Option<Entity>, u64, u64),
     joints: Vec<Option<JointIndex>>,
 }
 
-/// Chains of what is worn by something worn are followed this far.
-const DEEPEST: usize = 8;
-
-/// Keeps what is worn at its body's place in the hierarchy.
-pub(super) fn put_on(mut commands: Commands, mut worn: Query<(Entity, &WornBy, &mut Transform, Option<&ChildOf>)>) {
-    for (entity, body, mut transform, parent) in &mut worn {
-        if parent.is_none_or(|parent| parent.parent() != body.0) {
-            commands.entity(entity).try_insert(ChildOf(body.0));
+/// Keeps what is worn a child of its body, at its place.
+pub(super) fn put_on(
+    mut commands: Commands,
+    mut worn: Query<(Entity, &WornBy, &mut Transform, Option<&ChildOf>)>,
+    links: Query<&WornBy>,
+    parents: Query<&ChildOf>,
+    names: Query<NameOrEntity>,
+) {
+    let mut refused = Vec::new();
+    for (entity, &WornBy(body), mut transform, parent) in &mut worn {
+        if parent.is_none_or(|parent| parent.parent() != body) {
+            let parent_of = |entity| {
+                let body = links.get(entity).ok().filter(|_| !refused.contains(&entity)).map(|worn| worn.0);
+                body.or_else(|| parents.get(entity).ok().map(ChildOf::parent))
+            };
+            if upward(body, parent_of).any(|above| above == entity) {
+                let name = |entity| names.get(entity).map_or_else(|_| format!("{entity}"), |name| name.to_string());
+                warn!("{} cannot be worn by {}, which hangs from it; `WornBy` is removed", name(entity), name(body));
+                commands.entity(entity).try_remove::<WornBy>();
+                refused.push(entity);
+                continue;
+            }
+            commands.entity(entity).try_insert(ChildOf(body));
         }
         transform.set_if_neq(Transform::IDENTITY);
     }
@@ -58,24 +81,19 @@ pub(super) fn put_on(mut commands: Commands, mut worn: Query<(Entity, &WornBy, &
 
 type Body<'w> = (&'w SkinnedCharacter, Ref<'w, ModelPose>, &'w CharacterParts);
 
-/// Takes over the bodies' poses, and sets the boxes of what they wear.
+/// Copies the bodies' poses to what they wear, and sets its boxes.
 pub(super) fn follow_bodies(
     assets: Res<Assets<Character>>,
-    mut said: Local<HashSet<(u64, u64)>>,
+    mut warned: Local<HashSet<(u64, u64)>>,
     bodies: Query<Body, Without<WornBy>>,
     links: Query<&WornBy>,
     mut worn: Query<(&WornBy, &SkinnedCharacter, &mut WornJoints, &mut ModelPose, &mut CharacterParts)>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (&WornBy(body), handle, mut joints, mut pose, mut parts) in &mut worn {
-        let outermost = std::iter::successors(Some(body), |&body| links.get(body).ok().map(|worn| worn.0))
-            .take(DEEPEST)
-            .find(|&body| !links.contains(body));
-        let Some((outermost, (body_handle, body_pose, body_parts))) =
-            outermost.and_then(|body| Some((body, bodies.get(body).ok()?)))
-        else {
-            continue;
-        };
+        let Some(outermost) = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last() else { continue };
+        // In a ring, there is none.
+        let Ok((body_handle, body_pose, body_parts)) = bodies.get(outermost) else { continue };
         let (Some(character), Some(body)) = (assets.get(handle.id()), assets.get(body_handle.id())) else { continue };
         if parts.version != Some(character.version) || body_pose.joints.len() != body.skeleton.len() {
             continue;
@@ -85,35 +103,31 @@ pub(super) fn follow_bodies(
         if is_new {
             let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
             *joints = WornJoints { of, joints: character.skeleton.names().iter().map(matched).collect() };
-            if said.insert((of.1, of.2)) {
+            if warned.insert((of.1, of.2)) {
                 warn_missing(character, body, &joints.joints);
             }
         }
-        // By its size a jump is told from a step, and it steps as its body does.
+        // A jump is detected by size, and it moves as its body does.
         let parts = parts.bypass_change_detection();
         (parts.center, parts.radius) = (body_parts.center, body_parts.radius);
-        // 0: its own pose was evaluated anew, or never.
-        let is_kept = pose.evaluated == WORN && pose.joints.len() == character.skeleton.len();
+        let is_kept = pose.is(PoseStamp::Worn, character.skeleton.len());
         if is_kept && !is_new && !body_pose.is_changed() {
             continue;
         }
-        take_over(&mut pose.joints, &joints.joints, character, &body_pose.joints);
-        pose.evaluated = WORN;
-        // Whoever takes it off gets the clips' boxes back.
+        copy_pose(&mut pose.joints, &joints.joints, character, &body_pose.joints);
+        pose.stamp = PoseStamp::Worn;
+        // When it is taken off, the clips' boxes are set again.
         parts.enclosed = 0;
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             if let Ok(mut aabb) = boxes.get_mut(entity) {
-                *aabb = bounds::posed(part, &pose);
+                *aabb = pose.bounds_of(part);
             }
         }
     }
 }
 
-/// In [`ModelPose::evaluated`]: the pose is a body's. No fingerprint of what plays is likely to be this.
-const WORN: u64 = u64::MAX;
-
-/// Writes the pose: the body's matrices where there is such a joint, and the rest pose on from there.
-fn take_over(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &Character, body: &[Affine3A]) {
+/// Writes the pose: the body's matrix where there is such a joint, else the rest pose relative to the parent.
+fn copy_pose(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &Character, body: &[Affine3A]) {
     pose.clear();
     for (joint, (parent, from)) in character.skeleton.parents().iter().zip(from).enumerate() {
         let matrix = match from.and_then(|from| body.get(usize::from(from))) {
@@ -127,7 +141,7 @@ fn take_over(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &
     }
 }
 
-/// Says which joints that move skin the body lacks.
+/// Warns about joints that move skin but that the body lacks.
 fn warn_missing(character: &Character, body: &Character, matched: &[Option<JointIndex>]) {
     const SHOWN: usize = 6;
     let mut missing: Vec<JointIndex> = character.parts.iter().flat_map(|part| part.palette.iter().copied()).collect();
@@ -148,5 +162,5 @@ fn warn_missing(character: &Character, body: &Character, matched: &[Option<Joint
         .collect();
     let more = missing.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    warn!("the body has no joint {}{more}; there the skin worn keeps its rest place on its parent", names.join(", "));
+    warn!("the body has no joint {}{more}; the skin worn there stays in its rest pose", names.join(", "));
 }

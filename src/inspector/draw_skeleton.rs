@@ -102,7 +102,7 @@ impl Plugin for DrawSkeletonPlugin {
                     draw.run_if(any_with_component::<DrawSkeleton>),
                     draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
                 )
-                    .after(CharacterSystems::EvaluateLate),
+                    .after(CharacterSystems::SharePoses),
             );
     }
 }

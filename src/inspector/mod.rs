@@ -56,7 +56,6 @@ mod mirror;
 mod override_edit;
 mod panel;
 mod parts;
-mod picking;
 mod style;
 mod timeline;
 mod tracks;
@@ -68,9 +67,13 @@ pub use callback_edit::callbacks_ron;
 pub use draw_skeleton::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
 pub use mirror::{mirror_joint, mirror_override};
 pub use override_edit::overrides_ron;
-pub use picking::CharacterPickingPlugin;
 
-use crate::{character::CharacterSystems, model::JointIndex};
+use crate::{
+    character::{
+        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterSystems, CrossFadeFinished,
+    },
+    model::JointIndex,
+};
 use bevy::prelude::*;
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, input::EguiWantsInput,
@@ -187,10 +190,15 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<HighlightedJoint>()
             .insert_resource(EguiDrawsNames)
             .init_resource::<event_log::EventLog>()
+            .add_message::<AnimationCallback>()
+            .add_message::<AnimationStarted>()
+            .add_message::<AnimationLooped>()
+            .add_message::<AnimationFinished>()
+            .add_message::<CrossFadeFinished>()
             .init_resource::<panel::PanelState>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
             // The panel shows this frame's poses; its changes take effect in the next frame.
-            .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::EvaluateLate))
+            .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))
             .add_systems(
                 PostUpdate,
                 (
@@ -203,7 +211,7 @@ impl Plugin for MarionetteInspectorPlugin {
                 PostUpdate,
                 clipboard::copy_to_clipboard.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput),
             )
-            .add_systems(PostUpdate, click::select.run_if(is_open).after(CharacterSystems::EvaluateLate))
+            .add_systems(PostUpdate, click::select.run_if(is_open).after(CharacterSystems::SharePoses))
             .add_systems(
                 EguiPrimaryContextPass,
                 (joint_names::draw.run_if(any_with_component::<DrawSkeleton>), panel::show.run_if(is_open)).chain(),

@@ -1,13 +1,13 @@
-//! Which graphics API is used.
+//! The choice of the graphics API.
 
 use bevy::render::{
     RenderPlugin,
     settings::{Backends, WgpuSettings},
 };
 
-/// Bevy's [`RenderPlugin`], on DX12 where the program runs on Windows and with Bevy's own choice elsewhere.
+/// Returns Bevy's [`RenderPlugin`], set to DX12 on Windows and to Bevy's default elsewhere.
 ///
-/// The environment variable `WGPU_BACKEND` (such as `vulkan` or `dx12`) has the last word.
+/// The environment variable `WGPU_BACKEND` (`vulkan`, `dx12`, …) overrides this on every platform.
 ///
 /// ```no_run
 /// use bevy::prelude::*;

@@ -1,7 +1,7 @@
-//! The way to the GPU: palettes into Bevy's skin buffer, and the choice of backend.
+//! The way to the GPU: skinning matrices for Bevy's renderer, and the choice of the graphics API.
 
 mod backend;
 mod palette;
 
 pub use backend::render_plugin;
-pub use palette::{ExtractPalettes, PalettePlugin, WritePalettes};
+pub use palette::PalettePlugin;

@@ -1,18 +1,18 @@
-//! Palettes, written where Bevy's renderer takes them from.
+//! Skinning matrices (palettes), written where Bevy's renderer reads them.
 //!
-//! Bevy gives every [`SkinnedMesh`] in view a range of one staging buffer and fills it from joint entities.
-//! Ours have none. Instead there is a second buffer of the same layout: while the renderer is still busy with
-//! the last frame, [`WritePalettes`] writes `world · model · inverse bind` into it for each part in view whose
-//! character changed, in parallel. When the frame is extracted, [`ExtractPalettes`] has little to do: it adds
-//! what came into view with this frame, and the two buffers change places.
+//! Bevy gives every [`SkinnedMesh`] in view a range of one staging buffer, and fills it from joint entities.
+//! Characters have none. Instead there is a second buffer of the same layout. While the renderer is still busy
+//! with the previous frame, [`write_palettes`] writes `world · model · inverse bind` into it for each part in
+//! view whose character changed, in parallel. That leaves little to do when the frame is extracted:
+//! [`extract_palettes`] adds the parts that just came into view, and swaps the two buffers.
 //!
-//! So a character that stops is in one of them as it was a frame ago; its ranges are copied over once.
+//! So one of the buffers has a character that stops as it was one frame before: its ranges are copied once.
 //!
-//! Motion vectors compare with the previous frame's buffer, at the same place. A part that has no
-//! previous frame there (it came into view, or jumped) gets this frame's matrices in it as well.
+//! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
+//! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
 
 use crate::{
-    character::{CharacterSystems, Due, PaletteRange, PartOf, Poses, Redraw},
+    character::{CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
     pose::{Palette, Scratch},
 };
 use bevy::{
@@ -32,46 +32,40 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-/// Writes the palettes of visible characters into Bevy's skin buffer every frame.
+/// Writes the skinning matrices of characters in view to Bevy's skin buffer.
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without a renderer it does nothing.
 pub struct PalettePlugin;
-
-/// The set in `PostUpdate` in which palettes are written; after [`CharacterSystems::EvaluateLate`].
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct WritePalettes;
-
-/// The set in Bevy's `ExtractSchedule` in which palettes are handed over; after Bevy's `extract_skins`.
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ExtractPalettes;
 
 impl Plugin for PalettePlugin {
     fn build(&self, app: &mut App) {
-        // No renderer, no palettes: headless servers and tests run the rest.
+        // Servers and tests have no renderer.
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
         let next = NextFrame::default();
         render_app
             .insert_resource(next.clone())
-            .init_resource::<Work>()
+            .init_resource::<PaletteWriter>()
             .init_resource::<WithoutHistory>()
-            .add_systems(ExtractSchedule, hand_over.in_set(ExtractPalettes).after(extract_skins))
+            .configure_sets(ExtractSchedule, CharacterSystems::ExtractPalettes.after(extract_skins))
+            .add_systems(ExtractSchedule, extract_palettes.in_set(CharacterSystems::ExtractPalettes))
             .add_systems(Render, write_history.in_set(RenderSystems::PrepareResources).after(prepare_skins));
         app.insert_resource(next)
-            .init_resource::<Work>()
-            .configure_sets(PostUpdate, WritePalettes.after(CharacterSystems::EvaluateLate))
-            .add_systems(PostUpdate, write_palettes.in_set(WritePalettes));
+            .init_resource::<PaletteWriter>()
+            .add_systems(PostUpdate, write_palettes.in_set(CharacterSystems::PosePalettes));
     }
 }
 
-/// What the renderer takes at the end of the frame. Both worlds have it, and never ask for it at the same time.
+/// What the renderer takes at the end of the frame. Both worlds have it, and never use it at the same time.
 #[derive(Resource, Clone, Default)]
 struct NextFrame(Arc<Mutex<Buffer>>);
 
 #[derive(Default)]
 struct Buffer {
     matrices: Vec<Mat4>,
-    /// Ranges that were written.
+    /// Ranges written this frame.
     written: Vec<Range<u32>>,
-    /// Ranges that are right in the other buffer.
-    kept: Vec<Range<u32>>,
+    /// Ranges that are up to date in the other buffer only.
+    settled: Vec<Range<u32>>,
     /// Ranges of parts that jumped.
     jumped: Vec<Range<u32>>,
 }
@@ -82,53 +76,58 @@ impl NextFrame {
     }
 }
 
-/// Ranges of the skin buffer whose previous frame is to be overwritten with this one.
+/// Ranges whose previous frame is to be overwritten with this one.
 #[derive(Resource, Default)]
 struct WithoutHistory(Vec<Range<u32>>);
 
-/// Palettes to be written, and the memory to do it in; kept from frame to frame.
+/// Palettes to write, and the memory to do it in; kept from frame to frame.
 #[derive(Resource, Default)]
-struct Work {
-    due: Vec<Due>,
-    jobs: Vec<Job<'static>>,
+struct PaletteWriter {
+    jobs: Vec<PaletteJob>,
+    slots: Vec<PaletteSlot<'static>>,
     scratch: Parallel<Scratch>,
 }
 
-/// A palette, and its place.
-struct Job<'a> {
-    /// Its place among the others by characters.
+/// A palette and its place in the buffer.
+struct PaletteSlot<'a> {
+    /// Position in the list sorted by character.
     order: u32,
     character: Entity,
     part: usize,
     out: &'a mut [Mat4],
 }
 
-/// Fewer matrices than this are written without asking other threads.
+/// Fewer matrices than this are written by one thread.
 const WORTH_A_TASK: usize = 512;
 
 /// Writes the palettes of the characters that changed.
-fn write_palettes(mut work: ResMut<Work>, next: Res<NextFrame>, mut redraw: ResMut<Redraw>, poses: Poses) {
-    let Buffer { matrices, written, kept, jumped } = &mut *next.lock();
-    work.due.clear();
-    for lists in redraw.lists() {
-        work.due.append(&mut lists.due);
-        kept.append(&mut lists.kept);
+fn write_palettes(
+    mut writer: ResMut<PaletteWriter>,
+    next: Res<NextFrame>,
+    mut palettes: ResMut<DirtyPalettes>,
+    poses: Poses,
+) {
+    let Buffer { matrices, written, settled, jumped } = &mut *next.lock();
+    writer.jobs.clear();
+    for lists in palettes.lists() {
+        writer.jobs.append(&mut lists.dirty);
+        settled.append(&mut lists.settled);
     }
-    jumped.extend(work.due.iter().filter(|due| due.jumped).map(|due| due.range.clone()));
-    work.run(&poses, matrices);
-    written.extend(work.due.iter().map(|due| due.range.clone()));
+    jumped.extend(writer.jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
+    writer.run(&poses, matrices);
+    written.extend(writer.jobs.iter().map(|job| job.range.clone()));
 }
 
-/// Adds what came into view, and has the buffers change places.
-fn hand_over(
-    mut work: ResMut<Work>,
+/// Adds what came into view, and swaps the buffers.
+fn extract_palettes(
+    mut writer: ResMut<PaletteWriter>,
     mut revoked: Local<Vec<u32>>,
     mut without_history: ResMut<WithoutHistory>,
     next: Res<NextFrame>,
     uniforms: ResMut<SkinUniforms>,
     poses: Extract<Poses>,
-    // The conditions under which Bevy deals out a new range, or takes it back.
-    dealt: Extract<
+    // The conditions under which Bevy allocates a new range or takes it back.
+    reallocated: Extract<
         Query<
             (Entity, &PartOf, &ViewVisibility, &PaletteRange),
             Or<(Changed<ViewVisibility>, Changed<SkinnedMesh>, AssetChanged<SkinnedMesh>)>,
@@ -137,29 +136,29 @@ fn hand_over(
     others: Extract<Query<(Entity, &SkinnedMesh), Without<PaletteRange>>>,
 ) {
     let (uniforms, without_history) = (uniforms.into_inner(), &mut without_history.0);
-    let Buffer { matrices, written, kept, jumped } = &mut *next.lock();
+    let Buffer { matrices, written, settled, jumped } = &mut *next.lock();
     matrices.resize(uniforms.current_staging_buffer.len(), Mat4::IDENTITY);
-    work.due.clear();
+    writer.jobs.clear();
     revoked.clear();
-    for (entity, part, visibility, range) in &dealt {
+    for (entity, part, visibility, range) in &reallocated {
         revoked.extend(range.get().map(|range| range.start));
         let first = if visibility.get() { uniforms.skin_index(entity.into()) } else { None };
         range.set(first);
         if let Some(range) = range.get() {
             let &PartOf { character, part } = part;
-            work.due.push(Due { order: 0, character, part: part as u32, range, jumped: true });
+            writer.jobs.push(PaletteJob { order: 0, character, part: part as u32, range, jumped: true });
         }
     }
-    // Another's now, perhaps.
+    // A range that was taken back may belong to another skin now.
     revoked.sort_unstable();
     written.retain(|range| revoked.binary_search(&range.start).is_err());
-    work.run(&poses, matrices);
-    for due in &work.due {
-        copy(matrices, &mut uniforms.current_staging_buffer, &due.range);
+    writer.run(&poses, matrices);
+    for job in &writer.jobs {
+        copy(matrices, &mut uniforms.current_staging_buffer, &job.range);
     }
-    kept.drain(..).for_each(|range| copy(&uniforms.current_staging_buffer, matrices, &range));
+    settled.drain(..).for_each(|range| copy(&uniforms.current_staging_buffer, matrices, &range));
 
-    // Each buffer has what the other lacks: we wrote into one, Bevy what its own skins have into the other.
+    // Each buffer lacks what the other has: we wrote to one, and Bevy wrote its own skins to the other.
     let theirs: usize = others.iter().map(|(_, skin)| skin.joints.len()).sum();
     if theirs < written.iter().map(Range::len).sum() {
         for (entity, skin) in &others {
@@ -174,7 +173,7 @@ fn hand_over(
     written.clear();
     without_history.clear();
     without_history.append(jumped);
-    without_history.extend(work.due.iter().map(|due| due.range.clone()));
+    without_history.extend(writer.jobs.iter().map(|job| job.range.clone()));
 }
 
 fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
@@ -184,34 +183,36 @@ fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
     }
 }
 
-impl Work {
-    /// Writes what is due to its ranges of `matrices`.
+impl PaletteWriter {
+    /// Writes all jobs to their ranges of `matrices`.
     fn run(&mut self, poses: &Poses, matrices: &mut [Mat4]) {
-        let Self { due, jobs: memory, scratch } = self;
-        // By ranges, so that the buffer splits between them, and back, so that parts share their character's pose.
-        let mut jobs: Vec<Job> = mem::take(memory);
-        due.iter_mut().zip(0..).for_each(|(due, order)| due.order = order);
-        due.sort_unstable_by_key(|due| due.range.start);
+        let Self { jobs, slots: memory, scratch } = self;
+        // Sorted by range to split the buffer among the jobs, then sorted back, so that the parts of a character
+        // share its pose.
+        let mut slots: Vec<PaletteSlot> = mem::take(memory);
+        jobs.iter_mut().zip(0..).for_each(|(job, order)| job.order = order);
+        jobs.sort_unstable_by_key(|job| job.range.start);
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
-        for due in due.iter() {
-            // Of a range that was given to another since, and of one that lies outside, nothing is written.
-            let (Some(gap), length) = (due.range.start.checked_sub(end), due.range.len()) else { continue };
+        for job in jobs.iter() {
+            // Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the
+            // buffer are skipped.
+            let (Some(gap), length) = (job.range.start.checked_sub(end), job.range.len()) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
             let Some((out, after)) = out.split_at_mut_checked(length) else { break };
-            jobs.push(Job { order: due.order, character: due.character, part: due.part as usize, out });
-            (rest, end, total) = (after, due.range.end, total + length);
+            slots.push(PaletteSlot { order: job.order, character: job.character, part: job.part as usize, out });
+            (rest, end, total) = (after, job.range.end, total + length);
         }
-        jobs.sort_unstable_by_key(|job| job.order);
+        slots.sort_unstable_by_key(|slot| slot.order);
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
         let tasks = if threads == 1 { 1 } else { (total / WORTH_A_TASK).clamp(1, threads * 4) };
         if tasks == 1 {
-            write(&mut jobs, poses, &mut scratch.borrow_local_mut());
+            write(&mut slots, poses, &mut scratch.borrow_local_mut());
         } else {
-            let size = jobs.len().div_ceil(tasks);
+            let size = slots.len().div_ceil(tasks);
             pool.scope(|scope| {
-                let (mut rest, scratch) = (&mut jobs[..], &*scratch);
+                let (mut rest, scratch) = (&mut slots[..], &*scratch);
                 while !rest.is_empty() {
                     let mut end = size.min(rest.len());
                     while end < rest.len() && rest[end].character == rest[end - 1].character {
@@ -223,15 +224,15 @@ impl Work {
                 }
             });
         }
-        *memory = emptied(jobs);
+        *memory = recycle(slots);
     }
 }
 
-fn write(jobs: &mut [Job], poses: &Poses, scratch: &mut Scratch) {
-    for jobs in jobs.chunk_by_mut(|a, b| a.character == b.character) {
-        poses.with_drawn(jobs[0].character, scratch, |character, &world, model| {
+fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch) {
+    for slots in slots.chunk_by_mut(|a, b| a.character == b.character) {
+        poses.with_drawn(slots[0].character, scratch, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
-            for Job { part, out, .. } in jobs {
+            for PaletteSlot { part, out, .. } in slots {
                 let remap = character.parts.get(*part).map_or(&[][..], |part| &part.palette);
                 if remap.len() == out.len() {
                     Palette { world, model, inverse_bind, remap }.run(out);
@@ -241,14 +242,14 @@ fn write(jobs: &mut [Job], poses: &Poses, scratch: &mut Scratch) {
     }
 }
 
-/// The same memory, holding nothing and free of the buffer's lifetime.
-fn emptied(mut jobs: Vec<Job<'_>>) -> Vec<Job<'static>> {
-    jobs.clear();
-    // Collecting what has the same layout reuses the allocation; a test counts on it.
-    jobs.into_iter().map(|_| -> Job<'static> { unreachable!("it was cleared") }).collect()
+/// Returns the memory of a list, empty and free of the buffer's lifetime.
+fn recycle(mut slots: Vec<PaletteSlot<'_>>) -> Vec<PaletteSlot<'static>> {
+    slots.clear();
+    // Collecting into the same layout reuses the allocation; a test relies on it.
+    slots.into_iter().map(|_| -> PaletteSlot<'static> { unreachable!("it was cleared") }).collect()
 }
 
-/// Gives parts without a previous frame this frame's matrices there, so that they leave no motion.
+/// Copies this frame's matrices to the previous frame for parts without one, so that they leave no motion.
 fn write_history(without_history: Res<WithoutHistory>, uniforms: Res<SkinUniforms>, queue: Res<RenderQueue>) {
     for range in &without_history.0 {
         if let Some(matrices) = uniforms.current_staging_buffer.get(range.start as usize..range.end as usize) {
@@ -263,12 +264,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_jobs_keeps_its_memory() {
+    fn the_list_of_slots_keeps_its_memory() {
         let mut matrix = [Mat4::IDENTITY];
-        let mut jobs = Vec::with_capacity(7);
-        jobs.push(Job { order: 0, character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
-        let memory = jobs.as_ptr().addr();
-        let jobs = emptied(jobs);
-        assert_eq!((jobs.len(), jobs.capacity(), jobs.as_ptr().addr()), (0, 7, memory));
+        let mut slots = Vec::with_capacity(7);
+        slots.push(PaletteSlot { order: 0, character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
+        let memory = slots.as_ptr().addr();
+        let slots = recycle(slots);
+        assert_eq!((slots.len(), slots.capacity(), slots.as_ptr().addr()), (0, 7, memory));
     }
 }

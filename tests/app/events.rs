@@ -3,6 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
+    character::CharacterPlugin,
     controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
     model::PlaybackMode,
@@ -78,6 +79,38 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     moments.sort_by_key(|(index, _)| *index);
     assert!(moments.len() > 150);
     assert!(moments.is_sorted_by(|a, b| a.1 <= b.1 + 1e-8), "{moments:?}");
+}
+
+#[test]
+fn messages_are_written_only_where_they_are_asked_for() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
+    app.add_message::<AnimationStarted>();
+    let handle = add_chain(&mut app);
+    app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk")));
+    (0..2).for_each(|_| app.update());
+    assert_eq!(app.world().resource::<Messages<AnimationStarted>>().len(), 1);
+    assert!(!app.world().contains_resource::<Messages<AnimationCallback>>());
+}
+
+#[test]
+fn in_a_schedule_of_fixed_steps_clocks_and_events_take_fixed_steps() {
+    let mut app = TestApp::with_plugin(CharacterPlugin::new(FixedUpdate));
+    app.world().resource_mut::<Time<Fixed>>().set_timestep_seconds(0.25);
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    let mut heard = Vec::new();
+    for frame in 1..=12 {
+        app.update(0.1);
+        let steps = f64::from(frame) * 0.1 / 0.25 + 1e-9;
+        assert!((app.controller(entity).time() - steps.floor() * 0.25).abs() < 1e-9, "frame {frame}");
+        heard.extend(app.words(None));
+        // Drawn as of the last step.
+        let hand = app.world().get::<ModelPose>(entity).unwrap().joints[2].translation.x;
+        assert!((f64::from(hand) - app.clip_time(entity)).abs() < 1e-5, "frame {frame}: {hand}");
+    }
+    assert_eq!(heard, ["started", "left", "right", "looped"]);
 }
 
 #[test]

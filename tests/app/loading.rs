@@ -13,7 +13,7 @@ use bevy_marionette::{
     model::{Material, Model, PlaybackMode},
     prelude::*,
 };
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 use tempfile::TempDir;
 
 pub fn write(folder: &Path, file: &str, bytes: impl AsRef<[u8]>) {
@@ -268,7 +268,7 @@ fn a_texture_that_cannot_be_read_costs_only_itself() {
         let material = app.asset(&handle).unwrap().parts[0].material.clone();
         app.wait("a plain material", |app| app.asset(&material).unwrap().base_color_texture.is_none());
     }
-    assert_eq!(logged("is drawn plain: torn_hide.tga").len(), 10);
+    assert_eq!(logged("is drawn without a texture: torn_hide.tga failed to load").len(), 10);
 }
 
 #[test]
@@ -288,9 +288,9 @@ fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
     assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
     // A bad save keeps the last good picture.
     write(folder.path(), "hide.tga", b"half a picture");
-    let version = app.asset(&handle).unwrap().version;
+    let before = app.asset(&handle).unwrap().skeleton.clone();
     app.server().reload("good.m3d");
-    app.wait("another version", |app| app.asset(&handle).unwrap().version != version);
+    app.wait("another version", |app| !Arc::ptr_eq(&app.asset(&handle).unwrap().skeleton, &before));
     (0..3).for_each(|_| app.update(0.1));
     assert_eq!(app.asset(&material).unwrap().base_color_texture.as_ref(), Some(&map));
     assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
@@ -361,4 +361,33 @@ fn parts_of_one_name_have_labels_of_their_own() {
     let parts = &app.asset(&handle).unwrap().parts;
     assert_ne!(parts[0].name, parts[1].name);
     assert_ne!(parts[0].mesh, parts[1].mesh);
+}
+
+#[test]
+fn an_asset_that_fails_is_reported_to_each_of_its_characters_once() {
+    #[derive(Resource, Default)]
+    struct Failed(Vec<(Entity, String)>);
+    let folder = folder();
+    write(folder.path(), "reported.character.ron", "(model: 3)");
+    let mut app = TestApp::with_files(folder.path());
+    app.world().init_resource::<Failed>();
+    app.app.add_message::<CharacterFailed>().add_observer(|event: On<CharacterFailed>, mut failed: ResMut<Failed>| {
+        failed.0.push((event.entity, event.error.to_string()));
+    });
+    let handle: Handle<Character> = app.server().load("reported.character.ron");
+    let waiting = [(); 2].map(|()| app.spawn(&handle, "walk"));
+    let other = app.spawn(&Handle::default(), "walk");
+    let text = app.wait_for_failure(&handle);
+    // One that comes too late hears of it too.
+    let late = app.spawn(&handle, "walk");
+    (0..3).for_each(|_| app.update(0.1));
+    let failed = &app.world().resource::<Failed>().0;
+    let mut heard: Vec<Entity> = failed.iter().map(|(entity, _)| *entity).collect();
+    heard.sort();
+    let mut expected = vec![waiting[0], waiting[1], late];
+    expected.sort();
+    assert_eq!(heard, expected);
+    assert!(failed.iter().all(|(_, error)| *error == text && error.contains("reported.character.ron")), "{failed:?}");
+    assert!(app.is_alive(other));
+    assert_eq!(app.world().resource::<Heard>().ready, []);
 }

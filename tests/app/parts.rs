@@ -484,3 +484,52 @@ fn circles_of_the_worn_and_wearers_that_are_no_characters_are_harmless() {
     app.update(0.2);
     assert!(!app.is_alive(lost));
 }
+
+#[test]
+fn characters_that_wear_each_other_are_refused_with_both_their_names() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    for (round, length) in [2, 3, 7].into_iter().enumerate() {
+        let ring: Vec<Entity> = (0..length)
+            .map(|i| app.world().spawn((SkinnedCharacter(handle.clone()), Name::new(format!("ring {round} {i}")))).id())
+            .collect();
+        for i in 0..length {
+            app.world().entity_mut(ring[i]).insert(WornBy(ring[(i + 1) % length]));
+        }
+        (0..4).for_each(|_| app.update(0.1));
+        let worn = ring.iter().filter(|&&entity| app.app.world().get::<WornBy>(entity).is_some()).count();
+        assert_eq!(worn, length - 1, "one is refused");
+        let said = logged(&format!("ring {round} "));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(said[0].matches(&format!("ring {round} ")).count(), 2, "both are named: {said:?}");
+    }
+}
+
+#[test]
+fn a_ring_of_parents_does_not_hang_the_app() {
+    use bevy::ecs::system::RunSystemOnce;
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    let [a, b] = [(); 2].map(|()| app.spawn(&handle, "walk"));
+    let stone = app.world().spawn((Transform::default(), Visibility::default())).id();
+    app.update(0.1);
+    for ring in [[a, b], [a, stone]] {
+        app.world().entity_mut(ring[0]).insert(ChildOf(ring[1]));
+        app.world().entity_mut(ring[1]).insert(ChildOf(ring[0]));
+        for scale in [-1.0, 1.0] {
+            app.world().entity_mut(a).insert(Transform::from_scale(Vec3::new(scale, 1.0, 1.0)));
+            app.update(0.1);
+        }
+        app.world().entity_mut(a).insert(WeightView::InfluenceCount);
+        let carried = app.world().spawn(AttachedTo::new(a, "hand")).id();
+        show(&mut app);
+        let ray = Ray3d::new(Vec3::new(0.1, 0.5, 5.0), Dir3::NEG_Z);
+        app.world().run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray)).unwrap();
+        app.world().entity_mut(carried).despawn();
+        for entity in ring {
+            app.world().entity_mut(entity).remove::<(ChildOf, WeightView)>();
+        }
+        show(&mut app);
+    }
+    assert!(app.is_alive(a) && app.is_alive(b));
+}

@@ -142,7 +142,7 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
             let found = pick(app, ray);
             // At 20 units from the origin, single precision resolves 2e-6.
             let near = |a: f64, b: f64| (a - b).abs() < 2e-5 * (20.0 + 4.0 * size);
-            match (expected, found) {
+            match (expected, &found) {
                 (Some((distance, part)), Some(hit)) => {
                     hits += 1;
                     // A ray along a seam or through an edge may take either; a grazing one amplifies rounding.
@@ -168,7 +168,7 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
             let aside = (0..8).any(|_| {
                 let origin = ray.origin + random_direction(&mut random) * (1e-4 * (1.0 + size as f32));
                 let expected = brute.nearest(origin.as_dvec3(), ray.direction.as_dvec3());
-                let again = found.map(|hit| f64::from(hit.distance));
+                let again = found.as_ref().map(|hit| f64::from(hit.distance));
                 match (expected, again) {
                     (None, None) => true,
                     (Some((a, _)), Some(b)) => (a - b).abs() < 1e-2 * (1.0 + size),
@@ -217,6 +217,7 @@ fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
             let out = Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();
             let hit = pick(&mut app, Ray3d::new(middle + out * 0.12, Dir3::new(-out).unwrap())).expect("skin");
             let joint = skeleton.name(hit.joint.unwrap());
+            assert_eq!(hit.joint_name.as_ref(), Some(joint));
             assert!(joint.starts_with(from) || **joint == *to, "{from}: {joint}");
         }
     }

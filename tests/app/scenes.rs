@@ -9,7 +9,10 @@ use bevy::{
     prelude::*,
     world_serialization::{DynamicWorld, DynamicWorldBuilder, serde::WorldDeserializer},
 };
-use bevy_marionette::{character::PartOf, prelude::*};
+use bevy_marionette::{
+    character::{Attachments, PartOf, Wears},
+    prelude::*,
+};
 use serde::de::DeserializeSeed;
 use tempfile::TempDir;
 
@@ -97,4 +100,48 @@ fn a_scene_saved_with_all_its_entities_has_every_part_once() {
     let mut drawn = drawn;
     drawn.sort();
     assert_eq!(drawn, parts);
+}
+
+#[test]
+fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
+    let folder = folder();
+    let (mut app, body) = stage(&folder);
+    let handle = app.world().get::<SkinnedCharacter>(body).unwrap().clone();
+    let offset = Transform::from_xyz(0.1, 0.2, 0.3).with_rotation(Quat::from_rotation_x(0.4));
+    let sword = app.world().spawn(AttachedTo::new(body, "grip").at(offset)).id();
+    let cloak = app.world().spawn((handle, WornBy(body))).id();
+    let mut overrides = PoseOverrides::default();
+    overrides.set(1, JointTransform::new(Vec3::X, Quat::from_rotation_z(0.5)));
+    let parts = PartOverrides::default().hide(0);
+    app.world().entity_mut(body).insert((overrides.clone(), parts.clone(), UpdateRate::Every(3)));
+    app.update(0.1);
+    let place = *app.world().get::<GlobalTransform>(sword).unwrap();
+    let pose = app.world().get::<ModelPose>(cloak).unwrap().joints.clone();
+    let world = app.world();
+    let mut all = world.query_filtered::<Entity, Or<(With<SkinnedCharacter>, With<PartOf>, With<AttachedTo>)>>();
+    let all: Vec<Entity> = all.iter(world).collect();
+    let text = save(&mut app, |scene| scene.deny_all_resources().extract_entities(all.into_iter()));
+
+    let (mut app, characters) = load(&folder, &text);
+    assert_eq!(characters.len(), 2);
+    app.update(0.0);
+    let world = app.world();
+    let (sword, attached, global) =
+        world.query::<(Entity, &AttachedTo, &GlobalTransform)>().single(world).expect("one sword");
+    let body = attached.character;
+    assert_eq!(attached, &AttachedTo::new(body, "grip").at(offset));
+    assert!(global.affine().abs_diff_eq(place.affine(), 1e-5), "{global:?} {place:?}");
+    assert_eq!(world.get::<ChildOf>(sword).unwrap().parent(), body);
+    assert_eq!(world.get::<Attachments>(body).unwrap().iter().collect::<Vec<_>>(), [sword]);
+    let (cloak, worn) = world.query::<(Entity, &WornBy)>().single(world).expect("one cloak");
+    assert_eq!(worn, &WornBy(body));
+    assert_eq!(world.get::<Wears>(body).unwrap().iter().collect::<Vec<_>>(), [cloak]);
+    assert_eq!(world.get::<ModelPose>(cloak).unwrap().joints, pose);
+    assert_eq!(world.get::<PoseOverrides>(body), Some(&overrides));
+    assert_eq!(world.get::<PartOverrides>(body), Some(&parts));
+    assert_eq!(world.get::<UpdateRate>(body), Some(&UpdateRate::Every(3)));
+    let first = app.parts(body)[0];
+    assert_eq!(app.world().get::<Visibility>(first), Some(&Visibility::Hidden));
+    // Saved again, it is the same scene; and nothing of a pose is in it.
+    assert!(!text.contains("matrix3"), "{text}");
 }

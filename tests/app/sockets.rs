@@ -193,6 +193,45 @@ fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
 }
 
 #[test]
+fn detached_in_place_it_stays_there_and_outlives_the_character() {
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
+    app.world().entity_mut(entity).insert(Transform::from_xyz(3.0, 0.0, 1.0).with_scale(Vec3::splat(2.0)));
+    let [by_world, by_command] = [(); 2].map(|()| app.world().spawn(AttachedTo::new(entity, "grip")).id());
+    app.update(0.3);
+    let place = world_of(&mut app, by_world);
+    app.world().entity_mut(by_world).detach_in_place();
+    app.world().commands().entity(by_command).detach_in_place();
+    for _ in 0..4 {
+        app.update(0.1);
+        for carried in [by_world, by_command] {
+            assert_near(world_of(&mut app, carried), place);
+            assert!(app.world().get::<ChildOf>(carried).is_none());
+        }
+    }
+    app.world().entity_mut(entity).despawn();
+    app.update(0.1);
+    assert!(app.is_alive(by_world) && app.is_alive(by_command));
+    // What is not attached keeps its parent.
+    let parent = app.world().spawn(Transform::default()).id();
+    app.world().entity_mut(by_world).insert(ChildOf(parent)).detach_in_place();
+    assert!(app.world().get::<ChildOf>(by_world).is_some());
+}
+
+#[test]
+fn what_a_character_hangs_from_cannot_be_attached_to_it() {
+    let (mut app, _, entity) = TestApp::playing("walk");
+    let raft = app.world().spawn((Name::new("ring raft"), Transform::default())).id();
+    app.world().entity_mut(entity).insert((Name::new("ring sailor"), ChildOf(raft)));
+    app.update(0.1);
+    app.world().entity_mut(raft).insert(AttachedTo::new(entity, "hand"));
+    (0..3).for_each(|_| app.update(0.1));
+    assert!(app.world().get::<AttachedTo>(raft).is_none() && app.world().get::<ChildOf>(raft).is_none());
+    let said = logged("ring raft");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("ring sailor"), "{said:?}");
+}
+
+#[test]
 fn despawning_what_is_carried_leaves_the_character_as_it_was() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();

@@ -59,6 +59,15 @@ impl TestApp {
 
     /// With `root` as the asset folder.
     pub fn with_files(root: &Path) -> Self {
+        Self::build(root, CharacterPlugin::default())
+    }
+
+    /// Without files, and with the plugin set up in a way of its own.
+    pub fn with_plugin(plugin: CharacterPlugin) -> Self {
+        Self::build(Path::new("no such folder"), plugin)
+    }
+
+    fn build(root: &Path, plugin: CharacterPlugin) -> Self {
         listen_to_the_log();
         let mut app = App::new();
         let file_path = root.to_str().unwrap().to_owned();
@@ -66,7 +75,7 @@ impl TestApp {
             MinimalPlugins,
             AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() },
             TransformPlugin,
-            CharacterPlugin,
+            plugin,
         ));
         // What is tested here are mostly poses; see crowd.rs for characters that do not keep theirs.
         app.register_required_components::<SkinnedCharacter, ModelPose>();
@@ -237,6 +246,7 @@ where
     for<'a> E: Event<Trigger<'a>: Default>,
 {
     app.add_observer(move |event: On<E>, mut heard: ResMut<Heard>| heard.observed.push(fact(event.event())));
+    app.add_message::<E>();
     app.add_systems(Last, move |mut messages: MessageReader<E>, mut heard: ResMut<Heard>| {
         heard.messages.extend(messages.read().map(fact));
     });

@@ -85,7 +85,7 @@ impl Harness {
         );
         app.add_plugins(MarionettePlugins);
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
-        app.init_resource::<Heard>();
+        app.init_resource::<Heard>().add_message::<AnimationCallback>();
         app.add_systems(Last, |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
             heard.0.extend(events.read().map(|event| (event.name.to_string(), event.time)));
         });

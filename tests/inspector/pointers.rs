@@ -4,8 +4,7 @@ use super::harness::Harness;
 use bevy::{picking::prelude::*, prelude::*};
 use bevy_egui::egui;
 use bevy_marionette::{
-    character::{CharacterParts, CharacterRayHit, PoseOverrides},
-    inspector::CharacterPickingPlugin,
+    character::{CharacterParts, CharacterPickingPlugin, CharacterRayHit, PoseOverrides},
     model::JointTransform,
 };
 

@@ -54,7 +54,10 @@ impl Plugin for ReadbackPlugin {
         app.get_sub_app_mut(RenderApp)
             .expect("a graphics adapter: install a Vulkan driver, a software one will do (sh .ci/setup)")
             .insert_resource(self.0.clone())
-            .add_systems(ExtractSchedule, note_ranges.after(bevy_marionette::render::ExtractPalettes))
+            .add_systems(
+                ExtractSchedule,
+                note_ranges.after(bevy_marionette::character::CharacterSystems::ExtractPalettes),
+            )
             .add_systems(Render, read_back.in_set(RenderSystems::Cleanup));
     }
 }

@@ -1,6 +1,10 @@
-//! Picking: which character a ray meets, at the place where it is posed.
+//! Ray casts against posed characters.
 
-use super::{CharacterParts, SkinnedCharacter, redraw::Poses};
+use super::{
+    components::{CharacterParts, SkinnedCharacter},
+    hierarchy::upward,
+    poses::Poses,
+};
 use crate::{
     asset::CharacterPart,
     model::{BoundingBox, JointIndex},
@@ -10,25 +14,29 @@ use bevy::{
     ecs::system::SystemParam,
     mesh::{Indices, VertexAttributeValues},
     prelude::*,
+    utils::Parallel,
 };
 use glam::Affine3A;
+use std::{mem, sync::Arc};
 
-/// System parameter that casts rays on characters as they are posed.
+/// System parameter that casts rays against characters as they are posed.
 ///
-/// The answer is exact, to the triangle, for the pose of the last `PostUpdate`; for a character that keeps its
-/// [`ModelPose`](super::ModelPose) and is out of view, that is the last pose seen. Hidden parts and
-/// characters let rays through, and so do parts whose mesh is only on the GPU
-/// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)).
+/// Hits are exact, to the triangle, for the pose that [`CharacterPoses`](super::CharacterPoses) answers with.
+/// Rays pass through hidden parts and characters, and through parts whose mesh is only on the GPU
+/// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)). A ray cast does not
+/// allocate.
+///
+/// For `On<Pointer<Click>>` and the like, see [`CharacterPickingPlugin`](super::CharacterPickingPlugin).
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::character::CharacterRayCast;
-/// fn shoot(pick: CharacterRayCast, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
+/// # use bevy_marionette::prelude::*;
+/// fn shoot(ray_cast: CharacterRayCast, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
 ///     let (camera, from) = *camera;
-///     let Some(at) = window.cursor_position() else { return };
-///     let Ok(ray) = camera.viewport_to_world(from, at) else { return };
-///     if let Some(hit) = pick.pick(ray) {
-///         info!("{} at joint {:?}, {} m away", hit.character, hit.joint, hit.distance);
+///     let Some(cursor) = window.cursor_position() else { return };
+///     let Ok(ray) = camera.viewport_to_world(from, cursor) else { return };
+///     if let Some(hit) = ray_cast.pick(ray) {
+///         info!("{} hit at {:?}, {} m away", hit.character, hit.joint_name, hit.distance);
 ///     }
 /// }
 /// ```
@@ -38,44 +46,55 @@ pub struct CharacterRayCast<'w, 's> {
     characters: Query<'w, 's, (Entity, &'static CharacterParts), With<SkinnedCharacter>>,
     poses: Poses<'w, 's>,
     shown: Query<'w, 's, (Option<&'static Visibility>, Option<&'static ChildOf>)>,
+    scratch: Local<'s, Parallel<RayScratch>>,
 }
 
-/// What a ray met.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Default)]
+struct RayScratch {
+    pose: Scratch,
+    vertices: Vec<Vec3>,
+    palette: Vec<Mat4>,
+}
+
+/// Where a ray hit a character.
+#[derive(Clone, Debug, PartialEq)]
 pub struct CharacterRayHit {
     /// The character.
     pub character: Entity,
     /// The entity of the part that was hit.
     pub entity: Entity,
-    /// Which part that is: index into [`Character::parts`](crate::asset::Character::parts).
+    /// Index of the part in [`Character::parts`](crate::asset::Character::parts).
     pub part: usize,
-    /// The joint that moves the skin there the most; `None` on a part that no joint moves.
+    /// The joint with the largest weight at the point; `None` on a part that is not skinned.
     pub joint: Option<JointIndex>,
-    /// How far along the ray, in the world's units.
+    /// The joint's name.
+    pub joint_name: Option<Arc<str>>,
+    /// Distance along the ray, in world units.
     pub distance: f32,
-    /// Where, in the world.
+    /// The point in the world.
     pub point: Vec3,
     /// The triangle of the part's mesh.
     pub triangle: usize,
-    /// Shares of its three vertices in the point.
+    /// Barycentric coordinates of the point in the triangle.
     pub barycentrics: [f32; 3],
 }
 
 impl CharacterRayCast<'_, '_> {
-    /// The nearest skin that the ray meets.
+    /// Returns the nearest hit.
     pub fn pick(&self, ray: Ray3d) -> Option<CharacterRayHit> {
         self.pick_where(ray, |_| true)
     }
 
-    /// As [`Self::pick`], among the characters that pass a test.
-    pub fn pick_where(&self, ray: Ray3d, mut test: impl FnMut(Entity) -> bool) -> Option<CharacterRayHit> {
+    /// Like [`Self::pick`], but only considers characters for which `filter` returns `true`.
+    pub fn pick_where(&self, ray: Ray3d, mut filter: impl FnMut(Entity) -> bool) -> Option<CharacterRayHit> {
         let mut nearest: Option<CharacterRayHit> = None;
-        let mut desk = (Scratch::default(), Vec::new(), Vec::new());
-        for (character, parts) in self.characters.iter().filter(|(character, _)| test(*character)) {
-            let (scratch, posed, palette) = (&mut desk.0, &mut desk.1, &mut desk.2);
-            self.poses.with(character, scratch, |asset, &world, joints| {
+        // Taken out, so that `filter` may cast rays too.
+        let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
+        let RayScratch { pose, vertices, palette } = &mut scratch;
+        for (character, parts) in self.characters.iter().filter(|(character, _)| filter(*character)) {
+            self.poses.with(character, pose, |asset, &world, joints| {
                 let from_world = world.inverse();
-                // Pressed flat by a scale of zero: there is nothing to be hit.
+                // Scaled to zero: there is nothing to hit.
                 if !from_world.is_finite() {
                     return;
                 }
@@ -90,16 +109,18 @@ impl CharacterRayCast<'_, '_> {
                     palette.resize(part.palette.len(), Mat4::IDENTITY);
                     let inverse_bind = asset.skeleton.inverse_bind();
                     Palette { world, model: joints, inverse_bind, remap: &part.palette }.run(palette);
-                    let hit = cast(ray, part, mesh, palette, world.into(), posed);
+                    let hit = cast(ray, part, mesh, palette, world.into(), vertices);
                     let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
-                    if nearest.is_none_or(|nearest| distance < nearest.distance) {
-                        let point = ray.get_point(distance);
-                        let part = index;
+                    if nearest.as_ref().is_none_or(|nearest| distance < nearest.distance) {
+                        let joint_name =
+                            joint.and_then(|joint| asset.skeleton.names().get(usize::from(joint)).cloned());
+                        let (part, point) = (index, ray.get_point(distance));
                         nearest = Some(CharacterRayHit {
                             character,
                             entity,
                             part,
                             joint,
+                            joint_name,
                             distance,
                             point,
                             triangle,
@@ -109,22 +130,22 @@ impl CharacterRayCast<'_, '_> {
                 }
             });
         }
+        *self.scratch.borrow_local_mut() = scratch;
         nearest
     }
 
-    /// By the `Visibility` of the part and what is above it: known also where nothing is drawn.
+    /// Decides by the `Visibility` of the part and everything above it, which is known even where nothing is
+    /// rendered.
     fn is_shown(&self, part: Entity) -> bool {
-        let mut entity = part;
-        loop {
-            let Ok((visibility, parent)) = self.shown.get(entity) else { return true };
-            match visibility {
-                Some(Visibility::Hidden) => return false,
-                Some(Visibility::Visible) => return true,
-                Some(Visibility::Inherited) | None => {}
+        let parent_of = |entity| self.shown.get(entity).ok()?.1.map(ChildOf::parent);
+        for entity in upward(part, parent_of) {
+            match self.shown.get(entity) {
+                Ok((Some(Visibility::Hidden), _)) => return false,
+                Ok((Some(Visibility::Visible), _)) => return true,
+                _ => {}
             }
-            let Some(parent) = parent else { return true };
-            entity = parent.parent();
         }
+        true
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a character plays: its controller's layers, looked up in the asset once a frame.
+//! What a character plays: its controller's layers, looked up in the asset once per frame.
 
 use crate::{
     asset::Character,
@@ -13,48 +13,42 @@ use std::{
     sync::Arc,
 };
 
-/// The clips that shape a character's pose now, with what they need from the asset.
+/// The clips that currently shape a character's pose.
 #[derive(Component, Clone, Debug, Default)]
-pub(crate) struct Playing {
-    /// In the component itself where they are two, as they mostly are: these are read in every frame.
-    layers: SmallVec<[Played; 2]>,
+pub(crate) struct ActiveLayers {
+    /// Two fit into the component itself: most characters have no more, and these are read every frame.
+    layers: SmallVec<[ActiveLayer; 2]>,
     priority_blend: f32,
     /// Version of the asset they were looked up in.
     version: u64,
-    /// Another number whenever anything changes that shapes the pose; never 0.
-    stamp: u64,
-    /// Stands for which clips play and which of them are masked; never 0.
-    clips: u64,
-    /// Place of the pose it shares in this frame.
-    pub(super) place: Option<usize>,
-    /// Of the pose drawn last where no [`ModelPose`](super::ModelPose) keeps one: its stamp, or its key.
-    pub(super) drawn: u64,
-    /// Whether it changed in the frame before, as it was drawn.
-    pub(super) changed: bool,
+    /// Incremented whenever the pose changes; 0 before the first look-up.
+    revision: u64,
+    /// Identifies which clips play and which of them are masked; never 0 after the first look-up.
+    clip_set: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Played {
+struct ActiveLayer {
     clip: usize,
     time: f64,
     weight: f32,
     priority: TrackPriority,
     mode: BlendMode,
-    /// The mask's name; and the mask, if there is one of that name.
+    /// The mask's name, and the mask if there is one by that name.
     mask: Option<(AnimationName, Option<Arc<Mask>>)>,
 }
 
-/// Layers that fit on the stack; a character that plays more takes them from the heap.
+/// Layers that fit on the stack; more of them are allocated.
 const FEW: usize = 8;
 
-impl Playing {
-    /// Looks up what a controller plays.
+impl ActiveLayers {
+    /// Follows the controller.
     pub(super) fn look_up(&mut self, character: &Character, controller: &AnimationController) {
         let mut same = self.version == character.version
-            && self.stamp != 0
+            && self.revision != 0
             && self.priority_blend.to_bits() == controller.priority_blend().to_bits();
         if self.version != character.version {
-            // Masks of the old version are masks no more.
+            // Masks of the old version no longer apply.
             self.layers.clear();
             self.version = character.version;
         }
@@ -63,9 +57,9 @@ impl Playing {
         for (track, layer) in controller.shown(character) {
             clips = clips.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + u64::from(layer.mask.is_some()) + 1);
             match self.layers.get_mut(count) {
-                Some(played) => same &= played.update(track, &layer, character),
+                Some(active) => same &= active.update(track, &layer, character),
                 None => {
-                    self.layers.push(Played::new(track, &layer, character));
+                    self.layers.push(ActiveLayer::new(track, &layer, character));
                     same = false;
                 }
             }
@@ -73,45 +67,46 @@ impl Playing {
         }
         same &= count == self.layers.len();
         self.layers.truncate(count);
-        self.clips = clips.max(1);
+        self.clip_set = clips.max(1);
         if !same {
-            self.stamp = self.stamp.wrapping_add(1).max(1);
+            self.revision = self.revision.wrapping_add(1).max(1);
         }
     }
 
-    pub(super) fn stamp(&self) -> u64 {
-        self.stamp
+    /// Changes whenever anything changes that shapes the pose.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 
-    pub(super) fn clips(&self) -> u64 {
-        self.clips
+    /// Changes when other clips play, or the same with and without a mask.
+    pub(super) fn clip_set(&self) -> u64 {
+        self.clip_set
     }
 
-    /// How many clips play, and which one if it is one alone and without a mask.
+    /// The number of layers, and the clip of the last one if it has no mask.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
-        let alone = self.layers.last().filter(|played| played.mask.is_none()).map(|played| played.clip);
+        let alone = self.layers.last().filter(|active| active.mask.is_none()).map(|active| active.clip);
         (self.layers.len(), alone)
     }
 
-    /// A number for the pose: equal for all who play the same of an asset, with times rounded to so many
-    /// steps a second.
-    pub(super) fn key(&self, asset: &Handle<Character>, steps: Option<f64>) -> u64 {
+    /// A hash of the pose: equal for all characters that play the same clips of the same asset at the same
+    /// times, rounded to `steps` per second.
+    pub(super) fn sharing_key(&self, asset: &Handle<Character>, steps: Option<f64>) -> u64 {
         let mut hasher = FixedHasher.build_hasher();
         asset.id().hash(&mut hasher);
         hasher.write_u64(self.version);
         hasher.write_u32(self.priority_blend.to_bits());
-        for played in &self.layers {
-            hasher.write_u64(rounded(played.time, steps).to_bits());
-            hasher.write_u64(played.clip as u64 | u64::from(played.weight.to_bits()) << 32);
-            let mask = played.mask.as_ref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
-            hasher.write_u64((mask as u64) << 3 | (played.priority as u64) << 2 | played.mode as u64);
+        for active in &self.layers {
+            hasher.write_u64(rounded(active.time, steps).to_bits());
+            hasher.write_u64(active.clip as u64 | u64::from(active.weight.to_bits()) << 32);
+            let mask = active.mask.as_ref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
+            hasher.write_u64((mask as u64) << 3 | (active.priority as u64) << 2 | active.mode as u64);
         }
-        // 0 is kept for a pose that was never evaluated.
-        hasher.finish().max(1)
+        hasher.finish()
     }
 
-    /// Works out what the clips make of the pose in `scratch`, with times rounded to so many steps a second and
-    /// the roots hanging from `root`.
+    /// Evaluates the clips into `scratch`, at times rounded to `steps` per second and with the skeleton's roots
+    /// attached to `root`.
     pub(super) fn evaluate_clips(
         &self,
         character: &Character,
@@ -125,7 +120,15 @@ impl Playing {
         });
     }
 
-    /// Works out the pose and writes its joints to `joints`, with times rounded to so many steps a second.
+    /// Evaluates the clips into `scratch` and applies `overrides`.
+    pub(super) fn evaluate(&self, character: &Character, overrides: &[JointOverride], scratch: &mut Scratch) {
+        self.with_layers(character, None, |layers| {
+            let job = Evaluate::new(&character.skeleton, layers);
+            Evaluate { priority_blend: self.priority_blend, overrides, ..job }.run(scratch);
+        });
+    }
+
+    /// Evaluates the clips, applies `overrides`, and writes the joints to `joints`.
     pub(super) fn evaluate_to(
         &self,
         character: &Character,
@@ -140,12 +143,12 @@ impl Playing {
         });
     }
 
-    /// Calls `work` with the layers to be mixed.
+    /// Calls `work` with the layers to mix.
     fn with_layers(&self, character: &Character, steps: Option<f64>, work: impl FnOnce(&[ClipLayer])) {
-        // What was looked up in another version says nothing about this one's clips.
+        // Indices looked up in another version mean nothing in this one.
         let layers = if self.version == character.version { &self.layers[..] } else { &[] };
-        let mut layers = layers.iter().filter_map(|played| {
-            let layer = played.layer(character)?;
+        let mut layers = layers.iter().filter_map(|active| {
+            let layer = active.layer(character)?;
             Some(ClipLayer { time: rounded(layer.time, steps), ..layer })
         });
         let Some(first) = layers.next() else { return work(&[]) };
@@ -165,19 +168,19 @@ impl Playing {
     }
 }
 
-/// A time on a grid of so many steps a second.
+/// A time rounded to a grid of `steps` per second.
 fn rounded(time: f64, steps: Option<f64>) -> f64 {
     steps.map_or(time, |steps| (time * steps).round() / steps)
 }
 
-impl Played {
+impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
         let LayerInfo { clip, time, weight, priority, blend, .. } = *layer;
         let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
         Self { clip, time, weight, priority, mode: blend, mask: track.mask.as_ref().map(found) }
     }
 
-    /// Follows a track. Whether all is as it was.
+    /// Follows a track. Returns `true` if nothing changed.
     #[inline]
     fn update(&mut self, track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> bool {
         let same_mask = match (&self.mask, &track.mask) {
@@ -188,7 +191,7 @@ impl Played {
         let before = (self.clip, self.weight.to_bits(), self.priority, self.mode);
         let time = std::mem::replace(&mut self.time, layer.time);
         if same_mask && before == (layer.clip, layer.weight.to_bits(), layer.priority, layer.blend) {
-            // In most frames it is the time that goes on, and nothing else.
+            // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
         }
         *self = Self::new(track, layer, character);
@@ -197,7 +200,7 @@ impl Played {
 
     fn layer<'a>(&'a self, character: &'a Character) -> Option<ClipLayer<'a>> {
         let mask = match &self.mask {
-            // A mask by an unknown name admits nothing: better a still arm than a wrong one.
+            // An unknown mask masks everything: better an arm that rests than one that moves wrongly.
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };

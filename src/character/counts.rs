@@ -1,0 +1,26 @@
+//! How many poses a frame took.
+
+use bevy::prelude::*;
+
+/// What posing cost in the last frame.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
+#[reflect(Resource, Default, Clone, PartialEq)]
+pub struct PoseCounts {
+    /// Characters with at least one part in view of some camera.
+    pub in_view: usize,
+    /// Poses evaluated from clips.
+    pub evaluated: usize,
+    /// Characters that reused a pose evaluated for another; see [`PoseSharing`](super::PoseSharing).
+    pub shared: usize,
+    /// Characters moved along between two poses; see [`UpdateRate`](super::UpdateRate).
+    pub interpolated: usize,
+}
+
+impl PoseCounts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.in_view += other.in_view;
+        self.evaluated += other.evaluated;
+        self.shared += other.shared;
+        self.interpolated += other.interpolated;
+    }
+}

@@ -1,0 +1,108 @@
+//! Which palettes to write this frame: from the characters in view to the renderer.
+
+use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+/// On each skinned part: where its palette is in the renderer's buffer.
+///
+/// The renderer sets it while it can only read the world; hence the atomic.
+#[derive(Component, Debug)]
+pub(crate) struct PaletteRange {
+    first: AtomicU32,
+    /// Number of matrices.
+    length: u32,
+}
+
+impl PaletteRange {
+    const NONE: u32 = u32::MAX;
+
+    pub(super) fn new(length: usize) -> Self {
+        Self { first: AtomicU32::new(Self::NONE), length: length as u32 }
+    }
+
+    /// The range; `None` while the part is out of view.
+    pub(crate) fn get(&self) -> Option<Range<u32>> {
+        let first = self.first.load(Relaxed);
+        (first != Self::NONE).then(|| first..first + self.length)
+    }
+
+    /// Sets the range by its start. One that does not fit into a `u32` counts as `None`.
+    pub(crate) fn set(&self, first: Option<u32>) {
+        let first = first.filter(|first| first.checked_add(self.length).is_some());
+        self.first.store(first.unwrap_or(Self::NONE), Relaxed);
+    }
+}
+
+/// A palette to write.
+#[derive(Clone, Debug)]
+pub(crate) struct PaletteJob {
+    /// Position in the list when it is sorted by character; set by whoever sorts it.
+    pub(crate) order: u32,
+    pub(crate) character: Entity,
+    /// Index into [`Character::parts`](crate::asset::Character::parts).
+    pub(crate) part: u32,
+    pub(crate) range: Range<u32>,
+    /// Whether the character moved here without passing through the space between.
+    pub(crate) jumped: bool,
+}
+
+/// The palettes to write this frame, as collected by each thread.
+#[derive(Resource, Default)]
+pub(crate) struct DirtyPalettes(pub(super) Parallel<PaletteJobs>);
+
+/// What one thread collected.
+#[derive(Default)]
+pub(crate) struct PaletteJobs {
+    /// Palettes of characters that changed, character by character.
+    pub(crate) dirty: Vec<PaletteJob>,
+    /// Palettes of characters that changed in the previous frame but not in this one. The renderer has two
+    /// buffers in turn, and only the other one is up to date: these are copied.
+    pub(crate) settled: Vec<Range<u32>>,
+}
+
+impl DirtyPalettes {
+    /// Every thread's lists, to be emptied.
+    pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut PaletteJobs> {
+        self.0.iter_mut()
+    }
+}
+
+impl PaletteJobs {
+    /// Adds the parts of a character that are in view. Returns `false` if there are none.
+    pub(super) fn collect_visible(
+        &mut self,
+        character: Entity,
+        parts: &[Entity],
+        visible: &Query<(&ViewVisibility, Option<&PaletteRange>)>,
+    ) -> bool {
+        let mut any = false;
+        for (part, &entity) in parts.iter().enumerate() {
+            let Ok((visibility, range)) = visible.get(entity) else { continue };
+            if visibility.get() {
+                any = true;
+                if let Some(range) = range.and_then(PaletteRange::get) {
+                    self.dirty.push(PaletteJob { order: 0, character, part: part as u32, range, jumped: false });
+                }
+            }
+        }
+        any
+    }
+
+    /// Keeps the parts added from `first` on if their character changed; else drops them.
+    ///
+    /// `changed_before` says whether it changed in the previous frame, and is updated.
+    pub(super) fn settle(&mut self, first: usize, changed: bool, jumped: bool, changed_before: &mut bool) {
+        if changed {
+            self.dirty[first..].iter_mut().for_each(|job| job.jumped = jumped);
+        } else {
+            let unchanged = self.dirty.drain(first..);
+            if *changed_before {
+                self.settled.extend(unchanged.map(|job| job.range));
+            }
+        }
+        *changed_before = changed;
+    }
+}

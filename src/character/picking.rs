@@ -1,0 +1,55 @@
+//! A backend of `bevy_picking` for posed characters.
+
+use super::ray_cast::CharacterRayCast;
+use bevy::{
+    picking::{
+        PickingSystems,
+        backend::{HitData, PointerHits, ray::RayMap},
+    },
+    prelude::*,
+};
+
+/// A picking backend: pointer events hit characters where they are posed.
+///
+/// Add it beside Bevy's picking plugins. (Bevy's own `MeshPickingPlugin` also hits the parts of characters, but
+/// in their bind pose.)
+///
+/// The target is the part's entity, and events bubble up to the character. [`HitData::extra_as`] returns the
+/// [`CharacterRayHit`](super::CharacterRayHit) with its joint. Characters with a [`Pickable`] that is not
+/// hoverable are ignored.
+///
+/// ```no_run
+/// # use bevy::{picking::prelude::*, prelude::*};
+/// # use bevy_marionette::{character::CharacterRayHit, prelude::*};
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// commands.spawn(SkinnedCharacter(assets.load("scout/scout.character.ron"))).observe(|click: On<Pointer<Click>>| {
+///     let hit = click.event.hit.extra_as::<CharacterRayHit>();
+///     info!("clicked on {:?}", hit.and_then(|hit| hit.joint_name.as_deref()));
+/// });
+/// # }
+/// ```
+pub struct CharacterPickingPlugin;
+
+impl Plugin for CharacterPickingPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(PreUpdate, hit_characters.in_set(PickingSystems::Backend).run_if(resource_exists::<RayMap>));
+    }
+}
+
+fn hit_characters(
+    rays: Res<RayMap>,
+    ray_cast: CharacterRayCast,
+    cameras: Query<&Camera>,
+    pickables: Query<&Pickable>,
+    mut hits: MessageWriter<PointerHits>,
+) {
+    for (id, ray) in rays.iter() {
+        let Ok(camera) = cameras.get(id.camera) else { continue };
+        let hoverable = |entity| pickables.get(entity).ok().is_none_or(|pickable| pickable.is_hoverable);
+        if let Some(hit) = ray_cast.pick_where(*ray, hoverable) {
+            let entity = hit.entity;
+            let data = HitData::new_with_extra(id.camera, hit.distance, Some(hit.point), None, hit);
+            hits.write(PointerHits::new(id.pointer, vec![(entity, data)], camera.order as f32));
+        }
+    }
+}

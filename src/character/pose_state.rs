@@ -1,0 +1,71 @@
+//! What a stored pose was made from, and where to find the pose of a frame.
+
+use bevy::prelude::*;
+
+/// What a stored pose was made from. Poses with equal stamps are equal.
+///
+/// Revisions are those of the character's [`ActiveLayers`](super::layers::ActiveLayers).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PoseStamp {
+    /// Nothing: there is no pose yet, or it belongs to a previous version of the asset.
+    #[default]
+    Never,
+    /// The clips of this revision.
+    Clips(u64),
+    /// The clips of this revision with the character's `PoseOverrides` applied.
+    Overridden(u64),
+    /// The clips of everyone with this sharing key, at times rounded as `PoseSharing` says.
+    Shared(u64),
+    /// Two poses: it is on its way from one to the other.
+    Between,
+    /// The pose of the body that wears the character.
+    Worn,
+}
+
+impl PoseStamp {
+    /// Returns `true` if a pose with this stamp is up to date at a revision of the layers.
+    pub(super) fn is_current(self, revision: u64) -> bool {
+        match self {
+            Self::Clips(of) | Self::Overridden(of) => of == revision,
+            Self::Worn => true,
+            Self::Never | Self::Shared(_) | Self::Between => false,
+        }
+    }
+}
+
+/// Where the pose of a character without a `ModelPose` is to be found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PoseSource {
+    /// Nowhere: it is evaluated whenever it is needed.
+    #[default]
+    Clips,
+    /// At this index of the shared poses.
+    Shared(usize),
+    /// In its `PoseInterpolation`.
+    Interpolated,
+}
+
+/// Counts frames, for poses that are spread over several of them.
+#[derive(Resource, Debug, Default)]
+pub(super) struct PoseClock {
+    pub(super) frame: u32,
+}
+
+/// How a character was posed when it was last in view.
+#[derive(Component, Clone, Debug, Default)]
+pub(crate) struct PoseState {
+    pub(super) source: PoseSource,
+    /// Revision of the layers at that time: `source` is valid as long as it is the current one.
+    pub(super) revision: u64,
+    /// What the pose last drawn was made from; kept only where there is no `ModelPose`.
+    pub(super) drawn: PoseStamp,
+    /// Whether the pose changed in the previous frame.
+    pub(super) changed: bool,
+}
+
+impl PoseState {
+    /// Records what is drawn from now on. Returns `true` if that is another pose than before.
+    pub(super) fn draw(&mut self, stamp: PoseStamp) -> bool {
+        std::mem::replace(&mut self.drawn, stamp) != stamp
+    }
+}

@@ -1,0 +1,26 @@
+//! Work on many characters, split among threads.
+
+use super::counts::PoseCounts;
+use crate::pose::Scratch;
+use bevy::{ecs::batching::BatchingStrategy, utils::Parallel};
+use std::mem;
+
+/// Batch sizes for systems that visit every character: small, because those out of view cost next to
+/// nothing, but not so small that scheduling shows.
+pub(super) fn batches() -> BatchingStrategy {
+    BatchingStrategy::new().min_batch_size(16).batches_per_thread(4)
+}
+
+/// The working memory of one thread.
+#[derive(Default)]
+pub(super) struct ThreadScratch {
+    pub(super) pose: Scratch,
+    pub(super) counts: PoseCounts,
+}
+
+impl ThreadScratch {
+    /// Moves every thread's counts into `total`.
+    pub(super) fn collect_counts(threads: &mut Parallel<Self>, total: &mut PoseCounts) {
+        threads.iter_mut().for_each(|thread| total.add(mem::take(&mut thread.counts)));
+    }
+}
