@@ -46,9 +46,9 @@ struct History {
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::default();
-    controller.queue(["jog", "jog", "jump", "wave", "point"]);
-    controller.set_queue_fade(Duration::from_millis(150));
-    controller.set_still("idle");
+    let mut queue = controller.queue_mut();
+    queue.extend(["jog", "jog", "jump", "wave", "point"]);
+    queue.set_fade(Duration::from_millis(150)).set_idle_clip("idle");
     commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller));
 }
 
@@ -59,15 +59,15 @@ fn keys(
 ) {
     for (key, clip) in CLIPS {
         if keys.just_pressed(key) {
-            controller.queue([clip]);
+            controller.queue_mut().push(clip);
         }
     }
     if keys.just_pressed(KeyCode::KeyL) {
         history.looped = !history.looped;
-        controller.loop_queue(history.looped);
+        controller.queue_mut().set_looping(history.looped);
     }
     if keys.just_pressed(KeyCode::KeyC) {
-        controller.clear_queue();
+        controller.queue_mut().clear();
     }
     if keys.just_pressed(KeyCode::KeyS) {
         controller.stop();
@@ -88,7 +88,7 @@ fn caption(history: Res<History>, controller: Single<&AnimationController>, mut 
         " played  {}\n    now  {}  {at:.2} s\n   next  {}\n   then  {}",
         list(played),
         controller.current().unwrap_or("nothing"),
-        list(controller.queued().collect()),
+        list(controller.queue().iter().collect()),
         if history.looped { "the queue again" } else { "idle" },
     ));
 }

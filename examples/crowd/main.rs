@@ -153,9 +153,7 @@ fn keys(
 ) {
     if keys.just_pressed(KeyCode::Tab) {
         crowd.side = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
-        for entity in crowd.all.drain(..) {
-            commands.entity(entity).despawn();
-        }
+        crowd.all.drain(..).for_each(|entity| commands.entity(entity).despawn());
     }
     if keys.just_pressed(KeyCode::Equal) {
         crowd.count = (crowd.count * 5 / 4).max(crowd.count + 1);
@@ -185,9 +183,7 @@ fn keys(
 fn follow(mut commands: Commands, mut crowd: ResMut<Crowd>, scouts: Option<Res<Scouts>>) {
     let Some(scouts) = scouts else { return };
     while crowd.all.len() > crowd.count {
-        if let Some(last) = crowd.all.pop() {
-            commands.entity(last).despawn();
-        }
+        crowd.all.pop().into_iter().for_each(|last| commands.entity(last).despawn());
     }
     let side = crowd.side;
     for i in crowd.all.len()..crowd.count {

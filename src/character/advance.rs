@@ -71,12 +71,13 @@ pub(super) fn advance(
             if playback.is_empty() {
                 return;
             }
-            let end = controller.time();
+            // In real time, which characters in slow motion share with the others.
+            let (end, scale) = (controller.time(), controller.time_scale().max(f64::MIN_POSITIVE));
             let mut before_end = u64::MAX;
             for (index, event) in playback.drain(..).enumerate() {
                 // The events of one character are in order already.
-                before_end = before_end.min(((end - event.time()) * 1e9).round() as u64);
-                if let Some(event) = translate(event, entity, character, controller, &names) {
+                before_end = before_end.min(((end - event.time()) / scale * 1e9).round() as u64);
+                if let Some(event) = translate(event, entity, character, &names) {
                     pending.push(PendingEvent { before_end, entity, index, event });
                 }
             }
@@ -89,25 +90,22 @@ fn translate(
     event: PlaybackEvent,
     entity: Entity,
     character: &Character,
-    controller: &AnimationController,
     names: &Query<NameOrEntity>,
 ) -> Option<CharacterEvent> {
     let name_of =
         |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
     let who = || names.get(entity).map_or_else(|_| entity.to_string(), |name| name.to_string());
     Some(match event {
-        PlaybackEvent::Callback(callback) => {
-            let data = controller.callback_data(&callback, character).cloned().unwrap_or(ron::Value::Unit);
-            CharacterEvent::Callback(AnimationCallback {
-                entity,
-                track: callback.track,
-                clip: name_of(callback.clip),
-                name: callback.name.into(),
-                time: callback.key_time,
-                weight: callback.weight,
-                data,
-            })
-        }
+        PlaybackEvent::Callback(callback) => CharacterEvent::Callback(AnimationCallback {
+            entity,
+            track: callback.track,
+            clip: name_of(callback.clip),
+            name: callback.name,
+            clip_time: callback.clip_time,
+            time: callback.time,
+            weight: callback.weight,
+            data: callback.data,
+        }),
         PlaybackEvent::Started { track, clip, .. } => {
             CharacterEvent::Started(AnimationStarted { entity, track, clip: name_of(clip) })
         }

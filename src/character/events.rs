@@ -28,7 +28,10 @@
 //!
 //! Within a frame, animation events come in order of time, across all characters.
 
-use crate::controller::{AnimationName, TrackId};
+use crate::{
+    controller::{AnimationName, TrackId},
+    model::CallbackData,
+};
 use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
 
@@ -44,17 +47,14 @@ pub struct AnimationCallback {
     pub clip: AnimationName,
     /// The key's name. Compares with text: `callback.name == "footstep"`.
     pub name: AnimationName,
-    /// The key's time in the clip, in seconds.
+    /// The key's place in the clip, in seconds.
+    pub clip_time: f64,
+    /// When the key was passed, in seconds on the controller's [clock](crate::controller::AnimationController::time).
     pub time: f64,
     /// The track's weight at that moment, so that a listener can ignore what is barely visible.
     pub weight: f32,
     /// The key's data.
-    #[reflect(ignore, default = "no_data")]
-    pub data: ron::Value,
-}
-
-fn no_data() -> ron::Value {
-    ron::Value::Unit
+    pub data: CallbackData,
 }
 
 impl AnimationCallback {
@@ -63,7 +63,7 @@ impl AnimationCallback {
     /// # Errors
     /// If the data does not have the shape of `T`.
     pub fn data_as<T: DeserializeOwned>(&self) -> Result<T, ron::Error> {
-        self.data.clone().into_rust()
+        self.data.to()
     }
 }
 

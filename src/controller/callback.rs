@@ -1,141 +1,31 @@
-//! What an advance reports, and callback keys added to one controller.
+//! Callback keys: those of the clips and those added to one controller.
+//!
+//! A key is found where the playhead sweeps over it, and fires at the moment of passing:
+//!
+//! ```text
+//! clip time   0.0        0.3                 0.8       1.0
+//! keys         │      footstep            footstep      │
+//! frames       ├────────┼────────┼────────┼────────┼────┼───▶
+//!              │        (   0.3  ]        (   0.8  ]
+//!              └ sweep: (from, to], each end belongs to exactly one frame
+//! ```
+//!
+//! One merged list, [`Keys`], yields the clip's keys and the added ones in order of time from either end.
+//! Every key carries its name and data, so that a fired callback needs no second lookup.
 
-use super::{AnimationController, AnimationName, Clips, TrackId};
-use crate::model::CallbackKey;
+use super::{AnimationController, AnimationName, KeyRef};
+use crate::model::{CallbackData, CallbackKey};
 use serde::{Deserialize, Serialize};
-use std::{iter, sync::Arc};
+use std::{iter, slice, sync::Arc};
 
-/// Something that happened during an advance. Events come in order of time, across all tracks.
-///
-/// Clips are named by their index in the [`Clips`] given to the advance, times are seconds of
-/// [global time](AnimationController::time).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum PlaybackEvent {
-    /// A callback key was passed.
-    Callback(Callback),
-    /// A track began its clip.
-    Started {
-        /// The track.
-        track: TrackId,
-        /// Its clip.
-        clip: usize,
-        /// When.
-        time: f64,
-    },
-    /// A loop began a new round, or a ping-pong a new way there and back.
-    Looped {
-        /// The track.
-        track: TrackId,
-        /// Its clip.
-        clip: usize,
-        /// When.
-        time: f64,
-    },
-    /// A clip that plays once reached its end, or its start in reverse.
-    Finished {
-        /// The track.
-        track: TrackId,
-        /// Its clip.
-        clip: usize,
-        /// When.
-        time: f64,
-    },
-    /// A cross-fade is over: its clip plays alone.
-    CrossFadeFinished {
-        /// The track that was faded in.
-        track: TrackId,
-        /// Its clip.
-        clip: usize,
-        /// When.
-        time: f64,
-    },
-    /// There is no clip of this name. Said once; the track waits in case the clip appears.
-    UnknownClip {
-        /// The track that was to play it, if it got one.
-        track: Option<TrackId>,
-        /// The name.
-        name: Arc<str>,
-        /// When.
-        time: f64,
-    },
-    /// One advance passed more callbacks on a track than [the limit](AnimationController::callback_limit):
-    /// the first ones were fired, the others not. Said once per track.
-    TooManyCallbacks {
-        /// The track.
-        track: TrackId,
-        /// Its clip.
-        clip: usize,
-        /// The limit.
-        limit: usize,
-        /// When the first was dropped.
-        time: f64,
-    },
-}
-
-impl PlaybackEvent {
-    /// Global seconds at which it happened.
-    pub fn time(&self) -> f64 {
-        match self {
-            Self::Callback(Callback { time, .. })
-            | Self::Started { time, .. }
-            | Self::Looped { time, .. }
-            | Self::Finished { time, .. }
-            | Self::CrossFadeFinished { time, .. }
-            | Self::UnknownClip { time, .. }
-            | Self::TooManyCallbacks { time, .. } => *time,
-        }
-    }
-
-    /// The track it is about.
-    pub fn track(&self) -> Option<TrackId> {
-        match self {
-            Self::Callback(Callback { track, .. })
-            | Self::Started { track, .. }
-            | Self::Looped { track, .. }
-            | Self::Finished { track, .. }
-            | Self::CrossFadeFinished { track, .. }
-            | Self::TooManyCallbacks { track, .. } => Some(*track),
-            Self::UnknownClip { track, .. } => *track,
-        }
-    }
-}
-
-/// A callback key that was passed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Callback {
-    /// The track.
-    pub track: TrackId,
-    /// Its clip.
-    pub clip: usize,
-    /// Which key it is; [`AnimationController::callback_data`] finds its data.
-    pub key: KeyRef,
-    /// The key's name.
-    pub name: Arc<str>,
-    /// The key's place in the clip, seconds.
-    pub key_time: f64,
-    /// Global seconds at which it was passed.
-    pub time: f64,
-    /// The track's weight at that moment; may be 0.
-    pub weight: f32,
-}
-
-/// Whose callback key it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyRef {
-    /// The clip's own: index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
-    Clip(usize),
-    /// Added to the controller.
-    Added(CallbackId),
-}
-
-/// Names a callback added to one controller.
+/// Identifies a callback added to one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct CallbackId(u64);
 
-/// Where in a clip a callback lies.
+/// A place in a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum CallbackTime {
     /// Seconds from the start, clamped to the clip.
     Seconds(f64),
@@ -152,7 +42,7 @@ impl From<f64> for CallbackTime {
 }
 
 impl CallbackTime {
-    /// Seconds from the start of a clip of a given length; 0 for what is not finite.
+    /// Seconds from the start of a clip of the given length; 0 if not finite.
     fn seconds(self, length: f64) -> f64 {
         match self {
             Self::Seconds(seconds) => clamped(seconds, length),
@@ -167,68 +57,51 @@ fn clamped(time: f64, length: f64) -> f64 {
     if time.is_finite() { time.clamp(0.0, length) } else { 0.0 }
 }
 
-/// A callback added to a controller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct AddedCallback {
-    id: CallbackId,
-    clip: AnimationName,
-    time: CallbackTime,
-    /// Fires at every n-th passing, ≥ 1.
-    every: u32,
-    /// Passings so far.
-    passed: u32,
-    name: AnimationName,
-    data: ron::Value,
-}
-
-/// An added callback as a key of a track's clip.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AddedKey {
-    time: f64,
-    /// Index among the controller's callbacks.
-    index: usize,
-}
-
-/// A key on the way, the clip's or the controller's, by index.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum KeyIndex {
-    Clip(usize),
-    Added(usize),
-}
-
-/// Callback keys of this controller alone, beside those the clips bring along.
+/// # Callbacks
+///
+/// Callback keys of this controller alone, in addition to those that the clips bring along.
 impl AnimationController {
-    /// Fires a callback whenever a track passes a place in a clip.
+    /// Fires a callback whenever a track passes a place in a clip, and returns the callback's id.
     ///
     /// ```
-    /// # use bevy_marionette::controller::{AnimationController, CallbackTime};
+    /// # use bevy_marionette::{controller::{AnimationController, CallbackTime}, model::CallbackData};
     /// let mut controller = AnimationController::playing("walk");
-    /// let end = controller.add_callback("walk", CallbackTime::End, "turn", ron::Value::Unit);
-    /// controller.add_callback("walk", 0.3, "footstep", "left".to_owned().into());
-    /// controller.set_every_nth(end, 4);
+    /// controller.add_callback("walk", 0.3, "footstep", "left");
+    /// controller.add_callback("walk", 0.8, "footstep", CallbackData::new(&("right", 0.5))?);
+    /// let turn = controller.add_callback("walk", CallbackTime::End, "turn", ());
+    /// controller.set_every_nth(turn, 4);
+    /// # Ok::<(), ron::Error>(())
     /// ```
     pub fn add_callback(
         &mut self,
         clip: impl Into<Arc<str>>,
         time: impl Into<CallbackTime>,
         name: impl Into<Arc<str>>,
-        data: ron::Value,
+        data: impl Into<CallbackData>,
     ) -> CallbackId {
         let id = CallbackId(self.next_id());
         let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
-        self.callbacks.push(AddedCallback { id, clip, time: time.into(), every: 1, passed: 0, name, data });
+        self.callbacks.push(AddedCallback {
+            id,
+            clip,
+            time: time.into(),
+            every: 1,
+            passed: 0,
+            name,
+            data: data.into(),
+        });
         self.forget_added_keys();
         id
     }
 
-    /// Lets a callback fire at every n-th passing only, counted from now, over all tracks. 0 counts as 1.
+    /// Makes a callback fire only every n-th time it is passed, counted from now over all tracks. 0 counts as 1.
     pub fn set_every_nth(&mut self, callback: CallbackId, n: u32) {
         if let Some(callback) = self.callbacks.iter_mut().find(|added| added.id == callback) {
             (callback.every, callback.passed) = (n.max(1), 0);
         }
     }
 
-    /// Takes a callback away. Whether there was such a callback.
+    /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
         let before = self.callbacks.len();
         self.callbacks.retain(|added| added.id != callback);
@@ -236,12 +109,9 @@ impl AnimationController {
         self.callbacks.len() < before
     }
 
-    /// The data of a callback that was fired, as long as its key exists.
-    pub fn callback_data<'a, C: Clips + ?Sized>(&'a self, callback: &Callback, clips: &'a C) -> Option<&'a ron::Value> {
-        match callback.key {
-            KeyRef::Clip(key) => clips.timing(callback.clip)?.callbacks.get(key).map(|key| &key.data),
-            KeyRef::Added(id) => self.callbacks.iter().find(|added| added.id == id).map(|added| &added.data),
-        }
+    /// Counts a passing of an added callback. Returns `true` if it fires this time.
+    pub(super) fn count_passing(&mut self, callback: CallbackId) -> bool {
+        self.callbacks.iter_mut().find(|added| added.id == callback).is_some_and(AddedCallback::count_passing)
     }
 
     fn forget_added_keys(&mut self) {
@@ -251,17 +121,22 @@ impl AnimationController {
     }
 }
 
+/// A callback added to a controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct AddedCallback {
+    id: CallbackId,
+    clip: AnimationName,
+    time: CallbackTime,
+    /// Fires at every n-th passing, ≥ 1.
+    every: u32,
+    /// Passings since it last fired.
+    passed: u32,
+    name: AnimationName,
+    data: CallbackData,
+}
+
 impl AddedCallback {
-    pub(crate) fn id(&self) -> CallbackId {
-        self.id
-    }
-
-    pub(crate) fn name(&self) -> &Arc<str> {
-        self.name.as_arc()
-    }
-
-    /// Counts a passing. Whether it is an n-th one.
-    pub(crate) fn counts(&mut self) -> bool {
+    fn count_passing(&mut self) -> bool {
         self.passed += 1;
         let fires = self.passed >= self.every;
         if fires {
@@ -271,56 +146,88 @@ impl AddedCallback {
     }
 }
 
-/// Brings `keys` up to date: the added callbacks for a clip, in order of time.
-pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
+/// An added callback as a key of a track's clip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AddedKey {
+    time: f64,
+    /// Index among the controller's callbacks.
+    index: usize,
+}
+
+/// Fills `keys` with the added callbacks of a clip, in order of time.
+pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
     keys.clear();
     let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
     keys.extend(ours.map(|(index, added)| AddedKey { time: added.time.seconds(length), index }));
     keys.sort_by(|a, b| a.time.total_cmp(&b.time));
 }
 
-/// The keys of a clip and those added to it, in order of time from either end; at equal times the clip's
-/// own come first.
+/// A key in the playhead's way, with all that its callback carries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key<'a> {
+    /// Place in the clip, in `0..=length`.
+    pub(super) time: f64,
+    pub(super) key: KeyRef,
+    pub(super) name: &'a Arc<str>,
+    pub(super) data: &'a CallbackData,
+}
+
+/// The keys of a clip merged with those added to it, in order of time from either end. At equal times the
+/// clip's own come first.
 #[derive(Clone)]
-pub(crate) struct Keys<'a> {
-    clip: iter::Enumerate<std::slice::Iter<'a, CallbackKey>>,
-    added: std::slice::Iter<'a, AddedKey>,
+pub(super) struct Keys<'a> {
+    clip: iter::Enumerate<slice::Iter<'a, CallbackKey>>,
+    added: slice::Iter<'a, AddedKey>,
+    callbacks: &'a [AddedCallback],
     length: f64,
 }
 
-/// Keys from both lists.
-pub(crate) fn keys<'a>(clip: &'a [CallbackKey], added: &'a [AddedKey], length: f64) -> Keys<'a> {
-    Keys { clip: clip.iter().enumerate(), added: added.iter(), length }
+impl<'a> Keys<'a> {
+    /// `added` is made by [`collect_added`] from `callbacks`.
+    pub(super) fn new(
+        clip: &'a [CallbackKey],
+        added: &'a [AddedKey],
+        callbacks: &'a [AddedCallback],
+        length: f64,
+    ) -> Self {
+        Self { clip: clip.iter().enumerate(), added: added.iter(), callbacks, length }
+    }
+
+    fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
+        let time = clamped(key.time, self.length);
+        (time, Key { time, key: KeyRef::Clip(index), name: &key.name, data: &key.data })
+    }
+
+    fn added(&self, &AddedKey { time, index }: &AddedKey) -> (f64, Key<'a>) {
+        let AddedCallback { id, name, data, .. } = &self.callbacks[index];
+        (time, Key { time, key: KeyRef::Added(*id), name: name.as_arc(), data })
+    }
 }
 
 /// The times of both lists, in no order.
 #[inline]
-pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey], length: f64) -> impl Iterator<Item = f64> {
+pub(super) fn times(clip: &[CallbackKey], added: &[AddedKey], length: f64) -> impl Iterator<Item = f64> {
     clip.iter().map(move |key| clamped(key.time, length)).chain(added.iter().map(|key| key.time))
 }
 
-impl Keys<'_> {
-    fn own(&self, (index, key): (usize, &CallbackKey)) -> (f64, KeyIndex) {
-        (clamped(key.time, self.length), KeyIndex::Clip(index))
-    }
-}
-
-fn added_key(key: &AddedKey) -> (f64, KeyIndex) {
-    (key.time, KeyIndex::Added(key.index))
-}
-
-impl Iterator for Keys<'_> {
-    type Item = (f64, KeyIndex);
+impl<'a> Iterator for Keys<'a> {
+    type Item = (f64, Key<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let own = self.clip.clone().next().map(|key| self.own(key));
-        let added = self.added.clone().next().map(added_key);
+        let added = self.added.clone().next().map(|key| self.added(key));
         match (own, added) {
-            (Some(own), Some(added)) if added.0 < own.0 => self.added.next().map(added_key),
-            (None, _) => self.added.next().map(added_key),
-            (Some(own), _) => {
+            (Some(own), Some(added)) if added.0 < own.0 => {
+                self.added.next();
+                Some(added)
+            }
+            (None, added) => {
+                self.added.next();
+                added
+            }
+            (own, _) => {
                 self.clip.next();
-                Some(own)
+                own
             }
         }
     }
@@ -329,17 +236,20 @@ impl Iterator for Keys<'_> {
 impl DoubleEndedIterator for Keys<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let own = self.clip.clone().next_back().map(|key| self.own(key));
-        let added = self.added.clone().next_back().map(added_key);
+        let added = self.added.clone().next_back().map(|key| self.added(key));
         match (own, added) {
             (Some(own), Some(added)) if own.0 > added.0 => {
                 self.clip.next_back();
                 Some(own)
             }
-            (Some(own), None) => {
+            (own, None) => {
                 self.clip.next_back();
-                Some(own)
+                own
             }
-            (_, _) => self.added.next_back().map(added_key),
+            (_, added) => {
+                self.added.next_back();
+                added
+            }
         }
     }
 }
@@ -350,17 +260,26 @@ mod tests {
 
     #[test]
     fn keys_of_both_lists_come_in_order_from_either_end() {
-        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, name: "".into(), data: ron::Value::Unit });
-        let mut added: Vec<AddedKey> = Vec::new();
-        for (index, time) in [0.25, 0.5, 1.0].into_iter().enumerate() {
-            added.push(AddedKey { time, index });
-        }
-        use KeyIndex::{Added, Clip};
-        let order: Vec<_> = keys(&own, &added, 1.0).map(|(_, key)| key).collect();
-        assert_eq!(order, [Clip(0), Added(0), Clip(1), Clip(2), Added(1), Clip(3), Added(2)]);
-        let back: Vec<_> = keys(&own, &added, 1.0).rev().map(|(_, key)| key).collect();
+        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, name: "".into(), data: ().into() });
+        let callbacks = [0.25, 0.5, 1.0].map(|time| AddedCallback {
+            id: CallbackId((time * 100.0) as u64),
+            clip: "c".into(),
+            time: time.into(),
+            every: 1,
+            passed: 0,
+            name: "".into(),
+            data: ().into(),
+        });
+        let mut added = Vec::new();
+        collect_added(&callbacks, &"c".into(), 1.0, &mut added);
+        let keys = |own, added| Keys::new(own, added, &callbacks, 1.0);
+        use KeyRef::Clip;
+        let added_at = |id| KeyRef::Added(CallbackId(id));
+        let order: Vec<_> = keys(&own, &added).map(|(_, key)| key.key).collect();
+        assert_eq!(order, [Clip(0), added_at(25), Clip(1), Clip(2), added_at(50), Clip(3), added_at(100)]);
+        let back: Vec<_> = keys(&own, &added).rev().map(|(_, key)| key.key).collect();
         assert!(back.iter().eq(order.iter().rev()));
-        assert_eq!(keys(&own, &[], 1.0).rev().count(), 4);
-        assert_eq!(keys(&[], &added, 1.0).count(), 3);
+        assert_eq!(keys(&own, &[]).rev().count(), 4);
+        assert_eq!(keys(&[], &added).count(), 3);
     }
 }

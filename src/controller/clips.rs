@@ -2,27 +2,27 @@
 
 use crate::model::ClipTiming;
 
-/// The clips a controller plays, looked up by name.
+/// The clips that a controller plays, looked up by name.
 ///
-/// The controller keeps names, and an index only while the clip found there bears the name. So clips may
-/// change between two advances, as in a hot reload: a clip that moved is found again, one that is gone
-/// stops its track, one that appears starts it. `None::<C>` stands for clips that are not loaded yet.
+/// The set may change between two advances, as in a hot reload: the controller keeps names, and trusts a
+/// cached index only while the clip found there still has the name. A clip that disappears stops its track,
+/// one that appears starts it. `None::<C>` stands for clips that are not loaded yet.
 pub trait Clips {
-    /// Whether the clips can be played. While they cannot, [`AnimationController::advance`] does
-    /// nothing at all: no time passes, so nothing is missed once they can.
+    /// Returns `true` if the clips can be played. While they cannot, [`AnimationController::advance`] does
+    /// nothing at all: no time passes, so nothing is missed.
     ///
     /// [`AnimationController::advance`]: super::AnimationController::advance
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Index of the clip with a name.
+    /// Returns the index of the clip with this name.
     fn index_of(&self, name: &str) -> Option<usize>;
 
-    /// Length, playback and keys of a clip; `None` if the index is out of range.
+    /// Returns a clip's length, playback and callback keys; `None` if the index is out of range.
     fn timing(&self, index: usize) -> Option<&ClipTiming>;
 
-    /// The names of all clips, for a message that lists what there is.
+    /// Returns the names of all clips.
     fn names(&self) -> Vec<&str> {
         (0..).map_while(|index| self.timing(index)).map(|timing| &*timing.name).collect()
     }

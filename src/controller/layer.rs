@@ -1,34 +1,34 @@
-//! What a controller asks of the blend.
+//! The layers that a controller wants blended.
 
 use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead};
 
-/// One clip at one moment, with its place in the blend.
+/// One clip to blend: where it is, and how it joins the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerInfo<'a> {
-    /// The track it comes from.
+    /// The track that plays it.
     pub track: TrackId,
-    /// Index of the clip in the [`Clips`].
+    /// The clip's index in the [`Clips`].
     pub clip: usize,
-    /// Place in the clip, seconds in `0..=duration`.
+    /// The place in the clip, seconds in `0..=duration`.
     pub time: f64,
-    /// Share before normalisation, > 0 and finite.
+    /// The weight before normalization, > 0 and finite.
     pub weight: f32,
     /// The group it is blended in.
     pub priority: TrackPriority,
-    /// Name of the mask; `None` reaches every joint.
+    /// The mask's name; `None` reaches every joint.
     pub mask: Option<&'a str>,
     /// How it joins its group.
     pub blend: BlendMode,
 }
 
 impl AnimationController {
-    /// The clips to be mixed now, in the order of the tracks: all enabled tracks of a weight above 0 whose
-    /// clip is known. Without any, the pose is the rest pose.
+    /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight
+    /// above 0 and a known clip. Without any layer, the pose is the rest pose.
     pub fn layers<'a, C: Clips + ?Sized>(&'a self, clips: &'a C) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
         self.shown(clips).map(|(_, layer)| layer)
     }
 
-    /// The [layers](Self::layers), each with its track.
+    /// Returns the [layers](Self::layers), each with its track.
     pub(crate) fn shown<'a, C: Clips + ?Sized>(
         &'a self,
         clips: &'a C,

@@ -3,25 +3,28 @@
 mod advance;
 mod callback;
 mod clips;
-mod event;
-mod exact;
+mod compensated;
+mod fast_path;
 mod layer;
 mod motion;
 mod name;
+mod overlay;
+mod playback;
+mod playback_event;
 mod playhead;
 mod queue;
-mod quick;
-mod stage;
+mod timed_event;
 mod track;
 
 pub use advance::AdvanceError;
-pub use callback::{Callback, CallbackId, CallbackTime, KeyRef, PlaybackEvent};
+pub use callback::{CallbackId, CallbackTime};
 pub use clips::Clips;
-pub use event::{EventHandle, EventKind, TimedEvent};
 pub use layer::LayerInfo;
 pub use motion::TransitionCurve;
 pub use name::AnimationName;
-pub use queue::QueueFallback;
+pub use playback_event::{FiredCallback, KeyRef, PlaybackEvent};
+pub use queue::{ClipQueue, ClipQueueMut, QueueFallback};
+pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TimedEventsMut};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
 #[cfg(feature = "bevy")]
@@ -32,95 +35,108 @@ use bevy::{
 
 use advance::Log;
 use callback::AddedCallback;
-use exact::Exact;
+use compensated::CompensatedF64;
+use playback::Playback;
 use serde::{Deserialize, Serialize};
-use stage::Stage;
 use track::{Role, Transient};
 
-/// Who plays what, when: the tracks of one character, its clock, and what is to happen.
+/// Animation state of one character: its tracks, its clock and what is scheduled.
 ///
-/// See the [module's page](self) for what the words mean.
+/// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play). See the
+/// [module documentation](self) for a tour by task.
 ///
-/// A clone goes on exactly as the original would, timed events included: that is what
-/// [`snapshot`](Self::snapshot) is made of. For further characters that start from one prepared
-/// controller, take [`template`](Self::template).
+/// A clone continues exactly as the original would, timed events included; [`snapshot`](Self::snapshot) is
+/// such a clone. To start several characters from one prepared controller, use
+/// [`clone_without_events`](Self::clone_without_events).
+///
+/// ```
+/// # use bevy_marionette::controller::AnimationController;
+/// # use std::time::Duration;
+/// let mut controller = AnimationController::playing("walk");
+/// controller.cross_fade("jog", Duration::from_millis(250));
+/// controller.queue_mut().extend(["jump", "idle"]);
+/// assert_eq!(controller.current(), Some("jog"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
-// Opaque, for field by field a copy would lose what is private to the clock.
+// Opaque: a copy made field by field would lose the private parts of the clock.
 #[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
 pub struct AnimationController {
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
-    time: Exact,
+    time: CompensatedF64,
+    /// Finite, ≥ 0.
+    time_scale: f64,
+    /// In 0..=1.
     priority_blend: f32,
     paused: bool,
     callback_limit: usize,
     events: Vec<TimedEvent>,
     callbacks: Vec<AddedCallback>,
-    /// Names that were reported as unknown.
+    /// Names reported as unknown.
     unknown: Vec<AnimationName>,
-    stage: Stage,
+    playback: Playback,
     #[serde(skip)]
     log: Transient<Log>,
 }
 
 impl Default for AnimationController {
-    /// Without tracks, at time 0, with a priority blend of 0.5.
+    /// Returns a controller without tracks, at time 0, with a priority blend of 0.5.
     fn default() -> Self {
         Self {
             tracks: Vec::new(),
             last_id: 0,
-            time: Exact::ZERO,
+            time: CompensatedF64::ZERO,
+            time_scale: 1.0,
             priority_blend: 0.5,
             paused: false,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             events: Vec::new(),
             callbacks: Vec::new(),
             unknown: Vec::new(),
-            stage: Stage::default(),
+            playback: Playback::default(),
             log: Transient::default(),
         }
     }
 }
 
-/// Tracks.
+/// # Tracks
 impl AnimationController {
-    /// Callbacks one track may fire in one advance.
-    pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
-
-    /// Adds a track above the others.
+    /// Adds a track on top of the others and returns its id.
+    ///
+    /// For an overlay that fades in and removes itself, see [`play_over`](Self::play_over).
     pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
         let id = TrackId(self.next_id());
         // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack { id, role: Role::User, ..track });
+        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, ..track });
         id
     }
 
-    /// A track, if there is one of this name.
+    /// Returns the track with this id.
     pub fn track(&self, id: TrackId) -> Option<&AnimationTrack> {
         self.tracks.iter().find(|track| track.id == id)
     }
 
-    /// A track, to be changed.
+    /// Returns the track with this id, mutably.
     pub fn track_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
         self.tracks.iter_mut().find(|track| track.id == id)
     }
 
-    /// Removes a track and its timed events.
+    /// Removes the track with this id and its timed events, and returns it.
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
         let at = self.tracks.iter().position(|track| track.id == id)?;
-        self.unkey_track(id);
+        self.events_mut().unkey_track(id);
         Some(self.tracks.remove(at))
     }
 
-    /// All tracks in the order in which they were added, those of `play` and `cross_fade` included.
+    /// Returns all tracks in the order they were added, including those of `play` and `cross_fade`.
     pub fn tracks(&self) -> impl Iterator<Item = &AnimationTrack> {
         self.tracks.iter()
     }
 
-    /// All tracks, to be changed.
+    /// Returns all tracks in the order they were added, mutably.
     pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
         self.tracks.iter_mut()
     }
@@ -147,24 +163,67 @@ impl AnimationController {
     }
 }
 
-/// Clock and blend.
+/// # Clock and blend
 impl AnimationController {
-    /// Global time: the seconds that have passed since the start, or since [`reset_time`](Self::reset_time).
+    /// The most callbacks a track fires in one advance, unless [set otherwise](Self::set_callback_limit).
+    pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
+
+    /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
     pub fn time(&self) -> f64 {
         self.time.value()
     }
 
-    /// Makes the present moment time 0. Timed events keep their distance from it.
+    /// Sets global time to 0. Timed events keep their distance from the present.
     pub fn reset_time(&mut self) {
-        let by = Exact::ZERO - self.time;
+        let by = CompensatedF64::ZERO - self.time;
         self.shift_events(by);
         self.shift_fades(by);
-        self.time = Exact::ZERO;
+        self.time = CompensatedF64::ZERO;
     }
 
-    /// Share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 to begin with.
+    /// Returns how fast time passes for this character; 1 by default.
+    pub fn time_scale(&self) -> f64 {
+        self.time_scale
+    }
+
+    /// Sets how fast time passes for this character: 0.5 is slow motion, 0 stands still.
     ///
-    /// Counts only for joints that tracks of both groups reach.
+    /// Scales everything, including fades and timed events. Values that are negative or not finite are ignored; to
+    /// play backwards, use a negative [speed](Self::set_speed).
+    pub fn set_time_scale(&mut self, scale: f64) {
+        if scale.is_finite() && scale >= 0.0 {
+            self.time_scale = scale;
+        }
+    }
+
+    /// Returns `true` if the controller is paused.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Pauses or resumes.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Stops time for everything: tracks, fades and timed events.
+    pub fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// Lets time pass again after [`pause`](Self::pause).
+    pub fn resume(&mut self) {
+        self.paused = false;
+    }
+
+    /// Pauses, or resumes if paused.
+    pub fn toggle_pause(&mut self) {
+        self.paused = !self.paused;
+    }
+
+    /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
+    ///
+    /// It matters only for joints that tracks of both groups animate.
     pub fn priority_blend(&self) -> f32 {
         self.priority_blend
     }
@@ -176,32 +235,8 @@ impl AnimationController {
         }
     }
 
-    /// Whether time stands still.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Stops or resumes time for everything: tracks, fades, timed events.
-    pub fn set_paused(&mut self, paused: bool) {
-        self.paused = paused;
-    }
-
-    /// Stops time if it goes on, and lets it go on if it stands still.
-    pub fn toggle_pause(&mut self) {
-        self.paused = !self.paused;
-    }
-
-    /// Stops time.
-    pub fn pause(&mut self) {
-        self.paused = true;
-    }
-
-    /// Lets time go on.
-    pub fn resume(&mut self) {
-        self.paused = false;
-    }
-
-    /// Callbacks a track may fire in one advance; what lies beyond is dropped, and said once.
+    /// Returns the most callbacks a track fires in one advance. The rest are dropped and
+    /// [reported](PlaybackEvent::TooManyCallbacks) once.
     pub fn callback_limit(&self) -> usize {
         self.callback_limit
     }
@@ -212,28 +247,39 @@ impl AnimationController {
     }
 }
 
-/// Copies.
+/// # Copies and saved games
 impl AnimationController {
-    /// A controller for another character: the same tracks at the same time, without timed events.
+    /// Returns a copy for another character: the same tracks at the same time, without timed events.
     ///
-    /// Fades end at once, for they are timed events.
-    pub fn template(&self) -> Self {
+    /// Fades are timed events, so in the copy they are complete.
+    pub fn clone_without_events(&self) -> Self {
         let mut copy = self.clone();
-        copy.events.clear();
         copy.finish_fades();
+        copy.events.clear();
         copy
     }
 
-    /// The whole state, to come back to by [`restore`](Self::restore).
+    /// Returns the whole state, for [`restore`](Self::restore).
     ///
-    /// Advanced by the same steps, a restored controller passes through bit-identical states.
+    /// Advanced by the same steps, a restored controller goes through bit-identical states.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+    /// let clips = [ClipTiming::new("walk", 1.0)];
+    /// let mut controller = AnimationController::playing("walk");
+    /// let snapshot = controller.snapshot();
+    /// controller.advance(0.25, &clips, &mut Vec::new())?;
+    /// controller.restore(&snapshot);
+    /// assert_eq!(controller.time(), 0.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     pub fn snapshot(&self) -> ControllerSnapshot {
         ControllerSnapshot(self.clone())
     }
 
-    /// Goes back to a snapshot, of this controller or of another one.
+    /// Returns to a snapshot of this or another controller.
     pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
-        // Keeps the memory of the log.
+        // Keeps the log's memory.
         let log = std::mem::take(&mut self.log);
         *self = Self { log, ..snapshot.0.clone() };
     }
@@ -242,4 +288,6 @@ impl AnimationController {
 /// A controller's state at one moment, for rollback and saved games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[cfg_attr(feature = "bevy", reflect(opaque, Clone, PartialEq, Serialize, Deserialize))]
 pub struct ControllerSnapshot(AnimationController);

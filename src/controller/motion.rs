@@ -1,9 +1,9 @@
-//! Values that change over time, and the distance a speed covers.
+//! Values that change over time, and the distance covered at a changing speed.
 
-use super::exact::{Exact, tick};
+use super::compensated::{CompensatedF64, tick};
 use serde::{Deserialize, Serialize};
 
-/// How a value goes from one to another.
+/// How a value changes from one to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum TransitionCurve {
@@ -15,9 +15,9 @@ pub enum TransitionCurve {
 }
 
 impl TransitionCurve {
-    /// Share of the way covered after a share `t` of the time, both in 0..=1.
+    /// Returns the fraction of the change that is done after a fraction `t` of the time, both in `0..=1`.
     ///
-    /// A quarter into an ease from 0 to 1 it is 0.15625.
+    /// For an ease, that is 0.15625 after a quarter of the time.
     pub fn at(self, t: f64) -> f64 {
         let t = t.clamp(0.0, 1.0);
         match self {
@@ -37,32 +37,32 @@ impl TransitionCurve {
 
 /// A value on its way from one to another, in global time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ramp {
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-    /// Global seconds at which it begins.
-    pub(crate) begin: f64,
-    /// Seconds it takes, > 0.
-    pub(crate) duration: f64,
-    pub(crate) transition: TransitionCurve,
+pub(super) struct Ramp {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// When it begins, in seconds of global time.
+    pub(super) begin: f64,
+    /// How long it takes, in seconds, > 0.
+    pub(super) duration: f64,
+    pub(super) transition: TransitionCurve,
 }
 
 impl Ramp {
-    /// Global seconds at which it ends.
-    pub(crate) fn end(&self) -> f64 {
+    /// When it ends, in seconds of global time.
+    pub(super) fn end(&self) -> f64 {
         self.begin + self.duration
     }
 
-    /// Share of the time that has passed, in 0..=1.
-    fn progress(&self, time: Exact) -> f64 {
-        let t = (time - Exact::new(self.begin)).value() / self.duration;
+    /// The fraction of the time that has passed, in 0..=1.
+    fn progress(&self, time: CompensatedF64) -> f64 {
+        let t = (time - CompensatedF64::new(self.begin)).value() / self.duration;
         if t.is_nan() { 1.0 } else { t.clamp(0.0, 1.0) }
     }
 
     /// The value at a global time.
-    pub(crate) fn at(&self, time: Exact) -> f64 {
+    pub(super) fn at(&self, time: CompensatedF64) -> f64 {
         let share = self.transition.at(self.progress(time));
-        // Each end exactly, whatever the rounding between.
+        // Both ends are exact, whatever the rounding between them.
         if share >= 1.0 { self.to } else { self.from + (self.to - self.from) * share }
     }
 
@@ -75,7 +75,7 @@ impl Ramp {
 
 /// A track's speed over a segment of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Speed {
+pub(super) enum Speed {
     Steady(f64),
     Ramp(Ramp),
 }
@@ -87,78 +87,78 @@ impl Default for Speed {
 }
 
 impl Speed {
-    /// The same speed times a factor.
-    pub(crate) fn scaled(self, factor: f64) -> Self {
+    /// The speed times a factor.
+    pub(super) fn scaled(self, factor: f64) -> Self {
         match self {
             Self::Steady(speed) => Self::Steady(speed * factor),
             Self::Ramp(ramp) => Self::Ramp(Ramp { from: ramp.from * factor, to: ramp.to * factor, ..ramp }),
         }
     }
 
-    /// The moment within a segment at which the direction turns.
-    pub(crate) fn turning_point(self, begin: Exact, end: Exact) -> Option<Exact> {
+    /// The moment within a segment at which the direction reverses.
+    pub(super) fn turning_point(self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
         let Self::Ramp(ramp) = self else { return None };
         if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
             return None;
         }
-        // The share of the way at which the value is 0, and by bisection the time that belongs to it.
+        // The fraction of the change at which the value is 0, and by bisection the time of it.
         let share = ramp.from / (ramp.from - ramp.to);
         let progress = bisect(0.0, 1.0, |t| ramp.transition.at(t) >= share);
-        let turn = Exact::new(ramp.begin) + Exact::new(ramp.duration).scale(progress);
+        let turn = CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(progress);
         (begin.is_before(turn) && turn.is_before(end)).then_some(turn)
     }
 
-    /// Whether the track runs forward in a segment without turning point. Standing still counts as forward.
-    pub(crate) fn is_forward(self, begin: Exact, end: Exact) -> bool {
+    /// Returns `true` if the track runs forward in a segment without turning point. Speed 0 counts as forward.
+    pub(super) fn is_forward(self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
             Self::Steady(speed) => speed >= 0.0,
             Self::Ramp(ramp) => ramp.at(begin + (end - begin).scale(0.5)) >= 0.0,
         }
     }
 
-    /// The distance covered at a steady speed in some time.
+    /// The distance covered at a steady speed.
     #[inline]
-    pub(crate) fn steady_distance(speed: f64, time: Exact) -> Exact {
-        if time.value() <= 0.0 { Exact::ZERO } else { time.scale(speed) }
+    pub(super) fn steady_distance(speed: f64, time: CompensatedF64) -> CompensatedF64 {
+        if time.value() <= 0.0 { CompensatedF64::ZERO } else { time.scale(speed) }
     }
 
     /// The distance covered in a segment without turning point; never against its direction.
-    pub(crate) fn distance(self, begin: Exact, end: Exact) -> Exact {
+    pub(super) fn distance(self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
         let time = end - begin;
         if time.value() <= 0.0 {
-            return Exact::ZERO;
+            return CompensatedF64::ZERO;
         }
         match self {
             Self::Steady(speed) => Self::steady_distance(speed, time),
             Self::Ramp(ramp) => {
                 let way = ramp.integral(ramp.progress(begin), ramp.progress(end));
                 let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
-                if against { Exact::ZERO } else { Exact::new(way) }
+                if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }
             }
         }
     }
 
     /// The moment in a segment without turning point at which a distance has been covered.
-    pub(crate) fn moment(self, begin: Exact, end: Exact, distance: f64) -> Exact {
+    pub(super) fn moment(self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
         let moment = match self {
-            Self::Steady(speed) => begin + Exact::new(distance / speed),
+            Self::Steady(speed) => begin + CompensatedF64::new(distance / speed),
             Self::Ramp(ramp) => {
                 let (t0, t1) = (ramp.progress(begin), ramp.progress(end));
-                // Where a speed comes to rest, a rounding of the distance is a long time.
+                // Where a speed comes to rest, a rounding error of the distance is a long time.
                 if tick(ramp.integral(t0, t1)) == tick(distance) {
                     return end;
                 }
                 let t = bisect(t0, t1, |t| ramp.integral(t0, t).abs() >= distance.abs());
-                Exact::new(ramp.begin) + Exact::new(ramp.duration).scale(t)
+                CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(t)
             }
         };
         if moment.is_before(begin) { begin } else { moment.min(end) }
     }
 }
 
-/// The least number between two at which a condition holds that stays true once it is; else the greater.
+/// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
 fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
-    // 64 halvings of 0..=1 reach neighbouring numbers.
+    // 64 halvings of 0..=1 reach adjacent numbers.
     for _ in 0..64 {
         let middle = low + (high - low) * 0.5;
         if middle <= low || middle >= high {
@@ -177,8 +177,8 @@ mod tests {
         Ramp { from, to, begin: 1.0, duration: 2.0, transition }
     }
 
-    fn at(time: f64) -> Exact {
-        Exact::new(time)
+    fn at(time: f64) -> CompensatedF64 {
+        CompensatedF64::new(time)
     }
 
     #[test]

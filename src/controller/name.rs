@@ -1,30 +1,30 @@
-//! Shared names.
+//! Names that are cheap to clone.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, ops::Deref, sync::Arc};
 
-/// The name of a clip, a mask or a callback: text that is cheap to clone.
+/// The name of a clip, a mask or a callback. Cloning shares the text.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct AnimationName(Arc<str>);
 
 impl AnimationName {
-    /// A label from a `&str`, a `String` or an `Arc<str>`.
+    /// Creates a name from a `&str`, a `String` or an `Arc<str>`.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
-    /// The shared text.
+    /// Returns the shared text.
     pub fn as_arc(&self) -> &Arc<str> {
         &self.0
     }
 
-    /// Whether this is the same text. Quick if the memory is shared.
+    /// Returns `true` if the text is the same. Fast if the memory is shared.
     pub(crate) fn is(&self, text: &Arc<str>) -> bool {
         Arc::ptr_eq(&self.0, text) || self.0 == *text
     }
 
-    /// Takes over the memory of equal text, so that the next comparison is quick.
+    /// Adopts the memory of equal text, so that the next comparison is fast.
     pub(crate) fn share(&mut self, text: &Arc<str>) {
         if !Arc::ptr_eq(&self.0, text) && self.0 == *text {
             self.0 = text.clone();

@@ -1,27 +1,36 @@
 //! What a moving playhead passes: callback keys, loops and the end, each exactly once.
 //!
-//! A position is unwrapped: it runs on through the rounds of a loop. A key of the clip is thus a row
-//! of fixed numbers on the line of positions, `k + n·P` for a loop of length P, and what is passed is
-//! a matter of comparing those numbers with the two ends of the way. Ways that join without a gap
-//! share their ends bit for bit, so nothing can fall between them or fire twice. There is no epsilon:
-//! the numbers are compared on a grid of about a nanosecond, where what is equal but for rounding is equal.
+//! Positions are unwrapped: they continue through the rounds of a loop. A key of the clip is thus a series of
+//! fixed numbers on the line of positions, `k + n·P` for a loop of length P, and what is passed is found by
+//! comparing these numbers with the two ends of a sweep:
 //!
-//! Numbers that mean the same place are computed by the same expression: the end of round n and the
-//! start of round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
+//! ```text
+//! loop of length P, one key at k
+//! position   0     k          P    P+k        2P   2P+k       3P
+//!            ├─────●──────────┼─────●──────────┼─────●─────────┤
+//! sweeps     [──── frame 1 ────](── frame 2 ──](──── frame 3 ────]
+//! passed           key       loop  key         loop  key       loop
+//! ```
+//!
+//! Adjacent sweeps share their ends bit for bit, so nothing can fall between them or fire twice. There is no
+//! epsilon: numbers are compared on a grid of about a nanosecond, on which numbers that differ only by rounding
+//! are equal.
+//!
+//! Numbers that mean the same place are computed by the same expression: the end of round n and the start of
+//! round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
 
-use super::exact::tick;
+use super::compensated::tick;
 use crate::model::PlaybackMode;
 
-/// A position for comparison, in a clip of a given length: on the grid, unless the clip is so short
-/// that the grid is too coarse for it.
+/// Returns a position for comparison: on the grid, unless the clip is too short for it.
 #[inline]
-pub(crate) fn place(length: f64, position: f64) -> f64 {
+pub(super) fn place(length: f64, position: f64) -> f64 {
     if length < 1e-3 && length > 0.0 { position } else { tick(position) }
 }
 
-/// A position of a clip that plays once, kept within it.
+/// Clamps a position to a clip that plays once.
 #[inline]
-pub(crate) fn held(length: f64, position: f64) -> f64 {
+pub(super) fn held(length: f64, position: f64) -> f64 {
     if place(length, position) <= 0.0 {
         0.0
     } else if place(length, position) >= place(length, length) {
@@ -31,10 +40,10 @@ pub(crate) fn held(length: f64, position: f64) -> f64 {
     }
 }
 
-/// The place in a clip, in `0..=length`, of an unwrapped position. See
-/// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), which this follows for any playback.
+/// Returns the place in a clip, in `0..=length`, of an unwrapped position. Equals
+/// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), for any playback.
 #[inline]
-pub(crate) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f64 {
+pub(super) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f64 {
     let has_length = length > 0.0 && length.is_finite();
     if !has_length || !position.is_finite() {
         return 0.0;
@@ -49,31 +58,31 @@ pub(crate) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f6
     }
 }
 
-/// `position.rem_euclid(period)`, without a division bit by bit where the rounds are not many.
+/// Returns `position.rem_euclid(period)`, without the slow `fmod` unless there are very many rounds.
 #[inline]
 fn remainder(position: f64, period: f64) -> f64 {
     if 0.0 <= position && position < period {
         return position;
     }
     let rounds = position / period;
-    // Small enough that the products below are exact, and large enough that nothing underflows.
+    // Few enough rounds that the products below are exact; a period large enough that nothing underflows.
     if !(1.0..1e6).contains(&rounds) || period < 1e-100 {
         return position.rem_euclid(period);
     }
     let n = rounds as u32 as f64;
-    // The period's upper 26 bits and the rest: a product of n and either has no rounding error, nor have the
-    // differences, which are multiples of the period's last bit and hardly larger than the period.
+    // The period's upper 26 bits and the rest: their products with n have no rounding error, and neither have
+    // the differences, which are multiples of the period's last bit and hardly larger than the period.
     let high = f64::from_bits(period.to_bits() & !((1 << 27) - 1));
     let rest = (position - n * high) - n * (period - high);
     // The quotient may have been rounded up to the next whole number.
     if rest < 0.0 { rest + period } else { rest }
 }
 
-/// The round in which a position lies: the last that starts at or before it.
+/// Returns the round of a position: the last that starts at or before it.
 fn round_of(length: f64, period: f64, position: f64) -> f64 {
     let n = (position / period).floor();
     let at = place(length, position);
-    // The quotient, or the position, may have been rounded to a neighbour.
+    // The quotient or the position may have been rounded into an adjacent round.
     if place(length, n * period) > at {
         n - 1.0
     } else if place(length, (n + 1.0) * period) <= at {
@@ -83,8 +92,8 @@ fn round_of(length: f64, period: f64, position: f64) -> f64 {
     }
 }
 
-/// The position at which the present round ends, in the direction of play.
-pub(crate) fn round_end(playback: PlaybackMode, length: f64, position: f64, forward: bool) -> f64 {
+/// Returns the position at which the present round ends, in the direction of play.
+pub(super) fn round_end(playback: PlaybackMode, length: f64, position: f64, forward: bool) -> f64 {
     let period = match playback {
         PlaybackMode::Once => return if forward { length } else { 0.0 },
         PlaybackMode::Loop => length,
@@ -105,34 +114,34 @@ pub(crate) fn round_end(playback: PlaybackMode, length: f64, position: f64, forw
 
 /// Something passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Passed<K> {
+pub(super) enum Passed<K> {
     /// A callback key.
     Key(K),
-    /// The start of a round, of a loop or of a ping-pong's way there and back.
+    /// The start of a round of a loop, or of a there-and-back of a ping-pong clip.
     Round,
     /// The end of a clip that plays once.
     End,
 }
 
-/// A way of the playhead in one direction.
+/// A move of the playhead in one direction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(super) struct PlayheadSweep {
     /// Length of the clip, finite and ≥ 0.
-    pub(crate) length: f64,
-    pub(crate) playback: PlaybackMode,
-    /// Unwrapped positions, finite; `to` is reached. `from` is not part of the way, unless it is the first.
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-    pub(crate) forward: bool,
-    /// Whether the way begins at `from`: keys right there are passed too.
-    pub(crate) first: bool,
+    pub(super) length: f64,
+    pub(super) playback: PlaybackMode,
+    /// Unwrapped positions, finite. `to` belongs to the sweep; `from` does so only if it is the first.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) forward: bool,
+    /// Whether the track begins here: keys right at `from` are passed too.
+    pub(super) first: bool,
 }
 
-impl Way {
-    /// Calls `sink` for what is passed, in order, with its unwrapped position, until it returns false.
+impl PlayheadSweep {
+    /// Calls `sink` for everything passed, in order, with its unwrapped position, until it returns `false`.
     ///
     /// `keys` yields times in `0..=length` in ascending order, from either end.
-    pub(crate) fn pass<K, I>(self, keys: I, mut sink: impl FnMut(Passed<K>, f64) -> bool)
+    pub(super) fn pass<K, I>(self, keys: I, mut sink: impl FnMut(Passed<K>, f64) -> bool)
     where
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
     {
@@ -144,7 +153,7 @@ impl Way {
         if self.playback == PlaybackMode::Once {
             self.once(keys, &mut sink);
         } else if self.length <= 0.0 {
-            // A single pose has no rounds: its keys fire as it begins.
+            // A single pose has no rounds; its keys fire as it begins.
             if self.first {
                 let _ = keys.into_iter().all(|(_, key)| sink(Passed::Key(key), self.from));
             }
@@ -155,10 +164,10 @@ impl Way {
         }
     }
 
-    /// Whether the way is seen at a glance to pass nothing: it lies within one round of a loop, and no key
-    /// on it. `times` are those of the keys.
+    /// A quick test that nothing is passed: `true` only if the sweep lies within one round of a loop and has no key
+    /// on it. `times` are the times of the keys.
     #[inline]
-    pub(crate) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
+    pub(super) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
         let Self { length, from, .. } = *self;
         if self.playback != PlaybackMode::Loop || self.first || length < 1e-3 || !(0.0..1e9).contains(&(from / length))
         {
@@ -167,7 +176,7 @@ impl Way {
         let n = (from / length) as u32 as f64;
         let (base, end) = (n * length, (n + 1.0) * length);
         let (from, to) = (tick(from), tick(self.to));
-        // A way does not pass the place it starts from.
+        // A sweep does not pass the place it starts from.
         let within =
             if self.forward { tick(base) <= from && to < tick(end) } else { tick(base) < to && from <= tick(end) };
         within
@@ -177,9 +186,9 @@ impl Way {
             })
     }
 
-    /// Whether nothing at all is passed.
+    /// Returns `true` if nothing is passed.
     #[inline]
-    pub(crate) fn passes_nothing<K, I>(self, keys: I) -> bool
+    pub(super) fn passes_nothing<K, I>(self, keys: I) -> bool
     where
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
     {
@@ -195,7 +204,7 @@ impl Way {
         place(self.length, position)
     }
 
-    /// Whether a position lies on the way.
+    /// Returns `true` if a position lies on the sweep.
     fn has(&self, position: f64) -> bool {
         let [from, at, to] = [self.from, position, self.to].map(|position| self.place(position));
         let (after, upto) = if self.forward { (at > from, at <= to) } else { (at < from, at >= to) };
@@ -231,7 +240,7 @@ impl Way {
         loop {
             let [base, end] = [n * period, (n + 1.0) * period];
             let beyond = if self.forward { self.place(base) > to } else { self.place(end) < to };
-            // Past 2⁵³ rounds the next one is the same number: nothing can be told apart there.
+            // Past 2⁵³ rounds the next one is the same number, and nothing can be told apart.
             let stuck = n + 1.0 == n || n - 1.0 == n || !base.is_finite() || !end.is_finite();
             if beyond || stuck {
                 return;
@@ -268,8 +277,8 @@ impl Way {
         if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) }
     }
 
-    /// Passes the keys of one turn of a ping-pong: `base + k` on the way there, `end − k` on the way back,
-    /// those at either end of the clip once.
+    /// Passes the keys of one turn of a ping-pong clip: `base + k` on the way there, `end − k` on the way back,
+    /// and those at either end of the clip once.
     fn there_and_back<K, I>(
         &self,
         keys: I,
@@ -288,7 +297,7 @@ impl Way {
             keys.clone().all(|(time, key)| pass(there(time), key))
                 && keys.rev().all(|(time, key)| !inner(time) || pass(back(time), key))
         } else {
-            // Keys at the clip's start belong to the turn that begins there, which a first way back never enters.
+            // Keys at the clip's start belong to the turn that begins there, which a first sweep back never enters.
             let begins = self.first && self.place(self.from) == self.place(end);
             keys.clone().all(|(time, key)| !(begins && time <= 0.0) || pass(end, key))
                 && keys.clone().all(|(time, key)| !inner(time) || pass(back(time), key))

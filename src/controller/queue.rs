@@ -1,161 +1,273 @@
-//! The clip queue: what follows the clip in front, at the very moment it ends.
+//! The clip queue: what follows the current clip, at the very moment its round ends.
 
 use super::{
     AnimationController, AnimationName, Clips, TrackId,
     advance::{Log, report_unknown},
-    exact::Exact,
+    compensated::CompensatedF64,
+    playback::{CUT, Fade, Pending, Playback},
     playhead,
-    stage::{CUT, Fade, Pending},
     track::{Known, Role},
 };
 use crate::model::PlaybackMode;
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
-/// What comes on when a clip has ended and nothing is queued.
+/// What plays when a clip has ended and the queue is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum QueueFallback {
-    /// The clip that was in front stays: its last frame if it plays once, its next round if it loops.
+    /// The current clip stays: it holds its last frame if it plays once, and continues if it loops.
     #[default]
     Stay,
     /// A clip, such as `idle`.
     Clip(AnimationName),
-    /// No clip: the rest pose, beneath the user's own tracks.
+    /// No clip: the rest pose, under the tracks you added.
     RestPose,
 }
 
-/// The moment at which the clip in front ends and the next takes over.
-pub(crate) struct Switch {
-    pub(crate) time: Exact,
-    pub(crate) track: TrackId,
-    /// The position at which it ends.
-    pub(crate) target: f64,
+/// # The queue
+impl AnimationController {
+    /// Returns the queue.
+    pub fn queue(&self) -> ClipQueue<'_> {
+        ClipQueue(&self.playback)
+    }
+
+    /// Returns the queue, to add clips and change what follows them.
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::AnimationController;
+    /// # use std::time::Duration;
+    /// let mut controller = AnimationController::playing("draw_sword");
+    /// controller.queue_mut().push("slash").set_idle_clip("idle").set_fade(Duration::from_millis(150));
+    /// assert!(controller.queue().iter().eq(["slash"]));
+    /// ```
+    pub fn queue_mut(&mut self) -> ClipQueueMut<'_> {
+        ClipQueueMut(&mut self.playback)
+    }
 }
 
-/// The queue.
+/// The clip queue of a controller. See [`AnimationController::queue`].
+#[derive(Clone, Copy, Debug)]
+pub struct ClipQueue<'a>(&'a Playback);
+
+impl<'a> ClipQueue<'a> {
+    /// Returns the clips that wait, the next one first.
+    pub fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.0.queue.iter().map(|clip| &**clip)
+    }
+
+    /// Returns the number of clips that wait.
+    pub fn len(&self) -> usize {
+        self.0.queue.len()
+    }
+
+    /// Returns `true` if no clip waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.queue.is_empty()
+    }
+
+    /// Returns `true` if clips that were played go back to the end of the queue.
+    pub fn is_looping(&self) -> bool {
+        self.0.loop_queue
+    }
+
+    /// Returns how long clips fade into each other.
+    pub fn fade(&self) -> Duration {
+        self.0.queue_fade
+    }
+
+    /// Returns what plays when a clip has ended and the queue is empty.
+    pub fn fallback(&self) -> &'a QueueFallback {
+        &self.0.fallback
+    }
+}
+
+/// The clip queue of a controller, mutably. See [`AnimationController::queue_mut`].
+///
+/// Queued clips follow the current one, which first finishes its round: a loop ends where it starts over, a
+/// ping-pong clip when it is back. Each queued clip plays one round; then comes the next, or the
+/// [fallback](Self::set_fallback). If nothing plays, the first starts at once. Unknown names are reported and
+/// skipped. `play`, `restart`, `cross_fade` and `stop` empty the queue.
+#[derive(Debug)]
+pub struct ClipQueueMut<'a>(&'a mut Playback);
+
+impl ClipQueueMut<'_> {
+    /// Appends a clip.
+    pub fn push(&mut self, clip: impl Into<Arc<str>>) -> &mut Self {
+        self.extend([clip])
+    }
+
+    /// Appends clips.
+    pub fn extend<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) -> &mut Self {
+        self.0.queue.extend(clips.into_iter().map(AnimationName::new));
+        self
+    }
+
+    /// Empties the queue. The current clip plays on.
+    pub fn clear(&mut self) -> &mut Self {
+        self.0.queue.clear();
+        self
+    }
+
+    /// Sets whether a clip that was taken from the queue goes back to its end.
+    pub fn set_looping(&mut self, looping: bool) -> &mut Self {
+        self.0.loop_queue = looping;
+        self
+    }
+
+    /// Sets how long queued clips and the fallback fade in. Meanwhile the clip before holds its last frame, or
+    /// loops on. Zero, the default, is a cut.
+    pub fn set_fade(&mut self, fade: Duration) -> &mut Self {
+        self.0.queue_fade = fade;
+        self
+    }
+
+    /// Sets what plays after a clip that plays once, or after the last clip of the queue.
+    pub fn set_fallback(&mut self, fallback: QueueFallback) -> &mut Self {
+        self.0.fallback = fallback;
+        self.0.settled = false;
+        self
+    }
+
+    /// Sets the clip to return to when nothing else plays: [`QueueFallback::Clip`].
+    pub fn set_idle_clip(&mut self, clip: impl Into<Arc<str>>) -> &mut Self {
+        self.set_fallback(QueueFallback::Clip(AnimationName::new(clip)))
+    }
+}
+
+/// A track reaches the place at which something follows.
+pub(super) struct Arrival {
+    pub(super) time: CompensatedF64,
+    pub(super) track: TrackId,
+    /// The place, as an unwrapped position.
+    pub(super) position: f64,
+    pub(super) next: Next,
+}
+
+/// What follows when a track arrives.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    /// The next clip of the queue, or the fallback.
+    Clip,
+    /// The track, an overlay, fades out.
+    FadeOut,
+}
+
 impl AnimationController {
-    /// Lets clips follow the one in front: each plays one round, the last goes on as its playback says,
-    /// or is followed by the [fallback](Self::set_fallback).
-    ///
-    /// A loop ends with its round, a ping-pong when it is back. If nothing plays the first starts at once.
-    /// Names that are unknown are reported and skipped.
-    pub fn queue<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) {
-        self.stage.queue.extend(clips.into_iter().map(AnimationName::new));
+    /// Returns `true` if the end of a clip's round may have consequences.
+    pub(super) fn awaits_arrivals(&self) -> bool {
+        self.playback.may_switch() || self.tracks.iter().any(|track| track.overlay.is_some())
     }
 
-    /// Whether a clip taken from the queue is put at its end again.
-    pub fn loop_queue(&mut self, looped: bool) {
-        self.stage.loop_queue = looped;
+    /// Finds what arrives first until `end`.
+    pub(super) fn next_arrival(&self, end: CompensatedF64) -> Option<Arrival> {
+        let mut first = self.next_switch(end);
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].overlay.is_some() && self.tracks[at].leaves_at.is_none() {
+                let until = first.as_ref().map_or(end, |first| first.time);
+                let found = self.overlay_end(at, until);
+                first = found.filter(|found| first.is_none() || found.time.is_before(until)).or(first);
+            }
+        }
+        first
     }
 
-    /// Lets queued clips fade into each other. The clip that ends holds its last frame, or goes on looping.
-    pub fn set_queue_fade(&mut self, duration: Duration) {
-        self.stage.queue_fade = duration.as_secs_f64();
-    }
-
-    /// The clips that wait in the queue.
-    pub fn queued(&self) -> impl Iterator<Item = &str> {
-        self.stage.queue.iter().map(|clip| &**clip)
-    }
-
-    /// Empties the queue. The clip in front goes on.
-    pub fn clear_queue(&mut self) {
-        self.stage.queue.clear();
-    }
-
-    /// What comes on when a one-shot or the last clip of the queue has ended.
-    pub fn set_fallback(&mut self, fallback: QueueFallback) {
-        self.stage.fallback = fallback;
-        self.stage.settled = false;
-    }
-
-    /// Falls back to a clip when there is nothing else to play. See [`set_fallback`](Self::set_fallback).
-    pub fn set_still(&mut self, clip: impl Into<Arc<str>>) {
-        self.set_fallback(QueueFallback::Clip(AnimationName::new(clip)));
-    }
-
-    /// Whether the clip in front and another clip follow each other when its round ends.
-    fn ends(&self, known: Known) -> bool {
-        let falls_back = self.stage.fallback != QueueFallback::Stay && !self.stage.settled;
-        !self.stage.queue.is_empty() || (falls_back && (self.stage.queued || known.playback == PlaybackMode::Once))
-    }
-
-    /// The moment until `end` at which the clip in front makes way for the next.
-    pub(crate) fn next_switch(&self, end: Exact) -> Option<Switch> {
-        if !self.stage.may_switch() {
+    /// The moment until `end` at which the current clip makes way for the next.
+    fn next_switch(&self, end: CompensatedF64) -> Option<Arrival> {
+        if !self.playback.may_switch() {
             return None;
         }
-        let at = self.tracks.iter().position(|track| Some(track.id) == self.stage.current)?;
+        let at = self.tracks.iter().position(|track| Some(track.id) == self.playback.current)?;
+        let Known { length, playback } =
+            self.tracks[at].known.filter(|known| self.playback.pending.is_empty() && self.ends(*known))?;
+        self.arrival(at, end, Next::Clip, |position, forward| playhead::round_end(playback, length, position, forward))
+    }
+
+    /// Returns `true` if something follows the current clip when its round ends.
+    fn ends(&self, known: Known) -> bool {
+        let Playback { queue, fallback, settled, queued, .. } = &self.playback;
+        let falls_back = *fallback != QueueFallback::Stay && !settled;
+        !queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once))
+    }
+
+    /// The moment until `end` at which the track at an index reaches its target, which depends on where it is and
+    /// on its direction.
+    pub(super) fn arrival(
+        &self,
+        at: usize,
+        end: CompensatedF64,
+        next: Next,
+        target: impl Fn(f64, bool) -> f64,
+    ) -> Option<Arrival> {
         let track = &self.tracks[at];
-        let known = track.known.filter(|known| self.stage.pending.is_empty() && self.ends(*known))?;
+        let length = track.known?.length;
         if !self.is_moving(at) {
             return None;
         }
-        let Known { length, playback } = known;
         let (speed, _) = self.course(at);
         let (mut begin, mut position) = (self.time, track.held());
         for part in speed.turning_point(begin, end).into_iter().chain([end]) {
             let forward = speed.is_forward(begin, part);
-            let target = playhead::round_end(playback, length, position.value(), forward);
+            let target = target(position.value(), forward);
             let there = position + speed.distance(begin, part);
             let is_at = |position: f64| {
                 let [at, target] = [position, target].map(|position| playhead::place(length, position));
                 if forward { at >= target } else { at <= target }
             };
             if is_at(position.value()) {
-                return Some(Switch { time: begin, track: track.id, target });
+                return Some(Arrival { time: begin, track: track.id, position: target, next });
             }
             if is_at(there.value()) {
-                let time = speed.moment(begin, part, (Exact::new(target) - position).value());
-                return Some(Switch { time, track: track.id, target });
+                let time = speed.moment(begin, part, (CompensatedF64::new(target) - position).value());
+                return Some(Arrival { time, track: track.id, position: target, next });
             }
             (begin, position) = (part, there);
         }
         None
     }
 
-    /// Brings on the next clip of the queue that is known, or the fallback.
-    pub(crate) fn switch_clip<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
-        while let Some(clip) = self.stage.queue.pop_front() {
+    /// Starts the next clip of the queue that is known, or the fallback.
+    pub(super) fn switch_clip<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
+        while let Some(clip) = self.playback.queue.pop_front() {
             let known = self.follow_with(clip.clone(), clips, log);
             if known {
-                if self.stage.loop_queue {
-                    self.stage.queue.push_back(clip);
+                if self.playback.loop_queue {
+                    self.playback.queue.push_back(clip);
                 }
-                (self.stage.queued, self.stage.settled) = (true, false);
+                (self.playback.queued, self.playback.settled) = (true, false);
                 return;
             }
         }
-        if self.stage.settled {
+        if self.playback.settled {
             return;
         }
-        self.stage.settled = true;
-        match self.stage.fallback.clone() {
+        self.playback.settled = true;
+        match self.playback.fallback.clone() {
             QueueFallback::Stay => {}
             QueueFallback::Clip(clip) => {
                 if self.follow_with(clip, clips, log) {
-                    self.stage.queued = false;
+                    self.playback.queued = false;
                 }
             }
             QueueFallback::RestPose => {
-                self.stage.current = None;
+                self.playback.current = None;
                 self.remove_tracks(|track| track.role != Role::User);
             }
         }
     }
 
-    /// Brings a clip on at the present moment, if it is known.
+    /// Starts a clip at the present moment. Returns `false` if there is no such clip.
     fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, log: &mut Log) -> bool {
         if clips.index_of(&clip).is_none() {
             report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
             return false;
         }
         let from = self.current_track();
-        let track = self.put_up(clip);
-        self.stage.current = Some(track);
+        let track = self.add_playback_track(clip);
+        self.playback.current = Some(track);
         self.prepare_track(track, clips);
-        let duration = self.stage.queue_fade.max(0.0);
-        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
+        let fade = Fade { duration: self.playback.queue_fade, ..CUT };
+        self.begin_fade(Pending { track, from, new: true, fade });
         true
     }
 }

@@ -1,152 +1,168 @@
-//! Tracks: one clip each, with its weight, speed, position and place in the blend.
+//! Tracks: each plays one clip, with a weight, a speed and a position.
 
-use super::{Clips, callback::AddedKey, exact::Exact, name::AnimationName, playhead};
+use super::{Clips, callback::AddedKey, compensated::CompensatedF64, name::AnimationName, playhead};
 use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-/// Names a track of one controller. Never used again after the track is removed.
+/// Identifies a track of one controller. Not reused after the track is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct TrackId(pub(crate) u64);
 
-/// The group in which a track is blended first.
+/// The group of tracks that a track is blended with first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum TrackPriority {
     /// The base of the pose.
     #[default]
     Low,
-    /// Mixed over the low group by the [priority blend](super::AnimationController::priority_blend).
+    /// Blended with the low group by the [priority blend](super::AnimationController::priority_blend).
     High,
 }
 
-/// How a track's pose joins those of its group.
+/// How a track's pose joins the poses of its group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum BlendMode {
-    /// Weighted mean with the other tracks.
+    /// Averaged with the other tracks by weight.
     #[default]
     Blend,
-    /// Adds its difference to a reference pose, times the weight, to what the others make.
+    /// Adds the clip, which holds differences to a reference pose, times the weight, to the blended pose.
     Additive,
-    /// Replaces what is below it, by its weight and mask.
+    /// Replaces the tracks below it, by weight and mask.
     Override,
 }
 
-/// A clip that plays, with its weight, speed and position.
+/// A clip to play, with its weight, speed and position.
+///
+/// A track is built with [`new`](Self::new) and handed to
+/// [`add_track`](super::AnimationController::add_track) or [`play_over`](super::AnimationController::play_over).
 ///
 /// ```
-/// # use bevy_marionette::controller::{AnimationController, TrackPriority, AnimationTrack};
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TrackPriority};
 /// let mut controller = AnimationController::playing("walk");
-/// let wave = controller.add_track(AnimationTrack::new("wave").weight(0.6).priority(TrackPriority::High).mask("upper_body"));
+/// let wave = controller.add_track(AnimationTrack::new("wave").priority(TrackPriority::High).mask("upper_body"));
 /// controller.track_mut(wave).unwrap().speed = 1.5;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct AnimationTrack {
-    /// Whether the track plays. A disabled track stands still, gives no pose and fires nothing.
+    /// If `false`, the track does not move, has no part in the pose and fires nothing.
     pub enabled: bool,
-    /// Share in the blend, ≥ 0 and finite; others count as 0. A track of weight 0 still plays and fires.
+    /// Weight in the blend. Negative and non-finite weights count as 0. A track of weight 0 still plays and fires.
     pub weight: f32,
-    /// Seconds of clip per second; negative plays backwards. Not finite counts as 0.
+    /// Seconds of clip per second. Negative plays backwards; a non-finite speed counts as 0.
     pub speed: f64,
-    /// Whether the position stands still while the pose stays in the blend.
+    /// If `true`, the position holds while the pose stays in the blend.
     pub paused: bool,
     /// The group it is blended in.
     pub priority: TrackPriority,
     /// How it joins its group.
     pub blend: BlendMode,
-    /// Name of the mask that says which joints it reaches; `None` reaches all.
+    /// Name of the mask that selects the joints it moves; `None` selects all.
     pub mask: Option<AnimationName>,
-    /// PlaybackMode instead of the clip's own.
+    /// Playback in place of the clip's own.
     pub playback: Option<PlaybackMode>,
-    /// Tracks of one group keep one phase: the first enabled one leads, the others follow at the same
-    /// fraction of their own length, whatever their speed. `u32::MAX` is the controller's own group.
+    /// Tracks of one sync group stay in phase: the first enabled one leads, the others follow at the same
+    /// fraction of their own length, whatever their speed. `u32::MAX` is reserved for the controller.
     pub sync: Option<u32>,
 
-    pub(crate) id: TrackId,
-    pub(crate) clip: AnimationName,
+    pub(super) id: TrackId,
+    pub(super) clip: AnimationName,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) position: Exact,
+    pub(super) position: CompensatedF64,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) start: Start,
-    /// Where to move with the keys in between, at the next advance.
-    pub(crate) scrub: Option<f64>,
+    pub(super) start: Start,
+    /// Where the next advance moves it, firing the keys on the way.
+    pub(super) scrub: Option<f64>,
     /// Length and playback of the clip when it was last looked up.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) known: Option<Known>,
+    pub(super) known: Option<Known>,
+    /// When the track, fading out, is removed, in seconds of global time.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) role: Role,
-    /// Whether too many callbacks have been reported.
-    pub(crate) reported_flood: bool,
+    pub(super) leaves_at: Option<f64>,
+    /// How it fades out by itself.
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) overlay: Option<Overlay>,
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) role: Role,
+    /// Set once `TooManyCallbacks` has been reported.
+    pub(super) reported_flood: bool,
     #[serde(skip)]
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) run: Transient<Run>,
+    pub(super) run: Transient<Run>,
 }
 
-/// Whether a track has begun, and where it begins.
+/// Where a track begins, until it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Start {
-    /// Has yet to begin, at its position: the keys right there are still to fire.
+pub(super) enum Start {
+    /// At its position; the keys right there fire.
     #[default]
     AtPosition,
-    /// Has yet to begin, at the clip's end.
+    /// At the clip's end; the keys right there fire.
     AtEnd,
-    /// Has yet to begin, where it was placed: the keys right there are passed over.
+    /// Where it was placed by a seek; the keys right there do not fire.
     Placed,
-    /// Has begun.
+    /// It has begun.
     Begun,
 }
 
-/// Who a track belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Role {
-    /// Added by the user, who removes it.
+/// Who manages a track.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Role {
+    /// The user.
     #[default]
     User,
-    /// Put up by `play`, `cross_fade` or the queue.
-    Stage,
-    /// Of the stage, fading out; removed at this global time.
-    Leaving(f64),
+    /// `play`, `cross_fade` and the queue.
+    Playback,
 }
 
-/// A clip's length and playback, as far as the track goes.
+/// How a track added by `play_over` fades out when its clip ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Known {
+pub(super) struct Overlay {
+    pub(super) fade_in: Duration,
+    pub(super) fade_out: Duration,
+    /// Speed it was added with.
+    pub(super) speed: f64,
+}
+
+/// The length and playback of a track's clip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Known {
     /// Seconds, finite and ≥ 0.
-    pub(crate) length: f64,
-    pub(crate) playback: PlaybackMode,
+    pub(super) length: f64,
+    pub(super) playback: PlaybackMode,
 }
 
 impl Known {
-    /// What a clip says, and the track's own playback instead of the clip's if it has one.
-    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
+    /// The clip's, with the track's own playback if it has one.
+    pub(super) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
         let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
         Self { length, playback: playback.unwrap_or(timing.playback) }
     }
 }
 
-/// What is found out anew in each advance: no part of the state.
+/// What each advance works out again: not part of the state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Run {
-    /// The clip's index, if its name is known.
-    pub(crate) index: Option<usize>,
-    /// The controller's own keys for this clip, in order of time, and what they were made from.
-    pub(crate) added: Vec<AddedKey>,
-    pub(crate) added_for: Option<(AnimationName, u64)>,
-    /// Callbacks and loops fired in this advance.
-    pub(crate) fired: usize,
-    pub(crate) looped: usize,
-    /// Position at the last cut, and where it turned round since, for tracks that follow.
-    pub(crate) from: f64,
-    pub(crate) turn: f64,
+pub(super) struct Run {
+    /// The clip's index, if the clip exists.
+    pub(super) index: Option<usize>,
+    /// The controller's own keys for this clip, in order of time, and the clip and length they are for.
+    pub(super) added: Vec<AddedKey>,
+    pub(super) added_for: Option<(AnimationName, u64)>,
+    /// Callbacks fired and rounds reported in this advance.
+    pub(super) fired: usize,
+    pub(super) looped: usize,
+    /// Position at the last cut, and where it reversed since, for tracks that follow.
+    pub(super) from: f64,
+    pub(super) turn: f64,
 }
 
-/// Wraps what is no part of a state: all values are equal.
+/// Wraps what is not part of the state: all values are equal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transient<T>(pub(crate) T);
+pub(super) struct Transient<T>(pub(crate) T);
 
 impl<T> PartialEq for Transient<T> {
     fn eq(&self, _: &Self) -> bool {
@@ -155,7 +171,7 @@ impl<T> PartialEq for Transient<T> {
 }
 
 impl Default for AnimationTrack {
-    /// A disabled track without a clip, of weight and speed 1: an empty track of D3DX.
+    /// Returns a disabled track without a clip, with weight and speed 1: an empty track of D3DX.
     fn default() -> Self {
         Self {
             enabled: false,
@@ -169,10 +185,12 @@ impl Default for AnimationTrack {
             sync: None,
             id: TrackId(0),
             clip: AnimationName::default(),
-            position: Exact::ZERO,
+            position: CompensatedF64::ZERO,
             start: Start::AtPosition,
             scrub: None,
             known: None,
+            leaves_at: None,
+            overlay: None,
             role: Role::User,
             reported_flood: false,
             run: Transient::default(),
@@ -180,9 +198,9 @@ impl Default for AnimationTrack {
     }
 }
 
-/// Building a track, to be given to [`add_track`](super::AnimationController::add_track).
+/// # Building a track
 impl AnimationTrack {
-    /// An enabled track that plays a clip from its start, with weight and speed 1 and low priority.
+    /// Creates an enabled track that plays a clip from its start, with weight and speed 1 and low priority.
     pub fn new(clip: impl Into<Arc<str>>) -> Self {
         Self { enabled: true, clip: AnimationName::new(clip), ..Self::default() }
     }
@@ -227,30 +245,30 @@ impl AnimationTrack {
         Self { sync: Some(group), ..self }
     }
 
-    /// Begins at a position, in seconds of clip. The keys right there fire when it begins.
+    /// Sets the position to begin at, in seconds of clip. The keys right there fire as it begins.
     pub fn starting_at(self, position: f64) -> Self {
-        Self { position: Exact::new(position), start: Start::AtPosition, ..self }
+        Self { position: CompensatedF64::new(position), start: Start::AtPosition, ..self }
     }
 
-    /// Begins at the clip's end and plays towards its start: turns the speed around.
+    /// Negates the speed and begins at the end, to play backwards from there.
     pub fn reversed(self) -> Self {
         Self { speed: -self.speed, start: Start::AtEnd, ..self }
     }
 }
 
-/// A track's clip and position.
+/// # Clip and position
 impl AnimationTrack {
-    /// The track's name within its controller.
+    /// Returns the track's id.
     pub fn id(&self) -> TrackId {
         self.id
     }
 
-    /// Name of the clip; empty if there is none.
+    /// Returns the name of the clip; empty if there is none.
     pub fn clip(&self) -> &str {
         &self.clip
     }
 
-    /// Gives the track another clip, from its start. Playing the same clip again is [`restart`](Self::restart).
+    /// Plays another clip from its start. To play the same clip again, use [`restart`](Self::restart).
     pub fn set_clip(&mut self, clip: impl Into<Arc<str>>) {
         self.clip = AnimationName::new(clip);
         self.known = None;
@@ -258,46 +276,47 @@ impl AnimationTrack {
         self.restart();
     }
 
-    /// Position in seconds of clip, *unwrapped*: in its third round a clip of 1 s is at 2 to 3. Once
-    /// stays within the clip.
+    /// Returns the place in the clip in seconds, `0..=duration`; 0 until the clip is known.
     pub fn position(&self) -> f64 {
+        self.known.map_or(0.0, |known| playhead::periodic(known.playback, known.length, self.placed()))
+    }
+
+    /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third round.
+    ///
+    /// A clip that plays once stays within its ends.
+    pub fn unwrapped_position(&self) -> f64 {
         self.held().value()
     }
 
-    /// Goes to a position and fires nothing; the keys right there are passed over.
+    /// Moves to a position without firing callbacks; keys right there do not fire either.
     ///
-    /// A position that is not finite counts as 0.
+    /// The position may be [unwrapped](Self::unwrapped_position). A non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
-        self.position = Exact::new(position);
+        self.position = CompensatedF64::new(position);
         self.start = if self.start == Start::Begun { Start::Begun } else { Start::Placed };
         self.scrub = None;
     }
 
-    /// Goes to a position at the next advance and fires the keys on the way, even while paused.
+    /// Moves to a position at the next advance and fires the keys on the way, even while paused.
     ///
-    /// For editors and rewinds. A position that is not finite counts as 0.
+    /// For editors and rewinds. A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
         self.scrub = Some(if position.is_finite() { position } else { 0.0 });
     }
 
-    /// Begins again at the clip's start, or at its end if the speed is negative.
+    /// Starts the clip over, from its end if the speed is negative.
     pub fn restart(&mut self) {
-        self.position = Exact::ZERO;
+        self.position = CompensatedF64::ZERO;
         self.start = if self.speed < 0.0 { Start::AtEnd } else { Start::AtPosition };
         self.scrub = None;
     }
 
-    /// The place in the clip in seconds, `0..=duration`; 0 until the clip is known.
-    pub fn time(&self) -> f64 {
-        self.known.map_or(0.0, |known| playhead::periodic(known.playback, known.length, self.placed()))
-    }
-
-    /// Length of the clip in seconds, once it is known.
+    /// Returns the length of the clip in seconds, once the clip is known.
     pub fn duration(&self) -> Option<f64> {
         self.known.map(|known| known.length)
     }
 
-    /// Whether a [`PlaybackMode::Once`] clip has run to its end (to its start, if the speed is negative).
+    /// Returns `true` if a [`PlaybackMode::Once`] clip is at its end (at its start, if the speed is negative).
     pub fn is_finished(&self) -> bool {
         self.known.is_some_and(|Known { length, playback }| {
             let position = self.placed();
@@ -306,51 +325,51 @@ impl AnimationTrack {
         })
     }
 
-    /// The position, also before a start at the clip's end has been carried out.
-    pub(crate) fn placed(&self) -> f64 {
+    /// The position, even before a start at the clip's end has been carried out.
+    pub(super) fn placed(&self) -> f64 {
         self.known.map_or(self.position.value(), |known| self.placed_in(known.length))
     }
 
     /// The position in a clip of a given length.
     #[inline]
-    pub(crate) fn placed_in(&self, length: f64) -> f64 {
+    pub(super) fn placed_in(&self, length: f64) -> f64 {
         if self.start == Start::AtEnd { length } else { self.position.value() }
     }
 
     /// The position, within the clip if it plays once.
-    pub(crate) fn held(&self) -> Exact {
+    pub(super) fn held(&self) -> CompensatedF64 {
         self.hold(self.position)
     }
 
     /// A position, within the clip if it plays once.
     #[inline]
-    pub(crate) fn hold(&self, position: Exact) -> Exact {
+    pub(super) fn hold(&self, position: CompensatedF64) -> CompensatedF64 {
         let value = position.value();
         match self.known {
             Some(Known { length, playback: PlaybackMode::Once }) if playhead::held(length, value) != value => {
-                Exact::new(playhead::held(length, value))
+                CompensatedF64::new(playhead::held(length, value))
             }
             _ => position,
         }
     }
 
-    /// Places a track that follows, if it is off by more than rounding: because it has just joined, or its
-    /// leader was placed elsewhere.
-    pub(crate) fn align(&mut self, position: f64) {
+    /// Moves a track that follows to its place, if it is off by more than rounding: it has just joined, or its
+    /// leader was moved.
+    pub(super) fn align(&mut self, position: f64) {
         if (self.position.value() - position).abs() > 1e-9 * position.abs().max(1.0) {
-            self.position = Exact::new(position);
+            self.position = CompensatedF64::new(position);
         }
     }
 
-    /// The weight, or 0 if it is none.
+    /// The weight; 0 if it is negative or not finite.
     #[inline]
-    pub(crate) fn share(&self) -> f32 {
+    pub(super) fn share(&self) -> f32 {
         if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }
     }
 
-    /// The clip's index: the one found before while it fits, else looked up.
+    /// Finds the clip: at the cached index while the name fits, else by name.
     #[inline]
-    pub(crate) fn find<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c ClipTiming)> {
+    pub(super) fn find<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c ClipTiming)> {
         if self.clip.is_empty() {
             return None;
         }
@@ -359,15 +378,15 @@ impl AnimationTrack {
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
     }
 
-    /// Whether the list of added keys is that of the clip at its length.
-    pub(crate) fn added_fit(&self) -> bool {
+    /// Returns `true` if the list of added keys is for this clip at its length.
+    pub(super) fn added_fit(&self) -> bool {
         let length = self.known.map_or(0.0, |known| known.length);
         let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
         self.run.0.added_for.as_ref().is_some_and(fits)
     }
 
-    /// Looks the clip up and puts the position in order. Whether there is a clip to play.
-    pub(crate) fn prepare<C: Clips + ?Sized>(&mut self, clips: &C) -> bool {
+    /// Looks the clip up and carries out a start at its end. Returns `false` if the clip does not exist.
+    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, clips: &C) -> bool {
         let Some((index, timing)) = self.find(clips) else {
             self.run.0.index = None;
             return false;
@@ -377,7 +396,7 @@ impl AnimationTrack {
         let known = Known::new(timing, self.playback);
         self.known = Some(known);
         if self.start == Start::AtEnd {
-            self.position = Exact::new(known.length);
+            self.position = CompensatedF64::new(known.length);
             self.start = Start::AtPosition;
         }
         true

@@ -92,7 +92,7 @@ impl KeyEdit {
             let field = egui::TextEdit::singleline(&mut self.data).hint_text("RON").desired_width(80.0);
             let field = ui.add(field.text_color_opt(color));
             match read_data(&self.data) {
-                Ok(data) if field.changed() => key.data = data,
+                Ok(data) if field.changed() => key.data = data.into(),
                 Ok(_) => {}
                 Err(error) => {
                     field.on_hover_text(error.to_string());
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn copied_keys_parse_as_part_of_a_manifest_and_are_unchanged() {
         let mut timing = ClipTiming::new("walk", 1.0);
-        let data = |text: &str| ron::from_str(text).unwrap();
+        let data = |text: &str| ron::from_str::<ron::Value>(text).unwrap();
         timing.add_callback(0.1, "step", data("\"left\""));
         timing.add_callback(0.2, "odd \"name\"\n", ron::Value::Unit);
         timing.add_callback(1.0 / 3.0, "hit", data("{\"strength\": 2.5, \"by\": [1, -2]}"));

@@ -85,11 +85,11 @@ pub(super) fn collect(
         add(event.entity, event.track, &event.clip, &|| Kind::Started);
     }
     for event in callbacks.read() {
-        let data = || match &event.data {
+        let data = || match &*event.data {
             ron::Value::Unit => String::new(),
             data => ron::to_string(data).unwrap_or_default(),
         };
-        let kind = || Kind::Callback { name: event.name.clone(), at: event.time, data: data() };
+        let kind = || Kind::Callback { name: event.name.clone(), at: event.clip_time, data: data() };
         add(event.entity, event.track, &event.clip, &kind);
     }
     for event in looped.read() {

@@ -83,14 +83,14 @@ fn one_track(
         let name = if track.enabled { name } else { name.weak() };
         let name = ui.add(egui::Label::new(name).extend());
         name.on_hover_text(format!("{}, track {}", timing.name, track.id().0));
-        ui.weak(format!("{:.3} of {:.3} s", track.time(), timing.duration));
+        ui.weak(format!("{:.3} of {:.3} s", track.position(), timing.duration));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let copy = ui.add_enabled(!timing.callbacks.is_empty(), egui::Button::new("Copy keys"));
             if copy.on_hover_text("Copy as lines for this clip in the manifest").clicked() {
                 ui.copy_text(callbacks_ron(timing));
             }
             if ui.button("Add key").on_hover_text("Add a callback key at the playhead").clicked() {
-                state.edit = KeyEdit::add(track.id(), &mut changed, track.time());
+                state.edit = KeyEdit::add(track.id(), &mut changed, track.position());
             }
         });
     });
@@ -171,7 +171,7 @@ impl Bar {
         let painter = ui.painter().with_clip_rect(self.response.rect);
         let visuals = ui.visuals();
         painter.rect_filled(self.rect, 3.0, bar_background(visuals));
-        let at = self.x_of(track.time());
+        let at = self.x_of(track.position());
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
         painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
         let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);

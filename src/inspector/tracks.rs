@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, AnimationName, AnimationTrack, BlendMode, EventKind, TrackId, TrackPriority},
+    controller::{
+        AnimationController, AnimationName, AnimationTrack, BlendMode, EventKind, EventTarget, TrackId, TrackPriority,
+    },
     model::PlaybackMode,
 };
 use bevy::prelude::*;
@@ -90,7 +92,7 @@ pub(super) fn show(
             controller.remove_track(track);
         }
         Some(Action::Unkey(event)) => {
-            controller.unkey(event);
+            controller.events_mut().unkey(event);
         }
         None => {}
     }
@@ -160,7 +162,7 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
             controller.cross_fade(clip.clone(), Duration::from_secs_f32(state.fade));
         }
         if ui.button("Queue").clicked() {
-            controller.queue([clip.clone()]);
+            controller.queue_mut().push(clip.clone());
         }
         if ui.button("Add track").on_hover_text("Add a track on top of the others").clicked() {
             controller.add_track(AnimationTrack::new(clip.clone()));
@@ -215,7 +217,7 @@ fn one_track(
         ui.end_row();
         ui.weak("position");
         let length = track.duration().unwrap_or(0.0);
-        let mut position = track.time();
+        let mut position = track.position();
         let slider = egui::Slider::new(&mut position, 0.0..=length).fixed_decimals(3).suffix(" s");
         if ui.add_enabled(length > 0.0, slider).changed() {
             move_to(track, position, state.fire);
@@ -294,7 +296,7 @@ fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
 }
 
 fn queue(ui: &mut Ui, controller: &mut AnimationController) {
-    let queued: Vec<_> = controller.queued().map(str::to_owned).collect();
+    let queued: Vec<_> = controller.queue().iter().map(str::to_owned).collect();
     if queued.is_empty() {
         return;
     }
@@ -302,7 +304,7 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
     ui.horizontal(|ui| {
         ui.strong("Queue");
         if ui.button("clear").clicked() {
-            controller.clear_queue();
+            controller.queue_mut().clear();
         }
     });
     for (place, clip) in queued.iter().enumerate() {
@@ -313,25 +315,26 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    controller.timed_events().next()?;
+    controller.events().iter().next()?;
     ui.add_space(6.0);
     ui.strong("Timed events");
     widgets::grid("events", 5).striped(true).show(ui, |ui| {
-        for event in controller.timed_events() {
-            let kind = match event.kind() {
-                EventKind::Speed => "speed",
-                EventKind::Weight => "weight",
-                EventKind::Position => "position",
-                EventKind::Enable => "enable",
-                EventKind::PriorityBlend => "priority blend",
+        for event in controller.events().iter() {
+            let kind = match event.target() {
+                EventTarget::Track(_, EventKind::Speed) => "speed",
+                EventTarget::Track(_, EventKind::Weight) => "weight",
+                EventTarget::Track(_, EventKind::Position) => "position",
+                EventTarget::Track(_, EventKind::Enabled) => "enabled",
+                EventTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);
             cell(ui, event.track().map_or("-".to_owned(), |track| format!("track {}", track.0)));
             cell(ui, RichText::new(format!("to {:.2}", event.value())).monospace());
+            let duration = event.duration().as_secs_f64();
             let when = if event.is_running() {
-                RichText::new(format!("{:.2} of {:.2} s", now - event.start(), event.duration()))
+                RichText::new(format!("{:.2} of {duration:.2} s", now - event.start()))
             } else {
-                RichText::new(format!("in {:.2} s for {:.2} s", event.start() - now, event.duration())).weak()
+                RichText::new(format!("in {:.2} s for {duration:.2} s", event.start() - now)).weak()
             };
             cell(ui, when);
             if ui.small_button("cancel").clicked() {

@@ -5,6 +5,7 @@
 //! ([`SoaTransform`]), the shape in which the jobs of [`crate::pose`] work.
 
 mod bounding_box;
+mod callback_data;
 mod clip;
 mod material;
 mod skeleton;
@@ -13,6 +14,7 @@ mod timing;
 mod transform;
 
 pub use bounding_box::BoundingBox;
+pub use callback_data::CallbackData;
 pub use clip::{ChannelSlot, ClipError, ClipFrames, NumberRange, Quantisation, RowTracks, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};

@@ -1,5 +1,6 @@
 //! When a clip starts, ends, repeats and calls back: all the controller needs to know of it.
 
+use super::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub struct CallbackKey {
     pub time: f64,
     /// Name, such as `footstep`.
     pub name: Arc<str>,
-    /// Any RON value for the listener; `()` when there is nothing to say.
-    pub data: ron::Value,
+    /// Data for the listener; `()` when there is none.
+    pub data: CallbackData,
 }
 
 /// A clip's name, length, playback and callback keys.
@@ -49,8 +50,8 @@ impl ClipTiming {
     /// Adds a callback key, keeping the keys in order of time (and of addition where times are equal).
     ///
     /// Times outside the clip are clamped into it; a time that is not finite becomes 0. Gives the key's index.
-    pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: ron::Value) -> usize {
-        self.insert(CallbackKey { time, name: name.into(), data })
+    pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: impl Into<CallbackData>) -> usize {
+        self.insert(CallbackKey { time, name: name.into(), data: data.into() })
     }
 
     /// Moves the callback key at `index` to another time, as [`Self::add_callback`] places it; gives its new

@@ -164,7 +164,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
     assert_eq!(seen[3].data_as::<Vec<u32>>().unwrap(), [1, 2, 3]);
     assert!(seen[4].data_as::<bool>().unwrap());
     assert!(seen[0].data_as::<u8>().is_err());
-    assert!((seen[4].time - 0.8).abs() < 1e-12);
+    assert!((seen[4].clip_time - 0.8).abs() < 1e-12);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
     let mut controller = AnimationController::playing("walk");
     let swing =
         controller.add_track(AnimationTrack::new("swing").weight(0.4).priority(TrackPriority::High).speed(-0.7));
-    controller.key_track_weight(swing, 1.0, 0.9, 0.5, TransitionCurve::EaseInEaseOut);
+    controller.events_mut().key_weight(swing, 1.0, 0.9, Duration::from_millis(500), TransitionCurve::EaseInEaseOut);
     controller.add_callback("idle", 0.6, "bell", ron::Value::Unit);
     let entity = app.spawn_with(handle, controller);
     app.update(0.37);

@@ -18,6 +18,7 @@ mod callbacks;
 mod copies;
 mod defects;
 mod everyday;
+mod overlays;
 mod properties;
 mod queue;
 mod soak;

@@ -237,7 +237,7 @@ impl Run {
                 self.app.controller(entity).play(clip);
             }
             6 => {
-                self.app.controller(entity).queue([clip, "idle"]);
+                self.app.controller(entity).queue_mut().extend([clip, "idle"]);
             }
             7 => {
                 let visible = if share < 0.5 { Visibility::Hidden } else { Visibility::Inherited };

@@ -137,7 +137,7 @@ fn the_timeline_shows_keys_logs_events_and_moves_the_playhead() {
     let key = harness.find("up");
     // The bar is above the key's name, which starts at the key.
     harness.drag(key.left_top() + vec2(0.0, -10.0), vec2(0.0, 0.0));
-    let time = harness.get::<AnimationController>().unwrap().tracks().next().unwrap().time();
+    let time = harness.get::<AnimationController>().unwrap().tracks().next().unwrap().position();
     assert!((time - 0.5).abs() < 0.02, "{time}");
 }
 
@@ -307,7 +307,7 @@ fn every_control_of_a_track_changes_the_controller() {
     let weight = harness.controller().tracks().next().unwrap().weight;
     assert!((0.05..0.95).contains(&weight), "{weight}");
     harness.drag(harness.find_beside("position", ".").center(), vec2(40.0, 0.0));
-    let time = harness.controller().tracks().next().unwrap().time();
+    let time = harness.controller().tracks().next().unwrap().position();
     assert!(time > 0.2, "{time}");
     harness.drag(harness.find_beside("speed", "1.00").center(), vec2(-60.0, 0.0));
     let speed = harness.controller().tracks().next().unwrap().speed;
@@ -341,17 +341,23 @@ fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     let passed = harness.controller().time() - before;
     assert!((passed - 2.0 * FRAME).abs() < 1e-6, "{passed}");
     harness.click("Queue");
-    assert_eq!(harness.controller().queued().collect::<Vec<_>>(), ["wave"]);
+    assert_eq!(harness.controller().queue().iter().collect::<Vec<_>>(), ["wave"]);
     assert!(harness.shows("1.  wave"), "{:?}", harness.texts());
     harness.click("clear");
-    assert_eq!(harness.controller().queued().count(), 0);
+    assert_eq!(harness.controller().queue().len(), 0);
     let start = harness.controller().time() + 5.0;
     let track = harness.controller().tracks().next().unwrap().id();
-    harness.controller().key_track_weight(track, 0.25, start, 1.0, TransitionCurve::Linear);
+    harness.controller().events_mut().key_weight(
+        track,
+        0.25,
+        start,
+        std::time::Duration::from_secs(1),
+        TransitionCurve::Linear,
+    );
     harness.frames(1);
     assert!(harness.shows("Timed events") && harness.shows("to 0.25"), "{:?}", harness.texts());
     harness.click("cancel");
-    assert_eq!(harness.controller().timed_events().count(), 0);
+    assert_eq!(harness.controller().events().iter().count(), 0);
     // The first one shown is the clip the buttons act on.
     harness.click("wave");
     harness.click("still");
@@ -389,9 +395,9 @@ fn callback_keys_can_be_added_named_dragged_copied_and_deleted_and_fire_on_time(
     let heard = harness.heard_in(60);
     assert!(heard.contains(&("step".into(), step)) && heard.len() == 2, "{heard:?}");
     // Dragging the key did not move the playhead.
-    let time = harness.controller().tracks().next().unwrap().time();
+    let time = harness.controller().tracks().next().unwrap().position();
     harness.frames(1);
-    let next = harness.controller().tracks().next().unwrap().time();
+    let next = harness.controller().tracks().next().unwrap().position();
     assert!((next - time).rem_euclid(1.0) < 1.5 * FRAME);
 
     harness.click("Copy keys");

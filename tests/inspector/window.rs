@@ -146,7 +146,7 @@ fn selected_joint(desk: &Desk) -> Option<u16> {
 }
 
 fn clip_time(desk: &Desk) -> f64 {
-    scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().time()
+    scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().position()
 }
 
 fn f1_opens(desk: &Desk) {
@@ -295,14 +295,20 @@ fn pictures(desk: &mut Desk) {
         by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
         scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
-        controller.key_priority_blend(0.8, 3.0, 1.0, TransitionCurve::Linear);
+        controller.events_mut().key_priority_blend(0.8, 3.0, Duration::from_secs(1), TransitionCurve::Linear);
         let point = AnimationTrack::new("point").weight(0.8).priority(TrackPriority::High).mask("upper_body");
         let point = controller.add_track(point);
         let mut idle = AnimationTrack::new("idle").weight(0.25);
         idle.blend = BlendMode::Override;
         controller.add_track(idle);
-        controller.key_track_weight(point, 0.2, 2.0, 1.5, TransitionCurve::EaseInEaseOut);
-        controller.queue(["jog", "jump"]);
+        controller.events_mut().key_weight(
+            point,
+            0.2,
+            2.0,
+            Duration::from_millis(1500),
+            TransitionCurve::EaseInEaseOut,
+        );
+        controller.queue_mut().extend(["jog", "jump"]);
         scout.insert(controller);
     });
     desk.ask(move |world| world.resource_mut::<Inspector>().joint = Some(arm));

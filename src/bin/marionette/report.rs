@@ -304,7 +304,7 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
     let callbacks = clip.timing.callbacks.iter().map(|key| CallbackReport {
         time: key.time,
         name: &key.name,
-        data: ron::to_string(&key.data).unwrap_or_else(|error| error.to_string()),
+        data: ron::to_string(&*key.data).unwrap_or_else(|error| error.to_string()),
     });
     ClipReport {
         name: &clip.timing.name,

@@ -233,7 +233,7 @@ fn rule_7_an_event_lies_at_the_moment_its_key_is_passed() {
     advance(&mut controller, &clips, 0.75);
     let events = advance(&mut controller, &clips, 1.0);
     let PlaybackEvent::Callback(callback) = &events[0] else { panic!("{events:?}") };
-    assert_eq!((callback.time, callback.key_time, callback.track), (1.0, 0.5, track));
+    assert_eq!((callback.time, callback.clip_time, callback.track), (1.0, 0.5, track));
     assert_eq!((callback.clip, callback.key), (1, KeyRef::Clip(0)));
 }
 
@@ -268,18 +268,17 @@ fn rule_7_started_looped_and_finished_surround_the_keys() {
 fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller.add_callback("idle", 0.5, "time", "payload".to_owned().into());
-    controller.add_callback("idle", CallbackTime::Fraction(0.5), "fraction", ron::Value::Unit);
-    let end = controller.add_callback("idle", CallbackTime::End, "end", ron::Value::Unit);
-    controller.add_callback("walk", 0.1, "other", ron::Value::Unit);
+    controller.add_callback("idle", 0.5, "time", "payload");
+    controller.add_callback("idle", CallbackTime::Fraction(0.5), "fraction", ());
+    let end = controller.add_callback("idle", CallbackTime::End, "end", ());
+    controller.add_callback("walk", 0.1, "other", ());
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(callbacks(&events), ["time", "fraction", "end", "time"]);
     let Some(PlaybackEvent::Callback(callback)) = events.iter().find(|e| matches!(e, PlaybackEvent::Callback(_)))
     else {
         panic!("no callback")
     };
-    let data = controller.callback_data(callback, &clips).unwrap().clone();
-    assert_eq!(data.into_rust::<String>().unwrap(), "payload");
+    assert_eq!(callback.data.to::<String>().unwrap(), "payload");
     assert!(controller.remove_callback(end) && !controller.remove_callback(end));
     assert_eq!(fired(&mut controller, &clips, 4.0), ["fraction", "time"]);
 }
@@ -289,7 +288,7 @@ fn rule_7_every_nth_counts_passings_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
         let (mut controller, _) = with_track(AnimationTrack::new("idle").speed(4.0));
-        let nth = controller.add_callback("idle", CallbackTime::End, "third", ron::Value::Unit);
+        let nth = controller.add_callback("idle", CallbackTime::End, "third", ());
         controller.set_every_nth(nth, 3);
         let times: Vec<f64> = (0..steps)
             .flat_map(|_| advance(&mut controller, &clips, 10.5 / f64::from(steps)))

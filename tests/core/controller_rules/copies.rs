@@ -1,4 +1,4 @@
-//! Copies of a controller: templates, snapshots, saved states.
+//! Copies of a controller: clones without events, snapshots, saved states.
 
 use super::support::*;
 use bevy_marionette::controller::{
@@ -13,11 +13,12 @@ fn busy() -> AnimationController {
     let wave = controller
         .add_track(AnimationTrack::new("swing").weight(0.6).priority(TrackPriority::High).mask("upper_body").sync(3));
     controller.add_track(AnimationTrack::new("missing").speed(-1.5));
-    controller.key_track_speed(wave, 2.5, 0.1, 5.0, TransitionCurve::EaseInEaseOut);
-    controller.key_priority_blend(1.0, 3.0, 1.0, TransitionCurve::Linear);
-    let nth = controller.add_callback("run", 0.4, "added", ron::from_str("{\"a\": [1, 2.5, \"x\"]}").unwrap());
+    controller.events_mut().key_speed(wave, 2.5, 0.1, secs(5.0), TransitionCurve::EaseInEaseOut);
+    controller.events_mut().key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
+    let nth =
+        controller.add_callback("run", 0.4, "added", ron::from_str::<ron::Value>("{\"a\": [1, 2.5, \"x\"]}").unwrap());
     controller.set_every_nth(nth, 2);
-    controller.set_fallback(QueueFallback::Clip("idle".into()));
+    controller.queue_mut().set_fallback(QueueFallback::Clip("idle".into()));
     for _ in 0..7 {
         advance(&mut controller, &clips, 1.0 / 30.0);
     }
@@ -25,25 +26,25 @@ fn busy() -> AnimationController {
     for _ in 0..7 {
         advance(&mut controller, &clips, 1.0 / 30.0);
     }
-    controller.queue(["once", "step"]);
+    controller.queue_mut().extend(["once", "step"]);
     controller
 }
 
 #[test]
-fn a_template_copies_tracks_and_time_but_not_timed_events() {
+fn a_clone_without_events_copies_tracks_and_time_but_not_timed_events() {
     let controller = busy();
-    assert!(controller.timed_events().count() > 0);
-    let template = controller.template();
-    assert_eq!(template.timed_events().count(), 0);
-    assert_eq!(template.time(), controller.time());
-    assert_eq!(template.current(), Some("run"));
+    assert!(controller.events().iter().count() > 0);
+    let copy = controller.clone_without_events();
+    assert_eq!(copy.events().iter().count(), 0);
+    assert_eq!(copy.time(), controller.time());
+    assert_eq!(copy.current(), Some("run"));
     // The fade was made of timed events: it is over.
-    assert_eq!(mix(&template, &clips())[1], ("run".into(), 1.0));
-    assert_eq!(template.tracks().count(), 3);
+    assert_eq!(mix(&copy, &clips())[1], ("run".into(), 1.0));
+    assert_eq!(copy.tracks().count(), 3);
     // One prepared controller serves many characters, which do not know each other.
-    let (mut a, b) = (template.clone(), template.clone());
+    let (mut a, b) = (copy.clone(), copy.clone());
     advance(&mut a, &clips(), 1.0);
-    assert_eq!(b, template);
+    assert_eq!(b, copy);
     assert_ne!(a, b);
 }
 

@@ -30,7 +30,7 @@ fn rule_8_a_cross_fade_takes_the_old_weight_to_0_and_the_new_one_to_1() {
     assert_eq!(events[1].time(), 1.25);
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
     assert_eq!(controller.tracks().count(), 1);
-    assert_eq!(controller.timed_events().count(), 0);
+    assert_eq!(controller.events().iter().count(), 0);
 }
 
 #[test]
@@ -41,12 +41,12 @@ fn rule_8_the_recipe_by_hand_on_a_pair_of_tracks() {
     advance(&mut controller, &clips, 1.0);
     let (now, fade) = (controller.time(), 0.25);
     controller.track_mut(new).unwrap().set_clip("run");
-    controller.unkey_track(old);
-    controller.unkey_track(new);
-    controller.key_track_enable(old, false, now + fade);
-    controller.key_track_weight(old, 0.0, now, fade, TransitionCurve::Linear);
-    controller.key_track_enable(new, true, now);
-    controller.key_track_weight(new, 1.0, now, fade, TransitionCurve::Linear);
+    controller.events_mut().unkey_track(old);
+    controller.events_mut().unkey_track(new);
+    controller.events_mut().key_enabled(old, false, now + fade);
+    controller.events_mut().key_weight(old, 0.0, now, secs(fade), TransitionCurve::Linear);
+    controller.events_mut().key_enabled(new, true, now);
+    controller.events_mut().key_weight(new, 1.0, now, secs(fade), TransitionCurve::Linear);
     advance(&mut controller, &clips, 0.125);
     assert_eq!(mix(&controller, &clips), pairs(&[("idle", 0.5), ("run", 0.5)]));
     advance(&mut controller, &clips, 0.125);
@@ -226,12 +226,12 @@ fn stop_leaves_the_users_own_tracks() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     controller.add_track(AnimationTrack::new("step").priority(TrackPriority::High));
-    controller.queue(["run"]);
+    controller.queue_mut().extend(["run"]);
     advance(&mut controller, &clips, 0.25);
     controller.stop();
     advance(&mut controller, &clips, 0.25);
     assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0)]));
-    assert_eq!((controller.current(), controller.is_finished(), controller.queued().count()), (None, true, 0));
+    assert_eq!((controller.current(), controller.is_finished(), controller.queue().len()), (None, true, 0));
 }
 
 #[test]

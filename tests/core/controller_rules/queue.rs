@@ -29,7 +29,7 @@ fn queued_clips_follow_each_other_at_the_very_end_of_each() {
     ];
     for steps in [1, 2, 11, 160, 1000] {
         let mut controller = AnimationController::playing("once");
-        controller.queue(["walk", "run"]);
+        controller.queue_mut().extend(["walk", "run"]);
         let dts = vec![4.375 / f64::from(steps); steps as usize];
         assert_eq!(story(&mut controller, &dts), expected, "{steps} steps");
         assert_eq!(controller.current(), Some("run"));
@@ -42,7 +42,7 @@ fn queued_clips_follow_each_other_at_the_very_end_of_each() {
 fn a_loop_ends_with_the_round_it_is_in() {
     let mut controller = AnimationController::playing("walk");
     story(&mut controller, &[5.0]);
-    controller.queue(["step"]);
+    controller.queue_mut().extend(["step"]);
     assert_eq!(story(&mut controller, &[0.75, 0.5]), ["right", "walk looped", "step started", "0"]);
     assert_close(controller.current_position().unwrap(), 0.25);
 }
@@ -50,42 +50,42 @@ fn a_loop_ends_with_the_round_it_is_in() {
 #[test]
 fn a_ping_pong_ends_when_it_is_back() {
     let mut controller = AnimationController::playing("swing");
-    controller.queue(["idle"]);
+    controller.queue_mut().extend(["idle"]);
     let words = story(&mut controller, &[2.5]);
     assert_eq!(words, ["swing started", "low", "pass", "high", "pass", "swing looped", "low", "idle started"]);
 }
 
 #[test]
-fn an_empty_stage_starts_with_the_first_of_the_queue() {
+fn without_a_current_clip_the_first_of_the_queue_starts() {
     let mut controller = AnimationController::default();
-    controller.queue(["once", "idle"]);
-    assert_eq!(controller.queued().collect::<Vec<_>>(), ["once", "idle"]);
+    controller.queue_mut().extend(["once", "idle"]);
+    assert_eq!(controller.queue().iter().collect::<Vec<_>>(), ["once", "idle"]);
     assert_eq!(story(&mut controller, &[0.25]), ["once started", "start"]);
-    assert_eq!((controller.current(), controller.queued().count()), (Some("once"), 1));
+    assert_eq!((controller.current(), controller.queue().len()), (Some("once"), 1));
 }
 
 #[test]
 fn a_looped_queue_comes_round_again() {
     let mut controller = AnimationController::default();
-    controller.queue(["once", "run"]);
-    controller.loop_queue(true);
+    controller.queue_mut().extend(["once", "run"]);
+    controller.queue_mut().set_looping(true);
     let words = story(&mut controller, &[0.65; 10]);
     let begun: Vec<_> = words.iter().filter(|word| word.ends_with("started")).map(String::as_str).collect();
     let round = ["once started", "run started"];
     assert_eq!(begun, [round, round, round].as_flattened().iter().chain(&round[..1]).copied().collect::<Vec<_>>());
-    controller.loop_queue(false);
-    controller.clear_queue();
-    assert_eq!(controller.queued().count(), 0);
+    controller.queue_mut().set_looping(false);
+    controller.queue_mut().clear();
+    assert_eq!(controller.queue().len(), 0);
 }
 
 #[test]
 fn without_a_fallback_the_last_clip_loops_on_or_holds_its_last_frame() {
     let mut controller = AnimationController::playing("walk");
-    controller.queue(["once"]);
+    controller.queue_mut().extend(["once"]);
     story(&mut controller, &[50.0]);
     assert_eq!((controller.current(), controller.current_position()), (Some("once"), Some(1.0)));
     assert!(controller.is_finished());
-    controller.queue(["run"]);
+    controller.queue_mut().extend(["run"]);
     assert!(!controller.is_finished());
     assert_eq!(story(&mut controller, &[0.25]), ["run started", "left"]);
     story(&mut controller, &[50.0]);
@@ -93,14 +93,14 @@ fn without_a_fallback_the_last_clip_loops_on_or_holds_its_last_frame() {
 }
 
 #[test]
-fn a_still_clip_follows_a_one_shot_and_the_last_of_the_queue() {
+fn the_idle_clip_follows_a_one_shot_and_the_last_of_the_queue() {
     let mut controller = AnimationController::playing("once");
-    controller.set_still("idle");
+    controller.queue_mut().set_idle_clip("idle");
     assert_eq!(story(&mut controller, &[1.5]).last().unwrap(), "idle started");
     assert_close(controller.current_position().unwrap(), 0.5);
     // The last of a queue, though it is a loop.
     controller.play("once");
-    controller.queue(["run"]);
+    controller.queue_mut().extend(["run"]);
     assert_eq!(story(&mut controller, &[2.5]).iter().filter(|word| word.ends_with("started")).count(), 3);
     assert_eq!(controller.current(), Some("idle"));
     // A loop that was asked for by name goes on.
@@ -113,7 +113,7 @@ fn a_still_clip_follows_a_one_shot_and_the_last_of_the_queue() {
 fn the_rest_pose_can_follow() {
     let clips = clips();
     let mut controller = AnimationController::playing("once");
-    controller.set_fallback(QueueFallback::RestPose);
+    controller.queue_mut().set_fallback(QueueFallback::RestPose);
     story(&mut controller, &[0.5]);
     assert_eq!(controller.layers(&clips).count(), 1);
     story(&mut controller, &[1.0]);
@@ -123,16 +123,16 @@ fn the_rest_pose_can_follow() {
 #[test]
 fn unknown_names_in_the_queue_are_said_once_and_skipped() {
     let mut controller = AnimationController::playing("once");
-    controller.queue(["what", "run", "what"]);
-    controller.loop_queue(true);
+    controller.queue_mut().extend(["what", "run", "what"]);
+    controller.queue_mut().set_looping(true);
     let words = story(&mut controller, &[0.5; 9]);
     assert_eq!(words.iter().filter(|word| word.contains("unknown")).count(), 1);
     assert_eq!(controller.current(), Some("run"));
     // Nothing known at all.
     let mut controller = AnimationController::playing("who");
-    controller.queue(["what", "why"]);
-    controller.loop_queue(true);
-    controller.set_still("where");
+    controller.queue_mut().extend(["what", "why"]);
+    controller.queue_mut().set_looping(true);
+    controller.queue_mut().set_idle_clip("where");
     let words = story(&mut controller, &[0.5; 4]);
     assert_eq!(words, ["who unknown", "what unknown", "why unknown", "where unknown"]);
 }
@@ -141,8 +141,8 @@ fn unknown_names_in_the_queue_are_said_once_and_skipped() {
 fn a_queue_may_fade() {
     let clips = clips();
     let mut controller = AnimationController::playing("once");
-    controller.set_queue_fade(Duration::from_millis(500));
-    controller.queue(["walk"]);
+    controller.queue_mut().set_fade(Duration::from_millis(500));
+    controller.queue_mut().extend(["walk"]);
     story(&mut controller, &[1.125]);
     assert_eq!(mix(&controller, &clips), [("once".into(), 0.75), ("walk".into(), 0.25)]);
     assert_eq!(controller.layers(&clips).map(|layer| layer.time).collect::<Vec<_>>(), [1.0, 0.125]);
@@ -153,14 +153,14 @@ fn a_queue_may_fade() {
 #[test]
 fn clips_without_length_in_a_looped_queue_hang_nothing() {
     let mut controller = AnimationController::default();
-    controller.queue(["pose", "pose"]);
-    controller.loop_queue(true);
+    controller.queue_mut().extend(["pose", "pose"]);
+    controller.queue_mut().set_looping(true);
     let words = story(&mut controller, &[0.5, 0.5]);
     assert!(words.len() > 100 && words.len() < 10_000);
     assert_eq!(controller.time(), 1.0);
     // Between clips that have length they take no time.
     let mut controller = AnimationController::playing("run");
-    controller.queue(["pose", "run"]);
+    controller.queue_mut().extend(["pose", "run"]);
     let words = story(&mut controller, &[1.25]);
     let tail: Vec<_> = words.iter().skip(3).map(String::as_str).collect();
     assert_eq!(tail, ["run looped", "pose started", "posed", "run started", "left"]);
@@ -171,7 +171,7 @@ fn the_queue_follows_a_clip_played_backwards() {
     let mut controller = AnimationController::playing("walk");
     story(&mut controller, &[1.0]);
     controller.set_speed(-2.0);
-    controller.queue(["step"]);
+    controller.queue_mut().extend(["step"]);
     assert_eq!(story(&mut controller, &[0.75]), ["left", "walk looped", "step started", "0"]);
     assert_close(controller.current_position().unwrap(), 0.25);
 }
@@ -179,9 +179,9 @@ fn the_queue_follows_a_clip_played_backwards() {
 #[test]
 fn a_new_order_ends_the_queue() {
     let mut controller = AnimationController::playing("walk");
-    controller.queue(["run"]);
+    controller.queue_mut().extend(["run"]);
     controller.cross_fade("idle", Duration::ZERO);
-    assert_eq!(controller.queued().count(), 0);
+    assert_eq!(controller.queue().len(), 0);
     story(&mut controller, &[20.0]);
     assert_eq!(controller.current(), Some("idle"));
 }

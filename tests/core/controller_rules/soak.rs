@@ -71,7 +71,7 @@ fn rule_7_ten_minutes_of_200_controllers_equal_brute_force_one_for_one() {
             for event in events.drain(..) {
                 if let PlaybackEvent::Callback(callback) = event {
                     let track = plan.iter().position(|(id, ..)| *id == callback.track).unwrap();
-                    let key = callback.key_time;
+                    let key = callback.clip_time;
                     let index = clips[callback.clip].callbacks.iter().position(|k| k.time == key).unwrap();
                     received.push((callback.time, track, index));
                 }

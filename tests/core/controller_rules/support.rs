@@ -2,12 +2,13 @@
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TrackId};
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
+use std::time::Duration;
 
 /// A clip with keys (time, name).
 pub fn clip(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &str)]) -> ClipTiming {
     let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
     for (time, key) in keys {
-        timing.add_callback(*time, *key, ron::Value::Unit);
+        timing.add_callback(*time, *key, ());
     }
     timing
 }
@@ -68,9 +69,14 @@ pub fn with_track(track: AnimationTrack) -> (AnimationController, TrackId) {
     (controller, id)
 }
 
-/// A track's position.
+/// Seconds as a span.
+pub fn secs(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// A track's unwrapped position.
 pub fn position(controller: &AnimationController, track: TrackId) -> f64 {
-    controller.track(track).unwrap().position()
+    controller.track(track).unwrap().unwrapped_position()
 }
 
 /// A track's weight.

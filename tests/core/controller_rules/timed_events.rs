@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, EventHandle, EventKind, TrackId, TransitionCurve,
+    AnimationController, AnimationTrack, EventHandle, EventKind, EventTarget, TimedEvent, TrackId, TransitionCurve,
 };
 use bevy_marionette::model::ClipTiming;
 
@@ -18,7 +18,7 @@ fn idle() -> (AnimationController, TrackId, Vec<ClipTiming>) {
 fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().weight = 0.0;
-    controller.key_track_weight(track, 1.0, 1.0, 4.0, EASE);
+    controller.events_mut().key_weight(track, 1.0, 1.0, secs(4.0), EASE);
     let mut weights = Vec::new();
     for _ in 0..6 {
         advance(&mut controller, &clips, 1.0);
@@ -30,7 +30,7 @@ fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
 #[test]
 fn rule_4_a_linear_weight_goes_from_the_value_found_at_the_start() {
     let (mut controller, track, clips) = idle();
-    controller.key_track_weight(track, 0.0, 1.0, 1.0, LINEAR);
+    controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR);
     controller.track_mut(track).unwrap().weight = 0.5;
     advance(&mut controller, &clips, 1.25);
     assert_eq!(weight(&controller, track), 0.375);
@@ -43,7 +43,7 @@ fn rule_4_speed_is_integrated_exactly() {
     for (transition, distance) in [(LINEAR, 1.5), (EASE, 1.5)] {
         let run = |steps: u32| {
             let (mut controller, track, clips) = idle();
-            controller.key_track_speed(track, 2.0, 0.0, 1.0, transition);
+            controller.events_mut().key_speed(track, 2.0, 0.0, secs(1.0), transition);
             (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
             assert_eq!(controller.track(track).unwrap().speed, 2.0);
             position(&controller, track)
@@ -58,7 +58,7 @@ fn rule_4_speed_is_integrated_exactly() {
 fn rule_4_an_ease_of_speed_covers_its_analytic_integral() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().speed = 0.0;
-    controller.key_track_speed(track, 1.0, 0.0, 2.0, EASE);
+    controller.events_mut().key_speed(track, 1.0, 0.0, secs(2.0), EASE);
     advance(&mut controller, &clips, 0.5);
     // ∫ 3t² − 2t³ from 0 to ¼, over two seconds.
     assert_close(position(&controller, track), 2.0 * (0.25_f64.powi(3) - 0.5 * 0.25_f64.powi(4)));
@@ -68,9 +68,9 @@ fn rule_4_an_ease_of_speed_covers_its_analytic_integral() {
 fn rule_4_one_second_is_240_times_its_240th() {
     let run = |steps: u32| {
         let (mut controller, track, clips) = idle();
-        controller.key_track_speed(track, 3.0, 0.3, 0.1, LINEAR);
-        controller.key_track_speed(track, -1.0, 0.6, 0.0, LINEAR);
-        controller.key_track_enable(track, false, 0.9);
+        controller.events_mut().key_speed(track, 3.0, 0.3, secs(0.1), LINEAR);
+        controller.events_mut().key_speed(track, -1.0, 0.6, secs(0.0), LINEAR);
+        controller.events_mut().key_enabled(track, false, 0.9);
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
         (controller.time(), position(&controller, track))
     };
@@ -83,19 +83,19 @@ fn rule_4_one_second_is_240_times_its_240th() {
 #[test]
 fn rule_4_no_duration_is_a_step_at_its_very_moment() {
     let (mut controller, track, clips) = idle();
-    controller.key_track_speed(track, 4.0, 0.5, 0.0, EASE);
+    controller.events_mut().key_speed(track, 4.0, 0.5, secs(0.0), EASE);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.track(track).unwrap().speed, 1.0);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(position(&controller, track), 0.5 + 4.0 * 0.25);
-    assert_eq!(controller.timed_events().count(), 0);
+    assert_eq!(controller.events().iter().count(), 0);
 }
 
 #[test]
 fn rule_4_a_position_event_seeks_and_fires_nothing() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step"));
-    controller.key_track_position(track, 3.75, 0.25);
+    controller.events_mut().key_position(track, 3.75, 0.25);
     assert_eq!(fired(&mut controller, &clips, 0.375), ["0"]);
     assert_eq!(position(&controller, track), 3.875);
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
@@ -105,8 +105,8 @@ fn rule_4_a_position_event_seeks_and_fires_nothing() {
 fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step").enabled(false));
-    controller.key_track_enable(track, true, 1.0);
-    controller.key_track_enable(track, false, 1.5);
+    controller.events_mut().key_enabled(track, true, 1.0);
+    controller.events_mut().key_enabled(track, false, 1.5);
     // The key passed at the very moment of the end still counts.
     assert_eq!(fired(&mut controller, &clips, 4.0), ["0", "half"]);
     assert_eq!(position(&controller, track), 0.5);
@@ -117,15 +117,16 @@ fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
 fn rule_4_the_priority_blend_has_events_of_its_own() {
     let (mut controller, track, clips) = idle();
     assert_eq!(controller.priority_blend(), 0.5);
-    let first = controller.key_priority_blend(1.0, 0.0, 1.0, LINEAR);
-    let second = controller.key_priority_blend(0.0, 2.0, 1.0, LINEAR);
-    controller.key_track_weight(track, 0.0, 5.0, 1.0, LINEAR);
-    assert_eq!(controller.next_priority_blend_event(None), Some(first));
-    assert_eq!(controller.next_priority_blend_event(Some(first)), Some(second));
+    let first = controller.events_mut().key_priority_blend(1.0, 0.0, secs(1.0), LINEAR).unwrap();
+    let second = controller.events_mut().key_priority_blend(0.0, 2.0, secs(1.0), LINEAR).unwrap();
+    controller.events_mut().key_weight(track, 0.0, 5.0, secs(1.0), LINEAR);
+    let blends = |event: &&TimedEvent| event.target() == EventTarget::PriorityBlend;
+    let upcoming: Vec<_> = controller.events().upcoming().filter(blends).map(TimedEvent::handle).collect();
+    assert_eq!(upcoming, [first, second]);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(controller.priority_blend(), 0.75);
-    assert_eq!(controller.current_priority_blend_event(), Some(first));
-    controller.unkey_priority_blends();
+    assert_eq!(controller.events().current(EventTarget::PriorityBlend).map(TimedEvent::handle), Some(first));
+    controller.events_mut().unkey_target(EventTarget::PriorityBlend);
     advance(&mut controller, &clips, 9.0);
     assert_eq!((controller.priority_blend(), weight(&controller, track)), (0.75, 0.0));
 }
@@ -133,60 +134,71 @@ fn rule_4_the_priority_blend_has_events_of_its_own() {
 #[test]
 fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
     let (mut controller, track, clips) = idle();
-    let handle = controller.key_track_weight(track, 0.0, 1.0, 1.0, LINEAR);
+    let handle = controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR).unwrap();
     let mut seen = Vec::new();
     for _ in 0..4 {
-        let event = controller.event(handle);
-        seen.push((controller.is_valid(handle), event.is_some_and(|event| event.is_running())));
+        let event = controller.events().get(handle);
+        seen.push((controller.events().contains(handle), event.is_some_and(|event| event.is_running())));
         advance(&mut controller, &clips, 0.75);
     }
     assert_eq!(seen, [(true, false), (true, false), (true, true), (false, false)]);
-    let other = controller.key_track_weight(track, 0.0, 1.0, 1.0, LINEAR);
+    let other = controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR).unwrap();
     assert_ne!(handle, other);
-    assert!(!controller.is_valid(handle) && !controller.is_valid(EventHandle::INVALID));
+    assert!(!controller.events().contains(handle) && controller.events().contains(other));
 }
 
 #[test]
 fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
     let (mut controller, track, clips) = idle();
     let other = controller.add_track(AnimationTrack::new("walk"));
-    let running = controller.key_track_weight(track, 0.0, 0.0, 2.0, LINEAR);
-    let waiting = controller.key_track_speed(track, 5.0, 3.0, 0.0, LINEAR);
-    let others = controller.key_track_speed(other, 5.0, 3.0, 0.0, LINEAR);
+    let running = controller.events_mut().key_weight(track, 0.0, 0.0, secs(2.0), LINEAR).unwrap();
+    let waiting = controller.events_mut().key_speed(track, 5.0, 3.0, secs(0.0), LINEAR).unwrap();
+    let others = controller.events_mut().key_speed(other, 5.0, 3.0, secs(0.0), LINEAR).unwrap();
     advance(&mut controller, &clips, 1.0);
-    assert!(controller.unkey(running) && !controller.unkey(running));
+    assert!(controller.events_mut().unkey(running) && !controller.events_mut().unkey(running));
     advance(&mut controller, &clips, 1.0);
     assert_eq!(weight(&controller, track), 0.5);
-    controller.unkey_track(track);
-    assert!(!controller.is_valid(waiting) && controller.is_valid(others));
+    controller.events_mut().unkey_track(track);
+    assert!(!controller.events().contains(waiting) && controller.events().contains(others));
     advance(&mut controller, &clips, 5.0);
     assert_eq!((controller.track(track).unwrap().speed, controller.track(other).unwrap().speed), (1.0, 5.0));
 }
 
 #[test]
-fn rule_4_the_current_and_the_next_event_can_be_asked_for() {
+fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
     let (mut controller, track, clips) = idle();
-    let third = controller.key_track_enable(track, false, 9.0);
-    let first = controller.key_track_speed(track, 2.0, 1.0, 2.0, LINEAR);
-    let second = controller.key_track_weight(track, 0.5, 4.0, 1.0, EASE);
-    assert_eq!(controller.next_event(track, None), Some(first));
+    let third = controller.events_mut().key_enabled(track, false, 9.0).unwrap();
+    let first = controller.events_mut().key_speed(track, 2.0, 1.0, secs(2.0), LINEAR).unwrap();
+    let second = controller.events_mut().key_weight(track, 0.5, 4.0, secs(1.0), EASE).unwrap();
+    let upcoming = |controller: &AnimationController| -> Vec<EventHandle> {
+        controller
+            .events()
+            .upcoming()
+            .filter(|event| event.track() == Some(track))
+            .map(|event| event.handle())
+            .collect()
+    };
+    let current = |controller: &AnimationController, kind| {
+        controller.events().current(EventTarget::Track(track, kind)).map(|event| event.handle())
+    };
+    assert_eq!(upcoming(&controller), [first, second, third]);
     advance(&mut controller, &clips, 2.0);
-    assert_eq!(controller.current_event(track, EventKind::Speed), Some(first));
-    assert_eq!(controller.current_event(track, EventKind::Weight), None);
-    assert_eq!(controller.next_event(track, None), Some(second));
-    assert_eq!(controller.next_event(track, Some(first)), Some(second));
-    assert_eq!(controller.next_event(track, Some(second)), Some(third));
-    assert_eq!(controller.next_event(track, Some(third)), None);
-    let event = controller.event(second).unwrap();
-    assert_eq!((event.kind(), event.track(), event.transition()), (EventKind::Weight, Some(track), EASE));
-    assert_eq!((event.value(), event.start(), event.duration()), (0.5, 4.0, 1.0));
+    assert_eq!(current(&controller, EventKind::Speed), Some(first));
+    assert_eq!(current(&controller, EventKind::Weight), None);
+    assert_eq!(upcoming(&controller), [second, third]);
+    let event = controller.events().get(second).unwrap();
+    assert_eq!(
+        (event.target(), event.track(), event.transition()),
+        (EventTarget::Track(track, EventKind::Weight), Some(track), EASE)
+    );
+    assert_eq!((event.value(), event.start(), event.duration()), (0.5, 4.0, secs(1.0)));
 }
 
 #[test]
 fn rule_4_a_start_in_the_past_begins_at_the_next_advance() {
     let (mut controller, track, clips) = idle();
     advance(&mut controller, &clips, 10.0);
-    controller.key_track_weight(track, 0.0, 2.0, 1.0, LINEAR);
+    controller.events_mut().key_weight(track, 0.0, 2.0, secs(1.0), LINEAR);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(weight(&controller, track), 0.75);
     advance(&mut controller, &clips, 0.75);
@@ -197,19 +209,19 @@ fn rule_4_a_start_in_the_past_begins_at_the_next_advance() {
 fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
     let (mut controller, track, clips) = idle();
     // Keyed in reverse order: it is the start that counts.
-    let late = controller.key_track_weight(track, 1.0, 1.0, 1.0, LINEAR);
-    let early = controller.key_track_weight(track, 0.0, 0.0, 2.0, LINEAR);
+    let late = controller.events_mut().key_weight(track, 1.0, 1.0, secs(1.0), LINEAR).unwrap();
+    let early = controller.events_mut().key_weight(track, 0.0, 0.0, secs(2.0), LINEAR).unwrap();
     advance(&mut controller, &clips, 1.0);
     assert_eq!(weight(&controller, track), 0.5);
-    assert!(!controller.is_valid(early) && controller.is_valid(late));
+    assert!(!controller.events().contains(early) && controller.events().contains(late));
     advance(&mut controller, &clips, 0.5);
     assert_eq!(weight(&controller, track), 0.75);
     advance(&mut controller, &clips, 5.0);
     assert_eq!(weight(&controller, track), 1.0);
     // In one advance over everything, the same.
     let (mut controller, track, clips) = idle();
-    controller.key_track_speed(track, 1.0, 1.0, 1.0, LINEAR);
-    controller.key_track_speed(track, 3.0, 0.0, 2.0, LINEAR);
+    controller.events_mut().key_speed(track, 1.0, 1.0, secs(1.0), LINEAR);
+    controller.events_mut().key_speed(track, 3.0, 0.0, secs(2.0), LINEAR);
     advance(&mut controller, &clips, 4.0);
     assert_close(position(&controller, track), 1.5 + 1.5 + 2.0);
 }
@@ -220,7 +232,7 @@ fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
         [clip("c", 10.0, bevy_marionette::model::PlaybackMode::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
     for (transition, steps) in [(LINEAR, 1), (LINEAR, 37), (EASE, 1), (EASE, 64)] {
         let (mut controller, track) = with_track(AnimationTrack::new("c"));
-        controller.key_track_speed(track, -1.0, 0.0, 2.0, transition);
+        controller.events_mut().key_speed(track, -1.0, 0.0, secs(2.0), transition);
         let mut names = Vec::new();
         for _ in 0..steps {
             names.extend(fired(&mut controller, &clips, 2.0 / f64::from(steps)));
@@ -240,7 +252,7 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
     use bevy_marionette::controller::PlaybackEvent::Callback;
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("run").weight(0.0));
-    controller.key_track_weight(track, 1.0, 0.0, 1.0, LINEAR);
+    controller.events_mut().key_weight(track, 1.0, 0.0, secs(1.0), LINEAR);
     let events = advance(&mut controller, &clips, 1.0);
     let weights: Vec<f32> =
         events.iter().filter_map(|e| if let Callback(c) = e { Some(c.weight) } else { None }).collect();
@@ -251,28 +263,28 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
 fn rule_4_events_for_no_track_or_with_no_number_are_refused() {
     let (mut controller, track, clips) = idle();
     let refused = [
-        controller.key_track_speed(TrackId::default(), 1.0, 0.0, 1.0, LINEAR),
-        controller.key_track_speed(track, f64::NAN, 0.0, 1.0, LINEAR),
-        controller.key_track_weight(track, 1.0, f64::INFINITY, 1.0, LINEAR),
-        controller.key_priority_blend(1.0, 0.0, f64::NAN, LINEAR),
+        controller.events_mut().key_speed(TrackId::default(), 1.0, 0.0, secs(1.0), LINEAR),
+        controller.events_mut().key_speed(track, f64::NAN, 0.0, secs(1.0), LINEAR),
+        controller.events_mut().key_weight(track, 1.0, f64::INFINITY, secs(1.0), LINEAR),
+        controller.events_mut().key_priority_blend(f32::NAN, 0.0, secs(1.0), LINEAR),
     ];
-    assert!(refused.iter().all(|handle| *handle == EventHandle::INVALID && !controller.is_valid(*handle)));
-    let gone = controller.key_track_weight(track, 0.5, 1.0, 1.0, LINEAR);
+    assert!(refused.iter().all(Option::is_none) && controller.events().is_empty());
+    let gone = controller.events_mut().key_weight(track, 0.5, 1.0, secs(1.0), LINEAR).unwrap();
     controller.remove_track(track);
-    assert!(!controller.is_valid(gone));
+    assert!(!controller.events().contains(gone));
     advance(&mut controller, &clips, 9.0);
 }
 
 #[test]
 fn rule_5_resetting_time_keeps_the_distance_of_events() {
     let (mut controller, track, clips) = idle();
-    let running = controller.key_track_weight(track, 0.0, 1.0, 2.0, LINEAR);
-    let waiting = controller.key_track_speed(track, 0.0, 4.0, 0.0, LINEAR);
+    let running = controller.events_mut().key_weight(track, 0.0, 1.0, secs(2.0), LINEAR).unwrap();
+    let waiting = controller.events_mut().key_speed(track, 0.0, 4.0, secs(0.0), LINEAR).unwrap();
     advance(&mut controller, &clips, 2.0);
     controller.reset_time();
     assert_eq!(controller.time(), 0.0);
-    assert_eq!(controller.event(running).unwrap().start(), -1.0);
-    assert_eq!(controller.event(waiting).unwrap().start(), 2.0);
+    assert_eq!(controller.events().get(running).unwrap().start(), -1.0);
+    assert_eq!(controller.events().get(waiting).unwrap().start(), 2.0);
     assert_eq!(position(&controller, track), 2.0);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(weight(&controller, track), 0.25);

@@ -1,0 +1,133 @@
+//! What an advance reports.
+
+use super::{AnimationName, CallbackId, TrackId};
+use crate::model::CallbackData;
+
+/// Something that happened during an advance. Events come in order of time, across all tracks.
+///
+/// `clip` is the clip's index in the [`Clips`](super::Clips) given to the advance; `time` is in seconds of
+/// [global time](super::AnimationController::time).
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[non_exhaustive]
+pub enum PlaybackEvent {
+    /// A track passed a callback key.
+    Callback(FiredCallback),
+    /// A track began its clip.
+    Started {
+        /// The track.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// When.
+        time: f64,
+    },
+    /// A looping clip began another round, or a ping-pong clip was back at its start.
+    Looped {
+        /// The track.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// When.
+        time: f64,
+    },
+    /// A clip that plays once reached its end, or its start in reverse.
+    Finished {
+        /// The track.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// When.
+        time: f64,
+    },
+    /// A cross-fade completed.
+    CrossFadeFinished {
+        /// The track that was faded in.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// When.
+        time: f64,
+    },
+    /// A track names a clip that does not exist. Reported once per name; the track waits for it to appear.
+    UnknownClip {
+        /// The track, or `None` for a name in the queue.
+        track: Option<TrackId>,
+        /// The name.
+        name: AnimationName,
+        /// When.
+        time: f64,
+    },
+    /// A track passed more callbacks in one advance than [the limit](super::AnimationController::callback_limit).
+    /// The first ones fired, the rest were dropped. Reported once per track.
+    TooManyCallbacks {
+        /// The track.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// The limit.
+        limit: usize,
+        /// When the first one was dropped.
+        time: f64,
+    },
+}
+
+impl PlaybackEvent {
+    /// Returns when it happened, in seconds of global time.
+    pub fn time(&self) -> f64 {
+        match self {
+            Self::Callback(FiredCallback { time, .. })
+            | Self::Started { time, .. }
+            | Self::Looped { time, .. }
+            | Self::Finished { time, .. }
+            | Self::CrossFadeFinished { time, .. }
+            | Self::UnknownClip { time, .. }
+            | Self::TooManyCallbacks { time, .. } => *time,
+        }
+    }
+
+    /// Returns the track it happened on.
+    pub fn track(&self) -> Option<TrackId> {
+        match self {
+            Self::Callback(FiredCallback { track, .. })
+            | Self::Started { track, .. }
+            | Self::Looped { track, .. }
+            | Self::Finished { track, .. }
+            | Self::CrossFadeFinished { track, .. }
+            | Self::TooManyCallbacks { track, .. } => Some(*track),
+            Self::UnknownClip { track, .. } => *track,
+        }
+    }
+}
+
+/// A callback key that a track passed.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct FiredCallback {
+    /// The track.
+    pub track: TrackId,
+    /// Its clip.
+    pub clip: usize,
+    /// Which key it is.
+    pub key: KeyRef,
+    /// The key's name.
+    pub name: AnimationName,
+    /// The key's data.
+    pub data: CallbackData,
+    /// The key's place in the clip, in seconds.
+    pub clip_time: f64,
+    /// When it was passed, in seconds of global time.
+    pub time: f64,
+    /// The track's weight at that moment; may be 0.
+    pub weight: f32,
+}
+
+/// A callback key, of a clip or of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum KeyRef {
+    /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
+    Clip(usize),
+    /// Added by [`AnimationController::add_callback`](super::AnimationController::add_callback).
+    Added(CallbackId),
+}
