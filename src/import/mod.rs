@@ -29,7 +29,7 @@ pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, assemble, open_clips, open_model, skeleton_of_anim};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
-use crate::format::Diagnostic;
+use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +94,12 @@ pub struct Imported {
 /// Figures about an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
+    /// Which exporter wrote the file; `None` for formats without dialects.
+    pub dialect: Option<Dialect>,
+    /// Vertices in the file, whether or not a part uses them.
+    pub vertices: usize,
+    /// Triangles in the file, whether or not a part uses them.
+    pub triangles: usize,
     /// Vertices by their number of influences in the file: `[0, 1, 2, 3, 4, more]`.
     pub influences: [usize; 6],
     /// Largest share of a vertex's weight lost by keeping four influences.

@@ -30,6 +30,7 @@ pub struct M3d {
 
 /// The exporters' habits that one parser tells apart by labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// Luna's Direct3D 12 book: materials with `Name`, `Fresnel0`, `Roughness`.
     #[default]

@@ -14,7 +14,7 @@ mod skin;
 pub use export::to_m3d;
 
 use super::{
-    Hand, ImportSettings, Imported, UpAxis,
+    Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
     reach::Reach,
     winding::{self, Facing},
@@ -54,7 +54,13 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
     let materials = materials::import(m3d);
     let mut imported = Imported { model: Model { skeleton, materials, ..Model::default() }, ..Imported::default() };
-    imported.report.right_handed = right_handed;
+    imported.report = ImportReport {
+        dialect: Some(m3d.dialect),
+        vertices: m3d.vertices.len(),
+        triangles: m3d.triangles.len(),
+        right_handed,
+        ..ImportReport::default()
+    };
     let skin = skin::Importer { file, m3d, basis: &basis, faces, joint_of_bone: &joint_of_bone };
     imported.model.parts = skin.run(&mut imported.model.materials, &mut imported.report, &mut warnings);
     imported.model.clips = clips::import(file, m3d, &basis, &joint_of_bone, &imported.model, &mut warnings);

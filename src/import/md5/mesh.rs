@@ -53,7 +53,12 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     let joints = Joints::new(mesh, &order);
 
     let mut warnings = Vec::new();
-    let mut report = ImportReport { right_handed, ..ImportReport::default() };
+    let mut report = ImportReport {
+        vertices: mesh.meshes.iter().map(|submesh| submesh.vertices.len()).sum(),
+        triangles: mesh.meshes.iter().map(|submesh| submesh.triangles.len()).sum(),
+        right_handed,
+        ..ImportReport::default()
+    };
     if let Some(warning) = joints.warning(file, mesh) {
         warnings.push(warning);
     }
