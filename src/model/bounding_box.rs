@@ -1,9 +1,10 @@
 //! Axis-aligned boxes.
 
 use glam::Vec3;
+use serde::Serialize;
 
 /// A box with sides along the axes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct BoundingBox {
     /// Smallest x, y and z.
     pub min: Vec3,

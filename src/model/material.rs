@@ -1,8 +1,10 @@
 //! How a part looks, before there are textures.
 
+use serde::Serialize;
+
 /// A material in the terms of a metallic–roughness renderer. Maps are file names as the model wrote
 /// them; finding them on disk is the concern of whoever loads them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Material {
     /// Name, unique within the model.
     pub name: String,

@@ -16,7 +16,7 @@ fn inspect_shows_what_is_in_a_model() {
         "lower.dds ✗ not found",
         "textures\\Upper.dds → ✓ textures/upper.DDS",
         "Sway   1 s",
-        "warning: no texture file beside the model for `lower.dds`",
+        "warning: texture not found: `lower.dds`",
     ] {
         assert!(run.stdout.contains(words), "{words}\n{}", run.stdout);
     }
@@ -27,7 +27,7 @@ fn inspect_fits_an_animation_to_the_model_named_with_it_and_shows_its_own_joints
     let folder = characters();
     let alone = marionette(&folder, &["inspect", "reach.md5anim"]).stdout;
     assert!(alone.contains("root (6)\n  └─ arm (6)\n     └─ hand (6)\n"), "{alone}");
-    assert!(alone.contains("0.3 s · 4 frames at 10/s · 3 joints, 3 moving"), "{alone}");
+    assert!(alone.contains("0.3 s · 4 frames at 10/s · 3 joints, 3 animated"), "{alone}");
     // Whatever the order, and with a model among the files that it does not fit.
     let both = marionette(&folder, &["inspect", "reach.md5anim", "bar.m3d", "arm.md5mesh"]).stdout;
     assert!(both.contains("clip reach of arm.md5mesh, which has 3 of its 3 joints"), "{both}");

@@ -157,10 +157,10 @@ fn pose_writes_to_standard_output_what_it_would_write_to_a_file() {
 fn pose_says_why_it_cannot() {
     let folder = characters();
     for (args, words) in [
-        (&["bar.m3d", "--time", "0", "--clip", "Run"][..], &["there is no clip `Run`", "`Sway`"][..]),
-        (&["gone.m3d", "--time", "0"], &["gone.m3d", "there is no such file"]),
+        (&["bar.m3d", "--time", "0", "--clip", "Run"][..], &["no such clip: `Run`", "`Sway`"][..]),
+        (&["gone.m3d", "--time", "0"], &["gone.m3d", "no such file"]),
         (&["reach.md5anim", "--time", "0"], &["holds a clip, not a model"]),
-        (&["arm.md5mesh", "gone.md5anim", "--time", "0"], &["gone.md5anim", "there is no such file"]),
+        (&["arm.md5mesh", "gone.md5anim", "--time", "0"], &["gone.md5anim", "no such file"]),
         (&["bar.m3d", "reach.md5anim", "--time", "0"], &["reach.md5anim", "joint"]),
         (&["broken/bad.md5mesh", "--time", "0"], &["bad.md5mesh:", "many"]),
     ] {
@@ -170,5 +170,5 @@ fn pose_says_why_it_cannot() {
         assert!(!folder.path().join("out.obj").exists(), "{args:?}");
     }
     let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0", "-o", "no/such/folder/out.obj"]);
-    assert!(run.code == Some(1) && run.stderr.contains("cannot write it"), "{}", run.stderr);
+    assert!(run.code == Some(1) && run.stderr.contains("cannot be written"), "{}", run.stderr);
 }

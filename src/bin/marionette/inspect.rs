@@ -1,26 +1,21 @@
-//! `marionette inspect`: what is in files.
+//! `marionette inspect`: shows the contents of files.
 
-use crate::{
-    Outcome, listing,
-    open::{ImportArgs, open_all},
-    report,
-    term::{self, Paint},
-};
+use crate::{Outcome, listing, open::open_all, options::ImportArgs, report, term};
 use clap::Args;
 use std::{io::Write, path::PathBuf};
 
-/// Shows what is in models, animations and character manifests
+/// Shows the contents of models, animations and character manifests
 ///
-/// Dialect and counts, parts, materials and the textures found for them, the joint tree, clips, how many
-/// joints move a vertex, and every warning. An .md5anim named together with models is fitted to the one it
-/// shares most joints with, and its clip is listed there; alone, its own joints are shown.
+/// Prints the dialect, counts, parts, materials with their textures, the joint tree, clips, how many joints
+/// influence each vertex, and all warnings. An .md5anim given together with models is fitted to the model
+/// with which it shares the most joints, and its clip is listed there; on its own, its joints are listed.
 #[derive(Args)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{}", report::SCHEMA), after_help = "See --help for examples and the JSON's fields.")]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}", report::SCHEMA), after_help = "See --help for examples and the JSON fields.")]
 pub struct Inspect {
     /// .m3d, .md5mesh, .md5anim and .character.ron files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Prints one JSON document instead
+    /// Print a JSON document instead
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -46,7 +41,7 @@ impl Inspect {
                 if at > 0 {
                     writeln!(out)?;
                 }
-                listing::write(&mut out, Paint::stdout(), file, report)?;
+                listing::write(&mut out, file, report)?;
             }
         }
         out.flush()?;

@@ -1,125 +1,116 @@
-//! A file's report as people read it.
+//! A file's report as text.
 
 use crate::{
     open::Opened,
     report::{AnimationReport, ClipReport, FileReport, MaterialReport, ModelReport},
-    term::{Paint, count, counted, decimal, left, length, printable, right, seconds, size},
+    term::{BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable, seconds, size},
     textures::TextureUse,
 };
-use bevy_marionette::import::FileKind;
+use bevy_marionette::{format::m3d::Dialect, import::FileKind};
 use std::io::{self, Write};
 
-/// Writes what there is to say about a file: its content, then its diagnostics.
-pub fn write(out: &mut impl Write, paint: Paint, file: &Opened, report: &FileReport) -> io::Result<()> {
-    let mut title = vec![paint.bold(&file.name)];
-    let dialect = report.model.as_ref().and_then(|model| model.dialect);
-    title.extend(file.kind.map(|kind| kind_of(kind, dialect)));
+/// Writes a file's contents and diagnostics.
+pub fn write(out: &mut impl Write, file: &Opened, report: &FileReport) -> io::Result<()> {
+    let mut title = vec![format!("{BOLD}{}{BOLD:#}", printable(&file.name))];
+    let dialect = report.model.as_ref().and_then(|model| model.import.dialect);
+    title.extend(file.kind.map(|kind| kind_of(kind, dialect).to_owned()));
     if file.bytes > 0 {
         title.push(size(file.bytes));
     }
     writeln!(out, "{}", title.join(" · "))?;
     if let Some(report) = &report.model {
-        write_model(out, paint, report)?;
+        write_model(out, report)?;
     }
     if let Some(report) = &report.animation {
-        write_animation(out, paint, report)?;
+        write_animation(out, report)?;
     }
     if !file.diagnostics.is_empty() {
         writeln!(out)?;
     }
-    for diagnostic in &file.diagnostics {
-        for line in paint.diagnostic(diagnostic).lines() {
-            writeln!(out, "  {line}")?;
-        }
+    for line in file.diagnostics.iter().map(diagnostic) {
+        writeln!(out, "  {}", line.replace('\n', "\n  "))?;
     }
     Ok(())
 }
 
-fn kind_of(kind: FileKind, dialect: Option<&str>) -> String {
-    let dialect = match dialect {
-        Some("dx12") => "Luna .m3d, Direct3D 12 book",
-        Some("dx11") => "Luna .m3d, Direct3D 11 book",
-        Some("dx10") => "Luna .m3d, Direct3D 10 era",
-        Some("imm") => "Luna .m3d, imm_engine",
-        Some(_) => "Luna .m3d, home-made exporter",
-        None if kind == FileKind::M3d => "Luna .m3d",
-        None => "MD5 mesh, version 10",
-    };
-    match kind {
-        FileKind::M3d | FileKind::Md5Mesh => dialect.to_owned(),
-        FileKind::Md5Anim => "MD5 animation, version 10".to_owned(),
-        FileKind::Manifest => "character manifest".to_owned(),
+fn kind_of(kind: FileKind, dialect: Option<Dialect>) -> &'static str {
+    match (kind, dialect) {
+        (FileKind::Manifest, _) => "character manifest",
+        (FileKind::Md5Mesh, _) => "MD5 mesh, version 10",
+        (FileKind::Md5Anim, _) => "MD5 animation, version 10",
+        (FileKind::M3d, Some(Dialect::Dx12)) => "Luna .m3d, Direct3D 12 book",
+        (FileKind::M3d, Some(Dialect::Dx11)) => "Luna .m3d, Direct3D 11 book",
+        (FileKind::M3d, Some(Dialect::Dx10)) => "Luna .m3d, Direct3D 10 era",
+        (FileKind::M3d, Some(Dialect::Imm)) => "Luna .m3d, imm_engine",
+        (FileKind::M3d, Some(Dialect::Other)) => "Luna .m3d, custom exporter",
+        (FileKind::M3d, None) => "Luna .m3d",
     }
 }
 
-fn write_model(out: &mut impl Write, paint: Paint, model: &ModelReport) -> io::Result<()> {
+fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     let totals = [
-        counted(model.vertices, "vertex"),
-        counted(model.triangles, "triangle"),
+        counted(model.import.vertices, "vertex"),
+        counted(model.import.triangles, "triangle"),
         counted(model.joints.len(), "joint"),
         counted(model.parts.len(), "part"),
         counted(model.materials.len(), "material"),
         counted(model.clips.len(), "clip"),
     ];
     writeln!(out, "  {}", totals.join(" · "))?;
-    let hand = if model.right_handed { "right-handed" } else { "left-handed" };
+    let hand = if model.import.right_handed { "right-handed" } else { "left-handed" };
     if let Some(bounds) = &model.bounds {
         let [x, y, z] = (bounds.max - bounds.min).to_array().map(length);
         let low = length(bounds.min.y);
         writeln!(out, "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}")?;
     }
-    if let Some(manifest) = &model.manifest {
-        writeln!(out, "  model {} at scale {}", printable(manifest.model), manifest.scale)?;
+    if let Some(manifest) = model.manifest {
+        writeln!(out, "  model {} at scale {}", printable(&manifest.model), manifest.scale)?;
     }
-    write_parts(out, paint, model)?;
+    write_parts(out, model)?;
     if !model.materials.is_empty() {
-        heading(out, paint, "Materials")?;
+        heading(out, "Materials", "")?;
         for material in &model.materials {
-            write_material(out, paint, material)?;
+            write_material(out, material)?;
         }
     }
     if !model.joints.is_empty() {
-        heading(out, paint, &format!("Joints {}", paint.dim("(vertices they move)")))?;
-        let parents: Vec<Option<usize>> = model.joints.iter().map(|joint| joint.parent).collect();
-        write_tree(out, paint, &parents, |at| {
-            let joint = &model.joints[at];
-            let moved = if joint.vertices == 0 { "–".to_owned() } else { count(joint.vertices) };
-            format!("{} {}", printable(joint.name), paint.dim(format!("({moved})")))
-        })?;
+        heading(out, "Joints", " (vertices influenced)")?;
+        let joints: Vec<_> = model.joints.iter().map(|joint| (joint.parent, joint.name, joint.vertices)).collect();
+        write_tree(out, &joints)?;
     }
     if !model.clips.is_empty() {
-        heading(out, paint, "Clips")?;
-        write_clips(out, paint, &model.clips, model.joints.len())?;
+        heading(out, "Clips", "")?;
+        write_clips(out, &model.clips, model.joints.len())?;
     }
-    write_influences(out, paint, model)?;
-    let Some(manifest) = &model.manifest else { return Ok(()) };
+    write_influences(out, model)?;
+    let Some(manifest) = model.manifest else { return Ok(()) };
     if !manifest.masks.is_empty() {
-        heading(out, paint, "Masks")?;
-        for (name, mask) in manifest.masks {
-            let falloff = if mask.falloff > 0 { format!(", rising over {}", mask.falloff) } else { String::new() };
+        heading(out, "Masks", "")?;
+        for (name, mask) in &manifest.masks {
+            let falloff = if mask.falloff > 0 { format!(", falloff {}", mask.falloff) } else { String::new() };
             writeln!(out, "  {}: from {}{falloff}", printable(name), printable(&mask.roots.join(", ")))?;
         }
     }
     if !manifest.sockets.is_empty() {
-        heading(out, paint, "Sockets")?;
-        for (name, socket) in manifest.sockets {
+        heading(out, "Sockets", "")?;
+        for (name, socket) in &manifest.sockets {
             writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
         }
     }
     Ok(())
 }
 
-fn heading(out: &mut impl Write, paint: Paint, text: &str) -> io::Result<()> {
-    writeln!(out, "\n  {}", paint.bold(text))
+fn heading(out: &mut impl Write, text: &str, note: &str) -> io::Result<()> {
+    writeln!(out, "\n  {BOLD}{text}{BOLD:#}{DIM}{note}{DIM:#}")
 }
 
-fn write_parts(out: &mut impl Write, paint: Paint, model: &ModelReport) -> io::Result<()> {
+fn write_parts(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     if model.parts.is_empty() {
         return Ok(());
     }
-    heading(out, paint, "Parts")?;
+    heading(out, "Parts", "")?;
     let rows = model.parts.iter().map(|part| {
-        let material = model.materials.get(part.material).map_or("", |material| material.name);
+        let material = model.materials.get(part.material).map_or("", |report| &report.material.name);
         let joints = if part.joints == 0 { "static".to_owned() } else { counted(part.joints, "joint") };
         [
             printable(part.name),
@@ -132,34 +123,33 @@ fn write_parts(out: &mut impl Write, paint: Paint, model: &ModelReport) -> io::R
     write_table(out, &rows.collect::<Vec<_>>(), [false, true, true, true, false])
 }
 
-fn write_material(out: &mut impl Write, paint: Paint, material: &MaterialReport) -> io::Result<()> {
+fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &MaterialReport) -> io::Result<()> {
     let mut traits = vec![format!("roughness {}", decimal(material.roughness.into(), 2))];
-    let [r, g, b, a] = material.base_color.map(|c| decimal(c.into(), 2));
+    let [r, g, b, a] = material.base_color.map(|channel| decimal(channel.into(), 2));
     if material.base_color != [1.0; 4] {
         let alpha = if a == "1" { String::new() } else { format!(" {a}") };
-        traits.push(format!("colour {r} {g} {b}{alpha}"));
+        traits.push(format!("color {r} {g} {b}{alpha}"));
     }
     traits.extend(material.alpha_cutoff.map(|cutoff| format!("cut out below alpha {}", decimal(cutoff.into(), 2))));
     if material.double_sided {
         traits.push("double-sided".to_owned());
     }
-    writeln!(out, "  {}  {}", printable(material.name), paint.dim(traits.join(", ")))?;
-    for TextureUse { role, written, found } in material.textures {
-        let role = left(&role.replace("base_color", "colour"), 9);
-        let mark = |found: &str| format!("{} {}", paint.green("✓"), printable(found));
+    writeln!(out, "  {}  {DIM}{}{DIM:#}", printable(&material.name), traits.join(", "))?;
+    for TextureUse { role, written, found } in *textures {
+        let mark = |found: &str| format!("{GREEN}✓{GREEN:#} {}", printable(found));
         let text = match (written, found) {
             (Some(written), Some(found)) if written == found => mark(found),
             (Some(written), Some(found)) => format!("{} → {}", printable(written), mark(found)),
-            (None, Some(found)) => format!("{} {}", mark(found), paint.dim("(by its name)")),
-            (Some(written), None) => format!("{} {}", printable(written), paint.yellow("✗ not found")),
+            (None, Some(found)) => format!("{} {DIM}(found by name){DIM:#}", mark(found)),
+            (Some(written), None) => format!("{} {YELLOW}✗ not found{YELLOW:#}", printable(written)),
             (None, None) => continue,
         };
-        writeln!(out, "    {}{text}", paint.dim(role))?;
+        writeln!(out, "    {DIM}{:<9}{DIM:#}{text}", role.replace("base_color", "color"))?;
     }
     Ok(())
 }
 
-fn write_clips(out: &mut impl Write, paint: Paint, clips: &[ClipReport], joints: usize) -> io::Result<()> {
+fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io::Result<()> {
     let rows = clips.iter().map(|clip| {
         let rate =
             if clip.frames > 1 { format!(" at {}/s", decimal(clip.frames_per_second, 2)) } else { String::new() };
@@ -168,12 +158,12 @@ fn write_clips(out: &mut impl Write, paint: Paint, clips: &[ClipReport], joints:
             rest.push("additive".to_owned());
         }
         if clip.joints < joints {
-            rest.push(format!("moves {} of {}", count(clip.joints), counted(joints, "joint")));
+            rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
         }
-        if let Some(quantised) = &clip.quantised {
-            rest.push(format!("quantised {:.1} : 1, off by up to {:.2e}", quantised.ratio, quantised.error));
+        if let Some(quantized) = &clip.quantised {
+            rest.push(format!("quantized {:.1} : 1, error up to {:.2e}", quantized.ratio, quantized.error));
         }
-        rest.extend(clip.file.map(|file| format!("from {file}")));
+        rest.extend(clip.file.map(|file| format!("from {}", printable(file))));
         [
             printable(clip.name),
             seconds(clip.seconds),
@@ -186,132 +176,109 @@ fn write_clips(out: &mut impl Write, paint: Paint, clips: &[ClipReport], joints:
     write_table(out, &rows.collect::<Vec<_>>(), [false, true, true, false, true, false])?;
     for (clip, key) in clips.iter().flat_map(|clip| clip.callbacks.iter().map(move |key| (clip, key))) {
         let data = if key.data == "()" { String::new() } else { format!(" {}", printable(&key.data)) };
-        let when = format!("{} at {}", printable(clip.name), seconds(key.time));
-        writeln!(out, "    {} {}{data}", paint.dim(format!("callback in {when}:")), printable(key.name))?;
+        let place = format!("callback in {} at {}:", printable(clip.name), seconds(key.time));
+        writeln!(out, "    {DIM}{place}{DIM:#} {}{data}", printable(key.name))?;
     }
     Ok(())
 }
 
-fn write_influences(out: &mut impl Write, paint: Paint, model: &ModelReport) -> io::Result<()> {
-    let total: usize = model.influences.iter().sum();
+fn write_influences(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
+    let import = model.import;
+    let total: usize = import.influences.iter().sum();
     if total == 0 || model.joints.is_empty() {
         return Ok(());
     }
-    heading(out, paint, "Joints per vertex")?;
+    heading(out, "Joints per vertex", "")?;
     const WIDEST: usize = 32;
-    let most = model.influences.iter().copied().max().unwrap_or(1);
-    for (label, number) in ["0", "1", "2", "3", "4", "more"].into_iter().zip(model.influences) {
+    let most = import.influences.iter().copied().max().unwrap_or(1);
+    let width = count(most).len();
+    for (label, number) in ["0", "1", "2", "3", "4", "more"].into_iter().zip(import.influences) {
         if number > 0 {
             let bar = "█".repeat((number * WIDEST).div_ceil(most));
             let share = decimal(number as f64 * 100.0 / total as f64, 1);
-            let number = right(&count(number), count(most).len());
-            writeln!(out, "  {} {number} {} {}", left(label, 4), paint.cyan(bar), paint.dim(format!("{share} %")))?;
+            writeln!(out, "  {label:<4} {:>width$} {CYAN}{bar}{CYAN:#} {DIM}{share}%{DIM:#}", count(number))?;
         }
     }
-    if model.influences[5] > 0 {
-        let dropped = percent(model.largest_weight_dropped);
-        writeln!(out, "  at most {dropped} of a vertex's weight lost by keeping four")?;
+    if import.influences[5] > 0 {
+        let dropped = percent(import.largest_weight_dropped);
+        writeln!(out, "  keeping four joints loses at most {dropped} of a vertex's weight")?;
     }
-    let share = percent(model.bind_residual_relative);
-    writeln!(out, "  bind residual {} ({share} of the model's size)", length(model.bind_residual))
+    let share = percent(import.bind_residual_relative);
+    writeln!(out, "  bind residual {} ({share} of the model's size)", length(import.bind_residual))
 }
 
-/// A share in percent; what is not nothing does not look like it.
+/// Formats a share as a percentage; a small one does not look like none.
 fn percent(share: f32) -> String {
     let percent = f64::from(share) * 100.0;
-    if percent > 0.0 && percent < 0.0001 { "under 0.0001 %".to_owned() } else { format!("{} %", decimal(percent, 4)) }
+    if percent > 0.0 && percent < 0.0001 { "under 0.0001%".to_owned() } else { format!("{}%", decimal(percent, 4)) }
 }
 
-fn write_animation(out: &mut impl Write, paint: Paint, animation: &AnimationReport) -> io::Result<()> {
+fn write_animation(out: &mut impl Write, animation: &AnimationReport) -> io::Result<()> {
+    let joints = counted(animation.joints.len(), "joint");
     let moving = animation.joints.iter().filter(|joint| joint.animated > 0).count();
-    writeln!(
-        out,
-        "  {} · {} at {}/s · {}, {} moving",
-        seconds(animation.seconds),
-        counted(animation.frames, "frame"),
-        decimal(animation.frames_per_second.into(), 2),
-        counted(animation.joints.len(), "joint"),
-        count(moving),
-    )?;
+    let (length, frames) = (seconds(animation.seconds), counted(animation.frames, "frame"));
+    let rate = decimal(animation.frames_per_second.into(), 2);
+    writeln!(out, "  {length} · {frames} at {rate}/s · {joints}, {} animated", count(moving))?;
     if let (Some(model), Some(shared), Some(clip)) = (animation.bound_to, animation.joints_shared, &animation.clip) {
-        let joints = animation.joints.len();
-        let bytes = size(clip.bytes as u64);
-        return writeln!(
-            out,
-            "  clip {} of {model}, which has {} of its {}; {bytes}",
-            printable(clip.name),
-            count(shared),
-            counted(joints, "joint")
-        );
+        let (clip, bytes) = (printable(clip.name), size(clip.bytes as u64));
+        let (model, shared) = (printable(model), count(shared));
+        return writeln!(out, "  clip {clip} of {model}, which has {shared} of its {joints}; {bytes}");
     }
-    heading(out, paint, &format!("Joints {}", paint.dim("(channels that move)")))?;
-    let parents: Vec<Option<usize>> = animation.joints.iter().map(|joint| joint.parent).collect();
-    write_tree(out, paint, &parents, |at| {
-        let joint = &animation.joints[at];
-        let moves = if joint.animated == 0 { "–".to_owned() } else { joint.animated.to_string() };
-        format!("{} {}", printable(joint.name), paint.dim(format!("({moves})")))
-    })
+    heading(out, "Joints", " (animated channels)")?;
+    let joints: Vec<_> =
+        animation.joints.iter().map(|joint| (joint.parent, joint.name, joint.animated as usize)).collect();
+    write_tree(out, &joints)
 }
 
-/// Rows of cells in columns as wide as need be; `numbers` says which columns are set to the right.
-fn write_table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], numbers: [bool; N]) -> io::Result<()> {
+/// Writes rows of cells in aligned columns. `right` selects the columns that are aligned right.
+fn write_table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], right: [bool; N]) -> io::Result<()> {
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(widest);
     for row in rows {
-        let cells: Vec<String> =
-            (0..N)
-                .filter(|&column| widths[column] > 0)
-                .map(|column| {
-                    if numbers[column] {
-                        right(&row[column], widths[column])
-                    } else {
-                        left(&row[column], widths[column])
-                    }
-                })
-                .collect();
-        writeln!(out, "  {}", cells.join("   ").trim_end())?;
+        let mut line = String::new();
+        for ((cell, width), right) in row.iter().zip(widths).zip(right).filter(|((_, width), _)| *width > 0) {
+            line += &if right { format!("  {cell:>width$} ") } else { format!("  {cell:<width$} ") };
+        }
+        writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
-/// Deeper than this, lines keep the indentation and say how deep they are: chains may be thousands long.
+/// Lines deeper than this keep their indentation and state their depth: chains can be thousands long.
 const DEEPEST: usize = 40;
 
-/// Draws a forest. Joints that hang from no root, which a file may have, come as roots of their own.
-fn write_tree(
-    out: &mut impl Write,
-    paint: Paint,
-    parents: &[Option<usize>],
-    label: impl Fn(usize) -> String,
-) -> io::Result<()> {
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
-    for (joint, parent) in parents.iter().enumerate() {
+/// Draws a tree of joints, each with its parent, name and a number. Joints in a ring, which no root
+/// reaches, are drawn as roots.
+fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, usize)]) -> io::Result<()> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); joints.len()];
+    for (joint, (parent, ..)) in joints.iter().enumerate() {
         if let Some(siblings) = parent.and_then(|parent| children.get_mut(parent)) {
             siblings.push(joint);
         }
     }
-    let roots = (0..parents.len()).filter(|&joint| parents[joint].is_none());
-    let mut drawn = vec![false; parents.len()];
-    // By hand, for a chain may be longer than the call stack: joint, depth, whether it is the last child.
+    let roots = (0..joints.len()).filter(|&joint| joints[joint].0.is_none());
+    let mut drawn = vec![false; joints.len()];
+    // Chains can be longer than the call stack, so this stack is explicit: joint, depth, whether it is the last child.
     let mut stack: Vec<(usize, usize, bool)> = Vec::new();
     let mut rails: Vec<bool> = Vec::new();
-    for root in roots.chain(0..parents.len()) {
+    for root in roots.chain(0..joints.len()) {
         stack.push((root, 0, true));
         while let Some((joint, depth, last)) = stack.pop() {
             if std::mem::replace(&mut drawn[joint], true) {
                 continue;
             }
             rails.truncate(depth.saturating_sub(1));
-            let mut lines: String =
-                rails.iter().take(DEEPEST).map(|&goes_on| if goes_on { "│  " } else { "   " }).collect();
+            let mut lines: String = rails.iter().take(DEEPEST).map(|&rail| if rail { "│  " } else { "   " }).collect();
             if depth > 0 {
                 lines += if last { "└─ " } else { "├─ " };
                 rails.push(!last);
             }
             if depth > DEEPEST {
-                lines += &format!("… {depth} deep: ");
+                lines += &format!("… depth {depth}: ");
             }
-            writeln!(out, "  {}{}", paint.dim(lines), label(joint))?;
+            let (_, name, number) = joints[joint];
+            let number = if number == 0 { "–".to_owned() } else { count(number) };
+            writeln!(out, "  {DIM}{lines}{DIM:#}{} {DIM}({number}){DIM:#}", printable(name))?;
             let below = &children[joint];
             stack.extend(below.iter().enumerate().rev().map(|(at, &child)| (child, depth + 1, at + 1 == below.len())));
         }
@@ -323,16 +290,29 @@ fn write_tree(
 mod tests {
     use super::*;
 
-    fn tree(parents: &[Option<usize>]) -> String {
+    fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        write_tree(&mut out, Paint::none(), parents, |joint| joint.to_string()).unwrap();
-        String::from_utf8(out).unwrap()
+        write(&mut out).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    fn tree(parents: &[Option<usize>]) -> String {
+        let joints: Vec<_> = parents.iter().map(|parent| (*parent, "j", 7)).collect();
+        text(|out| write_tree(out, &joints))
     }
 
     #[test]
     fn trees_have_rails_where_a_branch_goes_on() {
-        let drawn = tree(&[None, Some(0), Some(1), Some(0), Some(3), None]);
-        assert_eq!(drawn, "  0\n  ├─ 1\n  │  └─ 2\n  └─ 3\n     └─ 4\n  5\n");
+        let joints = [
+            (None, "0", 1),
+            (Some(0), "1", 0),
+            (Some(1), "2", 5),
+            (Some(0), "3", 5),
+            (Some(3), "4", 5),
+            (None, "5", 5),
+        ];
+        let drawn = text(|out| write_tree(out, &joints));
+        assert_eq!(drawn, "  0 (1)\n  ├─ 1 (–)\n  │  └─ 2 (5)\n  └─ 3 (5)\n     └─ 4 (5)\n  5 (5)\n");
     }
 
     #[test]
@@ -346,9 +326,7 @@ mod tests {
 
     #[test]
     fn tables_align() {
-        let mut out = Vec::new();
         let rows = [["a", "10", ""], ["long", "5", ""]].map(|row| row.map(str::to_owned));
-        write_table(&mut out, &rows, [false, true, false]).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "  a      10\n  long    5\n");
+        assert_eq!(text(|out| write_table(out, &rows, [false, true, false])), "  a      10\n  long    5\n");
     }
 }

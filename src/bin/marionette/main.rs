@@ -1,13 +1,16 @@
-//! `marionette`: a look into skinned characters from the command line.
+//! `marionette`: inspects, validates and poses skinned characters from the command line.
 //!
-//! A face on the crate's core rooms: no engine, no window, no GPU. One file per verb; what they share is
-//! in [`open`] (files → models), [`report`] (models → figures) and [`term`] (figures → eyes).
+//! It uses the crate's core only: no engine, no window, no GPU. Each command has a file; they share
+//! [`options`], [`read`] (paths → bytes), [`open`] (bytes → models), [`report`] (models → figures) and [`term`]
+//! (figures → text).
 
 mod inspect;
 mod listing;
 mod obj;
 mod open;
+mod options;
 mod pose;
+mod read;
 mod report;
 mod term;
 mod textures;
@@ -16,16 +19,17 @@ mod validate;
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Looks into skinned characters: Luna's .m3d, id's .md5mesh and .md5anim, and .character.ron manifests.
+/// Inspects, validates and poses skinned characters: Luna's .m3d, id's .md5mesh and .md5anim, and
+/// .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum Command {
     Inspect(inspect::Inspect),
     Validate(validate::Validate),
     Pose(pose::Pose),
@@ -37,23 +41,25 @@ Examples:
   marionette validate assets/
   marionette pose hero.md5mesh walk.md5anim --time 0.5 -o hero.obj
 
-Exit codes: 0 all is well (there may be warnings), 1 a file has errors or cannot be read or written,
-2 the command line is wrong.
+Exit codes: 0 success (there may be warnings), 1 a file has errors or cannot be read or written,
+2 invalid command line.
 
-Colour is used on terminals only; NO_COLOR turns it off.";
+Output is colored only on terminals; set NO_COLOR to turn color off.";
 
-/// Whether all is well; `Err` is trouble with writing the answer.
+/// Returns `Ok(false)` if a file has errors, and `Err` if the output could not be written.
 type Outcome = io::Result<bool>;
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().verb {
-        Verb::Inspect(verb) => verb.run(),
-        Verb::Validate(verb) => verb.run(),
-        Verb::Pose(verb) => verb.run(),
+    let outcome = match Cli::parse().command {
+        Command::Inspect(command) => command.run(),
+        Command::Validate(command) => command.run(),
+        Command::Pose(command) => command.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        // Whoever read the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             term::note(&format!("marionette: {error}"));
             ExitCode::FAILURE

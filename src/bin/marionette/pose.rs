@@ -1,10 +1,12 @@
-//! `marionette pose`: a model's vertices at a time of a clip, as the GPU moves them.
+//! `marionette pose`: writes a model's vertices at a time of a clip, as the GPU would move them.
 
 use crate::{
     Outcome,
     obj::Posed,
-    open::{self, ImportArgs, OpenModel, Opened},
-    term::{self, Paint, counted, seconds},
+    open::{self, OpenModel, Opened},
+    options::ImportArgs,
+    read,
+    term::{self, complain, counted, seconds},
 };
 use bevy_marionette::{
     controller::BlendMode,
@@ -15,34 +17,34 @@ use bevy_marionette::{
 };
 use clap::Args;
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
-/// Writes a model's vertices at a time of a clip, as the GPU would see them, to an OBJ file
+/// Writes a model's vertices at a time of a clip to an OBJ file
 ///
-/// The skin is moved by the engine's own palettes in single precision, with at most four joints per
-/// vertex, and written in Bevy's axes: right-handed, Y up, forward -Z.
+/// The skin is moved by the engine's own palettes, in single precision and with at most four joints per
+/// vertex, and written in Bevy's axes: right-handed, Y up, -Z forward.
 #[derive(Args)]
-#[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and what the OBJ holds.")]
+#[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and the layout of the OBJ.")]
 pub struct Pose {
     /// .m3d, .md5mesh or .character.ron
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Files with clips for it: .md5anim, or models with clips
+    /// Files with clips for the model: .md5anim, or models with clips
     #[arg(value_name = "ANIM")]
     anims: Vec<PathBuf>,
-    /// The clip [default: the first of the first ANIM, or the model's first, or else the bind pose]
+    /// Clip to pose with [default: the first of the first ANIM, else the model's first, else the bind pose]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Poses by no clip: the joints as the model has them at rest
+    /// Use the model's rest pose instead of a clip
     #[arg(long, conflicts_with = "clip")]
     bind: bool,
-    /// Seconds into the clip; before its start or after its end it repeats or holds, as it is played
+    /// Seconds into the clip; outside the clip, it repeats or holds as it would when played
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, required_unless_present = "bind", value_parser = finite)]
     time: Option<f64>,
-    /// The OBJ file to write; - is standard output
+    /// OBJ file to write; - for standard output
     #[arg(short, long, value_name = "FILE", value_parser = output)]
     output: Output,
     #[command(flatten)]
@@ -55,10 +57,10 @@ Examples:
   marionette pose knight.md5mesh walk.md5anim run.md5anim --clip run --time 0.25 -o run.obj
   marionette pose knight.md5mesh --bind -o - | less
 
-The OBJ holds one `v` for each vertex of the file, in the file's order, counted through all subsets or
-submeshes; then as many `vn` and `vt`, then the `f` of each part, with one index for all three. A vertex
-that is in no part of the model stands at 0 0 0 and is in no face. `vt` counts from below, as OBJ has it.
-What was done is said on standard error.";
+The OBJ holds one `v` for each vertex in the file, in file order and across all subsets or submeshes, then
+the same number of `vn` and `vt`, then the faces `f` of each part, with one index for all three. A vertex
+that no part uses is written as 0 0 0 and has no face. `vt` counts from the bottom, as OBJ requires.
+A summary is printed on standard error.";
 
 #[derive(Clone, Debug)]
 enum Output {
@@ -73,13 +75,13 @@ fn finite(text: &str) -> Result<f64, String> {
 fn output(text: &str) -> Result<Output, String> {
     match text {
         "-" => Ok(Output::Stdout),
-        // A slip of the hand must not cost a model.
-        name if FileKind::of_name(name).is_some() => Err("the output is an OBJ file, call it so".to_owned()),
+        // A typo must not cost a model.
+        name if FileKind::of_name(name).is_some() => Err("expected the name of an OBJ file".to_owned()),
         name => Ok(Output::File(name.into())),
     }
 }
 
-/// A clip and where it is from.
+/// A clip and the file it is from.
 struct Named {
     file: String,
     clip: SkeletalClip,
@@ -100,98 +102,110 @@ impl Pose {
                 return Ok(false);
             }
         };
-
-        let time = self.time.unwrap_or(0.0);
-        let (what, layers) = match &clip {
-            Some(Named { file, clip }) => {
-                let length = clip.timing.duration;
-                // The very end is the last frame here, though a loop is at its start again by then.
-                let at = if (0.0..=length).contains(&time) { time } else { clip.timing.periodic(time) };
-                let from = if *file == opened.name { String::new() } else { format!(" of {file}") };
-                let asked = if at == time { String::new() } else { format!(" (for {})", seconds(time)) };
-                let what =
-                    format!("clip `{}`{from} at {} of {}{asked}", clip.timing.name, seconds(at), seconds(length));
-                let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-                (what, vec![ClipLayer { mode, ..ClipLayer::new(clip, at) }])
-            }
-            None if self.bind => ("bind pose".to_owned(), Vec::new()),
-            None => ("bind pose, for there is no clip".to_owned(), Vec::new()),
-        };
+        let (what, layers) = self.layers(&opened, clip.as_ref());
         let mut pose = Scratch::default();
         Evaluate::new(&model.model.skeleton, &layers).run(&mut pose);
-        let posed = Posed::new(&model.model, model.vertices, pose.model());
+        let posed = Posed::new(&model.model, model.report.vertices, pose.model());
 
         let title = format!("{}: {what}", opened.name);
         let target = match &self.output {
-            Output::Stdout => "standard output".to_owned(),
-            Output::File(path) => path.display().to_string(),
+            Output::Stdout => {
+                let mut out = term::out();
+                posed.write(&mut out, &model.model, &title)?;
+                out.flush()?;
+                "standard output".to_owned()
+            }
+            Output::File(path) => {
+                let inputs = model.files.iter().chain(&self.anims);
+                if let Err(message) = write(path, inputs, |out| posed.write(out, &model.model, &title)) {
+                    complain(&[Diagnostic::error(&path.to_string_lossy(), message)]);
+                    return Ok(false);
+                }
+                path.display().to_string()
+            }
         };
-        if let Err(error) = write(&self.output, &model.model, &posed, &title) {
-            complain(&[Diagnostic::error(&target, format!("cannot write it: {}", open::reason(&error)))]);
-            return Ok(false);
-        }
         term::note(&title);
-        let loose = posed.loose();
-        if loose > 0 {
-            term::note(&format!("  {} in no part, written as 0 0 0", counted(loose, "vertex")));
+        if posed.unused() > 0 {
+            term::note(&format!("  {} in no part, written as 0 0 0", counted(posed.unused(), "vertex")));
         }
         term::note(&format!("  {} → {target}", counted(posed.len(), "vertex")));
         Ok(true)
     }
 
-    /// The clip to pose by, and warnings about the files it was looked for in.
+    /// Chooses the clip. Also returns the warnings of the files it was looked for in.
     fn choose(&self, opened: &Opened, model: &OpenModel) -> Result<(Option<Named>, Vec<Diagnostic>), FormatError> {
         let mut warnings = Vec::new();
         let mut clips = Vec::new();
         for path in &self.anims {
             let file = path.to_string_lossy().into_owned();
-            let source = open::read(path)?;
+            let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
             let (found, more) = open_clips(&file, &open::stem(path), &source, &model.model.skeleton, &model.settings)?;
             warnings.extend(more);
             clips.extend(found.into_iter().map(|clip| Named { file: file.clone(), clip }));
         }
-        clips.extend(model.model.clips.iter().map(|clip| Named { file: opened.name.clone(), clip: clip.clone() }));
         if self.bind {
             return Ok((None, warnings));
         }
+        clips.extend(model.model.clips.iter().map(|clip| Named { file: opened.name.clone(), clip: clip.clone() }));
         let names: Vec<String> = clips.iter().map(|named| format!("`{}`", named.clip.timing.name)).collect();
+        let names = names.join(", ");
         let Some(wanted) = &self.clip else {
-            if let [first, _, ..] = &names[..] {
-                term::note(&format!("no --clip named: {first} is the first of {}", names.join(", ")));
+            if let [first, _, ..] = &clips[..] {
+                term::note(&format!("using clip `{}`; choose another with --clip: {names}", first.clip.timing.name));
             }
             return Ok((clips.into_iter().next(), warnings));
         };
         match clips.into_iter().find(|named| *named.clip.timing.name == **wanted) {
             Some(named) => Ok((Some(named), warnings)),
             None => {
-                let has = if names.is_empty() { "there are no clips".to_owned() } else { names.join(", ") };
-                let error = Diagnostic::error(&opened.name, format!("there is no clip `{wanted}`"));
-                let mut diagnostics = warnings;
-                diagnostics.push(error.with_hint(if names.is_empty() { has } else { format!("there are {has}") }));
-                Err(FormatError { diagnostics })
+                let error = Diagnostic::error(&opened.name, format!("no such clip: `{wanted}`"));
+                let hint =
+                    if names.is_empty() { "there are no clips".to_owned() } else { format!("available: {names}") };
+                warnings.push(error.with_hint(hint));
+                Err(FormatError { diagnostics: warnings })
             }
         }
     }
-}
 
-fn complain(diagnostics: &[Diagnostic]) {
-    let paint = Paint::stderr();
-    for diagnostic in diagnostics {
-        term::note(&paint.diagnostic(diagnostic));
+    /// Returns the layers that make the pose, and a description of it.
+    fn layers<'a>(&self, opened: &Opened, clip: Option<&'a Named>) -> (String, Vec<ClipLayer<'a>>) {
+        let Some(Named { file, clip }) = clip else {
+            let why = if self.bind { "" } else { " (there are no clips)" };
+            return (format!("bind pose{why}"), Vec::new());
+        };
+        let (time, length) = (self.time.unwrap_or(0.0), clip.timing.duration);
+        // At its very end, a loop is shown in its last frame, though it has started over by then.
+        let at = if (0.0..=length).contains(&time) { time } else { clip.timing.periodic(time) };
+        let from = if *file == opened.name { String::new() } else { format!(" of {file}") };
+        let asked = if at == time { String::new() } else { format!(" (for {})", seconds(time)) };
+        let what = format!("clip `{}`{from} at {} of {}{asked}", clip.timing.name, seconds(at), seconds(length));
+        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
+        (what, vec![ClipLayer { mode, ..ClipLayer::new(clip, at) }])
     }
 }
 
-fn write(output: &Output, model: &bevy_marionette::model::Model, posed: &Posed, title: &str) -> io::Result<()> {
-    match output {
-        Output::Stdout => {
-            let mut out = term::out();
-            posed.write(&mut out, model, title)?;
-            out.flush()
-        }
-        Output::File(path) => {
-            let mut out = BufWriter::with_capacity(1 << 16, File::create(path as &Path)?);
-            posed.write(&mut out, model, title)?;
-            out.flush()
-        }
+/// Writes a file that is none of `inputs`, whatever links lead there.
+fn write<'a>(
+    path: &Path,
+    mut inputs: impl Iterator<Item = &'a PathBuf>,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), String> {
+    if let Some(input) = inputs.find(|input| is_same_file(path, input)) {
+        return Err(format!("would overwrite the input `{}`", input.display()));
     }
+    let write = || {
+        let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+        content(&mut out)?;
+        out.flush()
+    };
+    write().map_err(|error| format!("cannot be written: {}", read::reason(&error)))
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
+        use std::os::unix::fs::MetadataExt;
+        return (a.dev(), a.ino()) == (b.dev(), b.ino());
+    }
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }

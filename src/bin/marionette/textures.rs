@@ -1,4 +1,4 @@
-//! Which texture files a model's materials find beside it.
+//! Finds the texture files of a model's materials.
 
 use bevy_marionette::{
     format::Diagnostic,
@@ -8,39 +8,37 @@ use bevy_marionette::{
 use serde::Serialize;
 use std::{fs, path::Path};
 
-/// A map that a material names, and the file that answers to it.
+/// A texture of a material, and its file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TextureUse {
     /// `base_color`, `normal` or `specular`.
     pub role: &'static str,
-    /// As the file has it; `None` for a normal map found by its likeness to the base colour map's name.
+    /// The name in the model; `None` if the file was found by the name of the base color map.
     pub written: Option<String>,
     /// The file, relative to the model's folder and with forward slashes.
     pub found: Option<String>,
 }
 
-/// Per material, the maps it names or that lie beside them.
+/// Returns the textures of each material.
 pub fn resolve(materials: &[Material], folder: &Path) -> Vec<Vec<TextureUse>> {
     let files = TextureFiles::new(files_below(folder));
     materials.iter().map(|material| maps(material, &files)).collect()
 }
 
-/// The warning that names the maps that were not found. Specular maps are not drawn and not missed.
+/// Returns a warning that lists the textures that were not found, except specular maps, which are not drawn.
 pub fn missing(file: &str, textures: &[Vec<TextureUse>]) -> Option<Diagnostic> {
-    let lost = textures.iter().flatten().filter(|map| map.found.is_none() && map.role != "specular");
-    let mut names: Vec<String> = lost.filter_map(|map| Some(format!("`{}`", map.written.as_ref()?))).collect();
+    let missing = textures.iter().flatten().filter(|map| map.found.is_none() && map.role != "specular");
+    let mut names: Vec<String> = missing.filter_map(|map| Some(format!("`{}`", map.written.as_ref()?))).collect();
     names.sort();
     names.dedup();
-    const FEW: usize = 6;
-    let more = names.len().saturating_sub(FEW);
-    names.truncate(FEW);
+    const SHOWN: usize = 6;
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
     if more > 0 {
         names.push(format!("{more} more"));
     }
-    (!names.is_empty()).then(|| {
-        let message = format!("no texture file beside the model for {}; drawn plain", names.join(", "));
-        Diagnostic::warning(file, message)
-    })
+    let message = || format!("texture not found: {}", names.join(", "));
+    (!names.is_empty()).then(|| Diagnostic::warning(file, message()).with_hint("textures belong beside the model"))
 }
 
 fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
@@ -52,7 +50,7 @@ fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
     ]
     .into_iter()
     .map(|(role, written, found, map)| {
-        // `<default>` and its like mean no file.
+        // Names such as `<default>` stand for no file.
         let written = written.clone().filter(|name| !texture_candidates(name, map).is_empty());
         TextureUse { role, written, found }
     })
@@ -60,35 +58,29 @@ fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
     .collect()
 }
 
-/// The files in a folder and in its folders one level down, relative to it: where textures are looked for.
+/// Lists the files in a folder and in its direct subfolders, relative to it.
 fn files_below(folder: &Path) -> Vec<String> {
     // A model in a home folder must not list the whole disk.
     const MOST: usize = 4096;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut files = Vec::new();
-    let mut folders = Vec::new();
-    let mut list = |folder: &Path, prefix: &str, folders: Option<&mut Vec<String>>| {
-        let mut folders = folders;
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if files.len() >= MOST {
-                return;
-            }
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            match (entry.file_type().is_ok_and(|kind| kind.is_dir()), &mut folders) {
-                (true, Some(folders)) => folders.push(name),
-                (true, None) => {}
-                (false, _) => files.push(name),
-            }
-        }
+    let list = |folder: &Path| {
+        let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST).collect();
+        // The system lists files in any order.
+        entries.sort_by_key(fs::DirEntry::file_name);
+        entries.into_iter().map(|entry| {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            (entry.file_name().to_string_lossy().into_owned(), is_folder)
+        })
     };
-    list(folder, "", Some(&mut folders));
-    folders.sort_unstable();
-    for below in folders {
-        list(&folder.join(&below), &format!("{below}/"), None);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let (folders, mut files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
+    for (below, _) in folders {
+        let inside = list(&folder.join(&below)).filter(|(_, is_folder)| !is_folder);
+        files.extend(inside.map(|(name, _)| (format!("{below}/{name}"), false)));
+        if files.len() >= MOST {
+            break;
+        }
     }
-    // The system lists files in any order; answers should not depend on it.
-    files.sort_unstable();
-    files
+    files.into_iter().map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! `marionette validate`: what is wrong with files.
+//! `marionette validate`: lists everything that is wrong with files.
 
 use crate::{
     Outcome,
-    open::{ImportArgs, Opened, Rig, is_animation, open_animation, open_model},
+    open::{Opened, Rig, is_animation, open_animation, open_model},
+    options::ImportArgs,
+    read,
     report::{self, DiagnosticReport},
-    term::{self, Paint, count, counted},
+    term::{self, GREEN, RED, YELLOW, count, counted, printable},
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
@@ -18,22 +20,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Lists everything that is wrong with files, as a compiler would
+/// Lists everything that is wrong with files, compiler-style
 ///
-/// Each file is read and imported as a game would do it, and every finding is printed with its place.
-/// Directories are searched for files whose names marionette knows, all the way down. An .md5anim is
-/// checked against the model it shares most joints with: among the files named, or, for one found in a
-/// directory, those beside it.
+/// Each file is read and imported as in a game, and each problem is reported with its file, line and column.
+/// Directories are searched recursively for model, animation and manifest files. An .md5anim is checked
+/// against the model with which it shares the most joints: one of the files given or, if it was found in a
+/// directory, one in the same directory.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Validate {
     /// Files and directories
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Counts warnings as errors
+    /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
-    /// Prints one JSON document instead: {files: [{file, ok, diagnostics}], errors, warnings}
+    /// Print a JSON document instead: {files: [{file, ok, diagnostics}], errors, warnings}
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -46,9 +48,9 @@ Examples:
   marionette validate knight.md5mesh *.md5anim
   marionette validate --deny-warnings assets/
 
-Exit codes: 0 no errors (warnings alone are fine), 1 errors, 2 the command line is wrong.";
+Exit codes: 0 no errors (there may be warnings), 1 errors, 2 invalid command line.";
 
-/// What was found about one file.
+/// The diagnostics of a file.
 struct Finding {
     name: String,
     diagnostics: Vec<Diagnostic>,
@@ -91,21 +93,21 @@ impl Validate {
             serde_json::to_writer_pretty(&mut out, &Summary { files: files.collect(), errors, warnings })?;
             writeln!(out)?;
         } else {
-            write_text(&mut out, Paint::stdout(), &findings, errors, warnings)?;
+            write_text(&mut out, &findings, errors, warnings)?;
         }
         out.flush()?;
         Ok(errors == 0 && !(self.deny_warnings && warnings > 0))
     }
 }
 
-/// A file to look at.
+/// A file to validate.
 struct Listed {
     path: PathBuf,
-    /// Whether the user named it, or a directory above it.
+    /// `true` if the user named the file, `false` if it was found in a directory.
     named: bool,
 }
 
-/// The files named and those in the directories named, and what went wrong on the way.
+/// Lists the files given and those in directories given. The second list holds directories with problems.
 fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
     let (mut files, mut lost) = (Vec::new(), Vec::new());
     for path in paths {
@@ -120,7 +122,7 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
         });
         if files.len() == before {
             let name = path.to_string_lossy().into_owned();
-            let warning = Diagnostic::warning(&name, "no .m3d, .md5mesh, .md5anim or .character.ron file in here");
+            let warning = Diagnostic::warning(&name, "no .m3d, .md5mesh, .md5anim or .character.ron files found");
             lost.push(Finding { name, diagnostics: vec![warning] });
         }
     }
@@ -129,11 +131,11 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
 
 fn unreadable(folder: &Path, error: &io::Error) -> Finding {
     let name = folder.to_string_lossy().into_owned();
-    let message = format!("cannot list it: {}", crate::open::reason(error));
+    let message = format!("cannot be listed: {}", read::reason(error));
     Finding { diagnostics: vec![Diagnostic::error(&name, message)], name }
 }
 
-/// Every file below `folder` whose name is known, in order of path. Links to directories are not followed.
+/// Finds every file below `folder` with a known name, in order of path. Links to directories are not followed.
 fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Error)>)) {
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -148,7 +150,7 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
         entries.sort_by_key(fs::DirEntry::file_name);
         let (below, files): (Vec<_>, Vec<_>) =
             entries.iter().partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        // Taken from the back, so the first comes last.
+        // They are taken from the back, so the first comes last.
         folders.extend(below.iter().rev().map(|entry| entry.path()));
         for path in files.iter().map(|entry| entry.path()) {
             if FileKind::of_name(&path.to_string_lossy()).is_some() {
@@ -158,7 +160,7 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
     }
 }
 
-/// Opens every file, models first; of each only what was found is kept, and what animations need.
+/// Opens every file, models first, and keeps only diagnostics and rigs.
 fn examine(files: &[Listed], import: &ImportArgs) -> Vec<Finding> {
     let mut findings: Vec<Option<Finding>> = files.iter().map(|_| None).collect();
     let mut rigs: Vec<Rig> = Vec::new();
@@ -169,7 +171,7 @@ fn examine(files: &[Listed], import: &ImportArgs) -> Vec<Finding> {
     }
     for (slot, file) in findings.iter_mut().zip(files).filter(|(_, file)| is_animation(&file.path)) {
         let beside: Vec<&Rig> = rigs.iter().filter(|rig| file.named || rig.is_beside(&file.path)).collect();
-        *slot = Some(finding(open_animation(&file.path, &beside, file.named, import.limits())));
+        *slot = Some(finding(open_animation(&file.path, &beside, file.named, &import.limits())));
     }
     findings.into_iter().flatten().collect()
 }
@@ -178,36 +180,27 @@ fn finding(opened: Opened) -> Finding {
     Finding { name: opened.name, diagnostics: opened.diagnostics }
 }
 
-fn write_text(
-    out: &mut impl Write,
-    paint: Paint,
-    findings: &[Finding],
-    errors: usize,
-    warnings: usize,
-) -> io::Result<()> {
+fn write_text(out: &mut impl Write, findings: &[Finding], errors: usize, warnings: usize) -> io::Result<()> {
     for Finding { name, diagnostics } in findings {
         if diagnostics.is_empty() {
-            writeln!(out, "{name}: {}", paint.green("ok"))?;
+            writeln!(out, "{}: {GREEN}ok{GREEN:#}", printable(name))?;
         }
         for diagnostic in diagnostics {
-            writeln!(out, "{}", paint.diagnostic(diagnostic))?;
+            writeln!(out, "{}", term::diagnostic(diagnostic))?;
         }
     }
-    let with_errors = findings.iter().filter(|f| f.count(Severity::Error) > 0).count();
+    let failed = findings.iter().filter(|f| f.count(Severity::Error) > 0).count();
     let clean = findings.iter().filter(|f| f.diagnostics.is_empty()).count();
-    let mut groups = vec![(paint.green(format!("{} ok", count(clean))), clean)];
-    let with_warnings = findings.len() - with_errors - clean;
-    groups.push((format!("{} usable with warnings", count(with_warnings)), with_warnings));
-    groups.push((format!("{} unusable", count(with_errors)), with_errors));
-    groups.retain(|(_, number)| *number > 0);
-    let groups: Vec<String> = groups.into_iter().map(|(text, _)| text).collect();
-    let mut totals = Vec::new();
-    if errors > 0 {
-        totals.push(paint.red(counted(errors, "error")));
-    }
-    if warnings > 0 {
-        totals.push(paint.yellow(counted(warnings, "warning")));
-    }
-    let totals = if totals.is_empty() { String::new() } else { format!(" ({})", totals.join(", ")) };
-    writeln!(out, "\n{}: {}{totals}", counted(findings.len(), "file"), groups.join(", "))
+    let mut groups = vec![(clean, format!("{GREEN}{} ok{GREEN:#}", count(clean)))];
+    let warned = findings.len() - failed - clean;
+    groups.push((warned, format!("{} usable with warnings", count(warned))));
+    groups.push((failed, format!("{} unusable", count(failed))));
+    let mut totals = vec![(errors, format!("{RED}{}{RED:#}", counted(errors, "error")))];
+    totals.push((warnings, format!("{YELLOW}{}{YELLOW:#}", counted(warnings, "warning"))));
+    let [groups, totals] = [groups, totals].map(|list| {
+        let list: Vec<String> = list.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect();
+        list.join(", ")
+    });
+    let totals = if totals.is_empty() { totals } else { format!(" ({totals})") };
+    writeln!(out, "\n{}: {groups}{totals}", counted(findings.len(), "file"))
 }

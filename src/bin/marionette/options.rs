@@ -1,0 +1,83 @@
+//! Options that control how files are imported.
+
+use bevy_marionette::import::{Hand, ImportSettings, Limits, UpAxis};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+
+/// Overrides for what files and manifests say about themselves.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Import")]
+pub struct ImportArgs {
+    /// Factor for all lengths, such as 0.0254 for a model in inches [default: 1, or the manifest's]
+    #[arg(long, value_name = "FACTOR", value_parser = positive)]
+    scale: Option<f32>,
+    /// Handedness of the file [default: auto, or the manifest's]
+    ///
+    /// `left` is Direct3D's convention and negates z. `auto` compares winding and normals for .m3d; MD5 is
+    /// right-handed.
+    #[arg(long, value_parser = hand())]
+    hand: Option<Hand>,
+    /// Up axis of the file [default: auto, or the manifest's]
+    ///
+    /// `z` has +X forward: (x, y, z) becomes (-y, z, -x). `auto` is y for .m3d and z for MD5.
+    #[arg(long, value_parser = up())]
+    up: Option<UpAxis>,
+    /// Upper limit on the contents of a file, such as joints=256; can be repeated
+    ///
+    /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), clips, clip_seconds,
+    /// clip_bytes (in memory).
+    #[arg(long = "limit", value_name = "NAME=MAX", value_parser = limit)]
+    limits: Vec<(&'static str, u64)>,
+}
+
+impl ImportArgs {
+    /// Returns the default limits with the overrides applied.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for &(name, most) in &self.limits {
+            limits.set(name, most);
+        }
+        limits
+    }
+
+    /// Returns `base` with the overrides applied.
+    pub fn over(&self, base: ImportSettings) -> ImportSettings {
+        ImportSettings {
+            scale: self.scale.unwrap_or(base.scale),
+            hand: self.hand.unwrap_or(base.hand),
+            up: self.up.unwrap_or(base.up),
+            limits: self.limits(),
+        }
+    }
+}
+
+fn positive(text: &str) -> Result<f32, String> {
+    let factor = text.parse::<f32>().ok().filter(|factor| factor.is_finite() && *factor > 0.0);
+    factor.ok_or_else(|| "expected a number greater than 0".to_owned())
+}
+
+fn hand() -> impl TypedValueParser<Value = Hand> {
+    PossibleValuesParser::new(["auto", "left", "right"]).map(|name| match name.as_str() {
+        "left" => Hand::Left,
+        "right" => Hand::Right,
+        _ => Hand::Auto,
+    })
+}
+
+fn up() -> impl TypedValueParser<Value = UpAxis> {
+    PossibleValuesParser::new(["auto", "y", "z"]).map(|name| match name.as_str() {
+        "y" => UpAxis::Y,
+        "z" => UpAxis::Z,
+        _ => UpAxis::Auto,
+    })
+}
+
+fn limit(text: &str) -> Result<(&'static str, u64), String> {
+    let (name, most) = text.split_once('=').ok_or("expected NAME=MAX, such as joints=256")?;
+    let known = Limits::NAMES.into_iter().find(|known| *known == name);
+    let known = known.ok_or_else(|| format!("unknown limit; expected one of {}", Limits::NAMES.join(", ")))?;
+    let most = most.parse().ok().filter(|&most| Limits::default().set(known, most));
+    Ok((known, most.ok_or("expected a whole number in range")?))
+}
