@@ -1,4 +1,4 @@
-//! From an imported model to the assets of a character.
+//! Makes the assets of a character from an imported model.
 
 use super::{
     Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, material::standard_material,
@@ -19,9 +19,9 @@ use std::{
     },
 };
 
-/// Makes a character of a model built in code, without files: its meshes and materials are added to `meshes`
-/// and `materials`. Masks and sockets come from `manifest`, whose `model` and `clips` are not looked at;
-/// textures are not loaded.
+/// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
+///
+/// Masks and sockets come from `manifest`; its `model` and `clips` are ignored. Textures are not loaded.
 pub fn build_character(
     model: Model,
     manifest: &Manifest,
@@ -33,15 +33,15 @@ pub fn build_character(
     assemble_character(imported, manifest, &Textures::default(), RenderAssetUsages::default(), &mut sink)
 }
 
-/// Where sub-assets go.
+/// Receives sub-assets.
 pub(super) trait Sink {
     /// Adds a part's mesh.
     fn mesh(&mut self, label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh>;
     /// Adds a material.
     fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial>;
-    /// Adds what is only there to be asked for by label; returns what keeps it alive.
+    /// Adds an asset that is only used by label. Returns a handle that keeps it alive.
     fn other<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Option<UntypedHandle>;
-    /// A texture file beside the model.
+    /// Loads a texture beside the model.
     fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>>;
 }
 
@@ -68,11 +68,9 @@ impl Sink for AssetsSink<'_> {
     }
 }
 
-/// Every character loaded or built gets the next number.
-static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
-
-/// A version that no character has had.
+/// Returns a version that no character has had.
 pub(crate) fn next_version() -> u64 {
+    static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
     NEXT_VERSION.fetch_add(1, Ordering::Relaxed)
 }
 
@@ -144,7 +142,7 @@ pub(super) fn assemble_character(
         skeleton: skeleton.clone(),
         parts,
         clips,
-        sub_assets,
+        _sub_assets: sub_assets,
         version: next_version(),
     }
 }
@@ -153,7 +151,7 @@ fn aabb(bounds: BoundingBox) -> Aabb {
     Aabb::from_min_max(bounds.min, bounds.max)
 }
 
-/// The box of a part that no joint moves.
+/// The box around a part that no joint moves.
 fn enclose(positions: &[Vec3]) -> BoundingBox {
     BoundingBox::enclosing(positions.iter().copied()).unwrap_or_default()
 }

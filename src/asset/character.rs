@@ -12,91 +12,101 @@ use std::{
     sync::Arc,
 };
 
-/// A character: skeleton, skin, clips, masks and sockets, shared by all its instances.
+/// A character's skeleton, skin, clips, masks and sockets, shared by all its instances.
 ///
-/// Loaded from `.m3d`, `.md5mesh` or `.character.ron`, or made in code by
+/// Load one from an `.m3d`, `.md5mesh` or `.character.ron` file, or build one from code with
 /// [`build_character`](super::build_character).
+///
+/// | to | use |
+/// | --- | --- |
+/// | look up a joint | [`joint`](Self::joint), or [`skeleton`](Self::skeleton) for names, parents and the rest pose |
+/// | look up a clip, its length or its callback keys | [`clip`](Self::clip) and its `timing` |
+/// | list the clips | [`clip_names`](Self::clip_names) |
+/// | attach things to a named place | [`socket`](Self::socket) |
+/// | limit a track to some of the joints | [`masks`](Self::masks) |
+/// | frame the character with a camera | [`rest_bounds`](Self::rest_bounds) |
+/// | change meshes or materials | [`parts`](Self::parts) |
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct Character {
     /// The joints.
     pub skeleton: Arc<Skeleton>,
-    /// The skin's parts, in file order.
+    /// The parts of the skin, in file order.
     pub parts: Vec<CharacterPart>,
-    /// The clips, in the skeleton's joint order.
+    /// The clips, with joints in the order of the skeleton.
     pub clips: Vec<Arc<SkeletalClip>>,
-    /// Per-joint masks by name.
+    /// Masks by name.
     pub masks: HashMap<String, Arc<Mask>>,
-    /// Places where things are carried, by name.
+    /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
-    /// Sub-asset handles, kept so that the sub-assets live as long as the character.
-    pub sub_assets: Vec<UntypedHandle>,
-    /// Identifies this state of the character: changes when it is reloaded, or changed in place.
+    /// Keeps the sub-assets alive as long as the character.
+    pub(super) _sub_assets: Vec<UntypedHandle>,
+    /// Identifies this state of the character: changes whenever the asset is reloaded or modified.
     pub(crate) version: u64,
 }
 
-/// A part of a character's skin, drawn with one material. By label also an asset of its own.
+/// A part of a character's skin, drawn with one material. Also a labeled asset.
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct CharacterPart {
     /// Name, unique within the character.
     pub name: String,
-    /// The mesh, with joint indices into [`Self::palette`].
+    /// The mesh. Its joint indices are indices into [`Self::palette`].
     pub mesh: Handle<Mesh>,
     /// The material.
     pub material: Handle<StandardMaterial>,
-    /// The joints this part uses: palette index → joint. Empty for a static part.
+    /// The joints that move this part. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
-    /// Computes how far the part reaches in a pose.
+    /// Computes bounding boxes of the part in any pose.
     pub(crate) bounds: Arc<PartBounds>,
-    /// The part's box in model space at rest.
+    /// Bounding box at rest, in model space.
     pub rest_bounds: Aabb,
-    /// Per clip, the part's box in model space over the whole clip.
+    /// For each clip, the bounding box over the whole clip, in model space.
     pub clip_bounds: Arc<[Aabb]>,
-    /// The part's box in model space in any blend of the clips.
+    /// Bounding box over all blends of the clips, in model space.
     pub blend_bounds: Aabb,
 }
 
-/// A place on a joint where something is carried.
+/// A place on a joint where things can be attached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Socket {
-    /// The joint that carries.
+    /// The joint.
     pub joint: JointIndex,
-    /// From the socket's space to the joint's.
+    /// Transform from the socket's space to the joint's.
     pub offset: Affine3A,
 }
 
-/// A clip as an asset of its own: the content of an `.md5anim`, or a clip of a character by label.
+/// A clip as an asset: the contents of an `.md5anim`, or a clip of a character by label.
 ///
-/// [`SkeletalClip::bind`] makes it fit any skeleton by joint names.
+/// Use [`SkeletalClip::bind`] to fit it to any skeleton by joint names.
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct ClipAsset(pub Arc<SkeletalClip>);
 
-/// A character's skeleton, by label.
+/// A character's skeleton as an asset, by label.
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct SkeletonAsset(pub Arc<Skeleton>);
 
 impl Character {
-    /// The clip called `name`.
-    pub fn clip(&self, name: &str) -> Option<&Arc<SkeletalClip>> {
-        self.clips.iter().find(|clip| &*clip.timing.name == name)
-    }
-
-    /// The names of the clips, in order.
-    pub fn clip_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.clips.iter().map(|clip| &clip.timing.name)
-    }
-
-    /// The joint called `name`.
+    /// Returns the joint called `name`.
     pub fn joint(&self, name: &str) -> Option<JointIndex> {
         self.skeleton.joint(name)
     }
 
-    /// The socket called `name`, or else the joint of that name without an offset.
+    /// Returns the clip called `name`.
+    pub fn clip(&self, name: &str) -> Option<&Arc<SkeletalClip>> {
+        self.clips.iter().find(|clip| &*clip.timing.name == name)
+    }
+
+    /// Returns the names of all clips, in order.
+    pub fn clip_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.clips.iter().map(|clip| &clip.timing.name)
+    }
+
+    /// Returns the socket called `name`, or else the joint of that name, without an offset.
     pub fn socket(&self, name: &str) -> Option<Socket> {
-        let joint = || Some(Socket { joint: self.skeleton.joint(name)?, offset: Affine3A::IDENTITY });
+        let joint = || Some(Socket { joint: self.joint(name)?, offset: Affine3A::IDENTITY });
         self.sockets.get(name).copied().or_else(joint)
     }
 
-    /// The box around all parts at rest, in model space.
+    /// Returns the bounding box of all parts at rest, in model space. `None` if there are no parts.
     pub fn rest_bounds(&self) -> Option<Aabb> {
         let corners = self.parts.iter().flat_map(|part| [part.rest_bounds.min(), part.rest_bounds.max()]);
         Aabb::enclosing(corners.map(Vec3::from))

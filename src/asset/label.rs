@@ -3,7 +3,7 @@
 use bevy::asset::AssetPath;
 use std::fmt;
 
-/// The sub-assets of a loaded [`Character`](super::Character), by label.
+/// Labels of the sub-assets of a loaded [`Character`](super::Character).
 ///
 /// ```
 /// use bevy_marionette::asset::CharacterAssetLabel;
@@ -21,14 +21,14 @@ pub enum CharacterAssetLabel {
     Skeleton,
     /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
     Clip(String),
-    /// `Texture/skin.png`: an [`Image`](bevy::image::Image) that was given mip levels, by its file.
+    /// `Texture/skin.png`: an [`Image`](bevy::image::Image) with generated mip levels, by file name.
     Texture(String),
-    /// `Part/head`: a [`CharacterPart`](super::CharacterPart), with the handles of its mesh and material, by name.
+    /// `Part/head`: a [`CharacterPart`](super::CharacterPart) with its mesh and material, by name.
     Part(String),
 }
 
 impl CharacterAssetLabel {
-    /// This label on the asset at `path`.
+    /// Returns the path of this sub-asset of the asset at `path`.
     pub fn from_asset(&self, path: impl Into<AssetPath<'static>>) -> AssetPath<'static> {
         path.into().with_label(self.to_string())
     }

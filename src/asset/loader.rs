@@ -1,17 +1,17 @@
-//! The loaders: bytes in, a [`Character`] or a [`ClipAsset`] out.
+//! Loaders for [`Character`]s and [`ClipAsset`]s.
 
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
     build::{Sink, assemble_character},
-    siblings::files_beside,
+    files::{Files, beside, read_within},
     textures::{TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Limits, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
 };
 use bevy::{
-    asset::{AssetLoader, AssetPath, AssetServer, LoadContext, RenderAssetUsages, io::Reader},
+    asset::{AssetLoader, AssetPath, LoadContext, RenderAssetUsages, io::Reader},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
@@ -21,58 +21,59 @@ use std::{
     sync::Arc,
 };
 
-/// Loads `.m3d`, `.md5mesh` and `.character.ron` as [`Character`]s.
+/// Loads `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
 #[derive(TypePath)]
 pub struct CharacterLoader {
-    server: AssetServer,
+    pub(super) files: Files,
 }
 
-impl FromWorld for CharacterLoader {
-    fn from_world(world: &mut World) -> Self {
-        Self { server: world.resource::<AssetServer>().clone() }
-    }
-}
-
-/// How a character is loaded. A manifest brings its own scale, hand and axis; these then do not count.
+/// Settings for loading a character. Manifests have a scale, hand, axis and clips of their own and ignore
+/// the ones set here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CharacterLoaderSettings {
-    /// Scale, hand and up axis of a bare model.
+    /// Scale, handedness and up axis of a bare model, and limits for all files.
     pub import: ImportSettings,
-    /// Largest distance, in model units after scaling, by which a bare model's clips may put the skin
-    /// elsewhere for the sake of their size; `None` keeps them lossless. See [`Manifest::clip_error`].
+    /// Largest error of a bare model's clips at the skin, in model units after scaling: clips are quantized
+    /// to save memory. `None` keeps them lossless. See [`Manifest::clip_error`].
     pub clip_error: Option<f32>,
-    /// Clip files for a bare model, relative to it (or absolute); each clip is called by its file's stem.
+    /// Clip files for a bare model, relative to it or absolute. Each clip is named after its file, without
+    /// the extension.
     pub clips: Vec<String>,
-    /// Whether textures are looked for and loaded.
+    /// How textures are loaded.
     pub textures: TextureMode,
-    /// Where the meshes are kept. Picking and other readers on the CPU need the main world.
+    /// Where meshes are kept. CPU-side uses such as picking need the main world.
     pub meshes: RenderAssetUsages,
 }
 
-/// Whether a character's textures are loaded.
+/// How a character's textures are loaded.
+///
+/// In apps that cannot load images, such as servers with `MinimalPlugins`, characters have no textures,
+/// whatever the mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Looked for beside the model, and loaded. Those of formats without mip levels (`.tga`, `.png`, `.jpg`,
-    /// `.bmp`) are given them, so that they do not shimmer at a distance; such a texture is the character's own,
-    /// with the label [`CharacterAssetLabel::Texture`].
+    /// Loads the textures found beside the model, and generates mip levels for formats without them (`.tga`,
+    /// `.png`, `.jpg`, `.bmp`), so that they don't shimmer at a distance. Textures with generated levels belong
+    /// to the character and are labeled [`CharacterAssetLabel::Texture`].
     #[default]
     Load,
-    /// Looked for and loaded as they are: an image file that several characters use is one asset for all.
+    /// Loads the textures found beside the model without changes. Characters that use the same image file
+    /// share one asset.
     LoadAsTheyAre,
-    /// Left out: plain materials.
+    /// Loads no textures.
     Ignore,
 }
 
-/// Why a character or clip could not be loaded.
+/// Error returned when loading a [`Character`] or [`ClipAsset`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CharacterLoaderError {
-    /// The file itself could not be read.
+    /// The file could not be read.
     #[error("cannot read the file: {0}")]
     Io(#[from] std::io::Error),
-    /// The file, or the model a manifest names, is at fault; the message says where and how.
-    #[error("{0}")]
+    /// The file, or the model that a manifest names, has errors. The message lists them with file, line and
+    /// column.
+    #[error(transparent)]
     Format(#[from] FormatError),
 }
 
@@ -88,53 +89,48 @@ impl AssetLoader for CharacterLoader {
         context: &mut LoadContext<'_>,
     ) -> Result<Character, CharacterLoaderError> {
         let limits = &settings.import.limits;
+        let name = name_of(context);
         let source = read_within(reader, limits).await?;
-        let name = context.path().path().to_string_lossy().replace('\\', "/");
-        let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
+        limits.check_size(&name, source.len() as u64)?;
         let mut files = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
-            limits.check_size(&name, source.len() as u64)?;
             Manifest::parse(&name, &source)?
         } else {
-            files.insert(own.clone(), Ok(source));
-            bare_manifest(&own, settings)
+            let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
+            let manifest = bare_manifest(&own, settings);
+            files.insert(own, Ok(source));
+            manifest
         };
         for file in std::iter::once(manifest.model.as_str()).chain(manifest.clip_files()) {
             if !files.contains_key(file) {
-                let path = beside(context.path(), file);
-                let bytes = context.read_asset_bytes(path).await.map_err(|error| error.to_string());
-                files.insert(file.to_owned(), bytes);
+                files.insert(file.to_owned(), self.files.read(file, limits, context).await);
             }
         }
-        let read = |file: &str| match files.get(file) {
-            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
-            Some(Err(error)) => Err(error.clone()),
-            None => Err("it was not read".to_owned()),
+        let read = |file: &str| match &files[file] {
+            Ok(bytes) => Ok(Cow::Borrowed(&bytes[..])),
+            Err(error) => Err(error.clone()),
         };
         let mut imported = assemble(&name, &manifest, limits, read)?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);
-        let found = match settings.textures {
-            TextureMode::Load | TextureMode::LoadAsTheyAre => files_beside(&self.server, &model_path).await,
-            TextureMode::Ignore => Vec::new(),
-        };
-        let textures = match settings.textures {
-            TextureMode::Load | TextureMode::LoadAsTheyAre => Textures::resolve(&mut imported, &manifest.model, found),
-            TextureMode::Ignore => Textures::default(),
-        };
+        // Without an image loader, as on a server, every texture would be an error.
+        let images = self.files.server.get_asset_loader_with_asset_type::<Image>().await;
+        let mode = if images.is_ok() { settings.textures } else { TextureMode::Ignore };
+        let mut textures = Textures::default();
+        if mode != TextureMode::Ignore {
+            textures = Textures::resolve(&mut imported, &manifest.model, self.files.list(&model_path).await);
+        }
         report(&imported.warnings);
-        let mipped = match settings.textures {
-            TextureMode::Load => {
-                let path_of = |file: &str| beside(&model_path, file);
-                textures.load_with_mips(&imported.model.materials, context, path_of).await
-            }
-            TextureMode::LoadAsTheyAre | TextureMode::Ignore => HashMap::new(),
-        };
+        let mut mipped = HashMap::new();
+        if mode == TextureMode::Load {
+            let path_of = |file: &str| beside(&model_path, file);
+            mipped = textures.load_with_mips(&imported.model.materials, context, path_of).await;
+        }
         let mut sink = ContextSink {
             context,
-            server: &self.server,
-            beside: model_path,
+            loader: self,
+            model_path,
             mipped: mipped.into_iter().map(|(key, image)| (key, Mipped::Waiting(Box::new(image)))).collect(),
             used: HashSet::new(),
         };
@@ -146,12 +142,9 @@ impl AssetLoader for CharacterLoader {
     }
 }
 
-/// The file, or a little more of it than the limit allows: what is beyond is never in memory.
-async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
-    use futures_lite::AsyncReadExt;
-    let mut source = Vec::new();
-    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
-    Ok(source)
+/// Returns the path of the asset being loaded, with forward slashes.
+fn name_of(context: &LoadContext<'_>) -> String {
+    context.path().path().to_string_lossy().replace('\\', "/")
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
@@ -165,37 +158,30 @@ fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
     manifest
 }
 
-/// The path of a file named relative to the asset at `path`.
-fn beside(path: &AssetPath<'_>, file: &str) -> AssetPath<'static> {
-    let folder = path.path().parent().map(std::path::Path::to_path_buf).unwrap_or_default();
-    AssetPath::from_path_buf(folder.join(file.replace('\\', "/"))).with_source(path.source().clone_owned())
-}
-
-/// Says each warning once, when the asset is loaded; beyond a handful they are only counted.
+/// Logs the first warnings and the number of the others.
 fn report(warnings: &[Diagnostic]) {
     const SHOWN: usize = 8;
     for warning in warnings.iter().take(SHOWN) {
         warn!("{warning}");
     }
-    if warnings.len() > SHOWN {
-        let file = &warnings[SHOWN].file;
-        warn!("{file}: {} more warnings; `marionette validate` lists them all", warnings.len() - SHOWN);
+    if let Some(next) = warnings.get(SHOWN) {
+        warn!("{}: {} more warnings; run `marionette validate` to see them all", next.file, warnings.len() - SHOWN);
     }
 }
 
-/// Sub-assets become labelled assets of the character being loaded.
+/// Adds sub-assets to the character being loaded, with labels.
 struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
-    server: &'c AssetServer,
-    beside: AssetPath<'static>,
-    /// Textures with levels made here.
+    loader: &'c CharacterLoader,
+    model_path: AssetPath<'static>,
+    /// Textures with generated mip levels.
     mipped: HashMap<TextureKey, Mipped>,
-    /// Labels given in this load. The context cannot tell: it also knows those of the load before, and
-    /// those that somebody asked for in advance.
+    /// Labels used in this load. The context also knows those of the previous load, and those that were
+    /// requested in advance.
     used: HashSet<String>,
 }
 
-/// A texture that was given mip levels, until the first material asks for it and after that.
+/// A texture with generated mip levels, before and after a material first uses it.
 enum Mipped {
     Waiting(Box<Image>),
     Added(Handle<Image>),
@@ -220,13 +206,14 @@ impl Sink for ContextSink<'_, '_> {
             Some(Mipped::Waiting(image)) => self.add(CharacterAssetLabel::Texture(key.file.clone()), *image),
             Some(Mipped::Added(handle)) => handle,
             None => {
-                // A bad save keeps the last good picture.
+                // After a bad save, the last good image stays.
                 if let Some(last) = self.last_good(&key.file) {
-                    warn!("{}: cannot be read; the texture that was loaded before stays", key.file);
+                    warn!("{}: cannot be read; keeping the texture loaded before", key.file);
                     return Some(last);
                 }
-                let load = self.context.load_builder().with_settings(image_settings(is_srgb));
-                return Some(load.load(beside(&self.beside, file)));
+                // The model was allowed to be here, so its textures are, too.
+                let load = self.context.load_builder().with_settings(image_settings(is_srgb)).override_unapproved();
+                return Some(load.load(beside(&self.model_path, file)));
             }
         };
         self.mipped.insert(key, Mipped::Added(handle.clone()));
@@ -235,16 +222,17 @@ impl Sink for ContextSink<'_, '_> {
 }
 
 impl ContextSink<'_, '_> {
-    /// The texture of that file with levels made by the load before this one, if that is still there.
+    /// Returns the texture that the previous load made of a file, if it still exists.
     fn last_good(&mut self, file: &str) -> Option<Handle<Image>> {
         let label = CharacterAssetLabel::Texture(file.to_owned());
-        let last: Handle<Image> = self.server.get_handle(label.from_asset(self.context.path().clone()))?;
-        self.server.is_loaded(&last).then(|| self.context.get_label_handle(label.to_string()))
+        let server = &self.loader.files.server;
+        let last: Handle<Image> = server.get_handle(label.from_asset(self.context.path().clone()))?;
+        server.is_loaded(&last).then(|| self.context.get_label_handle(label.to_string()))
     }
 
     fn add<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Handle<A> {
         let label = label.to_string();
-        // Labels come from names in the file, and two may be alike.
+        // Labels come from names in the file, which may not be unique.
         let mut unique = label.clone();
         let mut count = 1;
         while !self.used.insert(unique.clone()) {
@@ -258,15 +246,15 @@ impl ContextSink<'_, '_> {
     }
 }
 
-/// Loads an `.md5anim` by itself as a [`ClipAsset`], in the order of its own joints.
+/// Loads `.md5anim` files as [`ClipAsset`]s, with joints in file order.
 #[derive(Default, TypePath)]
 pub struct ClipLoader;
 
-/// How an `.md5anim` is loaded by itself.
+/// Settings for loading an `.md5anim` on its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClipLoaderSettings {
-    /// Scale, hand and up axis; as for the model it is to play on.
+    /// Scale, handedness and up axis, which should match the model's, and limits.
     pub import: ImportSettings,
 }
 
@@ -283,15 +271,14 @@ impl AssetLoader for ClipLoader {
     ) -> Result<ClipAsset, CharacterLoaderError> {
         let limits = &settings.import.limits;
         let source = read_within(reader, limits).await?;
-        let file = context.path().path().to_string_lossy().replace('\\', "/");
+        let file = name_of(context);
         limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
         let stem = context.path().path().file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
         limits.check_clip(&file, &clip.value)?;
-        report(&anim.warnings);
-        report(&clip.warnings);
+        report(&[anim.warnings, clip.warnings].concat());
         Ok(ClipAsset(Arc::new(clip.value)))
     }
 

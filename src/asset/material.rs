@@ -1,9 +1,9 @@
-//! A model's material as a [`StandardMaterial`].
+//! Conversion of materials to [`StandardMaterial`].
 
 use crate::model::Material;
 use bevy::{pbr::StandardMaterial, prelude::*, render::render_resource::Face};
 
-/// The material with its maps, as far as they were found.
+/// Converts a material, with the textures that were found for it.
 pub fn standard_material(
     material: &Material,
     base_color_texture: Option<Handle<Image>>,

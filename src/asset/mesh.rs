@@ -1,4 +1,4 @@
-//! A part of the skin as a Bevy mesh.
+//! Conversion of skin parts to meshes.
 
 use crate::model::SkinPart;
 use bevy::{
@@ -6,8 +6,8 @@ use bevy::{
     mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues},
 };
 
-/// The mesh of a part: positions, normals, tangents, texture coordinates, and joint indices and
-/// weights where the part is skinned.
+/// Makes the mesh of a part: positions, normals, tangents, texture coordinates and, if the part is skinned,
+/// joint indices and weights.
 pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, usages);
     let vec3s = |list: &[glam::Vec3]| VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect());

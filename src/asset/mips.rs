@@ -1,9 +1,8 @@
-//! Mip levels for pictures that come without: `.tga`, `.png`, `.jpg`.
+//! Mip levels for textures in formats without them, such as `.tga`, `.png` and `.jpg`.
 //!
-//! Without them a texture shimmers at a distance and fine lines break up. Each level is the area average of
-//! the one before, taken where averages mean something: colours in linear light and weighted by their alpha,
-//! normals as vectors that are made unit again, alpha of cut-outs so that as much stays visible as before
-//! (Castaño, "Computing Alpha Mipmaps", 2010).
+//! Without mip levels, textures shimmer at a distance and fine lines break up. Each level is the area average
+//! of the one before: of colors in linear light, weighted by alpha; of normals as vectors, normalized again.
+//! Alpha of cutouts is scaled so that as much stays visible as before (Castaño, "Computing Alpha Mipmaps", 2010).
 
 use bevy::{
     prelude::*,
@@ -11,216 +10,157 @@ use bevy::{
 };
 use std::sync::OnceLock;
 
-/// What a texture's texels are.
+/// What the texels of a texture stand for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Content {
-    /// Colours; where alpha is compared with a cut-off, that.
+    /// Colors. Alpha below `cutoff` is invisible.
     Color { cutoff: Option<f32> },
-    /// Unit vectors, −1..=1 as 0..=255.
+    /// Unit vectors, with -1..=1 stored as 0..=255.
     Normals,
 }
 
-/// The picture with all mip levels down to one texel.
+/// Adds all mip levels, down to a single texel.
 ///
-/// Comes back as it was where it has levels already, and where it is not of 8 bits in four channels, or in
-/// one: block-compressed, floating-point, an array, a volume.
+/// Returns an image unchanged if it has mip levels already, or if it is not a plain 2D image of one or four
+/// 8-bit channels.
 pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     let descriptor = &image.texture_descriptor;
     let (size, format) = (descriptor.size, descriptor.format);
-    let single = descriptor.dimension == TextureDimension::D2
+    let plain = descriptor.dimension == TextureDimension::D2
         && size.depth_or_array_layers == 1
         && descriptor.mip_level_count == 1;
-    let channels = match format {
-        TextureFormat::Rgba8Unorm | TextureFormat::Rgba8UnormSrgb => 4,
-        TextureFormat::R8Unorm => 1,
+    let (channels, filter) = match (format, content) {
+        (TextureFormat::Rgba8Unorm, Content::Normals) => (4, Filter::Normals),
+        (TextureFormat::Rgba8Unorm, _) => (4, Filter::Linear),
+        (TextureFormat::Rgba8UnormSrgb, _) => (4, Filter::Srgb),
+        (TextureFormat::R8Unorm, _) => (1, Filter::Linear),
         _ => return image,
     };
-    let (width, height) = (size.width as usize, size.height as usize);
-    let Some(data) = image.data.as_mut() else { return image };
-    if !single || width * height == 0 || data.len() != width * height * channels {
-        return image;
-    }
-    let filter = match (content, format) {
-        (Content::Normals, TextureFormat::Rgba8Unorm) => Filter::Normals,
-        (_, TextureFormat::Rgba8UnormSrgb) => Filter::Srgb,
-        _ => Filter::Linear,
-    };
+    let mut size = [size.width as usize, size.height as usize];
+    let bytes = size[0] * size[1] * channels;
+    let Some(data) = image.data.as_mut().filter(|data| plain && bytes > 0 && data.len() == bytes) else { return image };
     let cutoff = match content {
-        Content::Color { cutoff: Some(cutoff) } if channels == 4 => Some(cutoff),
+        Content::Color { cutoff: Some(cutoff) } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
         _ => None,
     };
-    let visible = cutoff.map(|cutoff| coverage(data, cutoff));
-
-    let mut level = Level { width, height, texels: std::mem::take(data) };
-    let mut all = level.texels.clone();
-    let mut count = 1;
-    while level.width > 1 || level.height > 1 {
-        level = if channels == 4 { level.halved::<4>(filter) } else { level.halved::<1>(filter) };
-        let start = all.len();
-        all.extend_from_slice(&level.texels);
-        if let (Some(cutoff), Some(visible)) = (cutoff, visible) {
-            keep_coverage(&mut all[start..], cutoff, visible);
+    let decode = filter.decode_table();
+    let mut level: Option<Vec<Vec4>> = None;
+    while size != [1, 1] {
+        let next = match &level {
+            Some(level) => halve(&mut size, |texel| level[texel]),
+            None => halve(&mut size, |texel| filter.decode(&data[texel * channels..][..channels], &decode)),
+        };
+        let start = data.len();
+        data.extend(next.iter().flat_map(|&texel| filter.encode(texel).into_iter().take(channels)));
+        if let Some((cutoff, visible)) = cutoff {
+            keep_coverage(&mut data[start..], cutoff, visible);
         }
-        count += 1;
+        level = Some(next);
+        image.texture_descriptor.mip_level_count += 1;
     }
-    image.data = Some(all);
-    image.texture_descriptor.mip_level_count = count;
     image
 }
 
+/// How texels are averaged. Decoded texels hold RGB times its weight, and alpha.
 #[derive(Clone, Copy, PartialEq)]
 enum Filter {
-    /// The first three channels are sRGB.
     Srgb,
-    /// The first three channels are a vector.
     Normals,
-    /// Numbers that average as they are.
     Linear,
 }
 
-struct Level {
-    width: usize,
-    height: usize,
-    texels: Vec<u8>,
-}
+/// Weight of an invisible color: too little to tint visible ones, but enough to keep the color where
+/// everything is invisible.
+const HIDDEN: f32 = 1e-6;
 
-impl Level {
-    /// The next level: half as wide and high, rounded down, at least 1. `C` channels.
-    fn halved<const C: usize>(&self, filter: Filter) -> Self {
-        let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
-        let (columns, rows) = (taps(self.width, width), taps(self.height, height));
-        let decode = decode_table(filter);
-        let mut texels = Vec::with_capacity(width * height * C);
-        for row in &rows {
-            for column in &columns {
-                let mut sum = [0.0f32; C];
-                // Colours weigh as much as they are seen; invisible ones count only among themselves.
-                let (mut seen, mut plain) = (0.0f32, [0.0f32; C]);
-                for (y, weight_y) in row.iter() {
-                    let line = &self.texels[(y * self.width + column.start) * C..];
-                    for (texel, weight_x) in line.chunks_exact(C).zip(column.weights()) {
-                        let weight = weight_x * weight_y;
-                        let alpha = if C == 4 { f32::from(texel[C - 1]) / 255.0 } else { 1.0 };
-                        seen += weight * alpha;
-                        for channel in 0..C.min(3) {
-                            let value = decode[usize::from(texel[channel])] * weight;
-                            sum[channel] += value * alpha;
-                            plain[channel] += value;
-                        }
-                    }
-                }
-                let color =
-                    if filter == Filter::Normals || seen <= 0.0 { plain } else { sum.map(|value| value / seen) };
-                texels.extend(encode(color, filter).iter().take(C.min(3)));
-                if C == 4 {
-                    texels.push((seen * 255.0).round() as u8);
-                }
+impl Filter {
+    fn decode_table(self) -> [f32; 256] {
+        std::array::from_fn(|byte| {
+            let value = byte as f32 / 255.0;
+            match self {
+                Self::Srgb => Srgba::gamma_function(value),
+                Self::Normals => value * 2.0 - 1.0,
+                Self::Linear => value,
             }
-        }
-        Self { width, height, texels }
-    }
-}
-
-/// Which texels of the larger level a texel of the smaller one covers along an axis, and by how much.
-struct Taps {
-    start: usize,
-    shares: [f32; 4],
-    count: usize,
-}
-
-impl Taps {
-    fn weights(&self) -> impl Iterator<Item = f32> {
-        self.shares[..self.count].iter().copied()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
-        (self.start..).zip(self.weights())
-    }
-}
-
-/// Area averages: `from` texels shared among `to`, the shares of each summing to 1. At most three and a bit
-/// fall to one, for `to` is `from / 2` rounded down.
-fn taps(from: usize, to: usize) -> Vec<Taps> {
-    let scale = from as f64 / to as f64;
-    (0..to)
-        .map(|i| {
-            // In units of 1 / to, whole numbers: texel j covers j·to .. (j+1)·to.
-            let (low, high) = (i * from, (i + 1) * from);
-            let (start, end) = (low / to, high.div_ceil(to));
-            let mut shares = [0.0; 4];
-            for (share, j) in shares.iter_mut().zip(start..end) {
-                let overlap = ((j + 1) * to).min(high) - (j * to).max(low);
-                *share = (overlap as f64 / to as f64 / scale) as f32;
-            }
-            Taps { start, shares, count: end - start }
         })
-        .collect()
-}
+    }
 
-/// 0..=255 as a number.
-fn decode_table(filter: Filter) -> [f32; 256] {
-    std::array::from_fn(|byte| {
-        let value = byte as f32 / 255.0;
-        match filter {
-            Filter::Srgb => srgb_to_linear(value),
-            Filter::Normals => value * 2.0 - 1.0,
-            Filter::Linear => value,
-        }
-    })
-}
+    fn decode(self, texel: &[u8], table: &[f32; 256]) -> Vec4 {
+        let value = |byte: u8| table[usize::from(byte)];
+        let &[r, g, b, a] = texel else { return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0) };
+        let alpha = f32::from(a) / 255.0;
+        let weight = if self == Self::Normals { 1.0 } else { alpha + HIDDEN };
+        (Vec3::new(value(r), value(g), value(b)) * weight).extend(alpha)
+    }
 
-fn encode<const C: usize>(color: [f32; C], filter: Filter) -> [u8; C] {
-    let byte = |value: f32| (value * 255.0).round() as u8;
-    match filter {
-        Filter::Srgb => {
-            let table = linear_to_srgb_table();
-            color.map(|value| table[(value.clamp(0.0, 1.0) * 65535.0).round() as usize])
-        }
-        Filter::Normals if C >= 3 => {
-            let normal = Vec3::new(color[0], color[1], color[2]).normalize_or(Vec3::Z) * 0.5 + 0.5;
-            let mut out = [0; C];
-            out[..3].copy_from_slice(&normal.to_array().map(byte));
-            out
-        }
-        Filter::Normals | Filter::Linear => color.map(byte),
+    fn encode(self, texel: Vec4) -> [u8; 4] {
+        let byte = |value: f32| (value * 255.0).round() as u8;
+        let color = texel.truncate() / (texel.w + HIDDEN);
+        let [r, g, b] = match self {
+            Self::Srgb => {
+                let table = srgb_table();
+                color.to_array().map(|value| table[(value.clamp(0.0, 1.0) * 65535.0).round() as usize])
+            }
+            Self::Normals => (texel.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5).to_array().map(byte),
+            Self::Linear => color.to_array().map(byte),
+        };
+        [r, g, b, byte(texel.w)]
     }
 }
 
-/// IEC 61966-2-1.
-fn srgb_to_linear(value: f32) -> f32 {
-    if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-}
-
-fn linear_to_srgb_table() -> &'static [u8] {
+/// Linear light, in steps of 1/65535, as sRGB.
+fn srgb_table() -> &'static [u8] {
     static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let encode = |linear: f32| {
-            if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
-        };
-        (0..=65535u32).map(|i| (encode(i as f32 / 65535.0) * 255.0).round() as u8).collect()
-    })
+    let encode = |step: u32| (Srgba::gamma_function_inverse(step as f32 / 65535.0) * 255.0).round() as u8;
+    TABLE.get_or_init(|| (0..=65535).map(encode).collect())
 }
 
-/// Share of RGBA texels whose alpha reaches the cut-off.
+/// Halves both sides of `size`, rounding down to at least 1, and returns the averaged texels.
+fn halve(size: &mut [usize; 2], texel: impl Fn(usize) -> Vec4) -> Vec<Vec4> {
+    let from = std::mem::replace(size, size.map(|side| (side / 2).max(1)));
+    let [columns, rows] = [0, 1].map(|axis| shares(from[axis], size[axis]));
+    let mut texels = Vec::with_capacity(columns.len() * rows.len());
+    for row in &rows {
+        for column in &columns {
+            let mut sum = Vec4::ZERO;
+            for (y, share_y) in row {
+                for (x, share_x) in column {
+                    sum += texel(y * from[0] + x) * (share_x * share_y);
+                }
+            }
+            texels.push(sum);
+        }
+    }
+    texels
+}
+
+/// For each of `to` texels, the texels of `from` that it covers along one axis, and how much of it each fills.
+fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
+    // In units of 1 / to, texel `j` covers `j * to .. (j + 1) * to`.
+    let covered = |i: usize| {
+        let (low, high) = (i * from, (i + 1) * from);
+        let overlap = move |j: usize| ((j + 1) * to).min(high) - (j * to).max(low);
+        (low / to..high.div_ceil(to)).map(move |j| (j, overlap(j) as f32 / from as f32)).collect()
+    };
+    (0..to).map(covered).collect()
+}
+
+/// Returns the share of RGBA texels whose alpha reaches the cutoff.
 fn coverage(texels: &[u8], cutoff: f32) -> f32 {
-    let all = texels.len() / 4;
-    let seen = texels.chunks_exact(4).filter(|texel| f32::from(texel[3]) >= cutoff * 255.0).count();
-    seen as f32 / all.max(1) as f32
+    let visible = texels.chunks_exact(4).filter(|texel| f32::from(texel[3]) >= cutoff * 255.0).count();
+    visible as f32 / (texels.len() / 4).max(1) as f32
 }
 
-/// Scales alpha so that `visible` of the texels reach the cut-off, as nearly as whole texels allow.
+/// Scales alpha so that a share of the texels, `visible`, reaches the cutoff, as exactly as whole texels allow.
 fn keep_coverage(texels: &mut [u8], cutoff: f32, visible: f32) {
     let mut alphas: Vec<u8> = texels.chunks_exact(4).map(|texel| texel[3]).collect();
     let wanted = (visible * alphas.len() as f32).round() as usize;
-    if wanted == 0 {
-        return;
-    }
     alphas.sort_unstable_by(|a, b| b.cmp(a));
-    let faintest = alphas[wanted.min(alphas.len()) - 1];
-    if faintest == 0 {
-        return;
-    }
-    // A touch more than the cut-off, so that rounding does not undo it.
+    let faintest = match wanted.checked_sub(1) {
+        Some(last) if alphas[last] > 0 => alphas[last],
+        _ => return,
+    };
+    // Rounded up, so that rounding the product does not undo it.
     let scale = (cutoff * 255.0).ceil() / f32::from(faintest);
     for texel in texels.chunks_exact_mut(4) {
         texel[3] = (f32::from(texel[3]) * scale).round().min(255.0) as u8;
@@ -269,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn one_colour_stays_that_colour_on_every_level() {
+    fn one_color_stays_that_color_on_every_level() {
         let texel = [13, 130, 250, 77];
         for (width, height) in [(16, 16), (11, 6)] {
             let mipped =
@@ -279,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_averaged_in_linear_light() {
+    fn colors_are_averaged_in_linear_light() {
         let data = [[0, 0, 0, 255], [255, 255, 255, 255]].concat().repeat(2);
-        // Half of white is 188 in sRGB, and 128 in numbers that are no colours.
+        // Half of white is 188 in sRGB, and 128 in plain numbers.
         assert_eq!(levels(&with_mips(image(2, 2, data.clone(), Rgba8UnormSrgb), COLOR))[1], [188, 188, 188, 255]);
         assert_eq!(levels(&with_mips(image(2, 2, data, Rgba8Unorm), COLOR))[1], [128, 128, 128, 255]);
     }

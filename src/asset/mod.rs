@@ -1,13 +1,13 @@
-//! What lives on disk: the [`Character`] asset, its loaders and their labelled sub-assets.
+//! The [`Character`] asset, its loaders and its labeled sub-assets.
 
 mod build;
 mod character;
+mod files;
 mod label;
 mod loader;
 mod material;
 mod mesh;
 mod mips;
-mod siblings;
 mod textures;
 
 pub use build::build_character;
@@ -25,8 +25,8 @@ use bevy::{
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
-/// Where nothing is drawn, as on a server, the plugins that bring meshes, materials and images are not
-/// there; their asset types then are registered here, so that characters load all the same.
+/// Meshes, materials and images are registered if no other plugin has done so, so that characters also load
+/// where nothing is drawn, such as on a server.
 pub struct CharacterAssetPlugin;
 
 impl Plugin for CharacterAssetPlugin {
@@ -34,14 +34,16 @@ impl Plugin for CharacterAssetPlugin {
         init_if_missing::<Mesh>(app);
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
+        let files = files::Files::new(app);
         app.init_asset::<Character>()
             .init_asset::<CharacterPart>()
             .init_asset::<ClipAsset>()
             .init_asset::<SkeletonAsset>()
-            // So that scenes can be saved: a handle is written as its path.
+            // Saves handles in scenes as paths.
             .register_type_data::<Handle<Character>, ReflectHandle>()
-            .init_asset_loader::<CharacterLoader>()
-            .init_asset_loader::<ClipLoader>();
+            .register_asset_loader(CharacterLoader { files })
+            .init_asset_loader::<ClipLoader>()
+            .init_asset_loader::<files::DependencyLoader>();
     }
 }
 

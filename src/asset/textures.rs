@@ -1,4 +1,4 @@
-//! A character's textures: which files they are, and how they are loaded.
+//! Textures of characters: which files they are, and how they are loaded.
 
 use super::mips::{Content, with_mips};
 use crate::{
@@ -14,38 +14,39 @@ use bevy::{
 };
 use std::collections::HashMap;
 
-/// The texture files that were found, per material.
+/// The texture files of each material.
 #[derive(Default)]
 pub(super) struct Textures(Vec<MaterialTextures>);
 
 impl Textures {
-    /// Finds the materials' maps among the files beside the model; one warning names those not found.
+    /// Finds the textures of all materials among the files beside the model. Adds a warning for those missing.
     pub(super) fn resolve(imported: &mut Imported, model: &str, files: Vec<String>) -> Self {
         let files = TextureFiles::new(files);
         let materials = &imported.model.materials;
         let found: Vec<_> = materials.iter().map(|material| files.resolve_material(material)).collect();
-        let mut missing: Vec<&str> = Vec::new();
+        let mut missing: Vec<String> = Vec::new();
         for (material, found) in materials.iter().zip(&found) {
             let maps = [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)];
-            missing.extend(maps.iter().filter(|(_, file)| file.is_none()).filter_map(|(name, _)| name.as_deref()));
+            let maps = maps.into_iter().filter(|(_, file)| file.is_none());
+            missing.extend(maps.filter_map(|(name, _)| Some(format!("`{}`", name.as_ref()?))));
         }
         missing.sort_unstable();
         missing.dedup();
         if !missing.is_empty() {
-            let message = format!("no texture file beside the model for {}; drawn plain", missing.join(", "));
-            imported.warnings.push(Diagnostic::warning(model, message));
+            let warning = Diagnostic::warning(model, format!("texture not found: {}", missing.join(", ")));
+            imported.warnings.push(warning.with_hint("textures belong beside the model"));
         }
         Self(found)
     }
 
-    /// The files of a material's maps.
+    /// Returns the texture files of a material.
     pub(super) fn of(&self, material: usize) -> MaterialTextures {
         self.0.get(material).cloned().unwrap_or_default()
     }
 
-    /// Loads those of the textures that carry no mip levels of their own, and makes the levels.
+    /// Loads the textures whose formats have no mip levels, and generates the levels.
     ///
-    /// A file that cannot be read is left out here: its ordinary load will say what is wrong with it.
+    /// Skips files that cannot be read: loading them as usual reports what is wrong.
     pub(super) async fn load_with_mips(
         &self,
         materials: &[Material],
@@ -64,43 +65,43 @@ impl Textures {
                 }
             }
         }
-        let (mut ready, mut at_work) = (HashMap::new(), Vec::new());
+        let (mut ready, mut pending) = (HashMap::new(), Vec::new());
         for (key, content) in wanted {
             let load = context.load_builder().with_settings(image_settings(key.is_srgb));
             let Ok(image) = load.load_value::<Image>(path_of(&key.file)).await else { continue };
             let image = image.take();
-            // One is read while the levels of another are made.
+            // Generates the levels of one texture while the next is read.
             match AsyncComputeTaskPool::try_get() {
-                Some(pool) => at_work.push((key, pool.spawn(async move { with_mips(image, content) }))),
+                Some(pool) => pending.push((key, pool.spawn(async move { with_mips(image, content) }))),
                 None => _ = ready.insert(key, with_mips(image, content)),
             }
         }
-        for (key, image) in at_work {
+        for (key, image) in pending {
             ready.insert(key, image.await);
         }
         ready
     }
 }
 
-/// A texture file in one of its uses.
+/// A texture file and how it is used.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TextureKey {
     /// Relative to the model's folder.
     pub(super) file: String,
-    /// Whether it holds colours.
+    /// `true` for colors.
     pub(super) is_srgb: bool,
 }
 
-/// Whether a file's format has no room for mip levels.
+/// Returns `true` for formats that cannot store mip levels.
 fn has_no_mips(file: &str) -> bool {
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     ["tga", "png", "jpg", "jpeg", "bmp"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// How a character's textures are read: repeated, filtered within and between levels.
+/// Returns the settings for loading a texture: repeated, with trilinear filtering.
 ///
-/// Not along a slant (anisotropy), though it would be sharper there: llvmpipe then reads texels of quite another
-/// place where two levels meet (seen with Mesa 22.3), as bright specks all over a small figure.
+/// Anisotropic filtering would look sharper, but where two mip levels meet, llvmpipe (Mesa 22.3) then samples
+/// texels far away, which show as bright specks all over small figures.
 pub(super) fn image_settings(is_srgb: bool) -> impl Fn(&mut ImageLoaderSettings) + Send + Sync + 'static {
     move |settings| {
         settings.is_srgb = is_srgb;

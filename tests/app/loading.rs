@@ -69,6 +69,11 @@ fn tga(width: u8, height: u8) -> Vec<u8> {
     file
 }
 
+/// Lets an app load images, as Bevy's own plugins do.
+fn load_images(app: &mut TestApp) {
+    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+}
+
 #[test]
 fn an_m3d_is_a_character_by_itself_and_its_parts_have_labels() {
     let folder = folder();
@@ -241,6 +246,7 @@ fn a_texture_that_is_not_there_leaves_a_plain_material_and_one_warning() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "bare.m3d", m3d::write(&to_m3d(&textured("hide_and_seek.dds", "hide_and_seek_nmap.dds"))));
     let mut app = TestApp::with_files(folder.path());
+    load_images(&mut app);
     let handle: Handle<Character> = app.server().load("bare.m3d");
     app.wait_for(&handle);
     let material = app.asset(&app.asset(&handle).unwrap().parts[0].material).unwrap();
@@ -260,6 +266,7 @@ fn a_texture_that_cannot_be_read_costs_only_itself() {
     // The texture may fail before the character is there or after: many tries meet both.
     for _ in 0..10 {
         let mut app = TestApp::with_files(folder.path());
+        load_images(&mut app);
         let handle: Handle<Character> = app.server().load("torn.m3d");
         let entity = app.spawn(&handle, "walk");
         app.wait_for(&handle);
@@ -277,7 +284,7 @@ fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
     write(folder.path(), "good.m3d", m3d::write(&to_m3d(&textured("Hide.TGA", ""))));
     write(folder.path(), "hide.tga", tga(1, 1));
     let mut app = TestApp::with_files(folder.path());
-    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    load_images(&mut app);
     let handle: Handle<Character> = app.server().load("good.m3d");
     app.wait_for(&handle);
     let material = app.asset(&handle).unwrap().parts[0].material.clone();
@@ -294,7 +301,7 @@ fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
     (0..3).for_each(|_| app.update(0.1));
     assert_eq!(app.asset(&material).unwrap().base_color_texture.as_ref(), Some(&map));
     assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
-    assert_eq!(logged("hide.tga: cannot be read; the texture that was loaded before stays").len(), 1);
+    assert_eq!(logged("hide.tga: cannot be read; keeping the texture loaded before").len(), 1);
     // A good one replaces it, under the same handle.
     write(folder.path(), "hide.tga", tga(2, 2));
     app.server().reload("good.m3d");
@@ -310,7 +317,7 @@ fn textures_get_mip_levels_once_for_all_materials_that_share_them() {
     write(folder.path(), "hide.tga", tga(16, 4));
     write(folder.path(), "bumps.tga", tga(8, 8));
     let mut app = TestApp::with_files(folder.path());
-    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    load_images(&mut app);
     let handle: Handle<Character> = app.server().load("mipped.m3d");
     app.wait_for(&handle);
     let parts = app.asset(&handle).unwrap().parts.clone();
@@ -326,7 +333,7 @@ fn textures_get_mip_levels_once_for_all_materials_that_share_them() {
 
     let settings = |settings: &mut CharacterLoaderSettings| settings.textures = TextureMode::LoadAsTheyAre;
     let mut app = TestApp::with_files(folder.path());
-    app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
+    load_images(&mut app);
     let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("mipped.m3d");
     app.wait_for(&handle);
     let material = app.asset(&handle).unwrap().parts[0].material.clone();
@@ -342,11 +349,24 @@ fn textures_can_be_left_out() {
     write(folder.path(), "server.m3d", m3d::write(&to_m3d(&textured("server_side.tga", ""))));
     write(folder.path(), "server_side.tga", b"no picture");
     let mut app = TestApp::with_files(folder.path());
+    load_images(&mut app);
     let settings = |settings: &mut CharacterLoaderSettings| settings.textures = TextureMode::Ignore;
     let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("server.m3d");
     app.wait_for(&handle);
     app.wait("all loads", |app| app.server().is_loaded_with_dependencies(&handle));
     assert!(logged("server_side").is_empty());
+}
+
+#[test]
+fn an_app_that_cannot_load_images_leaves_textures_out_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "headless.m3d", m3d::write(&to_m3d(&textured("headless_hide.tga", "headless_nmap.dds"))));
+    write(folder.path(), "headless_hide.tga", tga(1, 1));
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("headless.m3d");
+    app.wait_for(&handle);
+    app.wait("all loads", |app| app.server().is_loaded_with_dependencies(&handle));
+    assert_eq!(logged("headless"), [""; 0]);
 }
 
 #[test]

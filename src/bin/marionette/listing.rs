@@ -63,8 +63,8 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         let low = length(bounds.min.y);
         writeln!(out, "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}")?;
     }
-    if let Some(manifest) = model.manifest {
-        writeln!(out, "  model {} at scale {}", printable(&manifest.model), manifest.scale)?;
+    if let Some(manifest) = &model.manifest {
+        writeln!(out, "  model {} at scale {}", printable(manifest.model), manifest.scale)?;
     }
     write_parts(out, model)?;
     if !model.materials.is_empty() {
@@ -83,17 +83,17 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         write_clips(out, &model.clips, model.joints.len())?;
     }
     write_influences(out, model)?;
-    let Some(manifest) = model.manifest else { return Ok(()) };
+    let Some(manifest) = &model.manifest else { return Ok(()) };
     if !manifest.masks.is_empty() {
         heading(out, "Masks", "")?;
-        for (name, mask) in &manifest.masks {
+        for (name, mask) in manifest.masks {
             let falloff = if mask.falloff > 0 { format!(", falloff {}", mask.falloff) } else { String::new() };
             writeln!(out, "  {}: from {}{falloff}", printable(name), printable(&mask.roots.join(", ")))?;
         }
     }
     if !manifest.sockets.is_empty() {
         heading(out, "Sockets", "")?;
-        for (name, socket) in &manifest.sockets {
+        for (name, socket) in manifest.sockets {
             writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
         }
     }

@@ -8,10 +8,11 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
-    import::{FileKind, ImportReport, Manifest},
+    import::{FileKind, ImportReport, Manifest, MaskEntry, SocketEntry},
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Describes the JSON, for `--help`.
 pub const SCHEMA: &str = "\
@@ -39,8 +40,7 @@ JSON (--json): an array with one object per FILE, in the order given.
     materials[]       name, base_color (linear RGBA), base_color_map, normal_map, normal_map_green_down,
                       specular_map, roughness, reflectance, alpha_cutoff, double_sided,
                       textures[] of {role (base_color | normal | specular), written, found}
-    manifest          null, or the manifest: model, scale, hand, up, clip_error, joint_names, clips,
-                      masks, sockets
+    manifest          null, or model, scale, masks, sockets as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -79,7 +79,7 @@ pub struct ModelReport<'a> {
     pub joints: Vec<JointReport<'a>>,
     pub clips: Vec<ClipReport<'a>>,
     pub materials: Vec<MaterialReport<'a>>,
-    pub manifest: Option<&'a Manifest>,
+    pub manifest: Option<ManifestReport<'a>>,
 }
 
 #[derive(Serialize)]
@@ -131,6 +131,14 @@ pub struct MaterialReport<'a> {
     #[serde(flatten)]
     pub material: &'a Material,
     pub textures: &'a [TextureUse],
+}
+
+#[derive(Serialize)]
+pub struct ManifestReport<'a> {
+    pub model: &'a str,
+    pub scale: f32,
+    pub masks: &'a BTreeMap<String, MaskEntry>,
+    pub sockets: &'a BTreeMap<String, SocketEntry>,
 }
 
 #[derive(Serialize)]
@@ -219,7 +227,12 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
         joints: joints(model),
         clips: model.clips.iter().map(|own| clip(own, None)).chain(bound).collect(),
         materials: materials.map(|(material, textures)| MaterialReport { material, textures }).collect(),
-        manifest: open.manifest.as_ref(),
+        manifest: open.manifest.as_ref().map(|Manifest { model, scale, masks, sockets, .. }| ManifestReport {
+            model,
+            scale: *scale,
+            masks,
+            sockets,
+        }),
     }
 }
 

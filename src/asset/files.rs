@@ -1,0 +1,163 @@
+//! The files that an asset names or that lie beside it.
+
+use crate::import::Limits;
+use bevy::{
+    asset::{
+        Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext, UnapprovedPathMode,
+        io::{AssetSource, AssetSourceId, Reader, VecReader},
+    },
+    prelude::*,
+};
+use futures_lite::{AsyncReadExt, StreamExt};
+use std::{
+    convert::Infallible,
+    path::{Component, Path, PathBuf},
+};
+
+/// Reads files on behalf of an asset that is being loaded.
+#[derive(Clone)]
+pub(super) struct Files {
+    pub(super) server: AssetServer,
+    unapproved: UnapprovedPathMode,
+    /// The app's asset folder, unless assets come from somewhere else.
+    root: Option<PathBuf>,
+}
+
+impl Files {
+    pub(super) fn new(app: &App) -> Self {
+        let plugin = app.get_added_plugins::<AssetPlugin>().into_iter().next();
+        #[cfg(not(any(target_arch = "wasm32", target_os = "android")))]
+        let root =
+            plugin.map(|plugin| bevy::asset::io::file::FileAssetReader::new(&plugin.file_path).root_path().clone());
+        #[cfg(any(target_arch = "wasm32", target_os = "android"))]
+        let root = None;
+        Self {
+            server: app.world().resource::<AssetServer>().clone(),
+            unapproved: plugin.map(|plugin| plugin.unapproved_path_mode.clone()).unwrap_or_default(),
+            root,
+        }
+    }
+
+    /// Reads a file named relative to the asset being loaded, which is reloaded when the file changes.
+    ///
+    /// Reads at most one byte more than the limit. The app's [`UnapprovedPathMode`] applies.
+    pub(super) async fn read(
+        &self,
+        file: &str,
+        limits: &Limits,
+        context: &mut LoadContext<'_>,
+    ) -> Result<Vec<u8>, String> {
+        let path = beside(context.path(), file);
+        if !self.permits(context.path(), &path) {
+            return Err("it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)".to_owned());
+        }
+        self.check_regular(&path)?;
+        let source = self.server.get_source(path.source()).map_err(|error| error.to_string())?;
+        let reader = match self.server.mode() {
+            AssetServerMode::Unprocessed => source.reader(),
+            AssetServerMode::Processed => source.processed_reader().map_err(|error| error.to_string())?,
+        };
+        let mut reader = reader.read(path.path()).await.map_err(|error| error.to_string())?;
+        let bytes = read_within(&mut *reader, limits).await.map_err(|error| error.to_string())?;
+        drop(reader);
+        // There is nothing left to load, but only loads count as dependencies.
+        let builder = context.load_builder();
+        _ = builder.load_value_from_reader::<Dependency>(path, &mut VecReader::new(Vec::new())).await;
+        Ok(bytes)
+    }
+
+    /// Returns `true` if an asset may name a path: one in the asset folder or, if the asset itself was
+    /// loaded from outside by [`override_unapproved`](bevy::asset::LoadBuilder::override_unapproved), in its own.
+    fn permits(&self, asset: &AssetPath<'_>, path: &AssetPath<'_>) -> bool {
+        let folder = asset.path().parent().unwrap_or(Path::new(""));
+        let inside = |rest: &Path| rest.components().all(|component| component != Component::ParentDir);
+        match self.unapproved {
+            _ if !path.is_unapproved() => true,
+            UnapprovedPathMode::Allow => true,
+            UnapprovedPathMode::Deny => asset.is_unapproved() && path.path().strip_prefix(folder).is_ok_and(inside),
+            UnapprovedPathMode::Forbid => false,
+        }
+    }
+
+    /// Refuses devices, which have no end, and pipes, which block the thread that opens them.
+    fn check_regular(&self, path: &AssetPath<'_>) -> Result<(), String> {
+        let Some(root) = self.root.as_ref().filter(|_| *path.source() == AssetSourceId::Default) else { return Ok(()) };
+        match std::fs::metadata(root.join(path.path())) {
+            Ok(metadata) if !metadata.is_file() => Err("it is not a regular file".to_owned()),
+            // A custom source may find what is not on disk.
+            _ => Ok(()),
+        }
+    }
+
+    /// Lists the files in the folder of `beside` and in its direct subfolders, relative to that folder and
+    /// with forward slashes. Empty if the source cannot list folders (the web).
+    pub(super) async fn list(&self, beside: &AssetPath<'_>) -> Vec<String> {
+        let source: AssetSourceId<'static> = beside.source().clone_owned();
+        let Ok(source) = self.server.get_source(source) else { return Vec::new() };
+        let folder = beside.path().parent().map(Path::to_path_buf).unwrap_or_default();
+        let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);
+        for _level in 0..2 {
+            let mut below = Vec::new();
+            for listed in folders.drain(..) {
+                for path in list(source, &listed).await {
+                    if found.len() >= MOST {
+                        return found;
+                    }
+                    if path.extension().is_none() {
+                        below.push(path);
+                    } else {
+                        let relative = path.strip_prefix(&folder).unwrap_or(&path);
+                        found.push(relative.to_string_lossy().replace('\\', "/"));
+                    }
+                }
+            }
+            folders = below;
+        }
+        found
+    }
+}
+
+/// Most files listed: a model in a home folder must not list the whole disk.
+const MOST: usize = 4096;
+
+async fn list(source: &AssetSource, folder: &Path) -> Vec<PathBuf> {
+    // Bevy's file reader panics when asked to list a folder outside its root.
+    if folder.is_absolute() {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        return entries.map(|entry| entry.path()).take(MOST).collect();
+    }
+    match source.reader().read_directory(folder).await {
+        Ok(entries) => entries.take(MOST).collect().await,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Returns the path of a file named relative to the asset at `path`.
+pub(super) fn beside(path: &AssetPath<'_>, file: &str) -> AssetPath<'static> {
+    let folder = path.path().parent().unwrap_or(Path::new(""));
+    AssetPath::from_path_buf(folder.join(file.replace('\\', "/"))).with_source(path.source().clone_owned())
+}
+
+/// Reads to the end, but no more than one byte beyond the limit.
+pub(super) async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
+    let mut source = Vec::new();
+    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
+    Ok(source)
+}
+
+/// Stands for a file that a loader has read by itself.
+#[derive(Asset, TypePath)]
+pub(super) struct Dependency;
+
+#[derive(Default, TypePath)]
+pub(super) struct DependencyLoader;
+
+impl AssetLoader for DependencyLoader {
+    type Asset = Dependency;
+    type Settings = ();
+    type Error = Infallible;
+
+    async fn load(&self, _: &mut dyn Reader, _: &(), _: &mut LoadContext<'_>) -> Result<Dependency, Infallible> {
+        Ok(Dependency)
+    }
+}
