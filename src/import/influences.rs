@@ -1,18 +1,18 @@
-//! From the weights a file gives a vertex to the four a skin keeps.
+//! Reduces a vertex's weights in the file to the four that a skin keeps.
 
 use super::ImportReport;
 use crate::{format::Diagnostic, model::JointIndex};
 
-/// The up to four joints that move a vertex, by their index in the skeleton.
+/// Up to four joints that move a vertex, as indices into the skeleton.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct JointInfluences {
     /// Joints; unused slots are 0.
     pub(super) joints: [JointIndex; 4],
-    /// Shares, largest first, ≥ 0, summing to one; unused slots are 0.
+    /// Weights, largest first, ≥ 0, with a sum of one; unused slots are 0.
     pub(super) weights: [f32; 4],
 }
 
-/// Reduces the weights of one mesh's vertices to four each, and counts what it did.
+/// Reduces the weights of one mesh's vertices to four each, and counts what it changed.
 #[derive(Debug, Default)]
 pub(super) struct InfluenceReducer {
     merged: Vec<(JointIndex, f32)>,
@@ -24,19 +24,18 @@ pub(super) struct InfluenceReducer {
     largest_sum_error: f32,
 }
 
-/// How far the weights of a vertex may be from summing to one before it is worth a word.
+/// How far the sum of a vertex's weights may be from one without a warning.
 const SUM_TOLERANCE: f32 = 0.01;
 
-/// Share of a vertex's weight that may be left out before it is worth a word: less moves no vertex by more
-/// than a twentieth of what its joints disagree on. The report counts the vertices either way.
+/// Share of a vertex's weight that may be dropped without a warning. Less than this moves a vertex by at most a
+/// twentieth of the distance between its joints' results. The report counts the vertices in any case.
 const LOSS_TOLERANCE: f32 = 0.05;
 
 impl InfluenceReducer {
-    /// The four largest shares among `weights`, which are pairs of a joint and its weight.
+    /// Returns the four largest of `weights`, which are pairs of a joint and its weight.
     ///
-    /// Weights of one joint are added up; those that are not finite or not more than 0 are left
-    /// out; the rest are brought to a sum of one. A vertex without any follows the first joint
-    /// named, or joint 0.
+    /// Weights of the same joint are added up, weights that are not finite or not above 0 are dropped, and the rest is
+    /// normalized to a sum of one. A vertex without weights follows the first joint named, or joint 0.
     pub(super) fn reduce(&mut self, weights: impl IntoIterator<Item = (JointIndex, f32)>) -> JointInfluences {
         self.vertices += 1;
         self.merged.clear();
@@ -65,7 +64,7 @@ impl InfluenceReducer {
         if let [(joint, _)] = self.merged[..] {
             return JointInfluences { joints: [joint, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
         }
-        // Few of them, and mostly sorted already. Stable, so that equal shares keep the file's order.
+        // There are few, and most are sorted already. Stable, so that equal weights keep the file's order.
         self.merged.sort_by(|a, b| b.1.total_cmp(&a.1));
         let kept: f32 = self.merged.iter().take(4).map(|(_, weight)| weight).sum();
         if !(kept > 0.0 && kept.is_finite() && kept.recip().is_finite()) {
@@ -80,7 +79,7 @@ impl InfluenceReducer {
         out
     }
 
-    /// Adds this mesh's figures to the report of the whole import.
+    /// Adds this mesh's counts to the report of the whole import.
     pub(super) fn add_to(&self, report: &mut ImportReport) {
         for (total, count) in report.influences.iter_mut().zip(self.histogram) {
             *total += count;
@@ -88,26 +87,29 @@ impl InfluenceReducer {
         report.largest_weight_dropped = report.largest_weight_dropped.max(self.largest_dropped);
     }
 
-    /// What there is to say about the weights of `mesh`, in one warning.
+    /// Returns one warning about everything unusual in the weights of `mesh`.
     pub(super) fn warning(&self, file: &str, mesh: &str) -> Option<Diagnostic> {
         let Self { vertices, histogram, not_positive, sum_off, largest_sum_error, .. } = *self;
         let mut said = Vec::new();
         if histogram[5] > 0 && self.largest_dropped > LOSS_TOLERANCE {
             let share = self.largest_dropped * 100.0;
-            said.push(format!("{} have more than four joints, of which up to {share:.1} % was left out", histogram[5]));
+            said.push(format!(
+                "{} have more than four joints and lose up to {share:.1} % of their weight",
+                histogram[5]
+            ));
         }
         if histogram[0] > 0 {
             said.push(format!("{} have no weight and follow one joint", histogram[0]));
         }
         if not_positive > 0 {
-            said.push(format!("{not_positive} have weights that are negative or not a number, now 0"));
+            said.push(format!("{not_positive} have weights that are negative or not a number, now set to 0"));
         }
         if sum_off > 0 {
             said.push(format!("{sum_off} have weights that do not sum to one (such as {largest_sum_error:.2})"));
         }
         (!said.is_empty()).then(|| {
             let message = format!("`{mesh}`: of {vertices} vertices, {}", said.join("; "));
-            Diagnostic::warning(file, message).with_hint("the weights were brought to a sum of one")
+            Diagnostic::warning(file, message).with_hint("the weights were normalized to a sum of one")
         })
     }
 }

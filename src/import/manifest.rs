@@ -1,4 +1,4 @@
-//! `.character.ron`: what joins a model with clips from other files, names, masks, sockets and callbacks.
+//! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
@@ -11,7 +11,7 @@ use ron::{error::SpannedError, extensions::Extensions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A character manifest. Unknown fields are refused; only `model` is required.
+/// A character manifest, `.character.ron`. Only `model` is required; unknown fields are errors.
 ///
 /// ```ron
 /// (
@@ -30,29 +30,29 @@ use std::collections::BTreeMap;
 pub struct Manifest {
     /// The model's file, `.m3d` or `.md5mesh`, relative to the manifest.
     pub model: String,
-    /// Factor on every length of the model and its clips.
+    /// Scale of the model and its clips. 0.0254 for a model in inches.
     #[serde(default = "one")]
     pub scale: f32,
-    /// The model's hand.
+    /// The model's handedness.
     #[serde(default)]
     pub hand: Hand,
     /// The model's up axis.
     #[serde(default)]
     pub up: UpAxis,
-    /// Largest distance, in model units after scaling, by which a clip may put the skin elsewhere for the
-    /// sake of its size: clips are then quantised ([`Compress`](crate::pose::Compress)). `None` keeps them lossless.
+    /// Compresses the clips ([`Compress`](crate::pose::Compress)) with an error of at most this distance at the skin, in
+    /// model units after scaling. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_error: Option<f32>,
-    /// Names for the model's joints in file order, for formats that have none. May be shorter than the skeleton.
+    /// Names for the model's joints in file order, for formats without names. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
-    /// Clips by the name they get. The model's own clips are kept; an entry of the same name refines one.
+    /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default)]
     pub clips: BTreeMap<String, ClipEntry>,
     /// Per-joint masks by name.
     #[serde(default)]
     pub masks: BTreeMap<String, MaskEntry>,
-    /// Places where things are carried, by name.
+    /// Places to attach things to, by name.
     #[serde(default)]
     pub sockets: BTreeMap<String, SocketEntry>,
 }
@@ -63,11 +63,11 @@ pub struct Manifest {
 pub struct ClipEntry {
     /// The clip's file, `.md5anim` or another model; `None` for a clip of the model itself.
     pub file: Option<String>,
-    /// The clip's name inside its file, where it differs from the entry's and the file holds several.
+    /// The clip's name inside its file, if it differs from the entry's and the file contains several.
     pub clip: Option<String>,
-    /// What happens at the end; `None` keeps what the file says (a loop).
+    /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
-    /// Whether the clip holds differences to its first frame; `None` keeps what the file says.
+    /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
     pub additive: Option<bool>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
@@ -79,20 +79,20 @@ pub struct ClipEntry {
 pub struct CallbackEntry {
     /// Seconds from the clip's start.
     pub time: f64,
-    /// Name for the listeners.
+    /// Name of the callback.
     pub name: String,
     /// Any RON value.
     #[serde(default = "unit")]
     pub data: ron::Value,
 }
 
-/// A mask of a [`Manifest`]: full strength at the roots and all below them.
+/// A mask of a [`Manifest`]: full weight at the roots and all joints below them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MaskEntry {
-    /// Joints that the mask begins at.
+    /// Joints that the mask starts at.
     pub roots: Vec<String>,
-    /// Joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
+    /// Number of joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
     pub falloff: u32,
 }
 
@@ -100,21 +100,21 @@ pub struct MaskEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SocketEntry {
-    /// The joint that carries.
+    /// The joint.
     pub joint: String,
     /// Offset in the joint's space, in model units after scaling.
     #[serde(default)]
     pub translation: Vec3,
-    /// Turn in the joint's space: degrees about Y, then X, then Z, written `(x, y, z)`.
+    /// Rotation in the joint's space, as `(x, y, z)` in degrees; applied around Y, then X, then Z.
     #[serde(default)]
     pub euler_degrees: Vec3,
-    /// Scale of what is carried.
+    /// Scale of attached entities.
     #[serde(default = "one")]
     pub scale: f32,
 }
 
 impl SocketEntry {
-    /// The turn as a quaternion.
+    /// Returns the rotation as a quaternion.
     pub fn rotation(&self) -> Quat {
         let Vec3 { x, y, z } = self.euler_degrees;
         Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
@@ -130,7 +130,7 @@ fn unit() -> ron::Value {
 }
 
 impl Manifest {
-    /// A manifest that says nothing but the model's name.
+    /// Creates a manifest that only names a model.
     pub fn of_model(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
@@ -145,21 +145,21 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest. `file` is its name for reports.
+    /// Parses a manifest. `file` is its name in error messages.
     pub fn parse(file: &str, source: &[u8]) -> Result<Self, FormatError> {
         if source.trim_ascii().is_empty() {
-            let hint = "a manifest holds at least (model: \"character.md5mesh\")";
+            let hint = "a manifest contains at least (model: \"character.md5mesh\")";
             return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
         }
         let manifest: Self =
             options().from_bytes(source).map_err(|error| FormatError::one(misread(file, source, &error)))?;
         let mut diagnostics = Vec::new();
         if !(manifest.scale.is_finite() && manifest.scale > 0.0) {
-            let error = Diagnostic::error(file, format!("scale is {}, expected more than 0", manifest.scale));
+            let error = Diagnostic::error(file, format!("scale is {}, expected a number above 0", manifest.scale));
             diagnostics.push(place_of(source, "scale", error));
         }
         if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
-            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected more than 0")));
+            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
         }
         for (name, clip) in &manifest.clips {
             for key in clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0) {
@@ -171,24 +171,24 @@ impl Manifest {
         for (name, socket) in &manifest.sockets {
             let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
             if !finite {
-                let error = Diagnostic::error(file, format!("socket `{name}` holds a number that is not finite"));
+                let error = Diagnostic::error(file, format!("socket `{name}` contains a number that is not finite"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
 
-    /// The manifest as text that [`Self::parse`] reads back.
+    /// Returns the manifest as text that [`Self::parse`] accepts.
     pub fn to_ron(&self) -> Result<String, ron::Error> {
         options().to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// The settings for importing the model and its clips, with the default limits.
+    /// Returns the settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
         ImportSettings { scale: self.scale, hand: self.hand, up: self.up, ..ImportSettings::default() }
     }
 
-    /// Every file the manifest names besides the model, each once, in order of name.
+    /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.
     pub fn clip_files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.clips.values().filter_map(|clip| clip.file.as_deref()).collect();
         files.sort_unstable();
@@ -197,14 +197,14 @@ impl Manifest {
     }
 }
 
-/// How deep lists and structs may lie in one another.
+/// How deep lists and structs may be nested.
 const NESTING: usize = 64;
 
 fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).with_recursion_limit(NESTING)
 }
 
-/// The error at the first line on which `word` stands by itself; where it stands twice it may be another.
+/// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
 fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
     let at = source.windows(word.len()).position(|piece| piece == word.as_bytes());
     match at {
@@ -216,16 +216,16 @@ fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
     }
 }
 
-/// What RON's parser found, in the words of this crate's other reports.
+/// Converts an error of RON's parser to a diagnostic like this crate's others.
 fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
     let (message, mut hint) = explain(&error.code, source);
     let at = error.span.start;
     let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, at.col as u32);
-    // RON says what it misses, not that there is nothing more.
+    // RON reports what is missing, but not that the file ended.
     let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
     let at_end = (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);
     if at_end && !matches!(error.code, ron::Error::MissingStructField { .. } | ron::Error::TrailingCharacters) {
-        hint = "the file seems to be cut short, or a bracket is not closed".into();
+        hint = "the file seems to be truncated, or a bracket is not closed".into();
     }
     if hint.is_empty() { diagnostic } else { diagnostic.with_hint(hint) }
 }
@@ -246,12 +246,12 @@ fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
         }
         Error::MissingStructField { field, .. } => {
             let hint = match *field {
-                "model" => "a manifest names its model: `model: \"character.md5mesh\"`".to_owned(),
+                "model" => "every manifest names a model: `model: \"character.md5mesh\"`".to_owned(),
                 field => format!("add `{field}: …`"),
             };
-            (format!("the field `{field}` is missing"), hint)
+            (format!("missing field `{field}`"), hint)
         }
-        Error::DuplicateStructField { field, .. } => (format!("the field `{field}` is given twice"), String::new()),
+        Error::DuplicateStructField { field, .. } => (format!("duplicate field `{field}`"), String::new()),
         Error::ExpectedNamedStructLike(_) | Error::ExpectedStructLike
             if source.trim_ascii_start().starts_with(b"{") =>
         {
@@ -263,10 +263,8 @@ fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
             ("expected `,` or a closing bracket".to_owned(), "a comma may be missing before this".to_owned())
         }
         Error::ExpectedFloat | Error::ExpectedInteger => ("expected a number".to_owned(), String::new()),
-        Error::ExpectedString => ("expected a text in double quotes".to_owned(), String::new()),
-        Error::ExceededRecursionLimit => {
-            (format!("brackets lie more than {NESTING} deep in one another"), String::new())
-        }
+        Error::ExpectedString => ("expected text in double quotes".to_owned(), String::new()),
+        Error::ExceededRecursionLimit => (format!("brackets are nested more than {NESTING} deep"), String::new()),
         other => {
             let text = other.to_string();
             let mut letters = text.chars();
@@ -281,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_manifest_is_read() {
+    fn the_documented_manifest_is_valid() {
         let text = r#"(
             model: "scout.md5mesh",
             scale: 0.0254,
@@ -296,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_is_refused_with_its_place() {
+    fn an_unknown_field_is_an_error_with_its_place() {
         let error = Manifest::parse("a.character.ron", b"(\n  model: \"a.m3d\",\n  scael: 2.0,\n)").unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("a.character.ron:3:"), "{text}");
@@ -304,13 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_words_for_the_artist() {
+    fn errors_are_written_for_artists() {
         let cases = [
             ("{ \"model\": \"a.m3d\" }", "expected `(`, found `{`", "RON, not JSON"),
             ("(model: \"a.m3d\", clips: {\"w\": (playback: Lop)})", "unknown value `Lop`", "did you mean `Loop`?"),
             ("(model: \"a.m3d\"\n scale: 2)", "expected `,`", "a comma may be missing"),
-            ("(scale: 2)", "the field `model` is missing", "a manifest names its model"),
-            ("(model: \"a.m3d\", clips: {\"w\": (fi", "unknown field `fi`", "cut short"),
+            ("(scale: 2)", "missing field `model`", "every manifest names a model"),
+            ("(model: \"a.m3d\", clips: {\"w\": (fi", "unknown field `fi`", "truncated"),
             ("(model: \"a.m3d\",\n scale: 0)", "a:2:2: error: scale is 0", ""),
         ];
         for (text, message, hint) in cases {
@@ -326,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_refused() {
+    fn invalid_numbers_are_errors() {
         for text in [
             "(model: \"a\", scale: 0)",
             "(model: \"a\", scale: NaN)",

@@ -1,37 +1,37 @@
-//! Which file a texture's name means.
+//! Finds the file that a texture's name refers to.
 //!
-//! Models name textures as their artist's machine knew them: without extension, in another case,
-//! with backslashes, by an absolute path, or through a material that implies the file. Here that is
-//! a question about names only; whoever has the folder answers what is in it.
+//! Models name textures as they were on the artist's machine: without an extension, in a different case, with
+//! backslashes, with an absolute path, or through a material that implies the file. This module only deals with names; the
+//! caller lists the folder.
 
 use crate::model::Material;
 use std::collections::HashMap;
 
-/// Extensions tried where a name has none, or where its own is not there.
+/// Extensions to try if a name has none, or if there is no file with its own.
 const EXTENSIONS: [&str; 5] = ["tga", "dds", "png", "jpg", "jpeg"];
 
 /// A map of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextureMap {
-    /// Base colour; Doom's companion ends in `_d`.
+    /// Base color. Doom's variant ends in `_d`.
     BaseColor,
-    /// Tangent-space normals; Doom's companion ends in `_local`.
+    /// Tangent-space normals. Doom's variant ends in `_local`.
     Normal,
-    /// Specular colour; Doom's companion ends in `_s`.
+    /// Specular color. Doom's variant ends in `_s`.
     Specular,
 }
 
-/// The files beside a model, found whatever the case of their names.
+/// The files beside a model. Look-ups ignore case.
 #[derive(Clone, Debug, Default)]
 pub struct TextureFiles {
-    /// Lower-case name → the names as they are.
+    /// Lowercase name → the actual names.
     names: HashMap<String, Vec<String>>,
 }
 
 /// The files of a material's maps, relative to the model's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaterialTextures {
-    /// Base colour map.
+    /// Base color map.
     pub base_color: Option<String>,
     /// Normal map.
     pub normal: Option<String>,
@@ -40,7 +40,7 @@ pub struct MaterialTextures {
 }
 
 impl TextureFiles {
-    /// The files there are, as paths relative to the model's folder; either slash will do.
+    /// Creates it from paths relative to the model's folder, with either kind of slash.
     pub fn new(files: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut names: HashMap<String, Vec<String>> = HashMap::new();
         for file in files {
@@ -50,20 +50,20 @@ impl TextureFiles {
         Self { names }
     }
 
-    /// The file called `name`; of two that differ in case the one written alike.
+    /// Returns the file called `name`. If two files differ only in case, an exact match wins.
     pub fn find(&self, name: &str) -> Option<&str> {
         let name = clean(name);
         let found = self.names.get(&name.to_lowercase())?;
         found.iter().find(|file| clean(file) == name).or(found.first()).map(String::as_str)
     }
 
-    /// The file of one map whose name the model wrote; see [`texture_candidates`].
+    /// Returns the file of a map, given its name in the model. See [`texture_candidates`].
     pub fn resolve(&self, written: &str, map: TextureMap) -> Option<&str> {
         texture_candidates(written, map).iter().find_map(|name| self.find(name))
     }
 
-    /// The files of a material's maps. A material without a normal or specular map that is there
-    /// takes the companion of its base colour map: `foo_local` or `foo_nmap`, and `foo_s`.
+    /// Returns the files of a material's maps. If there is no file for the normal or specular map, the one that
+    /// belongs to the base color map is used: `foo_local` or `foo_nmap`, and `foo_s`.
     pub fn resolve_material(&self, material: &Material) -> MaterialTextures {
         let base = material.base_color_map.as_deref().unwrap_or_default();
         let find = |written: &Option<String>, map| {
@@ -78,14 +78,14 @@ impl TextureFiles {
     }
 }
 
-/// The paths a written name may mean, relative to the model's folder, likeliest first.
+/// Returns the paths that a name in a model may refer to, relative to the model's folder, the most likely first.
 ///
-/// 1. the name as written, with forward slashes;
-/// 2. with each of the usual extensions, added or in place of its own;
-/// 3. its file name alone, beside the model, likewise — the only candidate of an absolute path;
-/// 4. the companion of Doom's materials for `map`: `foo_d`, `foo_local`, `foo_s`.
+/// 1. the name itself, with forward slashes;
+/// 2. the name with each of the usual extensions, added or replacing its own;
+/// 3. the file name without its folder, likewise (absolute paths have only these candidates);
+/// 4. the names of Doom's materials for `map`: `foo_d`, `foo_local`, `foo_s`.
 ///
-/// None for a name that means no file: an empty one or `<default>`.
+/// Returns nothing for names that are not files: an empty name or `<default>`.
 pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
     let mut out = Vec::new();
     for place in places(written) {
@@ -95,7 +95,7 @@ pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
     out
 }
 
-/// The companions alone of a base colour map, for a material that names no other map.
+/// Adds the maps that belong to a base color map, for a material that names no others.
 fn companions(base: &str, map: TextureMap) -> Vec<String> {
     let mut out = Vec::new();
     add_companions(&mut out, base, map);
@@ -110,7 +110,7 @@ fn add_companions(out: &mut Vec<String>, written: &str, map: TextureMap) {
     };
     for place in places(written) {
         let stem = stem(&place);
-        // `foo_d` is itself a companion: its sisters are called after `foo`.
+        // `foo_d` already has a suffix: the other maps are named after `foo`.
         let bare = stem.strip_suffix("_d").or(stem.strip_suffix("_D")).filter(|bare| !file_name(bare).is_empty());
         for name in [Some(stem), bare].into_iter().flatten() {
             for suffix in suffixes {
@@ -120,7 +120,7 @@ fn add_companions(out: &mut Vec<String>, written: &str, map: TextureMap) {
     }
 }
 
-/// Where a written name may lie: as written, and beside the model.
+/// Adds the places where a file may be: at its path, and beside the model.
 fn places(written: &str) -> Vec<String> {
     let name = clean(written);
     let alone = file_name(&name);
@@ -138,7 +138,7 @@ fn add_with_extensions(out: &mut Vec<String>, name: &str) {
         }
     };
     add(name.to_owned());
-    // A dot may belong to the name (`head.v2`): the extension is added before it takes its place.
+    // A dot may be part of the name (`head.v2`), so try adding the extension before replacing it.
     for extension in EXTENSIONS {
         add(format!("{name}.{extension}"));
     }
@@ -150,8 +150,8 @@ fn add_with_extensions(out: &mut Vec<String>, name: &str) {
     }
 }
 
-/// Forward slashes, no blanks around, no `.` and no empty steps; `a/..` taken back, but not a
-/// leading `..`, which leads out of the model's folder as it should.
+/// Normalizes a path: forward slashes, no surrounding spaces, no `.` or empty components, and no `a/..`. A leading `..`
+/// stays, because it may legitimately lead out of the model's folder.
 fn clean(written: &str) -> String {
     let written = written.trim().replace('\\', "/");
     let mut steps: Vec<&str> = Vec::new();
@@ -172,7 +172,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The path without its extension; a name such as `.tga` is all stem.
+/// Returns the path without its extension. A name such as `.tga` has none.
 fn stem(path: &str) -> &str {
     match file_name(path).rfind('.') {
         Some(dot) if dot > 0 => &path[..path.len() - file_name(path).len() + dot],

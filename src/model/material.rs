@@ -1,28 +1,29 @@
-//! How a part looks, before there are textures.
+//! Materials, before their textures are loaded.
 
 use serde::Serialize;
 
-/// A material in the terms of a metallic–roughness renderer. Maps are file names as the model wrote
-/// them; finding them on disk is the concern of whoever loads them.
+/// A material for a metallic–roughness renderer.
+///
+/// Maps are file names as the model contains them; see [`TextureFiles`](crate::import::TextureFiles) for finding them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Material {
     /// Name, unique within the model.
     pub name: String,
-    /// Linear RGBA factor of the base colour map.
+    /// Linear RGBA factor of the base color map.
     pub base_color: [f32; 4],
-    /// Base colour map, sRGB; `None` for a plain material.
+    /// Base color map, sRGB; `None` for a plain material.
     pub base_color_map: Option<String>,
     /// Tangent-space normal map, linear.
     pub normal_map: Option<String>,
     /// Whether green points down in the normal map (Direct3D's convention).
     pub normal_map_green_down: bool,
-    /// Specular map as the model wrote it; shown in listings, not rendered.
+    /// Specular map; listed, but not rendered.
     pub specular_map: Option<String>,
     /// Perceptual roughness, 0..=1.
     pub roughness: f32,
     /// Reflectance in Bevy's sense: F0 = 0.16 · reflectance².
     pub reflectance: f32,
-    /// Texels below this alpha are cut out.
+    /// Texels with less alpha than this are not drawn.
     pub alpha_cutoff: Option<f32>,
     /// Whether back faces are drawn.
     pub double_sided: bool,

@@ -1,20 +1,20 @@
-//! Skin: vertices with the joints that move them.
+//! Skin: vertices and the joints that move them.
 
 use super::{BoundingBox, JointIndex};
 use glam::{Vec2, Vec3, Vec4};
 
-/// The up to four joints that move a vertex.
+/// Up to four joints that move a vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Influences {
     /// Indices into the part's palette; unused slots are 0.
     pub palette: [u16; 4],
-    /// Shares, largest first, ≥ 0, summing to one; unused slots are 0.
+    /// Weights, largest first, ≥ 0, with a sum of one; unused slots are 0.
     pub weights: [f32; 4],
 }
 
-/// A piece of skin drawn with one material.
+/// A part of the skin, drawn with one material.
 ///
-/// The vertex lists have one entry per vertex. The skin is stored in the pose in which
+/// The vertex lists have one entry per vertex. Vertices are stored in the pose in which
 /// [`Skeleton::inverse_bind`](super::Skeleton::inverse_bind) cancels the joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkinPart {
@@ -32,23 +32,23 @@ pub struct SkinPart {
     pub tex_coords: Vec<Vec2>,
     /// Influences; empty for a static model.
     pub influences: Vec<Influences>,
-    /// Triangles as vertex indices, counter-clockwise seen from outside.
+    /// Triangles as vertex indices, counterclockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// The joints this part uses: palette index → joint. At most [`Self::MAX_PALETTE`] of them.
     pub palette: Vec<JointIndex>,
-    /// Per vertex, its index in the source file (counted across subsets and submeshes).
+    /// Per vertex, its index in the source file, counted across subsets and submeshes.
     pub source_vertices: Vec<u32>,
 }
 
 impl SkinPart {
-    /// Joints a part may use: what devices without storage buffers can hold.
+    /// Most joints that a part may use: the capacity of devices without storage buffers.
     pub const MAX_PALETTE: usize = 256;
 
-    /// Per palette entry, the box around the vertices that joint moves, in the joint's bind space;
+    /// Returns, per palette entry, the box around the vertices that the joint moves, in the joint's bind space;
     /// `None` for a joint without vertices.
     ///
-    /// The posed part lies within the hull of these boxes, each moved by its joint: a vertex is a
-    /// weighted mean of points that each lie in one of them.
+    /// The posed part is inside the hull of these boxes, each moved by its joint, because a vertex is a
+    /// weighted mean of points that are each in one of them.
     pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
         for (position, influences) in self.positions.iter().zip(&self.influences) {

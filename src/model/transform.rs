@@ -1,4 +1,4 @@
-//! A joint's transform, alone and in structure-of-arrays rows of four.
+//! Transforms of joints, single and in structure-of-arrays rows of four.
 
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec4};
 use serde::{Deserialize, Serialize};
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 pub struct JointTransform {
     /// Translation in model units.
     pub translation: Vec3,
-    /// Rotation, of unit length.
+    /// Rotation, normalized.
     pub rotation: Quat,
     /// Scale.
     pub scale: Vec3,
 }
 
 impl JointTransform {
-    /// No translation, no rotation, scale one.
+    /// No translation, no rotation, a scale of one.
     pub const IDENTITY: Self = Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
-    /// A transform without scale.
+    /// Creates a transform with a scale of one.
     pub const fn new(translation: Vec3, rotation: Quat) -> Self {
         Self { translation, rotation, scale: Vec3::ONE }
     }
 
-    /// As a matrix that takes the joint's space to its parent's.
+    /// Returns the matrix that maps joint space to the parent's space.
     pub fn to_affine(self) -> Affine3A {
         Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// The nearest translation, rotation and scale; shear is lost, a mirror becomes a negative x scale.
+    /// Decomposes a matrix. Shear is lost, and mirroring becomes a negative x scale.
     pub fn from_affine(affine: Affine3A) -> Self {
         let (scale, rotation, translation) = affine.to_scale_rotation_translation();
         let rotation = if rotation.is_finite() { rotation.normalize() } else { Quat::IDENTITY };
         Self { translation, rotation, scale }
     }
 
-    /// What has to be added to `reference` to get here: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
+    /// Returns the difference from `reference`: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
     pub fn difference_to(&self, reference: &Self) -> Self {
         let ratio = self.scale / reference.scale;
         Self {
@@ -46,7 +46,7 @@ impl JointTransform {
         }
     }
 
-    /// Whether every number is finite.
+    /// Returns `true` if every number is finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
     }
@@ -58,35 +58,35 @@ impl Default for JointTransform {
     }
 }
 
-/// Four vectors, one to a lane.
+/// Four vectors, one per lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaVec3 {
-    /// The four x.
+    /// The x components.
     pub x: Vec4,
-    /// The four y.
+    /// The y components.
     pub y: Vec4,
-    /// The four z.
+    /// The z components.
     pub z: Vec4,
 }
 
-/// Four quaternions, one to a lane.
+/// Four quaternions, one per lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaQuat {
-    /// The four x.
+    /// The x components.
     pub x: Vec4,
-    /// The four y.
+    /// The y components.
     pub y: Vec4,
-    /// The four z.
+    /// The z components.
     pub z: Vec4,
-    /// The four w, the scalar parts.
+    /// The w components, the scalar parts.
     pub w: Vec4,
 }
 
-/// Four joints' transforms, one to a lane: a row of a pose.
+/// The transforms of four joints, one per lane: a row of a pose.
 ///
-/// A pose of `n` joints is `n.div_ceil(4)` rows; the lanes past the last joint hold the identity.
+/// A pose of `n` joints has `n.div_ceil(4)` rows. The lanes after the last joint are identity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct SoaTransform {
@@ -99,48 +99,48 @@ pub struct SoaTransform {
 }
 
 impl SoaVec3 {
-    /// The same vector in every lane.
+    /// Creates a row with the same vector in every lane.
     pub const fn splat(v: Vec3) -> Self {
         Self { x: Vec4::splat(v.x), y: Vec4::splat(v.y), z: Vec4::splat(v.z) }
     }
 
-    /// The vector in `lane`, 0 to 3.
+    /// Returns the vector in `lane`, 0 to 3.
     pub fn get(&self, lane: usize) -> Vec3 {
         Vec3::new(self.x[lane], self.y[lane], self.z[lane])
     }
 
-    /// Puts a vector in `lane`, 0 to 3.
+    /// Sets the vector in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, v: Vec3) {
         (self.x[lane], self.y[lane], self.z[lane]) = (v.x, v.y, v.z);
     }
 }
 
 impl SoaQuat {
-    /// The same quaternion in every lane.
+    /// Creates a row with the same quaternion in every lane.
     pub fn splat(q: Quat) -> Self {
         Self { x: Vec4::splat(q.x), y: Vec4::splat(q.y), z: Vec4::splat(q.z), w: Vec4::splat(q.w) }
     }
 
-    /// The quaternion in `lane`, 0 to 3.
+    /// Returns the quaternion in `lane`, 0 to 3.
     pub fn get(&self, lane: usize) -> Quat {
         Quat::from_xyzw(self.x[lane], self.y[lane], self.z[lane], self.w[lane])
     }
 
-    /// Puts a quaternion in `lane`, 0 to 3.
+    /// Sets the quaternion in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, q: Quat) {
         (self.x[lane], self.y[lane], self.z[lane], self.w[lane]) = (q.x, q.y, q.z, q.w);
     }
 }
 
 impl SoaTransform {
-    /// The identity in every lane.
+    /// Identity in every lane.
     pub const IDENTITY: Self = Self {
         translation: SoaVec3::splat(Vec3::ZERO),
         rotation: SoaQuat { x: Vec4::ZERO, y: Vec4::ZERO, z: Vec4::ZERO, w: Vec4::ONE },
         scale: SoaVec3::splat(Vec3::ONE),
     };
 
-    /// The transform in `lane`, 0 to 3.
+    /// Returns the transform in `lane`, 0 to 3.
     pub fn get(&self, lane: usize) -> JointTransform {
         JointTransform {
             translation: self.translation.get(lane),
@@ -149,14 +149,14 @@ impl SoaTransform {
         }
     }
 
-    /// Puts a transform in `lane`, 0 to 3.
+    /// Sets the transform in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, transform: JointTransform) {
         self.translation.set(lane, transform.translation);
         self.rotation.set(lane, transform.rotation);
         self.scale.set(lane, transform.scale);
     }
 
-    /// Rows for a list of transforms.
+    /// Converts a list of transforms to rows.
     pub fn rows(transforms: &[JointTransform]) -> Vec<Self> {
         let mut rows = vec![Self::IDENTITY; transforms.len().div_ceil(4)];
         for (i, transform) in transforms.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Default for SoaTransform {
     }
 }
 
-/// A 3×4 matrix from row-major rows for column vectors, dropping the last row.
+/// Converts a row-major 4×4 matrix for row vectors to an affine transform.
 pub(crate) fn affine_from_row_vector_matrix(m: &[[f32; 4]; 4]) -> Affine3A {
     // Row-vector convention: v' = v · M, so the rows of M are the columns of the column-vector matrix.
     Affine3A {

@@ -7,13 +7,13 @@ use crate::{
 };
 use glam::{Affine3A, Vec3};
 
-/// The model as an `.m3d` file, right-handed and Y up.
+/// Converts a model to an `.m3d` file, right-handed and Y up.
 ///
-/// Read back with [`from_m3d`](super::from_m3d) it gives the model again: parts as subsets, clips
-/// with a key for every frame. The format has no place for the names of joints (they become `Bone0`
-/// and so on, in the same order) and of parts (they take their material's), for playback and
-/// callback keys, and for what `Material` says beyond
-/// Luna's: alpha, a cut-off other than 0.1, back faces without cut-out, a normal map with green up.
+/// [`from_m3d`](super::from_m3d) converts it back to the same model: parts are subsets, and clips have a key for
+/// every frame. The format cannot store the names of joints (they become `Bone0` and so on, in the same order) and
+/// parts (they take their material's name), playback modes, callback keys, and some properties of a
+/// [`Material`](crate::model::Material): alpha, a cutoff other than 0.1, back faces without a cutoff, and normal maps
+/// with green up.
 pub fn to_m3d(model: &Model) -> M3d {
     let mut out = M3d {
         dialect: Dialect::Dx12,
@@ -32,7 +32,7 @@ pub fn to_m3d(model: &Model) -> M3d {
             face_count: part.triangles.len() as u32,
         });
         out.vertices.extend((0..part.positions.len()).map(|v| vertex(part, v)));
-        // Clockwise on the screen, as Direct3D draws: with normals outward this tells the hand.
+        // Clockwise on screen, as in Direct3D. Together with outward normals, this identifies the handedness.
         out.triangles.extend(part.triangles.iter().map(|&[a, b, c]| [a, c, b].map(|v| first + v)));
     }
     out
@@ -55,7 +55,7 @@ fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
     let [x, y, z, w] = part.tangents.get(v).copied().unwrap_or_default().to_array();
     let mut vertex = M3dVertex {
         position: part.positions[v].into(),
-        // Direct3D's bitangent points along V, Bevy's against it.
+        // Direct3D's bitangent points along V, Bevy's in the opposite direction.
         tangent: [x, y, z, -w],
         normal: part.normals.get(v).copied().unwrap_or(Vec3::ZERO).into(),
         tex_coord: part.tex_coords.get(v).copied().unwrap_or_default().into(),

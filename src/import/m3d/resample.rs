@@ -1,19 +1,19 @@
-//! From keys at any time to frames at even steps.
+//! Resamples keys at arbitrary times to frames at equal distances.
 //!
-//! Between keys a file means lerp for translation and scale and slerp for rotation; between frames
-//! a clip does lerp and nlerp. Where every key lies on a frame the two differ only by slerp against
-//! nlerp, which for a turn of θ is at most 0.005·θ³ (below 180°), so a few more frames make it as
-//! small as one likes. Where keys lie between frames the difference is measured.
+//! Between keys, a file means lerp for translation and scale, and slerp for rotation. Between frames, a clip uses
+//! lerp and nlerp. If every key lies on a frame, the only error is that of nlerp, which is at most 0.005·θ³ for a
+//! rotation of θ (below 180°), so a few more frames make it as small as needed. If keys lie between frames, the error is
+//! measured.
 //!
-//! Errors are judged in model units at the skin. The first kind is bounded: a joint's error is its
-//! angle times its lever, the way to the farthest vertex that hangs from it, and errors add up along
-//! the chain of joints. The second is measured at the boxes of skin around the joints.
+//! Errors are in model units, at the skin. The first kind is bounded: a joint's error is its angle times its lever, the
+//! distance to the farthest vertex below it, and errors add up along the chain of joints. The second kind is
+//! measured at the boxes of skin around the joints.
 
 use super::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS};
 use crate::model::{BoundingBox, JointTransform, Model};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
 
-/// The keys of one joint, at rising times.
+/// The keys of one joint, at increasing times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Curve {
     times: Vec<f64>,
@@ -25,7 +25,7 @@ impl Curve {
         Self { times: Vec::with_capacity(keys), keys: Vec::with_capacity(keys) }
     }
 
-    /// Adds a key; one that is not later than the last is left out.
+    /// Adds a key. Ignores it if it is not later than the last.
     pub(super) fn push(&mut self, time: f64, key: JointTransform) {
         if self.times.last().is_none_or(|&last| time > last) {
             self.times.push(time);
@@ -37,8 +37,8 @@ impl Curve {
         self.times.is_empty()
     }
 
-    /// The transform at `time`, given the index of a key that is not after it (or 0); the index to
-    /// go on with comes back.
+    /// Returns the transform at `time`, and the index to pass to the next call. `index` is that of a key at or
+    /// before `time`, or 0.
     fn sample(&self, time: f64, mut at: usize) -> (JointTransform, usize) {
         while self.times.get(at + 1).is_some_and(|&next| next <= time) {
             at += 1;
@@ -55,27 +55,27 @@ impl Curve {
     }
 }
 
-/// Frames that stand for curves.
+/// Curves, resampled to frames.
 pub(super) struct Sampled {
-    /// Frame by frame, one transform per curve; the identity for empty curves.
+    /// Frame by frame, one transform per curve; identity for empty curves.
     pub(super) transforms: Vec<JointTransform>,
-    /// Seconds from first frame to last.
+    /// Seconds from the first frame to the last.
     pub(super) duration: f64,
-    /// Largest distance of a skin vertex from where the keys put it, in model units.
+    /// Largest distance of a skin vertex from its place according to the keys, in model units.
     pub(super) error: f32,
-    /// Whether the error is as small as it was to be.
+    /// Whether the error is within the one asked for.
     pub(super) within_bound: bool,
 }
 
-/// Most transforms a clip is given to meet the error asked for (42 MB); more only if its keys lie on
-/// so many frames.
+/// Most transforms that a clip gets to reach the requested error (42 MB). It gets more only if its keys lie on more
+/// frames than that.
 const MAX_TRANSFORMS: usize = 1 << 20;
 
-/// Most transforms for each key of the file, so that a small file cannot ask for much.
+/// Most transforms per key of the file, so that a small file cannot request a lot of memory.
 const MAX_TRANSFORMS_PER_KEY: usize = 512;
 
-/// Frames for `curves`, in the order of the skeleton's joints, within [`CLIP_ERROR`] or
-/// [`CLIP_ERROR_AT_ODD_KEYS`] of the model's size if memory allows.
+/// Resamples `curves`, in the order of the skeleton's joints, with an error of at most [`CLIP_ERROR`] or
+/// [`CLIP_ERROR_AT_ODD_KEYS`] times the model's size, if memory allows.
 pub(super) fn resample(curves: &[Curve], levers: &Levers) -> Sampled {
     let times = distinct_times(curves);
     let duration = times.last().map_or(0.0, |last| last.max(0.0));
@@ -89,11 +89,11 @@ pub(super) fn resample(curves: &[Curve], levers: &Levers) -> Sampled {
     if let Some(steps) = grid(&times, duration, most) {
         let bound = CLIP_ERROR * levers.size;
         let per_step = steps as f64 / duration;
-        // In units of steps every key now lies on a whole number.
+        // In units of steps, every key is now at a whole number.
         let snapped: Vec<Curve> = curves.iter().map(|curve| snap(curve, per_step)).collect();
         let transforms = frames(&snapped, steps + 1, |frame| frame as f64);
         let error = levers.nlerp_error(&transforms);
-        // A k-th of the turn has a k³-th of the error.
+        // Rotations that are k times smaller have errors that are k³ times smaller.
         let wanted = (error / bound).cbrt().ceil();
         let cuts = if wanted.is_finite() { (wanted as usize).clamp(1, (most / steps).max(1)) } else { 1 };
         if cuts == 1 {
@@ -109,13 +109,13 @@ pub(super) fn resample(curves: &[Curve], levers: &Levers) -> Sampled {
     loop {
         let transforms = frames(curves, steps + 1, |frame| duration * frame as f64 / steps as f64);
         let error = levers.measured_error(curves, &transforms, &times, duration);
-        // More frames do not help against keys that jump.
+        // More frames don't help if keys jump.
         let helps = error < 0.8 * before;
         if error <= bound || steps >= most || !helps {
             return Sampled { transforms, duration, error, within_bound: error <= bound };
         }
         before = error;
-        // The error falls with the step or faster. It is often larger than the estimate: go beyond.
+        // The error decreases with the step or faster. It is often larger than estimated, so take smaller steps.
         let factor = (error / bound * 1.1).clamp(1.5, 8.0);
         steps = ((steps as f32 * factor) as usize).min(most);
     }
@@ -132,13 +132,13 @@ fn frames(curves: &[Curve], count: usize, time: impl Fn(usize) -> f64) -> Vec<Jo
     out
 }
 
-/// The times of all keys, rising.
+/// Returns the times of all keys, in increasing order.
 fn distinct_times(curves: &[Curve]) -> Vec<f64> {
     let longest = curves.iter().max_by_key(|curve| curve.times.len());
     let mut times = longest.map(|curve| curve.times.clone()).unwrap_or_default();
     let base = times.len();
     for curve in curves {
-        // Nearly always a joint has the keys of the others, or leaves out the last ones.
+        // Usually a joint has keys at the same times as the others, or lacks the last ones.
         if !times[..base].starts_with(&curve.times) {
             times.extend(&curve.times);
         }
@@ -150,7 +150,7 @@ fn distinct_times(curves: &[Curve]) -> Vec<f64> {
     times
 }
 
-/// A curve with times in steps of a grid that its keys lie on.
+/// Returns a curve with its times converted to steps of a grid that its keys lie on.
 fn snap(curve: &Curve, per_step: f64) -> Curve {
     let mut out = Curve::with_capacity(curve.times.len());
     for (time, key) in curve.times.iter().zip(&curve.keys) {
@@ -159,11 +159,11 @@ fn snap(curve: &Curve, per_step: f64) -> Curve {
     out
 }
 
-/// The number of equal steps from 0 to `duration` on whose ends all times lie, if there is one.
+/// Returns the number of equal steps from 0 to `duration` on whose ends all times lie, if there is one.
 ///
-/// Times are taken as printed: in single precision to six or seven digits. Keys that come one to a
-/// step, or at one of the usual rates, may be rounded more: a 60th of a second written `0.017`. There the
-/// frames are truer than the times.
+/// Times are assumed to be printed in single precision, with six or seven digits. If there is one key per step, or
+/// keys come at one of the usual rates, they may be rounded more: a 60th of a second is written `0.017`. In that case,
+/// the frames are more accurate than the times.
 fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     const RATES: [f64; 12] = [10.0, 12.0, 15.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0];
     let rounding = 2e-6 * duration.max(1.0);
@@ -182,7 +182,7 @@ fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     candidates.sort_unstable();
     candidates.dedup();
     let exact = candidates.iter().find(|&&steps| {
-        // Beyond this the rounding would fit any time at all.
+        // Beyond this, any time would fit.
         duration / steps as f64 > 50.0 * rounding && fits(steps, rounding)
     });
     let loose = || {
@@ -193,14 +193,14 @@ fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     exact.copied().or_else(loose)
 }
 
-/// How far a wrong rotation or translation of each joint carries the skin.
+/// How far an error in a joint's rotation or translation moves the skin.
 pub(super) struct Levers {
     parents: Vec<Option<usize>>,
-    /// Per joint, the farthest vertex or joint that hangs from it, in model units at rest.
+    /// Per joint, the distance of the farthest vertex or joint below it, in model units at rest.
     lever: Vec<f32>,
-    /// Per joint, the corners of the box around its skin, in its own space.
+    /// Per joint, the corners of the box around its skin, in joint space.
     corners: Vec<Option<[Vec3A; 8]>>,
-    /// The rest pose, for joints that a clip does not move.
+    /// The rest pose, for joints that a clip doesn't move.
     rest: Vec<JointTransform>,
     size: f32,
 }
@@ -247,12 +247,12 @@ impl Levers {
         Self { parents, lever, corners, rest: skeleton.joints().map(|j| skeleton.rest_of(j)).collect(), size }
     }
 
-    /// The model's size: the diagonal of the box around its vertices and joints at rest.
+    /// Returns the model's size: the diagonal of the box around its vertices and joints at rest.
     pub(super) fn size(&self) -> f32 {
         self.size
     }
 
-    /// Bound on the error of nlerp against slerp between any two neighbouring frames.
+    /// Returns a bound on the error of nlerp against slerp between any two adjacent frames.
     fn nlerp_error(&self, transforms: &[JointTransform]) -> f32 {
         let joints = self.parents.len();
         let mut chain = vec![0f32; joints];
@@ -268,15 +268,15 @@ impl Levers {
         worst
     }
 
-    /// The error of frames against the curves, measured at all keys and where nlerp is worst: how far
-    /// the corners of each joint's box of skin are apart. A vertex is a mean of points in such boxes.
+    /// Returns the error of frames against the curves: the largest distance between the corners of each joint's box of
+    /// skin, at all keys and where nlerp is worst. Vertices are means of points in these boxes.
     fn measured_error(&self, curves: &[Curve], transforms: &[JointTransform], times: &[f64], duration: f64) -> f32 {
         let joints = self.parents.len();
         let steps = transforms.len() / joints - 1;
         let per_step = steps as f64 / duration;
-        // Extremes of t·(1 − t)·(1 − 2t), the shape of nlerp's error, and the middle.
+        // The extremes of t·(1 − t)·(1 − 2t), the shape of nlerp's error, and the middle.
         let within = (0..steps).flat_map(|step| [0.2113, 0.5, 0.7887].map(|part| (step as f64 + part) / per_step));
-        // All keys of any clip a person would make; of more, every n-th.
+        // All keys of any realistic clip; every n-th key of longer ones.
         let stride = (times.len() * joints).div_ceil(MAX_TRANSFORMS).max(1);
         let at_keys = times.iter().copied().filter(|time| *time >= 0.0).step_by(stride);
         let mut moments: Vec<f64> = within.chain(at_keys).collect();
@@ -304,7 +304,7 @@ impl Levers {
                 let [exact, got] = poses[joint];
                 for corner in self.corners[joint].iter().flatten() {
                     let apart = exact.transform_point3a(*corner) - got.transform_point3a(*corner);
-                    // Not `max`, which would pass over a NaN.
+                    // Not `max`, which ignores NaN.
                     worst = if apart.length() <= worst { worst } else { apart.length() };
                 }
             }
@@ -313,9 +313,9 @@ impl Levers {
     }
 }
 
-/// The angle between two unit rotations the short way.
+/// Returns the smaller angle between two unit rotations.
 fn angle(a: Quat, b: Quat) -> f32 {
-    // Through the chord, which unlike the cosine keeps its digits for small angles.
+    // Computed from the chord, which is accurate for small angles, unlike the cosine.
     let chord = (a - b).length_squared().min((a + b).length_squared()).sqrt();
     4.0 * (chord * 0.5).min(1.0).asin()
 }
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(times(&to_milliseconds), Some(75));
         assert_eq!(times(&[0.0, 0.5, 1.0]), Some(2));
         assert_eq!(times(&[0.0, 1.0 / 30.0, 0.1, 1.0]), Some(30));
-        // Two of three keys left out, and none at 0.
+        // Two of three keys are missing, and there is none at 0.
         assert_eq!(times(&[0.25, 1.0, 1.25]), Some(5));
         let long: Vec<f64> = (0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32)).collect();
         assert_eq!(times(&long), Some(3999));
@@ -359,7 +359,7 @@ mod tests {
             let worst = error.fold(0.0, f32::max);
             let bound = 0.005 * turn.powi(3);
             assert!(worst <= bound + 1e-6, "{degrees}°: {worst} > {bound}");
-            assert!(degrees < 30.0 || worst > 0.5 * bound, "{degrees}°: {bound} is far from {worst}");
+            assert!(degrees < 30.0 || worst > 0.5 * bound, "{degrees}°: {bound} is far above {worst}");
         }
     }
 }

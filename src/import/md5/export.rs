@@ -8,15 +8,14 @@ use crate::{
 };
 use glam::{Affine3A, DAffine3, DQuat};
 
-/// Frames a second of a clip that is a single pose.
+/// Frames per second of a clip with a single pose.
 const DEFAULT_RATE: f32 = 24.0;
 
-/// The model's mesh as an `.md5mesh` file, Z up and +X forward.
+/// Converts a model's mesh to an `.md5mesh` file, Z up and +X forward.
 ///
-/// MD5 has one pose for joints and skin: the joints are written in the pose the skin is stored in,
-/// so a rest pose that differs is lost (write it as a clip). Scale is lost too, but for what it does
-/// to the stored skin. A model without joints gets one, `origin`. Of a material its base colour map
-/// goes out, as the shader.
+/// MD5 has one pose for joints and skin. Joints are written in the pose in which the skin is stored, so a
+/// different rest pose is lost (write it as a clip). Scale is lost too, except for its effect on the stored skin. A model
+/// without joints gets one named `origin`. A material's base color map is written as the shader.
 pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let basis = to_z_up();
     let skeleton = &model.skeleton;
@@ -35,7 +34,7 @@ pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     if joints.is_empty() {
         joints.push(Md5Joint { name: "origin".into(), ..Md5Joint::default() });
     }
-    // As a reader will see them: what their rounding moves, the weights move back.
+    // Use the joints as a reader will see them, so that the weights compensate for rounding.
     let read: Vec<Rigid> = joints.iter().map(|j| Rigid::from_md5(j.position, j.orientation).inverse()).collect();
     let meshes = model.parts.iter().map(|part| submesh(part, model, &basis, &read)).collect();
     Md5Mesh { command_line: String::new(), joints, meshes }
@@ -67,23 +66,22 @@ fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigi
         Md5Vertex { tex_coord, first_weight, weight_count: weights.len() as u32 - first_weight }
     };
     let vertices = (0..part.positions.len()).map(vertex).collect();
-    // Clockwise from outside, the custom of MD5.
+    // MD5 triangles are clockwise seen from outside.
     let triangles = part.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
     Md5Submesh { name, shader, vertices, triangles, weights }
 }
 
-/// A clip of the skeleton as an `.md5anim` file, Z up and +X forward.
+/// Converts a clip of a skeleton to an `.md5anim` file, Z up and +X forward.
 ///
-/// Joints that the clip does not move keep their rest pose. An additive clip is written on top of
-/// the rest pose; call the file `…_delta.md5anim` and it reads back as differences to its first
-/// frame. MD5 has no scale: joints are written where a scaled parent puts them, unscaled. A clip of
-/// no length gets 24 frames a second.
+/// Joints that the clip doesn't move keep their rest pose. An additive clip is written on top of the rest pose; name
+/// the file `…_delta.md5anim` to read it back as differences from its first frame. MD5 has no scale: joints are written
+/// at the positions that scaled parents give them, without scale. A clip of zero length gets 24 frames per second.
 pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     let basis = to_z_up();
     let clip = clip.bind(skeleton);
     let joints = skeleton.len();
     let frame_count = clip.frame_count().max(1);
-    // Frame by frame, position and orientation of each joint.
+    // The position and orientation of each joint, frame by frame.
     let mut poses: Vec<[[f32; 3]; 2]> = Vec::with_capacity(frame_count * joints);
     let mut model: Vec<DAffine3> = Vec::with_capacity(joints);
     for frame in 0..frame_count {
@@ -111,7 +109,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
         base_frame: poses[..joints].to_vec(),
         ..Md5Anim::default()
     };
-    // Numbers that change go into the frames, the others into the base frame alone.
+    // Numbers that change are in the frames, others only in the base frame.
     let mut moving: Vec<(usize, usize)> = Vec::new();
     for joint in 0..joints {
         let start = moving.len() as u32;
@@ -132,7 +130,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
         anim.frames.extend(moving.iter().map(number));
     }
     if moving.is_empty() && frame_count > 1 {
-        // Without numbers, the boxes are what counts the frames.
+        // Without numbers, only the boxes tell the number of frames.
         anim.bounds = vec![Default::default(); frame_count];
     }
     anim
@@ -140,11 +138,11 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
 
 fn to_z_up() -> Basis {
     let settings = ImportSettings::default();
-    // The default settings have a scale of one, the only thing that can be wrong with them.
+    // Only a scale can be invalid, and the default scale is one.
     Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
 }
 
-/// A rest transform with a clip's difference on top.
+/// Adds a clip's difference to a rest transform.
 fn added(rest: JointTransform, difference: JointTransform) -> JointTransform {
     JointTransform {
         translation: rest.translation + difference.translation,

@@ -13,25 +13,25 @@ pub(super) struct Rigid {
 impl Rigid {
     pub(super) const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
-    /// From a position and the x, y, z of a unit quaternion, as MD5 writes them.
+    /// Creates it from a position and the x, y, z of a unit quaternion, as MD5 stores them.
     pub(super) fn from_md5(position: [f32; 3], orientation: [f32; 3]) -> Self {
         let [x, y, z] = orientation.map(f64::from);
-        // The files store no w; it is never positive.
+        // Files don't store w, which is never positive.
         let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
-        // Rounding makes x² + y² + z² exceed one now and then.
+        // Rounding sometimes makes x² + y² + z² exceed one.
         let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
         Self { rotation, translation: Vec3::from(position).as_dvec3() }
     }
 
-    /// Position and x, y, z of the rotation, as MD5 writes them.
+    /// Returns the position and the x, y, z of the rotation, as MD5 stores them.
     pub(super) fn to_md5(self) -> [[f32; 3]; 2] {
         let rotation = self.rotation.normalize();
         let rotation = if rotation.w > 0.0 { -rotation } else { rotation };
         [self.translation.as_vec3().into(), rotation.as_quat().xyz().into()]
     }
 
-    /// The rotation and translation of an affine map, its scale and shear left out; the identity
-    /// where that has none.
+    /// Returns the rotation and translation of an affine map, without its scale and shear; identity if it has no
+    /// rotation.
     pub(super) fn of_affine(affine: DAffine3) -> Self {
         let (_, rotation, translation) = affine.to_scale_rotation_translation();
         if !translation.is_finite() {
@@ -50,7 +50,7 @@ impl Rigid {
         Self { rotation, translation: rotation * -self.translation }
     }
 
-    /// First `other`, then `self`.
+    /// Applies `other`, then `self`.
     pub(super) fn after(&self, other: &Self) -> Self {
         Self { rotation: (self.rotation * other.rotation).normalize(), translation: self.apply(other.translation) }
     }
@@ -82,7 +82,7 @@ mod tests {
             assert!(read.rotation.dot(sixty).abs() > 1.0 - 1e-12);
             assert_eq!(read.translation, DVec3::X);
         }
-        // Beyond unit length.
+        // Longer than unit length.
         let over = Rigid::from_md5([0.0; 3], [0.6, 0.8, 0.01]);
         assert!(over.rotation.is_normalized() && over.rotation.w == 0.0);
     }
