@@ -143,6 +143,7 @@ Image formats are Bevy's features: enable `png`, `tga`, `dds` or `jpeg` there.
 
 pub mod controller;
 pub mod format;
+mod hierarchy;
 pub mod import;
 pub mod model;
 pub mod pose;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Manifest, assemble, clip_from_md5, skeleton_of_anim},
+    import::{ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, open_manifest, skeleton_of_anim},
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, LoadContext, RenderAssetUsages, io::Reader},
@@ -110,7 +110,7 @@ impl AssetLoader for CharacterLoader {
             Ok(bytes) => Ok(Cow::Borrowed(&bytes[..])),
             Err(error) => Err(error.clone()),
         };
-        let mut imported = assemble(&name, &manifest, limits, read)?;
+        let mut imported = open_manifest(&name, &manifest, limits, read)?;
         drop(files);
 
         let model_path = beside(context.path(), &manifest.model);

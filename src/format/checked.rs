@@ -1,6 +1,7 @@
 //! Documents whose contents have been checked.
 
 use super::Parsed;
+use crate::hierarchy::Hierarchy;
 use std::{fmt, ops::Deref};
 
 /// The contents of a file, known to keep the promises of their documentation: every index and range
@@ -101,21 +102,7 @@ pub(super) fn ensure_hierarchy(parents: &[Option<u32>], noun: &str) -> Result<()
 
 /// Returns one member of each cycle that the parents form. A parent out of range counts as none.
 pub(super) fn cycles(parents: &[Option<u32>]) -> Vec<usize> {
-    // The walk that first met each member, from 1: meeting one's own walk again closes a cycle.
-    let mut walks = vec![0; parents.len()];
-    let mut found = Vec::new();
-    for start in 0..parents.len() {
-        let mut at = start;
-        while walks[at] == 0 {
-            walks[at] = start + 1;
-            let Some(parent) = parents[at].map(|p| p as usize).filter(|p| *p < parents.len()) else { break };
-            if walks[parent] == start + 1 {
-                found.push(at);
-            }
-            at = parent;
-        }
-    }
-    found
+    Hierarchy::new(parents.iter().copied()).cut
 }
 
 #[cfg(test)]

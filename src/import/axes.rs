@@ -8,7 +8,7 @@ use crate::{
     format::{Diagnostic, FormatError},
     model::JointTransform,
 };
-use glam::{Affine3A, Mat3A, Quat, Vec3, Vec4};
+use glam::{Affine3A, Mat3A, Quat, Vec3};
 
 /// A change of basis: a signed permutation of the axes and a factor on lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,22 +101,6 @@ impl Basis {
         }
     }
 
-    /// Four positions, one to a lane.
-    #[inline]
-    pub(super) fn points(&self, p: [Vec4; 3]) -> [Vec4; 3] {
-        let [x, y, z] = &self.axes;
-        let point = |axis: &Axis| p[axis.from] * axis.sign * self.scale;
-        [point(x), point(y), point(z)]
-    }
-
-    /// The x, y, z of four rotations, one to a lane; their w stays.
-    #[inline]
-    pub(super) fn turns(&self, q: [Vec4; 3]) -> [Vec4; 3] {
-        let ([x, y, z], determinant) = (&self.axes, self.determinant());
-        let turn = |axis: &Axis| q[axis.from] * axis.sign * determinant;
-        [turn(x), turn(y), turn(z)]
-    }
-
     /// A matrix between two frames that are both changed: `C · m · C⁻¹`.
     pub(super) fn affine(&self, m: Affine3A) -> Affine3A {
         let column = |to: Axis| {
@@ -183,9 +167,6 @@ mod tests {
             let expected = basis.point(moved);
             let got = basis.transform(transform).to_affine().transform_point3(basis.point(point));
             assert!((got - expected).length() < 1e-5, "{basis:?}: {got} {expected}");
-            assert_eq!(basis.points(point.to_array().map(Vec4::splat)).map(|v| v.y), basis.point(point).to_array());
-            let turns = basis.turns(transform.rotation.xyz().to_array().map(Vec4::splat));
-            assert_eq!(turns.map(|v| v.z), basis.rotation(transform.rotation).xyz().to_array());
             let got = basis.affine(transform.to_affine()).transform_point3(basis.point(point));
             assert!((got - expected).length() < 1e-5, "{basis:?}: {got} {expected}");
         }

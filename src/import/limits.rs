@@ -99,11 +99,13 @@ impl Limits {
         within(file, "the model", joints, "joints", "joints", self.joints.into())?;
         within(file, "the model", sum(|p| p.positions.len()), "vertices", "vertices", self.vertices.into())?;
         within(file, "the model", sum(|p| p.triangles.len()), "triangles", "triangles", self.triangles.into())?;
-        within(file, "the model", model.clips.len() as u64, "clips", "clips", self.clips.into())?;
-        for clip in &model.clips {
-            self.check_clip(file, clip)?;
-        }
-        Ok(())
+        model.clips.iter().try_for_each(|clip| self.check_clip(file, clip))?;
+        self.check_clips(file, &model.clips)
+    }
+
+    /// Rejects more clips than the limits allow, in number or in bytes together. Each was checked before.
+    pub(super) fn check_clips(&self, file: &str, clips: &[crate::model::SkeletalClip]) -> Result<(), FormatError> {
+        within(file, "the model", clips.len() as u64, "clips", "clips", self.clips.into())
     }
 
     /// Refuses a clip that is longer or larger than the limits allow.

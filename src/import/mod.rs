@@ -1,11 +1,8 @@
 //! From what a file says to a model, and back for the writers.
 
 // Shared by the formats.
-mod arcs;
 mod axes;
-mod firsts;
 mod influences;
-mod lanes;
 mod limits;
 mod names;
 mod normals;
@@ -26,7 +23,7 @@ pub use limits::Limits;
 pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{FileKind, assemble, open_clips, open_model, skeleton_of_anim};
+pub use open::{FileKind, open_clips, open_manifest, open_model, skeleton_of_anim};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::{Diagnostic, m3d::Dialect};
@@ -80,7 +77,7 @@ impl Default for ImportSettings {
     }
 }
 
-/// A model with what there is to say about how it was made.
+/// An imported model, with warnings and figures about how it was made.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
     /// The model, in Bevy's axes.
@@ -89,6 +86,8 @@ pub struct Imported {
     pub warnings: Vec<Diagnostic>,
     /// Figures for listings.
     pub report: ImportReport,
+    /// How far the joints carry the skin, at rest and in all clips.
+    pub(crate) reach: reach::Reach,
 }
 
 /// Figures about an import.

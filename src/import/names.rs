@@ -1,21 +1,33 @@
 //! Names that must be unique.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Gives the later of two equal names a number: `x`, `x.1`, `x.2`; how many were changed.
-pub(super) fn make_unique<'a>(names: impl IntoIterator<Item = &'a mut String>) -> usize {
-    let mut taken: HashSet<String> = HashSet::new();
-    let mut changed = 0;
-    for name in names {
-        if taken.contains(name.as_str()) {
-            changed += 1;
-            // Counting on from the number of names taken ends at once even for a thousand equal names.
-            let free = (changed..).map(|n| format!("{name}.{n}")).find(|n| !taken.contains(n));
-            *name = free.unwrap_or_default();
-        }
-        taken.insert(name.clone());
+/// Hands out unique names: the second `x` becomes `x.2`, the third `x.3`.
+#[derive(Debug, Default)]
+pub(super) struct UniqueNames {
+    /// Each name given out, with the number to try next when it is asked for again.
+    next: HashMap<String, usize>,
+}
+
+impl UniqueNames {
+    /// Returns `name`, with a number behind it if it was given out before.
+    pub(super) fn add(&mut self, name: String) -> String {
+        let Some(&first) = self.next.get(&name) else {
+            self.next.insert(name.clone(), 2);
+            return name;
+        };
+        let mut number = first;
+        let free = loop {
+            let candidate = format!("{name}.{number}");
+            number += 1;
+            if !self.next.contains_key(&candidate) {
+                break candidate;
+            }
+        };
+        self.next.insert(free.clone(), 2);
+        self.next.insert(name, number);
+        free
     }
-    changed
 }
 
 #[cfg(test)]
@@ -23,10 +35,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_names_are_numbered_past_those_taken() {
-        let mut names = ["a", "a", "b", "a.1", "a"].map(String::from);
-        assert_eq!(make_unique(&mut names), 3);
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 5);
-        assert_eq!(names[0..3], ["a", "a.1", "b"]);
+    fn later_names_get_numbers_that_are_free() {
+        let mut names = UniqueNames::default();
+        let given = ["a", "a", "b", "a.3", "a", "a.3"].map(|name| names.add(name.to_owned()));
+        assert_eq!(given, ["a", "a.2", "b", "a.3", "a.4", "a.3.2"]);
+    }
+
+    #[test]
+    fn a_hundred_thousand_equal_names_take_no_minute() {
+        let mut names = UniqueNames::default();
+        let last = (0..100_000).map(|_| names.add("mesh".to_owned())).last();
+        assert_eq!(last.as_deref(), Some("mesh.100000"));
     }
 }

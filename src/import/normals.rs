@@ -3,12 +3,8 @@
 //! They are angle-weighted means over all triangles that meet in a *place*, so that vertices
 //! doubled for a texture seam share theirs.
 
-use super::{
-    lanes::{BLOCK, Lanes, Vectors, edges, gather},
-    weld::Places,
-};
+use super::weld::Places;
 use glam::{DVec3, Vec3};
-use std::f64::consts::PI;
 
 /// Unit normals for a mesh: means of the triangles around each place, weighted by angle.
 ///
@@ -18,14 +14,11 @@ use std::f64::consts::PI;
 pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
-    let mut block = Block::NOTHING;
-    for triangles in triangles.chunks(BLOCK) {
-        block.run(positions, triangles);
-        for (lane, triangle) in triangles.iter().enumerate() {
-            let normal = block.normals.get(lane);
-            for (&vertex, angle) in triangle.iter().zip(&block.angles) {
-                own[vertex as usize] += normal * angle[lane];
-            }
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
+        let Some(normal) = unit((b - a).cross(c - a), 0.0) else { continue };
+        for (vertex, angle) in triangle.iter().zip([angle(b - a, c - a), angle(c - b, a - b), angle(a - c, b - c)]) {
+            own[*vertex as usize] += normal * angle;
         }
     }
     let mut shared = vec![DVec3::ZERO; places.count];
@@ -80,74 +73,10 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
-/// Triangles, their unit normals, and the angles at their corners; 0 where there are none.
-struct Block {
-    corners: [Vectors<f32>; 3],
-    edges: [Vectors<f64>; 3],
-    normals: Vectors<f64>,
-    angles: [Lanes<f64>; 3],
-}
-
-impl Block {
-    const NOTHING: Self = Self {
-        corners: [Vectors::<f32>::ZERO; 3],
-        edges: [Vectors::<f64>::ZERO; 3],
-        normals: Vectors::<f64>::ZERO,
-        angles: [[0.0; BLOCK]; 3],
-    };
-
-    fn run(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
-        gather(&mut self.corners, positions, triangles.iter().copied());
-        edges(&self.corners, &mut self.edges);
-        unit_normals(&self.edges, &mut self.normals);
-        angles(&self.edges, &mut self.angles);
-    }
-}
-
-fn unit_normals([ab, _, ca]: &[Vectors<f64>; 3], normals: &mut Vectors<f64>) {
-    for lane in 0..BLOCK {
-        let cross = ab.get(lane).cross(-ca.get(lane));
-        let length = cross.length();
-        let normal = cross / length;
-        let sound = length > 0.0 && length < f64::INFINITY;
-        let or_nothing = |x: f64| if sound { x } else { 0.0 };
-        normals.set(lane, DVec3::new(or_nothing(normal.x), or_nothing(normal.y), or_nothing(normal.z)));
-    }
-}
-
-fn angles([ab, bc, ca]: &[Vectors<f64>; 3], [at_a, at_b, at_c]: &mut [Lanes<f64>; 3]) {
-    // First the cosines.
-    for lane in 0..BLOCK {
-        let (ab, bc, ca) = (ab.get(lane), bc.get(lane), ca.get(lane));
-        let (ab2, bc2, ca2) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
-        at_a[lane] = -ab.dot(ca) / (ab2 * ca2).sqrt();
-        at_b[lane] = -bc.dot(ab) / (bc2 * ab2).sqrt();
-    }
-    for lane in 0..BLOCK {
-        let (a, b) = (arc_cosine(at_a[lane]), arc_cosine(at_b[lane]));
-        let or_nothing = |angle: f64| if angle > 0.0 { angle } else { 0.0 };
-        (at_a[lane], at_b[lane], at_c[lane]) = (or_nothing(a), or_nothing(b), or_nothing(PI - a - b));
-    }
-}
-
-/// The arc cosine to 2e-8 (Abramowitz and Stegun 4.4.46); arguments beyond ±1 count as that.
-///
-/// Weights need no more digits, and the library's takes half of the time of a mesh's normals.
-#[inline]
-pub(super) fn arc_cosine(x: f64) -> f64 {
-    const TERMS: [f64; 8] = [
-        -0.001_262_491_1,
-        0.006_670_090_1,
-        -0.017_088_125_6,
-        0.030_891_881_0,
-        -0.050_174_304_6,
-        0.088_978_987_4,
-        -0.214_598_801_6,
-        1.570_796_305_0,
-    ];
-    let size = x.abs().min(1.0);
-    let near = (1.0 - size).sqrt() * TERMS.iter().fold(0.0, |sum, term| sum * size + term);
-    if x < 0.0 { PI - near } else { near }
+/// The angle between two vectors of any length.
+fn angle(a: DVec3, b: DVec3) -> f64 {
+    let cosine = a.dot(b) / (a.length_squared() * b.length_squared()).sqrt();
+    cosine.clamp(-1.0, 1.0).acos()
 }
 
 fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
@@ -159,15 +88,6 @@ fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
 mod tests {
     use super::super::winding::tests::cube;
     use super::*;
-
-    #[test]
-    fn the_arc_cosine_is_that_of_the_library() {
-        for i in -1000..=1000 {
-            let x = f64::from(i) / 1000.0;
-            assert!((arc_cosine(x) - x.acos()).abs() < 3e-8, "{x}");
-        }
-        assert_eq!([arc_cosine(2.0), arc_cosine(-2.0)], [0.0, PI]);
-    }
 
     #[test]
     fn doubled_vertices_share_the_normal_of_their_place() {

@@ -1,8 +1,9 @@
-//! From the bytes of files to one finished model: what loaders and the command line share.
+//! From the bytes of files to one finished model. Shared by the asset loaders and the command line.
 
-use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, reach::Reach};
+use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5};
 use crate::{
     format::{Checked, Diagnostic, FormatError, m3d, md5},
+    hierarchy::Hierarchy,
     model::{JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
     spelling::did_you_mean,
@@ -14,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-/// What a file is, by its name and, where the name says nothing, by its first words.
+/// The kind of a file, told by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Luna's `.m3d`.
@@ -28,7 +29,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of a file called `name`, or `None` for names that belong to other programs.
+    /// Returns the kind of the file called `name`, or `None` if its extension is not one of ours.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         [
@@ -42,7 +43,10 @@ impl FileKind {
     }
 }
 
-/// Reads and imports a model of either format, by the extension of `file`.
+/// Parses and imports a model of either format, chosen by the extension of `file`.
+///
+/// # Errors
+/// The file cannot be parsed or imported, or holds more than `settings.limits` allow.
 pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
@@ -56,10 +60,10 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
         }
         Some(FileKind::Md5Anim) => {
             let error = Diagnostic::error(file, "an .md5anim holds a clip, not a model");
-            return Err(FormatError::one(error.with_hint("open the .md5mesh, and name this file after it")));
+            return Err(FormatError::one(error.with_hint("open the .md5mesh and add this file as a clip")));
         }
         Some(FileKind::Manifest) | None => {
-            let error = Diagnostic::error(file, "this is not a model file");
+            let error = Diagnostic::error(file, "unsupported model format");
             return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
         }
     };
@@ -67,8 +71,11 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
     Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
 }
 
-/// Reads and imports the clips of `source` for a skeleton: an `.md5anim`'s one clip, or every clip of a
-/// model, matched by joint name. A clip of an `.md5anim` is called `name`.
+/// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
+/// `name`, or all clips of a model. Joints are matched by name.
+///
+/// # Errors
+/// The file cannot be parsed or imported, exceeds `settings.limits`, or has no joint in common with the skeleton.
 pub fn open_clips(
     file: &str,
     name: &str,
@@ -90,7 +97,7 @@ pub fn open_clips(
     if !shares && !donor.model.clips.is_empty() {
         let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "no joint of this file is in the model's skeleton: it has {}, the model {}",
+            "this file has no joint in common with the model: it has {}, the model has {}",
             first(&donor.model.skeleton),
             first(skeleton)
         );
@@ -102,7 +109,7 @@ pub fn open_clips(
     Ok((donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings))
 }
 
-/// A skeleton of a clip's own joints, at rest in its first frame: for a clip that is loaded without a model.
+/// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
 pub fn skeleton_of_anim(
     file: &str,
     anim: &Checked<md5::Md5Anim>,
@@ -110,27 +117,18 @@ pub fn skeleton_of_anim(
 ) -> Result<Skeleton, FormatError> {
     let local = |joint: usize| {
         let [position, [x, y, z]] = anim.joint_at(joint, 0);
-        // id's files leave out the w, which is never positive.
+        // The files leave out w, which is never positive.
         let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
         JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
     };
-    // Joints may stand before their parents; each chain is placed from the first one above it that is.
-    let mut places: Vec<Option<Affine3A>> = vec![None; anim.joints.len()];
-    let mut chain = Vec::new();
-    for start in 0..anim.joints.len() {
-        let mut at = Some(start);
-        while let Some(joint) = at.filter(|&joint| places[joint].is_none()) {
-            chain.push(joint);
-            at = anim.joints[joint].parent.map(|parent| parent as usize);
-        }
-        for joint in chain.drain(..).rev() {
-            let parent = anim.joints[joint].parent.and_then(|parent| places[parent as usize]);
-            let own = local(joint).to_affine();
-            places[joint] = Some(parent.map_or(own, |parent| parent * own));
-        }
+    let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
+    let mut places = vec![Affine3A::IDENTITY; anim.joints.len()];
+    for &joint in &hierarchy.order {
+        let own = local(joint).to_affine();
+        places[joint] = hierarchy.parents[joint].map_or(own, |parent| places[parent] * own);
     }
     let mut joints = Vec::with_capacity(anim.joints.len());
-    for (joint, placed) in anim.joints.iter().zip(places.into_iter().flatten()) {
+    for (joint, placed) in anim.joints.iter().zip(places) {
         let placed = JointTransform::from_affine(placed);
         let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
         joints.push(md5::Md5Joint {
@@ -147,11 +145,14 @@ pub fn skeleton_of_anim(
 
 const BESIDE: &str = "files are named relative to the manifest";
 
-/// Makes the model a manifest describes. `read` gives the bytes of a file named relative to the manifest.
+/// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
-/// A clip that cannot be read or does not fit becomes a warning and the character goes without it; a
-/// model that cannot be read is an error. A file that several entries name is read and parsed once.
-pub fn assemble<'s>(
+/// A clip that cannot be read or does not fit is left out with a warning. A file that several entries
+/// name is read and parsed once, and their clips share its transforms.
+///
+/// # Errors
+/// The model cannot be read, parsed or imported, or something exceeds `limits`.
+pub fn open_manifest<'s>(
     file: &str,
     manifest: &Manifest,
     limits: &Limits,
@@ -159,8 +160,10 @@ pub fn assemble<'s>(
 ) -> Result<Imported, FormatError> {
     let settings = ImportSettings { limits: *limits, ..manifest.settings() };
     if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
-        let error = Diagnostic::error(file, format!("the model `{}` is no file that can be read", manifest.model));
-        return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh; export it as one of them")));
+        let error = Diagnostic::error(file, format!("unsupported model format: `{}`", manifest.model));
+        return Err(FormatError::one(
+            error.with_hint("models end in .m3d or .md5mesh; export the model as one of them"),
+        ));
     }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
@@ -171,15 +174,22 @@ pub fn assemble<'s>(
     rename_joints(file, manifest, &mut imported);
     let mut opened = Opened::new();
     for (name, entry) in &manifest.clips {
-        match find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read) {
-            Ok(mut clip) => {
-                refine(file, name, entry, &mut clip, &mut imported.warnings);
-                // A clip of the model that an entry refers to gives way to what the entry makes of it.
+        let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
+        let Imported { model, warnings, reach, .. } = &mut imported;
+        let admitted = found.and_then(|clip| {
+            let clip = refine(file, name, entry, clip, warnings);
+            reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
+            Ok(clip)
+        });
+        match admitted {
+            Ok(clip) => {
+                // A clip of the model that an entry refers to is replaced by the entry.
                 let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
-                imported.model.clips.retain(|c| &*c.timing.name != name && Some(&*c.timing.name) != own);
-                imported.model.clips.push(clip);
+                model.clips.retain(|c| &*c.timing.name != name && Some(&*c.timing.name) != own);
+                model.clips.push(clip);
+                limits.check_clips(file, &model.clips)?;
             }
-            Err(error) => imported.warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
+            Err(error) => warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
                 diagnostic.severity = crate::format::Severity::Warning;
                 let context = format!("clip `{name}` is left out");
                 diagnostic.context =
@@ -188,19 +198,25 @@ pub fn assemble<'s>(
             })),
         }
     }
-    leave_out_what_reaches_too_far(file, &mut imported);
     check_joints(file, manifest, &mut imported);
-    limits.check(file, &imported)?;
     if let Some(error) = manifest.clip_error {
-        let Model { skeleton, parts, clips, .. } = &mut imported.model;
-        let compress = Compress::new(skeleton, parts, error);
-        clips.iter_mut().for_each(|clip| *clip = compress.run(clip));
+        compress(&mut imported.model, error);
     }
     Ok(imported)
 }
 
-/// Clips of files opened so far: several entries may name one file. A name that marks differences makes
-/// another clip of an `.md5anim`.
+/// Quantizes every clip. Clips that share their transforms are quantized once and still share them.
+fn compress(model: &mut Model, error: f32) {
+    let compress = Compress::new(&model.skeleton, &model.parts, error);
+    let mut done: HashMap<usize, SkeletalClip> = HashMap::new();
+    for clip in &mut model.clips {
+        let mut small = done.entry(clip.frames_key()).or_insert_with(|| compress.run(clip)).clone();
+        small.timing = clip.timing.clone();
+        *clip = small;
+    }
+}
+
+/// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
 type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
 
 fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
@@ -210,7 +226,7 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     }
     if manifest.joint_names.len() > skeleton.len() {
         let message = format!(
-            "joint_names holds {} names, but the model has {} joints",
+            "joint_names lists {} names, but the model has {} joints",
             manifest.joint_names.len(),
             skeleton.len()
         );
@@ -262,28 +278,33 @@ fn find_clip<'s>(
         let known = clips.iter().map(|clip| &*clip.timing.name);
         FormatError::one(match did_you_mean(wanted, known) {
             Some(hint) => error.with_hint(hint),
-            None if entry.file.is_none() => {
-                error.with_hint("a clip of another file needs that file: `file: \"walk.md5anim\"`")
-            }
+            None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),
             None => error,
         })
     })
 }
 
-fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, warnings: &mut Vec<Diagnostic>) {
+/// Gives a clip the name, playback, kind and callbacks of its entry.
+fn refine(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    mut clip: SkeletalClip,
+    warnings: &mut Vec<Diagnostic>,
+) -> SkeletalClip {
     clip.timing.name = name.into();
     if let Some(playback) = entry.playback {
         clip.timing.playback = playback;
     }
     match entry.additive {
-        Some(true) if !clip.additive => *clip = clip.to_additive(),
+        Some(true) if !clip.additive => clip = clip.to_additive(),
         Some(additive) => clip.additive = additive,
         None => {}
     }
     let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
     if late > 0 {
         let message = format!(
-            "{late} callback key{} of clip `{name}` lie{} after its end ({:.3} s): moved there",
+            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
             if late == 1 { "" } else { "s" },
             if late == 1 { "s" } else { "" },
             clip.timing.duration
@@ -293,20 +314,7 @@ fn refine(file: &str, name: &str, entry: &ClipEntry, clip: &mut SkeletalClip, wa
     for key in &entry.callbacks {
         clip.timing.add_callback(key.time, key.name.as_str(), key.data.clone());
     }
-}
-
-/// Clips from several files may be too much together, and one from elsewhere for this skeleton.
-fn leave_out_what_reaches_too_far(file: &str, imported: &mut Imported) {
-    let Ok(mut reach) = Reach::new(&imported.model.skeleton) else { return };
-    let warnings = &mut imported.warnings;
-    imported.model.clips.retain(|clip| match reach.admit(clip) {
-        Ok(()) => true,
-        Err(message) => {
-            let message = format!("clip `{}` is left out: {message}", clip.timing.name);
-            warnings.push(Diagnostic::warning(file, message));
-            false
-        }
-    });
+    clip
 }
 
 /// Warns about joints that masks and sockets name and the skeleton lacks.
@@ -319,7 +327,7 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
     let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
     for (user, joint) in missing {
-        let mut diagnostic = Diagnostic::warning(file, format!("{user} names joint `{joint}`, which the model lacks"));
+        let mut diagnostic = Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
         if let Some(near) = skeleton.nearest_name(joint) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
         }

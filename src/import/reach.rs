@@ -1,34 +1,35 @@
-//! How far joints can carry the skin: lengths and scales multiply along a chain of joints, and what
-//! single precision cannot hold would be infinite at last. Here it is told while a file is loaded,
-//! so that a pose need not look.
+//! How far joints can carry the skin.
+//!
+//! Lengths and scales multiply along a chain of joints, until single precision cannot hold the result.
+//! That is found out while loading, so that posing never has to check for infinities.
 
 use crate::model::{JointTransform, SkeletalClip, Skeleton};
 use glam::{Affine3A, Vec3};
 
-/// Farthest, in model units after scaling, that a joint may carry a point a unit away from its bind
-/// pose, and that a vertex may lie from the origin. Far beyond any model; their product, and a world
-/// matrix on top of it, still are numbers.
+/// The farthest, in model units after scaling, that a joint may carry a point one unit away from its bind
+/// pose, and that a vertex may lie from the origin. Far beyond any model, yet the product of the two, with a
+/// world matrix on top, is still finite.
 pub(super) const FARTHEST: f64 = 1e18;
 
-/// The longest translation and the largest scale of each joint in all that plays.
-pub(super) struct Reach<'a> {
-    skeleton: &'a Skeleton,
+/// The longest translation and the largest scale of each joint, at rest and in every clip admitted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reach {
     /// Per joint: length of the translation, largest scale.
     most: Vec<(f64, f64)>,
 }
 
-impl<'a> Reach<'a> {
-    /// Of the rest pose; or why it cannot be reckoned with.
-    pub(super) fn new(skeleton: &'a Skeleton) -> Result<Self, String> {
+impl Reach {
+    /// The reach of the rest pose, or an error message if it goes too far.
+    pub(super) fn new(skeleton: &Skeleton) -> Result<Self, String> {
         let rest = skeleton.joints().map(|joint| measure(skeleton.rest_of(joint)));
-        let reach = Self { skeleton, most: rest.collect() };
-        let sum = reach.sum(&reach.most);
-        sum.map_or_else(|message| Err(format!("at rest {message}")), |()| Ok(reach))
+        let reach = Self { most: rest.collect() };
+        check(skeleton, &reach.most).map_err(|message| format!("at rest {message}"))?;
+        Ok(reach)
     }
 
-    /// Adds a clip bound to the skeleton, as it may be blended with those before; or says why it cannot
-    /// be, and leaves it out.
-    pub(super) fn admit(&mut self, clip: &SkeletalClip) -> Result<(), String> {
+    /// Admits a clip bound to `skeleton`, which may be blended with those before it. If that goes too
+    /// far, nothing changes and the error says why.
+    pub(super) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
         let mut most = self.most.clone();
         let of_clip = clip.largest().into_iter().enumerate().filter(|(joint, _)| clip.animates(*joint));
         for (joint, (far, large)) in of_clip {
@@ -40,31 +41,31 @@ impl<'a> Reach<'a> {
                 (*translation, *scale) = (translation.max(far), scale.max(large));
             }
         }
-        self.sum(&most)?;
+        check(skeleton, &most)?;
         self.most = most;
         Ok(())
     }
+}
 
-    /// Goes down the chains.
-    fn sum(&self, most: &[(f64, f64)]) -> Result<(), String> {
-        // Per joint, how far from the origin it can be, and how large what hangs on it.
-        let mut placed: Vec<(f64, f64)> = Vec::with_capacity(most.len());
-        for (joint, &(translation, scale)) in most.iter().enumerate() {
-            let parent = self.skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
-            let (far, large) = (parent.0 + parent.1 * translation, parent.1 * scale);
-            placed.push((far, large));
-            let Affine3A { matrix3, translation } = self.skeleton.inverse_bind()[joint];
-            let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
-            let carried = far + large * (1.0 + columns.iter().sum::<f64>());
-            if carried.is_nan() || carried > FARTHEST {
-                let name = &self.skeleton.names()[joint];
-                return Err(format!(
-                    "joint `{name}` and those above it carry the skin {carried:.0e} units far: a length or a scale is out of hand"
-                ));
-            }
+/// Goes down the chains and refuses the first joint that can carry the skin too far.
+fn check(skeleton: &Skeleton, most: &[(f64, f64)]) -> Result<(), String> {
+    // Per joint, how far from the origin it can be, and how much what hangs from it is scaled.
+    let mut placed: Vec<(f64, f64)> = Vec::with_capacity(most.len());
+    for (joint, &(translation, scale)) in most.iter().enumerate() {
+        let parent = skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
+        let (far, large) = (parent.0 + parent.1 * translation, parent.1 * scale);
+        placed.push((far, large));
+        let Affine3A { matrix3, translation } = skeleton.inverse_bind()[joint];
+        let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
+        let carried = far + large * (1.0 + columns.iter().sum::<f64>());
+        if carried.is_nan() || carried > FARTHEST {
+            let name = &skeleton.names()[joint];
+            return Err(format!(
+                "joint `{name}` and its ancestors carry the skin {carried:.0e} units away: a length or a scale is implausibly large"
+            ));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn measure(transform: JointTransform) -> (f64, f64) {
@@ -76,7 +77,7 @@ fn length(v: Vec3) -> f64 {
     v.as_dvec3().length()
 }
 
-/// Whether a vertex lies where it can be reckoned with.
+/// Returns `true` if a vertex lies close enough to the origin to be computed with.
 pub(super) fn is_near(position: Vec3) -> bool {
     position.as_dvec3().length_squared() <= FARTHEST * FARTHEST
 }
@@ -108,20 +109,20 @@ mod tests {
     fn scales_that_multiply_beyond_all_measure_are_refused_by_the_joint_that_is_too_much() {
         assert!(Reach::new(&chain(400, 1.0)).is_ok());
         let message = Reach::new(&chain(30, 10.0)).err().unwrap();
-        assert!(message.starts_with("at rest joint `17` and those above it carry the skin"), "{message}");
+        assert!(message.starts_with("at rest joint `17` and its ancestors carry the skin"), "{message}");
     }
 
     #[test]
     fn clips_are_measured_together_for_they_may_be_blended() {
         let skeleton = chain(3, 1.0);
         let mut reach = Reach::new(&skeleton).unwrap();
-        reach.admit(&stretch(&skeleton, 0, -1e12)).unwrap();
-        assert!(reach.admit(&stretch(&skeleton, 2, 1e12)).is_err());
+        reach.admit(&skeleton, &stretch(&skeleton, 0, -1e12)).unwrap();
+        assert!(reach.admit(&skeleton, &stretch(&skeleton, 2, 1e12)).is_err());
         // What was refused is not counted.
-        reach.admit(&stretch(&skeleton, 2, 1e3)).unwrap();
+        reach.admit(&skeleton, &stretch(&skeleton, 2, 1e3)).unwrap();
         let mut additive = stretch(&skeleton, 1, 1e12);
         additive.additive = true;
-        assert!(reach.admit(&additive).is_err());
+        assert!(reach.admit(&skeleton, &additive).is_err());
     }
 
     #[test]

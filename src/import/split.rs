@@ -9,7 +9,7 @@ use crate::model::{Influences, JointIndex, SkinPart};
 /// `influences` has one entry per vertex of `part`, whose own influences and palette are still
 /// empty. A part that fits keeps all its vertices in their order, used by a triangle or not. The
 /// pieces of one that does not keep those their triangles use, in their order, and are called
-/// `x`, `x.1`, `x.2` and so on.
+/// `x`, `x.2`, `x.3` and so on.
 pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> Vec<SkinPart> {
     debug_assert_eq!(part.positions.len(), influences.len());
     let mut all = JointSet::default();
@@ -36,7 +36,7 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
     let cut = pieces.into_iter().enumerate().map(|(number, (set, triangles))| {
         let (mut piece, kept) = subset(&part, triangles);
         if number > 0 {
-            piece.name = format!("{}.{number}", part.name);
+            piece.name = format!("{}.{}", part.name, number + 1);
         }
         let influences: Vec<_> = kept.iter().map(|&v| influences[v as usize]).collect();
         fill(piece, &influences, &set)
@@ -179,6 +179,6 @@ mod tests {
         }
         triangles.sort();
         assert_eq!(triangles, part.triangles);
-        assert_eq!((&*parts[0].name, &*parts[1].name), ("coat", "coat.1"));
+        assert_eq!((&*parts[0].name, &*parts[1].name), ("coat", "coat.2"));
     }
 }

@@ -1,9 +1,8 @@
 //! Frames between frames, where joints turn so far that a straight line between quaternions would stray
 //! from the arc.
 
-use super::arcs::Arcs;
-use crate::model::{ChannelSlot, ClipFrames, ClipParts, JointTransform, dot};
-use glam::{Quat, Vec3, Vec4};
+use crate::model::{ClipFrames, JointTransform};
+use glam::Vec3;
 
 /// Largest turn of a joint from one frame to the next, in radians, that is left as it is.
 ///
@@ -43,54 +42,6 @@ pub(super) fn subdivide(frames: &mut ClipFrames) -> usize {
     steps
 }
 
-/// [`subdivide`] for channels that are decoded already.
-pub(super) fn subdivide_parts(parts: &mut ClipParts) -> usize {
-    let (stride, count) = (parts.stride(), parts.frame_count);
-    if stride == 0 || count < 2 {
-        return 1;
-    }
-    let rotations: Vec<usize> = (parts.rows.iter())
-        .filter_map(|row| if let ChannelSlot::Sampled(at) = row.rotation { Some(at as usize) } else { None })
-        .collect();
-    let quaternions = |frame: &[Vec4], at: usize| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]];
-    let pairs = || parts.samples.chunks_exact(stride).zip(parts.samples.chunks_exact(stride).skip(1));
-    let least = pairs().fold(Vec4::ONE, |least, (a, b)| {
-        rotations.iter().fold(least, |least, &at| least.min(dot(quaternions(a, at), quaternions(b, at)).abs()))
-    });
-    let steps = steps(2.0 * least.min_element().acos());
-    if steps == 1 {
-        return 1;
-    }
-    let frame_count = (count - 1) * steps + 1;
-    let mut straight = vec![true; stride];
-    rotations.iter().for_each(|&at| straight[at..at + 4].fill(false));
-    let straight: Vec<usize> = (0..stride).filter(|&at| straight[at]).collect();
-    let mut fine = Vec::with_capacity(frame_count * stride);
-    let mut arcs = Vec::with_capacity(rotations.len());
-    for (a, b) in pairs() {
-        arcs.clear();
-        // What stands still is copied with the rest of the frame.
-        let turning = rotations.iter().filter(|&&at| a[at..at + 4] != b[at..at + 4]);
-        arcs.extend(turning.map(|&at| (at, Arcs::new(quaternions(a, at), quaternions(b, at)))));
-        fine.extend_from_slice(a);
-        for step in 1..steps {
-            let t = step as f32 / steps as f32;
-            let start = fine.len();
-            fine.extend_from_slice(a);
-            let frame = &mut fine[start..];
-            for &at in &straight {
-                frame[at] = Vec4::select(a[at].cmpeq(b[at]), a[at], a[at] * (1.0 - t) + b[at] * t);
-            }
-            for (at, arcs) in &arcs {
-                frame[*at..at + 4].copy_from_slice(&arcs.at(t));
-            }
-        }
-    }
-    fine.extend_from_slice(&parts.samples[(count - 1) * stride..]);
-    (parts.samples, parts.frame_count) = (fine, frame_count);
-    steps
-}
-
 /// How many steps a frame becomes for a largest turn.
 fn steps(turn: f32) -> usize {
     ((turn / LARGEST_TURN).ceil() as usize).clamp(1, MOST)
@@ -101,21 +52,15 @@ fn between(a: &JointTransform, b: &JointTransform, t: f32) -> JointTransform {
     let mean = |a: Vec3, b: Vec3| Vec3::select(a.cmpeq(b), a, a * (1.0 - t) + b * t);
     JointTransform {
         translation: mean(a.translation, b.translation),
-        rotation: arc(a.rotation, b.rotation, t),
+        rotation: if a.rotation == b.rotation { a.rotation } else { a.rotation.slerp(b.rotation, t) },
         scale: mean(a.scale, b.scale),
     }
-}
-
-/// A place on the short arc.
-fn arc(a: Quat, b: Quat, t: f32) -> Quat {
-    let lanes = |q: Quat| q.to_array().map(Vec4::splat);
-    let [x, y, z, w] = Arcs::new(lanes(a), lanes(b)).at(t);
-    Quat::from_xyzw(x.x, y.x, z.x, w.x)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Quat;
 
     fn turning(degrees: f32) -> ClipFrames {
         let at = |f: usize| {

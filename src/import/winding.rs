@@ -3,7 +3,6 @@
 //! A triangle's geometric normal is `(b − a) × (c − a)`: it points at whoever sees the triangle
 //! counter-clockwise in a right-handed space.
 
-use super::lanes::{BLOCK, Vectors, gather};
 use glam::{DVec3, Vec3};
 
 /// Triangles that face the way their vertex normals point, and triangles that face the other way.
@@ -47,55 +46,26 @@ pub(super) fn turn_over(triangles: &mut [[u32; 3]]) {
 /// For a closed mesh this has the sign of its volume. 0 for a mesh without volume, such as a flat
 /// sheet, and for one whose numbers are beyond reckoning.
 pub(super) fn outwardness(positions: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
-    // The middle by area, so that densely modelled places pull no harder than others.
+    // The normal, twice as long as the triangle is large, and the center.
+    let area_and_center = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
+        ((b - a).cross(c - a), (a + b + c) / 3.0)
+    };
+    // The middle by area, so that densely modeled places pull no harder than others.
     let (mut middle, mut total) = (DVec3::ZERO, 0.0);
-    let mut block = Block::NOTHING;
-    for triangles in triangles.chunks(BLOCK) {
-        block.run(positions, triangles);
-        for lane in 0..triangles.len() {
-            let weight = block.areas.get(lane).length();
-            middle += block.sums.get(lane) * weight;
-            total += 3.0 * weight;
-        }
+    for (area, center) in triangles.iter().map(area_and_center) {
+        middle += center * area.length();
+        total += area.length();
     }
     middle /= total;
     let (mut sum, mut absolute) = (0.0, 0.0);
-    for triangles in triangles.chunks(BLOCK) {
-        block.run(positions, triangles);
-        let mut toward = [0.0; BLOCK];
-        for (lane, toward) in toward.iter_mut().enumerate() {
-            *toward = block.areas.get(lane).dot(block.sums.get(lane) / 3.0 - middle);
-        }
-        for toward in &toward[..triangles.len()] {
-            sum += toward;
-            absolute += toward.abs();
-        }
+    for (area, center) in triangles.iter().map(area_and_center) {
+        let outward = area.dot(center - middle);
+        sum += outward;
+        absolute += outward.abs();
     }
     let out = (sum / absolute) as f32;
     if out.is_finite() { out } else { 0.0 }
-}
-
-/// Triangles, their normals, twice as long as their areas are large, and the sums of their corners.
-struct Block {
-    corners: [Vectors<f32>; 3],
-    areas: Vectors<f64>,
-    sums: Vectors<f64>,
-}
-
-impl Block {
-    const NOTHING: Self =
-        Self { corners: [Vectors::<f32>::ZERO; 3], areas: Vectors::<f64>::ZERO, sums: Vectors::<f64>::ZERO };
-
-    fn run(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
-        let Self { corners, areas, sums } = self;
-        gather(corners, positions, triangles.iter().copied());
-        let [a, b, c] = corners;
-        for lane in 0..BLOCK {
-            let (a, b, c) = (a.get(lane).as_dvec3(), b.get(lane).as_dvec3(), c.get(lane).as_dvec3());
-            areas.set(lane, (b - a).cross(c - a));
-            sums.set(lane, a + b + c);
-        }
-    }
 }
 
 #[inline]

@@ -1,24 +1,20 @@
-//! Clips: uniformly sampled joint transforms in structure-of-arrays rows.
+//! Clips: uniformly sampled joint transforms, four joints to a row.
 //!
-//! A time is two adjacent frames. Channels that never change are stored once, and neighbouring
-//! quaternions are kept in one hemisphere, so sampling needs no sign test.
+//! Sampling a clip reads two adjacent frames. Channels that never change are stored once, and
+//! neighboring quaternions lie in one hemisphere, so sampling needs no sign test.
 
-mod parts;
+use super::{ClipTiming, JointTransform, Skeleton};
+use glam::{Quat, Vec3, Vec4};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
-pub(crate) use parts::{ClipParts, dot};
-
-use super::{ClipTiming, JointTransform, Skeleton, SoaTransform};
-use glam::{Quat, Vec4};
-use std::{collections::HashMap, sync::Arc};
-
-/// A clip's transforms, joint by joint and frame by frame: what [`SkeletalClip::new`] is made from.
+/// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
 #[derive(Clone, Debug, Default)]
 pub struct ClipFrames {
     /// Joint names, one for each transform of a frame.
     pub joints: Arc<[Arc<str>]>,
-    /// Whether the clip moves the joint; the others' transforms are not looked at. Empty: it moves all.
+    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
     pub animated: Vec<bool>,
-    /// Frames, each `joints.len()` transforms relative to the parents; at least one frame.
+    /// At least one frame of `joints.len()` transforms relative to the parents.
     pub transforms: Vec<JointTransform>,
 }
 
@@ -26,39 +22,39 @@ pub struct ClipFrames {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClipError {
-    /// No frame, or a number of transforms that is no multiple of the number of joints.
+    /// There is no frame, or the number of transforms is not a multiple of the number of joints.
     #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
     NotWholeFrames {
-        /// The clip's name.
+        /// Name of the clip.
         clip: Arc<str>,
-        /// Transforms given.
+        /// Number of transforms given.
         transforms: usize,
-        /// Joints given.
+        /// Number of joints given.
         joints: usize,
     },
-    /// A number that is not finite.
+    /// A transform contains a number that is not finite.
     #[error("clip `{clip}`, frame {frame}, joint `{joint}`: a transform that is not finite")]
     NotFinite {
-        /// The clip's name.
+        /// Name of the clip.
         clip: Arc<str>,
-        /// The frame.
+        /// Index of the frame.
         frame: usize,
-        /// The joint's name.
+        /// Name of the joint.
         joint: Arc<str>,
     },
-    /// A duration that is negative or not finite.
+    /// The duration is negative or not finite.
     #[error("clip `{clip}` has a duration of {duration} s")]
     BadDuration {
-        /// The clip's name.
+        /// Name of the clip.
         clip: Arc<str>,
-        /// Seconds.
+        /// The duration in seconds.
         duration: f64,
     },
 }
 
-/// Where a channel (translation, rotation or scale) of four joints is kept.
+/// Where a channel (translation, rotation or scale) of four joints is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChannelSlot {
+pub(crate) enum ChannelSlot {
     /// The same in every frame: index of its first vector among the constants.
     Constant(u32),
     /// Index of its first vector within each frame.
@@ -67,62 +63,73 @@ pub enum ChannelSlot {
     Quantised(u32),
 }
 
-/// The lowest value of four joints' numbers, and what a step of one adds to it: `low + number · step`.
+/// What the 16-bit numbers of four joints stand for: `low + number · step`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NumberRange {
+pub(crate) struct NumberRange {
     /// The value of 0.
-    pub low: Vec4,
+    pub(crate) low: Vec4,
     /// The distance from one number to the next.
-    pub step: Vec4,
+    pub(crate) step: Vec4,
 }
 
-/// What a clip gave up for its size.
+/// What a clip lost by being made smaller.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantisation {
-    /// [`SkeletalClip::bytes`] of the clip it was made from.
+    /// [`SkeletalClip::bytes`] of the original clip.
     pub bytes_before: usize,
-    /// Largest distance measured between the skin as this clip and as the one before moves it, in model units.
+    /// Largest distance measured between the skin under this clip and under the original, in model units.
     pub error: f32,
 }
 
 /// The channels of four joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RowTracks {
+pub(crate) struct RowTracks {
     /// 1 in the lanes of joints the clip moves, 0 in the others.
-    pub animated: Vec4,
+    pub(crate) animated: Vec4,
     /// Three vectors: x, y, z of four joints.
-    pub translation: ChannelSlot,
+    pub(crate) translation: ChannelSlot,
     /// Four vectors: x, y, z, w of four joints.
-    pub rotation: ChannelSlot,
+    pub(crate) rotation: ChannelSlot,
     /// Three vectors: x, y, z of four joints.
-    pub scale: ChannelSlot,
+    pub(crate) scale: ChannelSlot,
 }
 
 /// A clip for the joints of a skeleton, sampled at equal steps of time.
 ///
-/// Rows follow the order of [`Self::joints`]. A clip whose names are those of a skeleton, in its
-/// order, fits that skeleton as it is; [`Self::bind`] makes it fit any other.
+/// A clip whose [joint names](Self::joints) are those of a skeleton, in its order, fits that
+/// skeleton as it is; [`Self::bind`] makes it fit any other. Clones share the transforms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkeletalClip {
     /// Name, length, playback and callback keys.
     pub timing: ClipTiming,
-    /// Whether the clip holds differences to be added to another pose.
+    /// Whether the clip holds differences to add to another pose.
     pub additive: bool,
     joints: Arc<[Arc<str>]>,
     frame_count: usize,
-    rows: Vec<RowTracks>,
-    constants: Vec<Vec4>,
-    samples: Vec<Vec4>,
+    rows: Arc<[RowTracks]>,
+    constants: Arc<[Vec4]>,
+    samples: Arc<[Vec4]>,
     stride: usize,
-    numbers: Vec<[u16; 4]>,
-    ranges: Vec<NumberRange>,
+    numbers: Arc<[[u16; 4]]>,
+    ranges: Arc<[NumberRange]>,
     quantisation: Option<Quantisation>,
     unit_scale: bool,
     animates_all: bool,
 }
 
+/// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
+type RowVectors = [Vec4; 10];
+
+const IDENTITY: RowVectors = {
+    let (zero, one) = (Vec4::ZERO, Vec4::ONE);
+    [zero, zero, zero, zero, zero, zero, one, one, one, one]
+};
+
 impl SkeletalClip {
-    /// A clip that runs through `frames` in `timing.duration` seconds, first and last included.
+    /// Creates a clip that runs through `frames` in `timing.duration` seconds, first and last included.
+    ///
+    /// # Errors
+    /// The frames are not whole, or a number is not finite.
     pub fn new(timing: ClipTiming, frames: &ClipFrames) -> Result<Self, ClipError> {
         let name = || timing.name.clone();
         let joints = frames.joints.len();
@@ -141,64 +148,66 @@ impl SkeletalClip {
 
         let frame_count = transforms.checked_div(joints).unwrap_or(1);
         let row_count = joints.div_ceil(4);
-        let mut dense = vec![SoaTransform::IDENTITY; frame_count * row_count];
-        for joint in (0..joints).filter(|&j| animated(j)) {
-            let mut before: Option<Quat> = None;
-            for frame in 0..frame_count {
-                let mut transform = frames.transforms[frame * joints + joint];
-                transform.rotation = unit_near(transform.rotation, before);
-                before = Some(transform.rotation);
-                dense[frame * row_count + joint / 4].set(joint % 4, transform);
+        // One row's frames after the other's.
+        let mut dense = vec![IDENTITY; row_count * frame_count];
+        for joint in (0..joints).filter(|&joint| animated(joint)) {
+            let column = &mut dense[joint / 4 * frame_count..][..frame_count];
+            let mut before = None;
+            for (vectors, transform) in column.iter_mut().zip(frames.transforms[joint..].iter().step_by(joints)) {
+                let JointTransform { translation: t, rotation, scale: s } = *transform;
+                let r = unit_near(rotation, before);
+                before = Some(r);
+                for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
+                    vector[joint % 4] = value;
+                }
             }
         }
 
-        let mut clip = Self {
+        // First where every channel lives, then the samples: a frame is one run of memory.
+        let (mut rows, mut constants, mut sampled, mut stride) = (Vec::with_capacity(row_count), vec![], vec![], 0);
+        for (row, column) in dense.chunks_exact(frame_count).enumerate() {
+            let mut slot = |channel: Range<usize>| {
+                let count = channel.len();
+                if column.iter().all(|vectors| vectors[channel.clone()] == column[0][channel.clone()]) {
+                    constants.extend_from_slice(&column[0][channel]);
+                    return ChannelSlot::Constant((constants.len() - count) as u32);
+                }
+                sampled.push((row, channel));
+                stride += count;
+                ChannelSlot::Sampled((stride - count) as u32)
+            };
+            let (translation, rotation, scale) = (slot(0..3), slot(3..7), slot(7..10));
+            let lane = |lane: usize| {
+                let joint = row * 4 + lane;
+                if joint < joints && animated(joint) { 1.0 } else { 0.0 }
+            };
+            let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
+            rows.push(RowTracks { animated, translation, rotation, scale });
+        }
+        let mut samples = Vec::with_capacity(stride * frame_count);
+        for frame in 0..frame_count {
+            for (row, channel) in &sampled {
+                samples.extend_from_slice(&dense[row * frame_count + frame][channel.clone()]);
+            }
+        }
+        Ok(Self {
             timing,
             additive: false,
             joints: frames.joints.clone(),
             frame_count,
-            rows: Vec::with_capacity(row_count),
-            constants: Vec::new(),
-            samples: Vec::new(),
-            stride: 0,
-            numbers: Vec::new(),
-            ranges: Vec::new(),
+            rows: rows.into(),
+            constants: constants.into(),
+            samples: samples.into(),
+            stride,
+            numbers: Arc::default(),
+            ranges: Arc::default(),
             quantisation: None,
             animates_all: (0..joints).all(animated),
-            unit_scale: dense.iter().all(|row| row.scale == SoaTransform::IDENTITY.scale),
-        };
-        // First where every channel lives, then the samples frame by frame: a frame is one run of memory.
-        let mut sampled: Vec<(usize, usize, usize)> = Vec::new(); // row, first vector, count
-        for row in 0..row_count {
-            let column = |f: usize| vectors(&dense[f * row_count + row]);
-            let mut slot = |first: usize, count: usize| {
-                let range = first..first + count;
-                if (1..frame_count).all(|f| column(f)[range.clone()] == column(0)[range.clone()]) {
-                    clip.constants.extend_from_slice(&column(0)[range]);
-                    ChannelSlot::Constant((clip.constants.len() - count) as u32)
-                } else {
-                    sampled.push((row, first, count));
-                    clip.stride += count;
-                    ChannelSlot::Sampled((clip.stride - count) as u32)
-                }
-            };
-            let (translation, rotation, scale) = (slot(0, 3), slot(3, 4), slot(7, 3));
-            let lane = |l: usize| if row * 4 + l < joints && animated(row * 4 + l) { 1.0 } else { 0.0 };
-            let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
-            clip.rows.push(RowTracks { animated, translation, rotation, scale });
-        }
-        if clip.stride > 0 {
-            clip.samples.reserve_exact(clip.stride * frame_count);
-            for frame in 0..frame_count {
-                for &(row, first, count) in &sampled {
-                    clip.samples.extend_from_slice(&vectors(&dense[frame * row_count + row])[first..first + count]);
-                }
-            }
-        }
-        Ok(clip)
+            unit_scale: dense.iter().all(|vectors| vectors[7..] == IDENTITY[7..]),
+        })
     }
 
-    /// Names of the joints, in the order of the rows' lanes.
+    /// Names of the joints.
     pub fn joints(&self) -> &Arc<[Arc<str>]> {
         &self.joints
     }
@@ -208,45 +217,38 @@ impl SkeletalClip {
         self.frame_count
     }
 
-    /// Frames a second; 0 for a clip of one frame or no length.
+    /// Frames per second; 0 for a clip of one frame or no length.
     pub fn frame_rate(&self) -> f64 {
         if self.timing.duration > 0.0 { (self.frame_count - 1) as f64 / self.timing.duration } else { 0.0 }
     }
 
-    /// Where the channels of each four joints are kept.
-    pub fn rows(&self) -> &[RowTracks] {
+    /// Where the channels of each four joints are stored.
+    pub(crate) fn rows(&self) -> &[RowTracks] {
         &self.rows
     }
 
     /// Vectors of the channels that never change.
-    pub fn constants(&self) -> &[Vec4] {
+    pub(crate) fn constants(&self) -> &[Vec4] {
         &self.constants
     }
 
-    /// Vectors of one frame's changing channels.
-    ///
-    /// # Panics
-    /// If `frame` is out of range.
-    pub fn frame(&self, frame: usize) -> &[Vec4] {
+    /// Vectors of one frame's sampled channels. Panics if `frame` is out of range.
+    pub(crate) fn frame(&self, frame: usize) -> &[Vec4] {
         self.frames(frame, frame)
     }
 
-    /// Like [`Self::frame`], from one frame to another: one after the other.
+    /// The same for a run of frames, `last` included.
     #[inline]
     pub(crate) fn frames(&self, first: usize, last: usize) -> &[Vec4] {
         &self.samples[first * self.stride..(last + 1) * self.stride]
     }
 
-    /// Vectors of one frame's changing channels where they are quantised; their [`Self::ranges`] say what
-    /// they stand for.
-    ///
-    /// # Panics
-    /// If `frame` is out of range.
-    pub fn numbers(&self, frame: usize) -> &[[u16; 4]] {
+    /// Numbers of one frame's quantized channels. Panics if `frame` is out of range.
+    pub(crate) fn numbers(&self, frame: usize) -> &[[u16; 4]] {
         self.frames_of_numbers(frame, frame)
     }
 
-    /// Like [`Self::numbers`], from one frame to another.
+    /// The same for a run of frames, `last` included.
     #[inline]
     pub(crate) fn frames_of_numbers(&self, first: usize, last: usize) -> &[[u16; 4]] {
         let stride = self.ranges.len();
@@ -254,16 +256,16 @@ impl SkeletalClip {
     }
 
     /// Ranges of the vectors of [`Self::numbers`].
-    pub fn ranges(&self) -> &[NumberRange] {
+    pub(crate) fn ranges(&self) -> &[NumberRange] {
         &self.ranges
     }
 
-    /// What the clip gave up for its size; `None` if it is lossless.
+    /// What the clip lost by being made smaller; `None` if it is lossless.
     pub fn quantisation(&self) -> Option<Quantisation> {
         self.quantisation
     }
 
-    /// The same frames with every changing channel in 16-bit numbers between its least and its largest
+    /// The same frames with every sampled channel in 16-bit numbers between its smallest and its largest
     /// value, joint by joint and component by component.
     pub(crate) fn quantised(&self, quantisation: Quantisation) -> Self {
         // Per vector of the new frames, where it is in the old ones.
@@ -271,7 +273,7 @@ impl SkeletalClip {
         let mut slot = |slot: ChannelSlot, count: u32| {
             let ChannelSlot::Sampled(at) = slot else { return slot };
             let of_channel: Vec<NumberRange> = (at..at + count).map(|at| self.range_of(at as usize)).collect();
-            // A range beyond the numbers of f32 cannot be cut in steps.
+            // A range beyond f32 cannot be cut into steps.
             if of_channel.iter().all(|range| range.step.is_finite()) {
                 packed.extend(at..at + count);
                 ranges.extend(of_channel);
@@ -282,13 +284,12 @@ impl SkeletalClip {
             }
         };
         let mut rows = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
+        for row in &*self.rows {
             let (translation, rotation) = (slot(row.translation, 3), slot(row.rotation, 4));
             rows.push(RowTracks { translation, rotation, scale: slot(row.scale, 3), ..*row });
         }
-        let (mut samples, mut numbers) = (Vec::new(), Vec::new());
-        samples.reserve_exact(kept.len() * self.frame_count);
-        numbers.reserve_exact(packed.len() * self.frame_count);
+        let mut samples = Vec::with_capacity(kept.len() * self.frame_count);
+        let mut numbers = Vec::with_capacity(packed.len() * self.frame_count);
         for frame in (0..self.frame_count).map(|frame| self.frame(frame)) {
             samples.extend(kept.iter().map(|&at| frame[at as usize]));
             numbers.extend(packed.iter().zip(&ranges).map(|(&at, NumberRange { low, step })| {
@@ -297,16 +298,13 @@ impl SkeletalClip {
             }));
         }
         Self {
-            timing: self.timing.clone(),
-            joints: self.joints.clone(),
-            constants: self.constants.clone(),
             stride: kept.len(),
             quantisation: Some(quantisation),
-            rows,
-            samples,
-            numbers,
-            ranges,
-            ..*self
+            rows: rows.into(),
+            samples: samples.into(),
+            numbers: numbers.into(),
+            ranges: ranges.into(),
+            ..self.clone()
         }
     }
 
@@ -317,44 +315,36 @@ impl SkeletalClip {
         NumberRange { low, step: (high - low) / f32::from(u16::MAX) }
     }
 
-    /// Whether the clip moves every joint.
+    /// Returns `true` if the clip moves every joint.
     pub fn animates_all(&self) -> bool {
         self.animates_all
     }
 
-    /// Whether no joint is ever scaled: every scale of every frame is exactly one.
+    /// Returns `true` if every scale of every frame is exactly one.
     pub fn unit_scale(&self) -> bool {
         self.unit_scale
     }
 
-    /// Bytes of transform data.
+    /// Bytes of transform data. Clones share it.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
         size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + size_of_val(&self.rows[..])
     }
 
-    /// Whether the clip moves a joint.
+    /// Returns `true` if the clip moves a joint.
     pub fn animates(&self, joint: usize) -> bool {
         self.rows.get(joint / 4).is_some_and(|row| row.animated[joint % 4] > 0.0)
     }
 
-    /// A joint's transform at a frame; the identity for joints the clip does not move.
+    /// A joint's transform at a frame; the identity for joints that the clip does not move.
     ///
     /// # Panics
     /// If `joint` or `frame` is out of range.
     pub fn transform_at(&self, joint: usize, frame: usize) -> JointTransform {
         assert!(frame < self.frame_count);
-        let row = &self.rows[joint / 4];
-        let lane = joint % 4;
-        let read = |slot: ChannelSlot, i: usize| match slot {
-            ChannelSlot::Constant(at) => self.constants[at as usize + i][lane],
-            ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i][lane],
-            ChannelSlot::Quantised(at) => {
-                let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
-                f32::from(self.numbers(frame)[at][lane]) * step[lane] + low[lane]
-            }
-        };
-        let vec3 = |slot| glam::Vec3::new(read(slot, 0), read(slot, 1), read(slot, 2));
+        let (row, lane) = (&self.rows[joint / 4], joint % 4);
+        let read = |slot: ChannelSlot, i: usize| self.vector(slot, i, frame)[lane];
+        let vec3 = |slot| Vec3::new(read(slot, 0), read(slot, 1), read(slot, 2));
         let r = row.rotation;
         let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
@@ -364,7 +354,46 @@ impl SkeletalClip {
         }
     }
 
-    /// The frames this clip was made from (rotations normalised and in one hemisphere).
+    /// The `i`-th vector of a channel at a frame.
+    fn vector(&self, slot: ChannelSlot, i: usize, frame: usize) -> Vec4 {
+        match slot {
+            ChannelSlot::Constant(at) => self.constants[at as usize + i],
+            ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
+            ChannelSlot::Quantised(at) => {
+                let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
+                Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
+            }
+        }
+    }
+
+    /// Per joint, the longest translation and the largest scale, by amount, of any frame.
+    pub(crate) fn largest(&self) -> Vec<(f64, f64)> {
+        let mut largest = vec![(0.0_f64, 0.0_f64); self.joints.len()];
+        for (row, lanes) in self.rows.iter().zip(largest.chunks_mut(4)) {
+            // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
+            let values = |slot: ChannelSlot| {
+                let frames = if matches!(slot, ChannelSlot::Constant(_)) { 1 } else { self.frame_count };
+                (0..frames).map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
+            };
+            for [x, y, z] in values(row.translation) {
+                let squares = x * x + y * y + z * z;
+                lanes.iter_mut().zip(squares.to_array()).for_each(|(lane, square)| lane.0 = lane.0.max(square));
+            }
+            lanes.iter_mut().for_each(|lane| lane.0 = lane.0.sqrt());
+            for [x, y, z] in values(row.scale) {
+                let scales = x.abs().max(y.abs()).max(z.abs());
+                lanes.iter_mut().zip(scales.to_array()).for_each(|(lane, scale)| lane.1 = lane.1.max(scale));
+            }
+        }
+        largest
+    }
+
+    /// Equal for clips that share their transforms.
+    pub(crate) fn frames_key(&self) -> usize {
+        Arc::as_ptr(&self.rows) as *const RowTracks as usize
+    }
+
+    /// The frames this clip was made from, with rotations normalized and in one hemisphere.
     pub fn to_frames(&self) -> ClipFrames {
         let joints = self.joints.len();
         ClipFrames {
@@ -374,14 +403,14 @@ impl SkeletalClip {
         }
     }
 
-    /// Gives the joints new names, one for each; a list of another length is ignored.
+    /// Renames the joints. A list of the wrong length is ignored.
     pub fn rename_joints(&mut self, names: Arc<[Arc<str>]>) {
         if names.len() == self.joints.len() {
             self.joints = names;
         }
     }
 
-    /// The clip as differences to its first frame: translation `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`.
+    /// Converts the clip to differences to its first frame: translation `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`.
     pub fn to_additive(&self) -> Self {
         let mut frames = self.to_frames();
         let joints = frames.joints.len();
@@ -398,8 +427,8 @@ impl SkeletalClip {
 
     /// The same clip in the joint order of `skeleton`, matched by name.
     ///
-    /// Joints of the skeleton that the clip lacks are left unanimated. Where a name occurs twice in
-    /// the clip the first wins; where it occurs twice in the skeleton the first takes it.
+    /// Joints that the clip lacks are not animated. If a name occurs twice, in the clip or in the
+    /// skeleton, the first joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
         if self.joints == *skeleton.names() {
             return self.clone();
@@ -421,18 +450,12 @@ impl SkeletalClip {
         match Self::new(self.timing.clone(), &frames) {
             Ok(clip) => Self { additive: self.additive, ..clip },
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
-            Err(_) => Self { rows: Vec::new(), joints: skeleton.names().clone(), ..self.clone() },
+            Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
         }
     }
 }
 
-/// A row's ten vectors: translation x y z, rotation x y z w, scale x y z.
-fn vectors(row: &SoaTransform) -> [Vec4; 10] {
-    let SoaTransform { translation: t, rotation: r, scale: s } = row;
-    [t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]
-}
-
-/// The unit quaternion of `q`, in the hemisphere of `before`; the identity for a zero quaternion.
+/// The unit quaternion of `q`, in the hemisphere of `before`; for a zero quaternion, `before` or the identity.
 fn unit_near(q: Quat, before: Option<Quat>) -> Quat {
     let unit = if q.length_squared() > 1e-12 { q.normalize() } else { before.unwrap_or(Quat::IDENTITY) };
     if before.is_some_and(|b| b.dot(unit) < 0.0) { -unit } else { unit }
@@ -442,7 +465,7 @@ fn unit_near(q: Quat, before: Option<Quat>) -> Quat {
 mod tests {
     use super::*;
     use crate::model::Joint;
-    use glam::{Affine3A, Vec3};
+    use glam::Affine3A;
 
     fn names(names: &[&str]) -> Arc<[Arc<str>]> {
         names.iter().map(|&n| Arc::from(n)).collect()
@@ -495,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_are_not_whole_or_not_finite_are_refused() {
+    fn frames_that_are_not_whole_or_not_finite_are_rejected() {
         let mut frames = two_joints().to_frames();
         frames.transforms[3].scale.x = f32::NAN;
         let error = SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap_err();

@@ -15,14 +15,14 @@ mod transform;
 
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
-pub use clip::{ChannelSlot, ClipError, ClipFrames, NumberRange, Quantisation, RowTracks, SkeletalClip};
+pub use clip::{ClipError, ClipFrames, Quantisation, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
-pub(crate) use clip::{ClipParts, dot};
+pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A whole character: one skeleton, the parts of its skin, their materials, and its clips.

@@ -1,6 +1,6 @@
 //! Clips made smaller: within the error asked for, wherever the skin is looked at.
 
-use bevy_marionette::import::{Limits, Manifest, assemble};
+use bevy_marionette::import::{Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
 };
@@ -180,10 +180,10 @@ fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimetre() {
     };
     let source = include_bytes!("../../assets/scout/scout.character.ron");
     let manifest = Manifest::parse("scout.character.ron", source).unwrap();
-    let lossless = assemble("scout", &manifest, &Limits::default(), file).unwrap();
+    let lossless = open_manifest("scout", &manifest, &Limits::default(), file).unwrap();
     assert!(lossless.model.clips.iter().all(|clip| clip.quantisation().is_none()), "the default");
     let small =
-        assemble("scout", &Manifest { clip_error: Some(0.0005), ..manifest }, &Limits::default(), file).unwrap();
+        open_manifest("scout", &Manifest { clip_error: Some(0.0005), ..manifest }, &Limits::default(), file).unwrap();
     assert_eq!(small.model.clips.len(), lossless.model.clips.len());
     for (clip, before) in small.model.clips.iter().zip(&lossless.model.clips) {
         let quantisation = clip.quantisation().unwrap_or_else(|| panic!("{}", clip.timing.name));

@@ -10,7 +10,7 @@ use bevy_marionette::{
         Checked, Diagnostic, FormatError, Severity,
         md5::{self, Md5Anim},
     },
-    import::{self, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, assemble, clip_from_md5},
+    import::{self, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5, open_manifest},
     model::{Model, SkeletalClip, Skeleton},
 };
 use std::{
@@ -136,7 +136,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         let folder = path.parent().unwrap_or(Path::new(""));
         let located = |file: &str| folder.join(file.replace('\\', "/"));
         let mut files = vec![path.to_owned()];
-        let assembled = assemble(name, &manifest, &limits, |file| {
+        let assembled = open_manifest(name, &manifest, &limits, |file| {
             files.push(located(file));
             read::read(&located(file), &limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
                 if hint.is_empty() { message } else { format!("{message} ({hint})") }
@@ -234,7 +234,7 @@ fn finish(
     settings: ImportSettings,
     files: Vec<PathBuf>,
 ) -> (Content, Vec<Diagnostic>) {
-    let Imported { model, mut warnings, report } = imported;
+    let Imported { model, mut warnings, report, .. } = imported;
     let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")));
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
     (Content::Model(Box::new(OpenModel { model, report, textures, manifest, settings, files })), warnings)

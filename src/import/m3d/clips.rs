@@ -6,7 +6,7 @@ use crate::{
         Diagnostic,
         m3d::{M3d, M3dKey},
     },
-    import::{axes::Basis, names::make_unique, reach::Reach},
+    import::{axes::Basis, names::UniqueNames, reach::Reach},
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Model, SkeletalClip},
 };
 use glam::{Quat, Vec3};
@@ -21,6 +21,7 @@ pub(super) fn import(
     basis: &Basis,
     joint_of_bone: &[JointIndex],
     model: &Model,
+    reach: &mut Reach,
     warnings: &mut Vec<Diagnostic>,
 ) -> Vec<SkeletalClip> {
     if m3d.clips.is_empty() {
@@ -31,23 +32,14 @@ pub(super) fn import(
         warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
         return Vec::new();
     }
-    let mut names: Vec<String> = m3d
-        .clips
-        .iter()
-        .enumerate()
-        .map(|(at, clip)| if clip.name.trim().is_empty() { format!("clip{at}") } else { clip.name.clone() })
-        .collect();
-    let renamed = make_unique(&mut names);
-    if renamed > 0 {
-        warnings.push(Diagnostic::warning(file, format!("{renamed} clips share a name with another and got a number")));
-    }
 
     let levers = Levers::new(model);
-    let mut unusable = 0;
+    let (mut unusable, mut renamed, mut names) = (0, 0, UniqueNames::default());
     let mut clips = Vec::with_capacity(m3d.clips.len());
-    // The skeleton has been measured.
-    let mut reach = Reach::new(&model.skeleton).ok();
-    for (clip, name) in m3d.clips.iter().zip(names) {
+    for (at, clip) in m3d.clips.iter().enumerate() {
+        let wanted = if clip.name.trim().is_empty() { format!("clip{at}") } else { clip.name.clone() };
+        let name = names.add(wanted.clone());
+        renamed += usize::from(name != wanted);
         let mut curves = vec![Curve::default(); joint_of_bone.len()];
         for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
             curves[usize::from(joint)] = curve(keys, basis, &mut unusable);
@@ -65,7 +57,7 @@ pub(super) fn import(
             transforms: sampled.transforms,
         };
         match SkeletalClip::new(ClipTiming::new(name, sampled.duration), &frames) {
-            Ok(clip) => match reach.as_mut().map_or(Ok(()), |reach| reach.admit(&clip)) {
+            Ok(clip) => match reach.admit(&model.skeleton, &clip) {
                 Ok(()) => clips.push(clip),
                 Err(message) => {
                     let message = format!("clip `{}` is left out: {message}", clip.timing.name);
@@ -74,6 +66,9 @@ pub(super) fn import(
             },
             Err(error) => warnings.push(Diagnostic::warning(file, format!("{error}; the clip is left out"))),
         }
+    }
+    if renamed > 0 {
+        warnings.push(Diagnostic::warning(file, format!("{renamed} clips share a name with another and got a number")));
     }
     if unusable > 0 {
         let message = format!("{unusable} keys have numbers that make no transform, such as a rotation of all zeros");

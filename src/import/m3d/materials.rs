@@ -2,7 +2,7 @@
 
 use crate::{
     format::m3d::{M3d, M3dMaterial},
-    import::names::make_unique,
+    import::names::UniqueNames,
     model::Material,
 };
 
@@ -11,12 +11,15 @@ const ALPHA_CUTOFF: f32 = 0.1;
 
 /// The file's materials in its order; those without a name are called `material0` and so on.
 pub(super) fn import(m3d: &M3d) -> Vec<Material> {
-    let mut out: Vec<Material> = m3d.materials.iter().enumerate().map(|(at, m)| material(at, m)).collect();
-    make_unique(out.iter_mut().map(|m| &mut m.name));
-    out
+    let mut names = UniqueNames::default();
+    let unique = |(at, material): (usize, &M3dMaterial)| {
+        let material = convert(at, material);
+        Material { name: names.add(material.name), ..material }
+    };
+    m3d.materials.iter().enumerate().map(unique).collect()
 }
 
-fn material(at: usize, m3d: &M3dMaterial) -> Material {
+fn convert(at: usize, m3d: &M3dMaterial) -> Material {
     let plain = plain(String::new());
     let finite = |v: f32, otherwise: f32| if v.is_finite() { v.max(0.0) } else { otherwise };
     let [red, green, blue] = m3d.diffuse.map(|c| finite(c, 1.0));

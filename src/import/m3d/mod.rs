@@ -51,9 +51,10 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
 
     let (skeleton, joint_of_bone) = skeleton::import(file, m3d, &basis, &mut warnings)?;
-    Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
+    let reach = Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
     let materials = materials::import(m3d);
-    let mut imported = Imported { model: Model { skeleton, materials, ..Model::default() }, ..Imported::default() };
+    let mut imported =
+        Imported { model: Model { skeleton, materials, ..Model::default() }, reach, ..Imported::default() };
     imported.report = ImportReport {
         dialect: Some(m3d.dialect),
         vertices: m3d.vertices.len(),
@@ -63,7 +64,8 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     };
     let skin = skin::Importer { file, m3d, basis: &basis, faces, joint_of_bone: &joint_of_bone };
     imported.model.parts = skin.run(&mut imported.model.materials, &mut imported.report, &mut warnings);
-    imported.model.clips = clips::import(file, m3d, &basis, &joint_of_bone, &imported.model, &mut warnings);
+    let Imported { model, reach, .. } = &mut imported;
+    model.clips = clips::import(file, m3d, &basis, &joint_of_bone, model, reach, &mut warnings);
     imported.warnings = warnings;
     Ok(imported)
 }

@@ -5,6 +5,7 @@ use crate::{
         Diagnostic, FormatError,
         m3d::{M3d, M3dBone},
     },
+    hierarchy::Hierarchy,
     import::{axes::Basis, reach::is_near},
     model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix},
 };
@@ -30,25 +31,17 @@ pub(super) fn import(
     unusable.extend((0..bones.len()).filter(|&b| offset(&bones[b]).is_none()));
     if let Some(first) = unusable.first() {
         let message = format!(
-            "{} of {} offset matrices cannot be undone or are no affine matrices, the first of bone {first}",
+            "{} of {} offset matrices have no inverse or are not affine, the first of bone {first}",
             unusable.len(),
             bones.len()
         );
-        warnings.push(Diagnostic::warning(file, message).with_hint("they were taken as the identity"));
+        warnings.push(Diagnostic::warning(file, message).with_hint("the identity was used instead"));
     }
 
-    let (order, parents) = parents_first(bones);
-    if let Some(bone) = (0..bones.len()).find(|&b| parents[b] != bones[b].parent) {
-        let message = format!("bone {bone} is its own ancestor");
-        warnings.push(Diagnostic::warning(file, message).with_hint("it was made a root"));
-    }
-    let mut joint_of_bone = vec![0; bones.len()];
-    for (joint, &bone) in order.iter().enumerate() {
-        joint_of_bone[bone as usize] = joint as JointIndex;
-    }
-    let joints = order.iter().map(|&bone| {
-        let bone = bone as usize;
-        let parent = parents[bone].map(|p| p as usize);
+    let hierarchy = Hierarchy::new(bones.iter().map(|bone| bone.parent));
+    let joint_of_bone: Vec<_> = hierarchy.places().into_iter().map(|joint| joint as JointIndex).collect();
+    let joints = hierarchy.order.iter().map(|&bone| {
+        let parent = hierarchy.parents[bone];
         // In f64: the inverse of one matrix times another, which nearly cancel.
         let bind = wide(&inverse_bind[bone]).inverse();
         let rest = narrow(parent.map_or(bind, |p| wide(&inverse_bind[p]) * bind));
@@ -84,38 +77,6 @@ fn wide(m: &Affine3A) -> DAffine3 {
 
 fn narrow(m: DAffine3) -> Affine3A {
     Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
-}
-
-/// An order of the bones with parents first, otherwise that of the file; and the parents, cut where
-/// they went in a circle.
-fn parents_first(bones: &[M3dBone]) -> (Vec<u32>, Vec<Option<u32>>) {
-    let mut parents: Vec<Option<u32>> = bones.iter().map(|bone| bone.parent).collect();
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        OnPath,
-        Placed,
-    }
-    let mut state = vec![State::New; bones.len()];
-    let (mut order, mut path) = (Vec::with_capacity(bones.len()), Vec::new());
-    for bone in 0..bones.len() as u32 {
-        let mut at = Some(bone);
-        while let Some(next) = at.filter(|&b| state[b as usize] == State::New) {
-            state[next as usize] = State::OnPath;
-            path.push(next);
-            at = parents[next as usize];
-        }
-        if let (Some(met), Some(&top)) = (at, path.last())
-            && state[met as usize] == State::OnPath
-        {
-            parents[top as usize] = None;
-        }
-        while let Some(placed) = path.pop() {
-            state[placed as usize] = State::Placed;
-            order.push(placed);
-        }
-    }
-    (order, parents)
 }
 
 #[cfg(test)]
@@ -170,14 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_cut_and_impossible_matrices_replaced_with_a_warning_each() {
-        let mut bones =
-            vec![bone(Some(1), Mat4::IDENTITY), bone(Some(0), Mat4::IDENTITY), bone(Some(2), Mat4::IDENTITY)];
+    fn matrices_without_an_inverse_are_replaced_with_one_warning() {
+        let mut bones = vec![bone(None, Mat4::IDENTITY), bone(Some(0), Mat4::IDENTITY), bone(None, Mat4::IDENTITY)];
         bones[0].offset = [[0.0; 4]; 4];
         bones[1].offset[0][3] = 1.0;
         bones[2].offset[3][0] = f32::NAN;
         let (skeleton, _, warnings) = run(bones, false);
-        assert_eq!(warnings.len(), 2);
+        assert_eq!(warnings.len(), 1);
         assert_eq!(skeleton.inverse_bind(), [Affine3A::IDENTITY; 3]);
         assert_eq!(skeleton.parents().iter().filter(|p| p.is_none()).count(), 2);
     }

@@ -10,7 +10,7 @@ use crate::{
         ImportReport,
         axes::Basis,
         influences::{InfluenceReducer, JointInfluences},
-        names::make_unique,
+        names::UniqueNames,
         normals::repair_normals,
         reach::is_near,
         split, tangents,
@@ -102,7 +102,10 @@ impl Importer<'_> {
             }
             parts.append(&mut pieces);
         }
-        make_unique(parts.iter_mut().map(|part| &mut part.name));
+        let mut names = UniqueNames::default();
+        for part in &mut parts {
+            part.name = names.add(std::mem::take(&mut part.name));
+        }
         reducer.add_to(report);
         warnings.extend(reducer.warning(self.file, "skin"));
         repairs.tell(self.file, m3d, warnings);

@@ -11,7 +11,7 @@
 //! sum of squares, so they settle; on real files to the precision of the files' numbers.
 
 use super::{
-    fit::{Fit, lay_by_consensus},
+    fit::{Fit, GOOD_ENOUGH, fit_by_consensus},
     rigid::Rigid,
 };
 use glam::DVec3;
@@ -130,9 +130,6 @@ pub(super) const TOLERANCE: f64 = 1e-3;
 /// hundred times what six written digits can cause.
 const CONTRADICTION: f64 = 1e-4;
 
-/// Error, over the model's size, at which the fit is as good as the file's numbers are.
-pub(super) const GOOD_ENOUGH: f64 = 2e-7;
-
 /// Finds the bind pose, starting from the file's joints, which are kept where they fit.
 ///
 /// `parents` come before their children. `at_rest` are the vertices in the pose of the joints, `size` is
@@ -144,12 +141,12 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
     if !reckonable || given.residual <= CONTRADICTION * size {
         return given;
     }
-    let assembled = assemble(weights, joints, parents, size);
-    let mut best = settle(weights, assembled.clone(), size, false);
+    let chained = chain_joints(weights, joints, parents, size);
+    let mut best = settle(weights, chained.clone(), size, false);
     // A few vertices that fit no pose pull on all others; a robust fit frees those. Where most fit none
     // there are no others to free, and on a large mesh trying costs seconds.
     let hopeless = weights.list.len() > 1 << 16 && best.off > weights.ends.len() / 2;
-    for (start, robust) in [(joints.to_vec(), false), (assembled, true), (joints.to_vec(), true)] {
+    for (start, robust) in [(joints.to_vec(), false), (chained, true), (joints.to_vec(), true)] {
         if best.residual > CONTRADICTION * size && !hopeless {
             let other = settle(weights, start, size, robust);
             if other.rank() < best.rank() {
@@ -209,7 +206,7 @@ fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
 ///
 /// Exact where the weights fit some pose and no joint shares too few vertices to be pinned down;
 /// what those leave open follows the file's joints.
-fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Vec<Rigid> {
+fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Vec<Rigid> {
     // Per joint, its weights of shared vertices: vertex, and place in the list.
     let mut uses: Vec<Vec<(usize, usize)>> = vec![Vec::new(); joints.len()];
     let mut at = 0;
@@ -243,7 +240,7 @@ fn assemble(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size
                 pairs.push((weights.list[weight].position, sum / share));
             }
         }
-        lay_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
+        fit_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
         placed[joint] = true;
         for &(vertex, weight) in &uses[joint] {
             let Weight { share, position, .. } = weights.list[weight];
@@ -303,21 +300,21 @@ fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robu
     for weights in shared() {
         put(weights, pose, &mut points);
         let vertex = mean(weights, &points);
-        let say = if robust { say(error(weights, &points, vertex), size) } else { 1.0 };
+        let trust = if robust { robust_weight(error(weights, &points, vertex), size) } else { 1.0 };
         for (w, point) in weights.iter().zip(&points) {
-            squares += w.share * say * point.distance_squared(vertex);
-            fits[w.joint].add(w.share * say, w.position, vertex);
+            squares += w.share * trust * point.distance_squared(vertex);
+            fits[w.joint].add(w.share * trust, w.position, vertex);
         }
     }
     for (joint, fit) in pose.iter_mut().zip(fits) {
-        fit.lay(joint, size);
+        fit.solve(joint, size);
     }
     squares
 }
 
-/// What a point that lies off by `error` has to say in a robust fit: the sum of squares becomes about
-/// a sum of distances, which a few strays do not rule.
-fn say(error: f64, size: f64) -> f64 {
+/// The weight in a robust fit of a vertex whose points are off by `error`. It turns the sum of squares
+/// into roughly a sum of distances, which a few outliers do not dominate.
+fn robust_weight(error: f64, size: f64) -> f64 {
     size / (error + 0.1 * TOLERANCE * size)
 }
 

@@ -1,18 +1,14 @@
 //! `.md5anim` → clip.
 
-use super::{frames::decode, listed, rigid::Rigid};
+use super::{listed, rigid::Rigid};
 use crate::{
     format::{
         Checked, Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
     },
-    import::{
-        Hand, ImportSettings, UpAxis,
-        axes::Basis,
-        reach::Reach,
-        subframes::{subdivide, subdivide_parts},
-    },
-    model::{ClipFrames, ClipParts, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
+    hierarchy::Hierarchy,
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
+    model::{ClipFrames, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
     spelling::nearest,
 };
 use glam::{DAffine3, Vec3};
@@ -66,31 +62,17 @@ pub fn clip_from_md5(
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let timing = ClipTiming::new(name, duration);
     let additive = is_delta(file) || is_delta(name);
-    let straight = matching.order.is_empty() && !additive;
-    let parts = straight.then(|| decode(anim, &matching.source, skeleton, &basis, frame_count)).flatten();
-    let mut clip = match parts.map(finish).filter(|parts| !parts.has_still_samples()) {
-        Some(parts) => parts.into_clip(timing),
-        None => {
-            let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
-            if additive {
-                make_differences(&mut frames.transforms, skeleton.len());
-            }
-            subdivide(&mut frames);
-            SkeletalClip::new(timing, &frames).map_err(|e| error(e.to_string()))?
-        }
-    };
+    let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
+    if additive {
+        make_differences(&mut frames.transforms, skeleton.len());
+    }
+    subdivide(&mut frames);
+    let mut clip = SkeletalClip::new(timing, &frames).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;
     Reach::new(skeleton)
-        .and_then(|mut reach| reach.admit(&clip))
+        .and_then(|mut reach| reach.admit(skeleton, &clip))
         .map_err(|message| error(format!("clip `{name}`: {message}")))?;
     Ok(Parsed { value: clip, warnings })
-}
-
-/// Frames between frames where joints turn fast, and rotations in one hemisphere.
-fn finish(mut parts: ClipParts) -> ClipParts {
-    subdivide_parts(&mut parts);
-    parts.unite_rotations();
-    parts
 }
 
 /// Whether a file's name says that it holds differences.
@@ -105,9 +87,8 @@ struct Matching {
     source: Vec<Option<usize>>,
     /// Per joint of the skeleton, whether the animation's transforms are relative to another parent.
     moved: Vec<bool>,
-    /// The animation's joints, parents first, and their parents; empty if no joint is moved.
-    order: Vec<usize>,
-    parents: Vec<Option<usize>>,
+    /// The animation's joints; empty if no joint is moved.
+    hierarchy: Hierarchy,
 }
 
 impl Matching {
@@ -158,7 +139,8 @@ impl Matching {
             })
         };
         let moved: Vec<bool> = source.iter().enumerate().map(differs).collect();
-        let (order, parents) = if moved.contains(&true) { parents_first(anim) } else { Default::default() };
+        let parents = anim.joints.iter().filter(|_| moved.contains(&true)).map(|joint| joint.parent);
+        let hierarchy = Hierarchy::new(parents);
 
         let mut warnings = Vec::new();
         let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
@@ -176,7 +158,7 @@ impl Matching {
         warn("joints that the clip has twice, of which the first is used", twice, None);
         let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
         warn("joints with another parent than in the model, which keep their place", moved_names, None);
-        Ok((Self { source, moved, order, parents }, warnings))
+        Ok((Self { source, moved, hierarchy }, warnings))
     }
 
     /// Every joint's transform at every frame.
@@ -203,7 +185,7 @@ impl Matching {
             scale: skeleton.rest_of(joint as JointIndex).scale,
             ..pose[source]
         };
-        if self.order.is_empty() {
+        if self.hierarchy.order.is_empty() {
             let of_joint =
                 |(joint, source): (usize, &Option<usize>)| source.map_or(JointTransform::IDENTITY, |s| local(joint, s));
             out.extend(self.source.iter().enumerate().map(of_joint));
@@ -211,9 +193,9 @@ impl Matching {
         }
         // The animation's own model space, and the skeleton's as it comes out.
         let mut theirs = vec![DAffine3::IDENTITY; pose.len()];
-        for &joint in &self.order {
+        for &joint in &self.hierarchy.order {
             let own = affine(&pose[joint]);
-            theirs[joint] = self.parents[joint].map_or(own, |parent| theirs[parent] * own);
+            theirs[joint] = self.hierarchy.parents[joint].map_or(own, |parent| theirs[parent] * own);
         }
         let mut ours: Vec<DAffine3> = Vec::with_capacity(self.source.len());
         for (joint, source) in self.source.iter().enumerate() {
@@ -238,29 +220,6 @@ fn affine(transform: &JointTransform) -> DAffine3 {
         transform.rotation.as_dquat().normalize(),
         transform.translation.as_dvec3(),
     )
-}
-
-/// The animation's joints, parents first, and each one's parent. A ring, which no parsed file has,
-/// is cut open.
-fn parents_first(anim: &Md5Anim) -> (Vec<usize>, Vec<Option<usize>>) {
-    let mut order = Vec::with_capacity(anim.joints.len());
-    let mut parents: Vec<_> = anim.joints.iter().map(|j| j.parent.map(|p| p as usize)).collect();
-    let mut met = vec![0usize; anim.joints.len()];
-    let mut chain = Vec::new();
-    for start in 0..anim.joints.len() {
-        let mut at = Some(start);
-        while let Some(joint) = at.filter(|&j| met[j] == 0) {
-            met[joint] = start + 1;
-            chain.push(joint);
-            at = parents[joint];
-            if at.is_some_and(|parent| met[parent] == start + 1) {
-                parents[joint] = None;
-                at = None;
-            }
-        }
-        order.extend(chain.drain(..).rev());
-    }
-    (order, parents)
 }
 
 /// Turns frames into differences to the first of them.
@@ -307,32 +266,6 @@ mod tests {
             anim.bounds = vec![[[0.0; 3]; 2]; frames];
         }
         anim
-    }
-
-    #[test]
-    fn frames_decoded_in_rows_are_those_made_joint_by_joint() {
-        let mut random = fastrand::Rng::with_seed(6);
-        let (mut finer, mut straight) = (0, 0);
-        for _ in 0..400 {
-            let anim = Checked::new(random_anim(&mut random)).unwrap();
-            let settings = ImportSettings { scale: 0.5 + random.f32(), ..ImportSettings::default() };
-            let basis = Basis::new("f", &settings, true, UpAxis::Z).unwrap();
-            let skeleton = skeleton_of_anim("f", &anim, &settings).unwrap();
-            let (mut matching, _) = Matching::new("f", "c", &anim, &skeleton).unwrap();
-            for source in &mut matching.source {
-                *source = source.filter(|_| random.u8(..6) > 0);
-            }
-            let count = anim.frame_count();
-            let mut frames = matching.frames(&anim, &skeleton, &basis, count);
-            finer += usize::from(subdivide(&mut frames) > 1);
-            let slow = SkeletalClip::new(ClipTiming::new("c", 1.0), &frames).unwrap();
-            let parts = finish(decode(&anim, &matching.source, &skeleton, &basis, count).unwrap());
-            if !parts.has_still_samples() {
-                straight += 1;
-                assert_eq!(parts.into_clip(ClipTiming::new("c", 1.0)), slow);
-            }
-        }
-        assert!(finer > 40 && straight > 390, "{finer}, {straight}");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Laying a joint on points: the rotation and translation with the least sum of squares.
 
-use super::{bind::GOOD_ENOUGH, rigid::Rigid};
+use super::rigid::Rigid;
 use glam::{DMat3, DQuat, DVec3};
+
+/// Error, relative to the model's size, at which a fit is as good as the file's numbers.
+pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 
 /// Lays a joint on pairs of a point in its space and its place, of which some may be strays: farther
 /// off than `near`.
@@ -9,7 +12,7 @@ use glam::{DMat3, DQuat, DVec3};
 /// Of the fit to all pairs and fits to three at a time, spread over the list, the one that most
 /// pairs agree with is taken, and made better with those (Fischler and Bolles' random sample
 /// consensus, 1981, without the chance).
-pub(super) fn lay_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
+pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
     const DRAWS: usize = 30;
     let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
     let miss = |pose: &Rigid| pairs.iter().map(|pair| distance(pose, pair).min(near)).sum::<f64>();
@@ -24,7 +27,7 @@ pub(super) fn lay_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
             [draw * 7, draw * 31 + 1, draw * 101 + 2].iter().for_each(|i| add(&pairs[i % pairs.len()]));
         }
         let mut drawn = present;
-        fit.lay(&mut drawn, size);
+        fit.solve(&mut drawn, size);
         let miss = miss(&drawn);
         if miss < least {
             (*joint, least) = (drawn, miss);
@@ -38,7 +41,7 @@ pub(super) fn lay_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
         fit.add(1.0, pair.0, pair.1);
     }
     let mut polished = *joint;
-    fit.lay(&mut polished, size);
+    fit.solve(&mut polished, size);
     if miss(&polished) < least {
         *joint = polished;
     }
@@ -72,7 +75,7 @@ impl Fit {
     /// The rotation is the eigenvector of Horn's matrix (Closed-form solution of absolute
     /// orientation using unit quaternions, 1987) with the largest eigenvalue. One point, or points
     /// on a line, leave it open in part: a trace of the present rotation decides there.
-    pub(super) fn lay(&self, joint: &mut Rigid, size: f64) {
+    pub(super) fn solve(&self, joint: &mut Rigid, size: f64) {
         if self.weight <= 0.0 {
             return;
         }
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_is_laid_exactly_on_points_that_fit() {
+    fn a_joint_is_fitted_exactly_to_points_that_agree() {
         let mut random = fastrand::Rng::with_seed(5);
         for _ in 0..100 {
             let truth = random_joint(&mut random);
@@ -165,21 +168,21 @@ mod tests {
                 fit.add(random.f64() + 0.1, point, truth.apply(point));
             }
             let mut joint = random_joint(&mut random);
-            fit.lay(&mut joint, 1.0);
+            fit.solve(&mut joint, 1.0);
             assert!(joint.rotation.dot(truth.rotation).abs() > 1.0 - 1e-9, "{joint:?} {truth:?}");
             assert!((joint.translation - truth.translation).length() < 1e-6);
         }
     }
 
     #[test]
-    fn strays_have_no_say_in_a_consensus() {
+    fn outliers_have_no_say_in_a_consensus() {
         let mut random = fastrand::Rng::with_seed(6);
         for _ in 0..50 {
             let truth = random_joint(&mut random);
             let mut pairs: Vec<_> = (0..40).map(|_| random_vector(&mut random)).map(|p| (p, truth.apply(p))).collect();
             pairs.extend((0..8).map(|_| (random_vector(&mut random) * 5.0, random_vector(&mut random) * 5.0)));
             let mut joint = random_joint(&mut random);
-            lay_by_consensus(&mut joint, &pairs, 10.0, 0.01);
+            fit_by_consensus(&mut joint, &pairs, 10.0, 0.01);
             assert!((joint.translation - truth.translation).length() < 1e-6, "{joint:?} {truth:?}");
         }
     }
@@ -189,9 +192,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let present = random_joint(&mut random);
         let mut joint = present;
-        lay_by_consensus(&mut joint, &[], 1.0, 0.1);
+        fit_by_consensus(&mut joint, &[], 1.0, 0.1);
         assert_eq!(joint, present);
-        lay_by_consensus(&mut joint, &[(DVec3::X, DVec3::ONE)], 1.0, 0.1);
+        fit_by_consensus(&mut joint, &[(DVec3::X, DVec3::ONE)], 1.0, 0.1);
         assert!(joint.rotation.dot(present.rotation).abs() > 1.0 - 1e-9);
         assert!((joint.apply(DVec3::X) - DVec3::ONE).length() < 1e-9);
     }

@@ -10,10 +10,12 @@ use crate::{
         Checked, Diagnostic, FormatError,
         md5::{Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
     },
+    hierarchy::Hierarchy,
     import::{
         Hand, ImportReport, ImportSettings, Imported, UpAxis,
         axes::Basis,
         influences::{InfluenceReducer, JointInfluences},
+        names::UniqueNames,
         normals::smooth_normals,
         reach::{Reach, is_near},
         split::with_palettes,
@@ -23,7 +25,7 @@ use crate::{
     model::{Joint, JointIndex, Material, Model, Skeleton, SkeletonError, SkinPart},
 };
 use glam::{DVec3, Vec3};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Makes a model of an `.md5mesh` file; `file` is its name for reports.
 ///
@@ -49,8 +51,9 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
             settings.limits.check_influences(file, most, &vertex)?;
         }
     }
-    let order = parents_first(mesh);
-    let joints = Joints::new(mesh, &order);
+    let hierarchy = Hierarchy::new(mesh.joints.iter().map(|joint| joint.parent));
+    let order = &hierarchy.order;
+    let joints = Joints::new(mesh, &hierarchy);
 
     let mut warnings = Vec::new();
     let mut report = ImportReport {
@@ -63,7 +66,7 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         warnings.push(warning);
     }
 
-    let mut names = HashSet::new();
+    let mut names = UniqueNames::default();
     let mut materials = Materials::default();
     let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
     let mut weights =
@@ -76,7 +79,7 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         reducer.add_to(&mut report);
         let wanted = submesh.name.as_deref().filter(|n| !n.is_empty()).unwrap_or(stem(&submesh.shader));
         let name = if wanted.is_empty() { format!("mesh{index}") } else { wanted.to_owned() };
-        let name = unique(name, &mut names);
+        let name = names.add(name);
         warnings.extend(reducer.warning(file, &name));
         let count = submesh.vertices.len() as u32;
         let part = SkinPart {
@@ -123,18 +126,19 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     let mut parts = Vec::new();
     for (mut part, influences) in drafts {
         part.normals = smooth_normals(&part.positions, &part.triangles);
+        let part_name = part.name.clone();
         for (number, mut piece) in with_palettes(part, &influences).into_iter().enumerate() {
             complete_tangents(&mut piece);
             if number > 0 {
-                piece.name = unique(piece.name, &mut names);
+                piece.name = names.add(part_name.clone());
             }
             parts.push(piece);
         }
     }
-    let skeleton = joints.skeleton(mesh, &order, &bind, &basis).map_err(|e| error(e.to_string()))?;
-    Reach::new(&skeleton).map_err(error)?;
+    let skeleton = joints.skeleton(mesh, order, &bind, &basis).map_err(|e| error(e.to_string()))?;
+    let reach = Reach::new(&skeleton).map_err(error)?;
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
-    Ok(Imported { model, warnings, report })
+    Ok(Imported { model, warnings, report, reach })
 }
 
 /// How often weights may be shared between vertices, and how many may be used whatever their number:
@@ -152,26 +156,6 @@ fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
     Ok(())
 }
 
-/// File indices of the joints, parents before their children and otherwise in file order.
-fn parents_first(mesh: &Md5Mesh) -> Vec<usize> {
-    let joints = &mesh.joints;
-    let mut order = Vec::with_capacity(joints.len());
-    let mut placed = vec![false; joints.len()];
-    let mut chain = Vec::new();
-    for start in 0..joints.len() {
-        let mut at = Some(start);
-        while let Some(joint) = at.filter(|&j| !placed[j]) {
-            chain.push(joint);
-            at = joints[joint].parent.map(|p| p as usize);
-        }
-        for joint in chain.drain(..).rev() {
-            placed[joint] = true;
-            order.push(joint);
-        }
-    }
-    order
-}
-
 /// The file's joints, parents first, in model space.
 struct Joints {
     rest: Vec<Rigid>,
@@ -181,11 +165,10 @@ struct Joints {
 }
 
 impl Joints {
-    fn new(mesh: &Md5Mesh, order: &[usize]) -> Self {
-        let mut index = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(new, &old)| index[old] = new);
+    fn new(mesh: &Md5Mesh, hierarchy: &Hierarchy) -> Self {
+        let (order, index) = (&hierarchy.order, hierarchy.places());
         let rest = order.iter().map(|&old| Rigid::from_md5(mesh.joints[old].position, mesh.joints[old].orientation));
-        let parents = order.iter().map(|&old| mesh.joints[old].parent.map(|p| index[p as usize]));
+        let parents = order.iter().map(|&old| hierarchy.parents[old].map(|p| index[p]));
         Self { rest: rest.collect(), parents: parents.collect(), index }
     }
 
@@ -302,7 +285,7 @@ fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Di
 struct Materials<'a> {
     list: Vec<Material>,
     by_shader: HashMap<&'a str, usize>,
-    names: HashSet<String>,
+    names: UniqueNames,
 }
 
 impl<'a> Materials<'a> {
@@ -311,7 +294,7 @@ impl<'a> Materials<'a> {
             // `<default>` and the like are an exporter's way to say "none".
             let none = shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
             let name = if none { "default" } else { stem(shader) };
-            let name = unique(if name.is_empty() { shader.to_owned() } else { name.to_owned() }, &mut self.names);
+            let name = self.names.add(if name.is_empty() { shader } else { name }.to_owned());
             let base_color_map = (!none).then(|| shader.to_owned());
             self.list.push(Material { name, base_color_map, ..Material::default() });
             self.list.len() - 1
@@ -328,15 +311,4 @@ pub(super) fn stem(shader: &str) -> &str {
         _ if file.starts_with('<') => "",
         _ => file,
     }
-}
-
-/// The name, or `name.2`, `name.3` … where it is taken.
-fn unique(name: String, taken: &mut HashSet<String>) -> String {
-    let mut out = name.clone();
-    let mut number = 2usize;
-    while !taken.insert(out.clone()) {
-        out = format!("{name}.{number}");
-        number += 1;
-    }
-    out
 }

@@ -13,7 +13,6 @@ mod bind;
 mod clip;
 mod export;
 mod fit;
-mod frames;
 mod mesh;
 mod rigid;
 

@@ -9,7 +9,7 @@ use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
     format::{Diagnostic, FormatError, Reporter, Severity, m3d, md5},
     import::{
-        ImportSettings, Imported, Limits, Manifest, assemble, clip_from_md5, from_m3d, from_md5, skeleton_of_anim,
+        ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
     },
     model::{JointTransform, Model, SkeletalClip},
     pose::{
@@ -87,7 +87,7 @@ pub fn manifest(source: &[u8]) {
         name if name.ends_with(".md5anim") => Ok(ANIM.into()),
         _ => Err("no such file".to_owned()),
     };
-    match assemble("f.character.ron", &manifest, &Limits::default(), read) {
+    match open_manifest("f.character.ron", &manifest, &Limits::default(), read) {
         Ok(imported) => {
             is_sound(&imported);
             poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));

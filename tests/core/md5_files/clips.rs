@@ -1,7 +1,7 @@
 //! What becomes of a clip, one thing at a time.
 
 use super::{model::cube, *};
-use bevy_marionette::import::{Limits, Manifest, assemble};
+use bevy_marionette::import::{Limits, Manifest, open_manifest};
 use std::borrow::Cow;
 
 /// `root` and `tip` over it, and a clip of two frames that lifts the tip from 1 to 2.
@@ -127,7 +127,7 @@ fn a_file_that_several_entries_of_a_manifest_name_is_read_once() {
         reads.push(path.to_owned());
         Ok(Cow::Borrowed(if path == "cube.md5mesh" { mesh.as_bytes() } else { anim.as_bytes() }))
     };
-    let model = assemble("cube.character.ron", &manifest, &Limits::default(), read).unwrap().model;
+    let model = open_manifest("cube.character.ron", &manifest, &Limits::default(), read).unwrap().model;
     assert_eq!(reads, ["cube.md5mesh", "lift.md5anim"]);
     let mut names: Vec<&str> = model.clips.iter().map(|clip| &*clip.timing.name).collect();
     names.sort();

@@ -108,7 +108,7 @@ fn weights_beyond_four_are_dropped_with_one_warning_and_bad_ones_ignored() {
     // A vertex of no weights and one of weight 0.
     submesh.vertices[1].weight_count = 0;
     submesh.weights[2].bias = 0.0;
-    let Imported { model, warnings, report } = import(&mesh);
+    let Imported { model, warnings, report, .. } = import(&mesh);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert_eq!(report.influences, [2, 5, 0, 0, 0, 1]);
     assert_sound(&model);
