@@ -1,4 +1,4 @@
-//! Among all of Bevy's plugins and in front of several cameras, without a GPU.
+//! Characters with all of Bevy's plugins and several cameras, without a GPU.
 
 use super::support::*;
 use bevy::{camera::RenderTarget, prelude::*, window::WindowRef};
@@ -22,7 +22,7 @@ fn seen_by_any_camera_in_any_window_it_is_posed() {
     let second = app.world_mut().spawn(Window::default()).id();
     let handle = add_chain(&mut app);
     let at = |x: f32| Transform::from_xyz(x, 1.0, 5.0);
-    // One camera sees the first, one the second, and nobody the third.
+    // One camera sees the first, another the second, and none the third.
     app.world_mut().spawn((Camera3d::default(), at(0.0)));
     let window = RenderTarget::Window(WindowRef::Entity(second));
     app.world_mut().spawn((Camera3d::default(), window, at(1000.0)));

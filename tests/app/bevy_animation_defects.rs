@@ -1,4 +1,4 @@
-//! What bevy_animation 0.19.1 gets wrong, right here.
+//! Bugs of bevy_animation 0.19.1 that this crate doesn't have.
 
 use super::support::*;
 use bevy::prelude::*;
@@ -66,7 +66,7 @@ fn a_finished_clip_stays_at_its_end() {
         assert!(app.controller(entity).is_finished());
     }
     assert_eq!(app.words(Some(entity)), ["started", "off", "land", "finished"]);
-    // Backwards from there it runs at once: no overshoot has to be made up for.
+    // It runs backward from there at once: there is no overshoot to undo.
     app.controller(entity).reverse();
     app.update(0.2);
     assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);

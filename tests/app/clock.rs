@@ -1,4 +1,4 @@
-//! The clock of a character: paused, far behind, taken out and put back.
+//! A character's clock: paused, far behind, removed and added again.
 
 use super::support::*;
 use bevy::prelude::*;
@@ -84,7 +84,7 @@ fn disabled_it_stands_still_keeps_its_parts_and_goes_on_when_enabled() {
     app.update(0.3);
     let parts = app.parts(entity);
     app.world().entity_mut(entity).insert(Disabled);
-    // Others come and go meanwhile.
+    // Others are spawned and despawned meanwhile.
     let other = app.spawn(&handle, "walk");
     app.update(0.3);
     app.world().entity_mut(other).remove_with_requires::<SkinnedCharacter>();

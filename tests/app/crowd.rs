@@ -1,4 +1,4 @@
-//! What a crowd need not do, it does not; and what it shares or leaves out changes no event.
+//! A crowd doesn't do unnecessary work, and sharing or skipping poses doesn't change any event.
 
 use super::support::*;
 use bevy::{
@@ -17,7 +17,7 @@ use bevy_marionette::{
 use glam::Affine3A;
 use std::{hash::Hasher, process::Command};
 
-/// An app in which everything is in view.
+/// Creates an app in which everything is in view.
 fn seen() -> TestApp {
     let mut app = TestApp::new();
     let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
@@ -25,7 +25,7 @@ fn seen() -> TestApp {
     app
 }
 
-/// A chain that turns as well as moves: `walk` with keys, `idle` longer, and `jump` once.
+/// A chain that rotates as well as moves: `walk` with keys, a longer `idle`, and `jump`, which plays once.
 fn turning() -> Model {
     let mut model = chain(&[]);
     let timings = [
@@ -57,7 +57,7 @@ fn counts(app: &TestApp) -> PoseCounts {
     *app.app.world().resource()
 }
 
-/// The pose of a clip at a time, worked out here.
+/// Computes the pose of a clip at a time.
 fn pose_at(app: &TestApp, handle: &Handle<Character>, clip: &str, time: f64) -> Vec<Affine3A> {
     let character = app.asset(handle).unwrap();
     let layers = [ClipLayer::new(character.clip(clip).unwrap(), time)];
@@ -72,7 +72,7 @@ fn playing_at(clip: &str, start: f64) -> AnimationController {
     controller
 }
 
-/// Entities whose pose was touched in the last frame.
+/// Returns the entities whose pose changed in the last frame.
 #[derive(Resource, Default)]
 struct Touched(Vec<Entity>);
 
@@ -99,7 +99,7 @@ fn a_character_in_which_nothing_changed_is_not_posed() {
     app.world().resource_mut::<Time<Virtual>>().pause();
     app.update(0.1);
     assert_eq!(counts(&app), PoseCounts { in_view: 4, ..default() });
-    // And what changes at a standstill is seen at once.
+    // Changes while time stands still are visible at once.
     app.controller(rests).add_track(AnimationTrack::new("walk"));
     app.controller(walks).tracks_mut().for_each(|track| track.seek(0.9));
     app.update(0.1);
@@ -133,7 +133,7 @@ fn what_a_listener_changes_is_in_the_pose_of_the_same_frame() {
     assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", 0.1)));
 }
 
-/// Twenty characters at four different times, and one by itself.
+/// Twenty characters at four different times, and one more.
 fn crowd(app: &mut TestApp) -> (Handle<Character>, Vec<Entity>) {
     let handle = app.add(turning(), &manifest());
     let all = (0..21)
@@ -175,7 +175,7 @@ fn shared_on_a_grid_of_times_poses_are_those_of_the_nearest_step() {
         assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", (time * 10.0_f64).round() / 10.0)));
     }
     assert_eq!(bits(&pose(&app, all[20])), bits(&pose_at(&app, &handle, "walk", 0.8)));
-    // Time goes on, but no step further: nothing is worked out.
+    // Time passes, but not by a step: nothing is evaluated.
     app.update(0.013);
     assert_eq!(counts(&app), PoseCounts { in_view: 21, ..default() });
     assert!((app.controller(all[0]).time() - 0.026).abs() < 1e-9);
@@ -205,7 +205,7 @@ fn every_fourth_frame_is_posed_the_others_lie_between_and_no_event_is_late() {
         let PoseCounts { in_view, evaluated, interpolated, .. } = fourth[frame].1;
         assert!(frame < 8 || (in_view, evaluated + interpolated) == (1, 1));
     }
-    // Three frames after a pose was worked out it is shown, and the frames in between lead there evenly.
+    // A pose is shown three frames after it was evaluated, and the frames in between approach it evenly.
     for &frame in &posed[2..posed.len() - 1] {
         assert_eq!(bits(&fourth[frame + 3].0), bits(&every[frame].0), "frame {frame}");
         for (joint, end) in every[frame].0.iter().enumerate() {
@@ -239,7 +239,7 @@ fn who_keeps_no_pose_is_on_the_same_way_between_two() {
             app.update(1.0 / 60.0);
             history.push((bits(&asked(&mut app, entity)), counts(&app)));
         }
-        // With every frame posed again, it is where it is to be at once.
+        // Posed every frame again, it is in the right place at once.
         app.world().entity_mut(entity).remove::<UpdateRate>();
         app.update(0.0);
         history.push((bits(&asked(&mut app, entity)), counts(&app)));
@@ -281,7 +281,7 @@ fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
 #[test]
 fn who_is_small_on_screen_or_far_away_is_posed_less_often() {
     for (rate, places, expected) in [
-        // 2.2 m across, seen through an opening of 90°: at 4.5 m a quarter of the picture.
+        // 2.2 m across with a field of view of 90°: a quarter of the picture at 4.5 m.
         (UpdateRate::ByScreenSize { full: 0.5, most: 8 }, [1.0, 4.5, 1000.0], [24, 12, 3]),
         (UpdateRate::ByDistance { full: 10.0, most: 3 }, [9.0, 19.0, 1000.0], [24, 12, 8]),
     ] {
@@ -362,7 +362,7 @@ fn a_character_without_parts_in_view_is_left_alone() {
     assert_eq!(counts(&app).in_view, 0);
 }
 
-/// Many characters posed by as many threads as there are, against one thread.
+/// Poses many characters on all threads, and compares with one thread.
 #[test]
 fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
     let mut app = TestApp::new();
@@ -394,7 +394,7 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
     }
 }
 
-/// The same character twice, at the same time of the same clips: one keeps its pose, the other does not.
+/// Spawns the same character twice, at the same time of the same clips: one stores its pose, the other doesn't.
 fn kept_and_unkept(app: &mut TestApp) -> [Entity; 2] {
     let handle = app.add(turning(), &manifest());
     let both = [0, 1].map(|_| app.spawn(&handle, "walk"));
@@ -402,7 +402,7 @@ fn kept_and_unkept(app: &mut TestApp) -> [Entity; 2] {
     both
 }
 
-/// Joints in the world by the system parameter, which asks who keeps a pose for it and reckons for who does not.
+/// Returns joints in the world from the system parameter, which evaluates poses that are not stored.
 fn asked(app: &mut TestApp, entity: Entity) -> Vec<Affine3A> {
     let world = app.world();
     SystemState::<CharacterPoses>::new(world).get(world).unwrap().pose(entity).unwrap()

@@ -1,4 +1,4 @@
-//! What a character tells reaches observers and message readers, in order of time.
+//! Events of characters reach observers and message readers in order of time.
 
 use super::support::*;
 use bevy::prelude::*;
@@ -30,7 +30,7 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
         (walker, "looped"),
         (walker, "left"),
     ];
-    // Within one moment the order is that of the characters.
+    // Events at the same moment are in the order of the characters.
     let mut sorted = expected;
     sorted[..3].sort_by_key(|(entity, _)| *entity);
     assert_eq!(words, sorted);
@@ -41,7 +41,7 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
         facts
     };
     assert_eq!(order(&heard.observed), order(&heard.messages));
-    // Each kind of message is in order by itself.
+    // Each kind of message is in order.
     let callbacks = |facts: &[Fact]| -> Vec<Fact> {
         let is_callback = |f: &&Fact| !["started", "looped", "finished"].contains(&f.word.as_str());
         facts.iter().filter(is_callback).cloned().collect()
@@ -55,7 +55,7 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     let keys = timing("keys", 0.7, PlaybackMode::Loop, &[(0.1, "0.1"), (0.6, "0.6")]);
     let handle = app.add(chain(&[keys]), &manifest());
     let mut characters = Vec::new();
-    // Spawned one after another, so that their clocks are all different.
+    // Spawned one after another, so that all their clocks differ.
     for frame in 0..40 {
         characters.push(app.spawn(&handle, "keys"));
         app.update(0.013 + 0.001 * f64::from(frame));

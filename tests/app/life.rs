@@ -1,4 +1,4 @@
-//! Characters come, change and go, and their parts with them.
+//! Characters are spawned, changed and despawned, and so are their parts.
 
 use super::support::*;
 use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
@@ -113,7 +113,7 @@ fn taken_off_its_entity_the_parts_go_and_put_on_again_they_come() {
     app.update(0.3);
     assert_eq!(app.parts(entity).len(), 1);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-9, "time off the stage does not count");
-    // Off and on within one frame.
+    // Removed and added within one frame.
     let before = app.parts(entity);
     app.world().entity_mut(entity).remove::<SkinnedCharacter>().insert(SkinnedCharacter(handle));
     app.update(0.1);

@@ -62,7 +62,7 @@ pub const MANIFEST: &str = r#"(
     sockets: { "grip": (joint: "hand", translation: (0, 0.5, 0)) },
 )"#;
 
-/// An image of one colour that any loader of TGA reads.
+/// An image of one color that any TGA loader reads.
 fn tga(width: u8, height: u8) -> Vec<u8> {
     let mut file = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, width, 0, height, 0, 32, 8];
     file.extend([10, 20, 30, 255].repeat(usize::from(width) * usize::from(height)));

@@ -1,4 +1,4 @@
-//! Characters in an app without a window and without a GPU, as on a server.
+//! Characters in an app without a window or a GPU, as on a server.
 
 mod support;
 

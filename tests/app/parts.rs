@@ -1,5 +1,5 @@
-//! Parts of a character swapped: hidden, with other materials, worn by others, shown by their weights,
-//! mirrored, edited in place.
+//! Parts of characters: hidden, with other materials, worn by others, colored by weight, mirrored, and edited in
+//! place.
 
 use super::support::*;
 use bevy::{camera::primitives::Aabb, mesh::VertexAttributeValues, prelude::*};
@@ -34,7 +34,7 @@ fn visibilities(app: &mut TestApp, entity: Entity) -> Vec<Visibility> {
     parts.into_iter().map(|part| *app.world().get::<Visibility>(part).unwrap()).collect()
 }
 
-/// A mesh is shown in the frame after it is made, when the GPU has it.
+/// A mesh is shown in the frame after it is created, when it has reached the GPU.
 fn show(app: &mut TestApp) {
     app.update(0.1);
     app.update(0.1);
@@ -55,7 +55,7 @@ fn parts_are_hidden_and_dressed_by_name_and_index_over_reloads_and_given_back() 
     let own = app.asset(&handle).unwrap().parts[1].material.clone();
     assert_eq!(visibilities(&mut app, entity), [Hidden, Inherited]);
     assert_eq!(material(&mut app, before[1]), gold);
-    // The other instance has nothing of it.
+    // The other instance is not affected.
     let other = app.spawn(&handle, "walk");
     app.update(0.1);
     assert_eq!(visibilities(&mut app, other), [Inherited, Inherited]);
@@ -139,7 +139,7 @@ fn a_character_edited_through_its_assets_shows_at_once_and_keeps_its_place_in_th
     assert!(before.iter().all(|&part| !app.is_alive(part)));
     assert_eq!(material(&mut app, parts[0]), gold);
     assert!((app.clip_time(entity) - 1.5).abs() < 1e-9);
-    // And then all is calm.
+    // After that, nothing changes.
     app.update(0.25);
     app.update(0.25);
     assert_eq!(app.parts(entity), parts);
@@ -170,7 +170,7 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
     let is_turned = |a: &[usize; 3], b: &[usize; 3]| (0..3).any(|k| [b[k], b[(k + 2) % 3], b[(k + 1) % 3]] == *a);
     let (a, b) = (triangles(&mut app, &turned), triangles(&mut app, &own));
     assert!(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| is_turned(a, b)), "{a:?} {b:?}");
-    // A second one shares it; a parent mirrors as well, and twice mirrored is not mirrored.
+    // A second one shares it. A mirroring parent counts too, and mirroring twice is not mirroring.
     let mount = app.world().spawn((Transform::from_scale(Vec3::new(1.0, 1.0, -2.0)), Visibility::default())).id();
     app.world().entity_mut(two).insert(ChildOf(mount));
     show(&mut app);
@@ -178,7 +178,7 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
     app.world().entity_mut(one).insert(ChildOf(mount));
     show(&mut app);
     assert_eq!(mesh(&mut app, mirrored), own);
-    // What nobody needs any more is gone.
+    // Meshes that are no longer needed are dropped.
     let id = turned.id();
     drop(turned);
     app.world().entity_mut(mount).insert(Transform::IDENTITY);
@@ -192,7 +192,7 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
 fn a_character_is_turned_right_side_out_in_the_frame_in_which_it_is_mirrored() {
     let mut app = TestApp::new();
     let mount = app.world().spawn((Transform::default(), Visibility::default())).id();
-    // It is mirrored before its asset is there, and again and again after that.
+    // It is mirrored before its asset has loaded, and repeatedly after that.
     let handle = app.world().resource::<Assets<Character>>().reserve_handle();
     let entity = app.spawn(&handle, "walk");
     app.world().entity_mut(entity).insert((ChildOf(mount), Transform::from_scale(Vec3::new(1.0, -2.0, 1.0))));
@@ -268,7 +268,7 @@ fn colors(app: &mut TestApp, part: Entity) -> Option<Vec<Vec3>> {
 }
 
 fn is_color(shown: Vec3, color: Color) -> bool {
-    // The painted shade leaves the hue.
+    // The painted-on shading doesn't change the hue.
     let color = color.to_linear().to_vec3();
     shown.normalize().abs_diff_eq(color.normalize(), 1e-5) && shown.length() > 0.25 * color.length()
 }
@@ -293,7 +293,7 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     }
     let unlit = material(&mut app, parts[1]);
     assert!(app.asset(&unlit).unwrap().unlit);
-    // Skinned as before.
+    // It is skinned as before.
     let shown = mesh(&mut app, parts[1]);
     let shown = app.asset(&shown).unwrap();
     for attribute in [Mesh::ATTRIBUTE_JOINT_INDEX, Mesh::ATTRIBUTE_JOINT_WEIGHT, Mesh::ATTRIBUTE_POSITION] {
@@ -306,14 +306,14 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     let counts = colors(&mut app, parts[1]).unwrap();
     assert!(is_color(counts[0], influence_count_color(2)) && is_color(counts[1], influence_count_color(1)));
 
-    // Loaded anew, it still shows weights; and then the new materials come back.
+    // After a reload, it still shows weights; then the new materials appear.
     let character = build(app.world(), model, &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
     show(&mut app);
     let parts = app.parts(entity);
     assert!(colors(&mut app, parts[1]).is_some());
     assert_eq!(material(&mut app, parts[1]), unlit);
-    // Material overrides meanwhile wait.
+    // Material overrides wait meanwhile.
     let gold = new_material(&mut app);
     app.world().entity_mut(entity).insert(PartOverrides::default().material(1, gold.clone()));
     show(&mut app);
@@ -338,7 +338,7 @@ fn a_joint_that_no_part_knows_colors_everything_as_none() {
 
 // ---- worn by another -----------------------------------------------------------------------------
 
-/// Armour for the chain: its joints in another order, a plume of its own, other bind matrices.
+/// Armor for the chain: its joints in another order, an additional plume, different bind matrices.
 fn armour() -> Model {
     let names = ["plume base", "root", "hand", "plume"];
     let parents = [None, None, Some(1), Some(2)];
@@ -372,7 +372,7 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
     for frame in 0..40 {
         let place = Transform::from_xyz(frame as f32, 1.0, 0.0).with_rotation(Quat::from_rotation_y(frame as f32));
         app.world().entity_mut(body).insert(place.with_scale(Vec3::splat(1.0 + 0.1 * frame as f32)));
-        // Its own place and clips do not count.
+        // Its own transform and clips are ignored.
         app.world().get_mut::<Transform>(worn).unwrap().translation = Vec3::splat(frame as f32);
         if frame == 20 {
             app.controller(body).cross_fade("idle", Duration::from_millis(200));
@@ -390,7 +390,7 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
         assert_eq!(ours[3], bodys[2] * skeleton.rest_of(3).to_affine());
         let expected = world_of(&mut app, worn) * ours[3];
         assert!(world_of(&mut app, lamp).abs_diff_eq(expected, 1e-4));
-        // Its box holds every vertex, so that it is never culled while it is in view.
+        // Its box contains every vertex, so it is never culled while it is in view.
         let part = app.parts(worn)[0];
         let aabb = *app.world().get::<Aabb>(part).unwrap();
         for (vertex, position) in armour().parts[0].positions.iter().enumerate() {
@@ -437,7 +437,7 @@ fn what_is_worn_goes_with_the_body_or_stays_and_plays_its_own_clips_again() {
     app.world().entity_mut(body).despawn();
     app.update(0.0);
     assert!(app.is_alive(kept) && !app.is_alive(lost));
-    // As `idle` has it at 0.3 s.
+    // As in `idle` at 0.3 s.
     let hand = pose(&mut app, kept)[2].translation;
     assert!(hand.abs_diff_eq(Vec3::new(0.3, 2.0, 0.15).into(), 1e-5), "{hand}");
 }
@@ -454,14 +454,14 @@ fn what_is_worn_waits_for_its_body_and_follows_when_either_changes() {
     app.world().entity_mut(body).insert(SkinnedCharacter(body_asset.clone()));
     app.update(0.1);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[2]);
-    // Names change places in a new version of the body.
+    // Joint names are swapped in a new version of the body.
     let mut model = chain(&clips());
     model.skeleton = model.skeleton.with_names(["hand", "elbow", "root"].map(Into::into));
     let character = build(app.world(), model, &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&body_asset, character).unwrap();
     app.update(0.1);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[0]);
-    // Nothing of it depends on time passing.
+    // None of this depends on time passing.
     let character = build(app.world(), armour(), &manifest());
     app.world().resource_mut::<Assets<Character>>().insert(&armour_asset, character).unwrap();
     app.update(0.0);

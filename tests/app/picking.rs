@@ -1,4 +1,4 @@
-//! Rays on posed characters: against brute force in double precision, wherever the character stands.
+//! Ray casts against posed characters, compared with brute force in double precision, anywhere in the world.
 
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
@@ -10,7 +10,7 @@ use bevy_marionette::{
 };
 use glam::{DAffine3, DVec3};
 
-/// The nearest hit on any part, in double precision from the vertices on; (distance, part, joint shares).
+/// Returns the nearest hit on any part, computed in double precision: (distance, part, joint weights).
 struct BruteForce {
     /// Per part: posed vertices and triangles.
     parts: Vec<(Vec<DVec3>, Vec<[u32; 3]>)>,
@@ -39,7 +39,7 @@ impl BruteForce {
         for (part, (vertices, triangles)) in self.parts.iter().enumerate() {
             for corners in triangles {
                 let [a, b, c] = corners.map(|i| vertices[i as usize]);
-                // The plane, and then the side of each edge.
+                // Intersect the plane, then check the side of each edge.
                 let normal = (b - a).cross(c - a);
                 let distance = (a - origin).dot(normal) / direction.dot(normal);
                 let point = origin + direction * distance;
@@ -80,7 +80,7 @@ fn random_direction(random: &mut fastrand::Rng) -> Vec3 {
     }
 }
 
-/// The `.m3d`, which has the clips, with the joints' names from the `.md5mesh`.
+/// The `.m3d`, which contains the clips, with the joint names of the `.md5mesh`.
 fn scout() -> Model {
     let [mut model, named] = ["scout.m3d", "scout.md5mesh"].map(|file| {
         let source = std::fs::read(format!("{}/assets/scout/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
@@ -90,7 +90,7 @@ fn scout() -> Model {
     model
 }
 
-/// A box around each joint of the chain, ends open.
+/// A box without ends around each joint of the chain.
 fn boxes() -> Model {
     let mut model = chain(&clips());
     model.parts.clear();
@@ -117,7 +117,7 @@ fn boxes() -> Model {
     model
 }
 
-/// Casts rays at a posed character in many places, and compares; gives the hits and misses seen.
+/// Casts rays at a posed character in many places and compares. Returns the number of hits and misses.
 fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: u64) -> (usize, usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut hits, mut misses) = (0, 0);
@@ -133,7 +133,7 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
         let vertices: Vec<DVec3> = brute.parts.iter().flat_map(|(vertices, _)| vertices.iter().copied()).collect();
         let size = f64::from(scale.abs().max_element());
         for _ in 0..rays {
-            // Past a vertex, so that about half of the rays hit.
+            // Past a vertex, so that about half the rays hit.
             let near = vertices[random.usize(..vertices.len())].as_vec3();
             let past = near + random_direction(&mut random) * 0.1 * random.f32() * size as f32;
             let direction = random_direction(&mut random);
@@ -145,7 +145,7 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
             match (expected, &found) {
                 (Some((distance, part)), Some(hit)) => {
                     hits += 1;
-                    // A ray along a seam or through an edge may take either; a grazing one amplifies rounding.
+                    // A ray along a seam or through an edge may hit either triangle, and grazing rays amplify rounding.
                     if near(distance, f64::from(hit.distance)) {
                         assert_eq!(hit.character, entity);
                         assert!(hit.part == part || brute.parts.len() > 1);
@@ -164,7 +164,7 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
                 }
                 _ => {}
             }
-            // What differs must lie within a rounding of an edge: moved aside a little, both agree.
+            // Differences must be rounding at an edge: both agree if the ray is moved a little.
             let aside = (0..8).any(|_| {
                 let origin = ray.origin + random_direction(&mut random) * (1e-4 * (1.0 + size as f32));
                 let expected = brute.nearest(origin.as_dvec3(), ray.direction.as_dvec3());
@@ -211,7 +211,7 @@ fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
             Vec3::from(app.world().get::<ModelPose>(entity).unwrap().joints[usize::from(joint)].translation)
         });
         let middle = a.midpoint(b);
-        // From all around the bone.
+        // From all sides of the bone.
         let along = (b - a).normalize();
         for side in 0..8 {
             let out = Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();

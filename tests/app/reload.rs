@@ -1,4 +1,4 @@
-//! Assets that change while they play.
+//! Assets that change while their characters play.
 
 use super::{
     loading::{MANIFEST, folder, textured, write},
@@ -28,7 +28,7 @@ fn playing(folder: &TempDir) -> (TestApp, Handle<Character>, Entity) {
     (app, handle, entity)
 }
 
-/// Tells versions of a character apart: every load makes another skeleton.
+/// Distinguishes versions of a character: every load creates another skeleton.
 fn version(app: &TestApp, handle: &Handle<Character>) -> Arc<Skeleton> {
     app.asset(handle).unwrap().skeleton.clone()
 }
@@ -59,7 +59,7 @@ fn a_rewritten_manifest_keeps_the_position_and_the_controller_goes_on() {
 fn a_rewritten_clip_file_reloads_the_character_that_uses_it() {
     let folder = folder();
     let (mut app, handle, entity) = playing(&folder);
-    // `idle` lasts four seconds and now is the walk.
+    // `idle`, which takes four seconds, is the walk now.
     std::fs::copy(folder.path().join("idle.md5anim"), folder.path().join("walk.md5anim")).unwrap();
     reload(&mut app, &handle, "one.character.ron");
     assert!((app.asset(&handle).unwrap().clip("walk").unwrap().timing.duration - 4.0).abs() < 1e-3);
@@ -91,7 +91,7 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     let (before, parts) = (version(&app, &handle), app.parts(entity));
     write(folder.path(), "one.character.ron", "(\n    model: \"chain.md5mesh\",\n    half_written_fie");
     app.server().reload("one.character.ron");
-    // Bevy tries a reload that failed once more while meshes and clips of the asset live, and logs both.
+    // Bevy retries a failed reload once if meshes and clips of the asset exist, and logs both failures.
     app.wait("the failure", |_| logged("one.character.ron:3:").len() == 2);
     app.update(0.3);
     assert!(Arc::ptr_eq(&version(&app, &handle), &before));
@@ -99,7 +99,7 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
     (0..5).for_each(|_| app.update(0.1));
     assert_eq!(logged("one.character.ron:3:").len(), 2, "said by either try, and not once a frame");
-    // A second character of it still gets its parts, and a good file is taken again.
+    // A second character still gets its parts, and a valid file is loaded again.
     let other = app.spawn(&handle, "walk");
     app.update(0.1);
     assert_eq!(app.parts(other).len(), 2);

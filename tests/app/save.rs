@@ -16,7 +16,7 @@ use bevy_marionette::{
 use serde::de::DeserializeSeed;
 use std::time::Duration;
 
-/// A character in the middle of everything.
+/// A controller with everything in progress.
 fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
     let mut controller = AnimationController::playing("walk");
     let swing =

@@ -1,4 +1,4 @@
-//! Characters in scenes: saved through the type registry and brought to life again.
+//! Characters in scenes: saved through the type registry, and spawned again.
 
 use super::{
     loading::{MANIFEST, folder, write},
@@ -29,7 +29,7 @@ fn stage(folder: &TempDir) -> (TestApp, Entity) {
     (app, entity)
 }
 
-/// The scene as text.
+/// Returns the scene as text.
 fn save(app: &mut TestApp, builder: impl FnOnce(DynamicWorldBuilder<'_>) -> DynamicWorldBuilder<'_>) -> String {
     let registry = app.world().resource::<AppTypeRegistry>().clone();
     let registry = registry.read();
@@ -37,7 +37,7 @@ fn save(app: &mut TestApp, builder: impl FnOnce(DynamicWorldBuilder<'_>) -> Dyna
     scene.serialize(&registry).unwrap()
 }
 
-/// What a scene's text puts into another app, and the characters in it.
+/// Spawns a scene's text in another app. Returns the app and the characters in it.
 fn load(folder: &TempDir, text: &str) -> (TestApp, Vec<Entity>) {
     let mut app = TestApp::with_files(folder.path());
     let registry = app.world().resource::<AppTypeRegistry>().clone();
@@ -76,7 +76,7 @@ fn a_saved_character_is_loaded_from_its_path_and_plays_on_from_where_it_was() {
     app.update(0.3);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
     assert_eq!(app.world().get::<GlobalTransform>(entity).unwrap().translation(), Vec3::X * 5.0);
-    // Passed 0.25 s before it was saved, and says nothing of it again.
+    // It passed 0.25 s before it was saved, and doesn't report that again.
     assert_eq!(app.words(Some(entity)), [""; 0]);
 }
 
@@ -142,6 +142,6 @@ fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
     assert_eq!(world.get::<UpdateRate>(body), Some(&UpdateRate::Every(3)));
     let first = app.parts(body)[0];
     assert_eq!(app.world().get::<Visibility>(first), Some(&Visibility::Hidden));
-    // Saved again, it is the same scene; and nothing of a pose is in it.
+    // Saved again, it is the same scene, and it contains no pose.
     assert!(!text.contains("matrix3"), "{text}");
 }

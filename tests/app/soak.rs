@@ -1,4 +1,4 @@
-//! Many characters for a long time against brute force.
+//! Many characters for a long time, compared with brute force.
 
 use super::support::*;
 use bevy::{platform::collections::HashMap, prelude::*};
@@ -12,7 +12,7 @@ use bevy_marionette::{
 const CHARACTERS: usize = 200;
 const SECONDS: f64 = 600.0;
 
-/// A track as it was set up.
+/// A track's settings.
 struct Plan {
     clip: ClipTiming,
     start: f64,
@@ -21,8 +21,8 @@ struct Plan {
 }
 
 impl Plan {
-    /// The seconds after which the track passes each key, in order: where the line of its position
-    /// meets the heights at which the key lies, over and over, on the unrolled clip.
+    /// Returns the times at which the track passes each key, in order: where the line of its unwrapped position crosses
+    /// those of the key.
     fn passings(&self, seconds: f64) -> Vec<(f64, f64)> {
         let Self { clip, start, speed, .. } = self;
         let length = clip.duration;
@@ -39,7 +39,7 @@ impl Plan {
                 PlaybackMode::Loop | PlaybackMode::PingPong => {
                     let rounds = ((start.abs() + speed.abs() * seconds) / length).ceil() as i64 + 1;
                     for round in -rounds..=rounds {
-                        // Every other round of a ping-pong is run backwards.
+                        // Every other round of a ping-pong runs backward.
                         let back = clip.playback == PlaybackMode::PingPong && round.rem_euclid(2) == 1;
                         let within = if back { length - key } else { key };
                         meet(round as f64 * length + within, key);
@@ -52,7 +52,7 @@ impl Plan {
     }
 }
 
-/// The callbacks as they came: by which way, whose, which key, and in which frame.
+/// The callbacks received: through an observer or a message, by whom, which key, and in which frame.
 #[derive(Resource, Default)]
 struct Received {
     frame: usize,
@@ -67,7 +67,7 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
         .map(|i| {
             let length = 0.4 + 2.6 * random.f64();
             let playback = [PlaybackMode::Loop, PlaybackMode::PingPong, PlaybackMode::Loop, PlaybackMode::Once][i % 4];
-            // Strictly inside: what happens at the very ends is for the tests of the rules.
+            // Strictly inside: other tests cover the exact ends.
             let keys: Vec<f64> = (0..random.usize(0..4)).map(|_| length * (0.01 + 0.98 * random.f64())).collect();
             let keys: Vec<(f64, &str)> = keys.iter().map(|time| (*time, "key")).collect();
             timing(&format!("clip {i}"), length, playback, &keys)
@@ -110,7 +110,7 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
         plans.extend(own.into_iter().map(|(track, plan)| ((entity, track), plan)));
     }
 
-    // Frames of 4 to 60 ms and now and then a hitch; whole nanoseconds, as Bevy's time has them.
+    // Frames of 4 to 60 ms with occasional hitches, in whole nanoseconds like Bevy's time.
     let mut ends = Vec::new();
     let mut nanoseconds: u64 = 0;
     while (nanoseconds as f64) * 1e-9 < SECONDS {

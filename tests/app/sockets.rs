@@ -1,4 +1,4 @@
-//! What joints carry is where the joint is, in the same frame.
+//! Attached entities are where their joints are, in the same frame.
 
 use super::support::*;
 use bevy::prelude::*;
@@ -49,7 +49,7 @@ fn random_place(random: &mut fastrand::Rng, reach: f32) -> Vec3 {
     Vec3::new(share(), share(), share())
 }
 
-/// The chain with two clips of random poses.
+/// The chain, with two clips of random poses.
 fn restless(random: &mut fastrand::Rng) -> Model {
     let mut model = chain(&[]);
     for name in ["one", "two"] {
@@ -76,7 +76,7 @@ fn a_carried_entity_is_at_its_joint_in_the_same_frame_during_cross_fades_too() {
     let by_joint = app.world().spawn(AttachedTo::new(entity, "elbow")).id();
     let mut last = Affine3A::ZERO;
     for frame in 0..300 {
-        // Everything above moves too, after the systems of the frame before.
+        // Everything above it moves too, after the previous frame's systems.
         let place =
             Transform::from_translation(random_place(&mut random, 10.0)).with_rotation(random_turn(&mut random));
         app.world().entity_mut(mount).insert(place.with_scale(Vec3::splat(0.5 + random.f32())));
@@ -171,7 +171,7 @@ fn a_socket_or_joint_that_is_not_there_is_said_once() {
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("`elbow`"), "{said:?}");
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::X));
-    // The right name, a moment later.
+    // The correct name, a moment later.
     app.world().entity_mut(carried).insert(AttachedTo::new(entity, "elbow"));
     app.update(0.1);
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::Y));
@@ -299,7 +299,7 @@ fn a_mirrored_or_squeezed_character_carries_as_exactly() {
 fn the_body_is_swapped_in_the_middle_of_a_clip_and_the_sword_is_in_the_new_hand_at_once() {
     let mut app = TestApp::new();
     let slim = app.add(chain(&clips()), &with_socket());
-    // The other one has its joints in another order, and no such socket.
+    // The other character has its joints in another order, and no such socket.
     let mut model = chain(&clips());
     model.skeleton = model.skeleton.with_names(["hand", "grip", "root"].map(Into::into));
     let stout = app.add(model, &manifest());
@@ -329,7 +329,7 @@ fn let_go_without_being_taken_away_it_stays_where_it_was_on_the_character() {
     assert!(app.world().get::<Attachments>(entity).is_none_or(|carries| carries.iter().count() == 0));
 }
 
-/// Two that move, turn, grow and fade; one of them goes, in the middle of a fade and of a frame.
+/// Two characters that move, rotate, grow and fade. One is despawned in the middle of a fade and of a frame.
 #[test]
 fn at_despawn_what_changed_hands_is_exact_in_that_very_frame_and_what_did_not_is_gone() {
     #[derive(Resource)]
@@ -345,7 +345,7 @@ fn at_despawn_what_changed_hands_is_exact_in_that_very_frame_and_what_did_not_is
         let belt = app.world().spawn(AttachedTo::new(one, "elbow")).id();
         let shield = app.world().spawn(AttachedTo::new(other, "elbow")).id();
         app.world().insert_resource(Handover(None));
-        // In one go, as a game's command would: the sword taken from the one who falls.
+        // In one command, as a game would: take the sword from the character that is despawned.
         app.app.add_systems(
             Update,
             |mut handover: ResMut<Handover>, mut commands: Commands, held: Query<&AttachedTo>| {

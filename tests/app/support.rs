@@ -1,5 +1,5 @@
-//! An app that is stepped by hand, characters made in code, files in a folder of their own, and a log to
-//! look into.
+//! Support for tests: an app that runs frame by frame, characters built in code, files in a temporary folder, and access
+//! to the log.
 
 use bevy::{
     asset::LoadState,
@@ -33,7 +33,7 @@ pub struct TestApp {
     pub app: App,
 }
 
-/// What observers and messages brought, in order.
+/// What observers and message readers received, in order.
 #[derive(Resource, Default)]
 pub struct Heard {
     pub observed: Vec<Fact>,
@@ -62,7 +62,7 @@ impl TestApp {
         Self::build(root, CharacterPlugin::default())
     }
 
-    /// Without files, and with the plugin set up in a way of its own.
+    /// Without files, with the plugin configured by the caller.
     pub fn with_plugin(plugin: CharacterPlugin) -> Self {
         Self::build(Path::new("no such folder"), plugin)
     }
@@ -77,7 +77,7 @@ impl TestApp {
             TransformPlugin,
             plugin,
         ));
-        // What is tested here are mostly poses; see crowd.rs for characters that do not keep theirs.
+        // Most tests look at poses; see crowd.rs for characters that don't store theirs.
         app.register_required_components::<SkinnedCharacter, ModelPose>();
         app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
         app.init_resource::<Heard>();
@@ -93,12 +93,12 @@ impl TestApp {
         app
     }
 
-    /// The chain with its usual clips, and a character made of it that plays one of them.
+    /// The chain with its usual clips, and a character that plays one of them.
     pub fn playing(clip: &str) -> (Self, Handle<Character>, Entity) {
         Self::playing_by(&manifest(), clip)
     }
 
-    /// The same by another manifest.
+    /// The same, with another manifest.
     pub fn playing_by(manifest: &Manifest, clip: &str) -> (Self, Handle<Character>, Entity) {
         let mut app = Self::new();
         let handle = app.add(chain(&clips()), manifest);
@@ -106,7 +106,7 @@ impl TestApp {
         (app, handle, entity)
     }
 
-    /// One frame of `dt` seconds.
+    /// Runs one frame of `dt` seconds.
     pub fn update(&mut self, dt: f64) {
         self.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(dt)));
         self.app.update();
@@ -123,7 +123,7 @@ impl TestApp {
         world.resource_mut::<Assets<Character>>().add(character)
     }
 
-    /// A character that plays a clip.
+    /// Spawns a character that plays a clip.
     pub fn spawn(&mut self, handle: &Handle<Character>, clip: &str) -> Entity {
         self.spawn_with(handle, AnimationController::playing(clip))
     }
@@ -136,7 +136,7 @@ impl TestApp {
         self.app.world_mut().get_mut(entity).unwrap()
     }
 
-    /// Place in the clip that was played or faded to last.
+    /// Returns the position of the current clip.
     pub fn clip_time(&mut self, entity: Entity) -> f64 {
         let controller = self.controller(entity);
         let track = controller.current_track().expect("nothing plays");
@@ -151,7 +151,7 @@ impl TestApp {
         self.app.world().get_entity(entity).is_ok()
     }
 
-    /// What observers heard since the last call: words of one character, or of all.
+    /// Returns what observers received since the last call, from one character or from all.
     pub fn words(&mut self, of: Option<Entity>) -> Vec<String> {
         let mut heard = self.app.world_mut().resource_mut::<Heard>();
         let facts = std::mem::take(&mut heard.observed);
@@ -166,7 +166,7 @@ impl TestApp {
         self.app.world().resource::<AssetServer>()
     }
 
-    /// Goes on, with time at a standstill, until `done`.
+    /// Runs frames without advancing time until `done`.
     #[track_caller]
     pub fn wait(&mut self, what: &str, mut done: impl FnMut(&mut Self) -> bool) {
         for _ in 0..4000 {
@@ -191,7 +191,7 @@ impl TestApp {
         });
     }
 
-    /// Waits until a load has failed, and says why it did.
+    /// Waits until a load has failed, and returns the error.
     #[track_caller]
     pub fn wait_for_failure(&mut self, handle: &Handle<Character>) -> String {
         let mut message = String::new();
@@ -206,7 +206,7 @@ impl TestApp {
     }
 }
 
-/// All of Bevy's plugins and ours, without a GPU; with a window that nobody sees, or with none.
+/// Creates an app with all of Bevy's plugins and ours, without a GPU, with an invisible window or none.
 pub fn all_of_bevy(primary_window: Option<Window>) -> App {
     let no_gpu = WgpuSettings { backends: None, ..default() };
     let mut app = App::new();
@@ -223,7 +223,7 @@ pub fn all_of_bevy(primary_window: Option<Window>) -> App {
     app
 }
 
-/// The chain as an asset of an app of any kind.
+/// Adds the chain as an asset to any app.
 pub fn add_chain(app: &mut App) -> Handle<Character> {
     let character = build(app.world_mut(), chain(&clips()), &manifest());
     app.world_mut().resource_mut::<Assets<Character>>().add(character)
@@ -252,12 +252,12 @@ where
     });
 }
 
-/// No joint, no clip, no part.
+/// No joints, clips or parts.
 pub fn manifest() -> Manifest {
     Manifest::of_model("code")
 }
 
-/// A timing with keys (time, name).
+/// A timing with callback keys (time, name).
 pub fn timing(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &str)]) -> ClipTiming {
     let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
     for (time, key) in keys {
@@ -266,9 +266,9 @@ pub fn timing(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &
     timing
 }
 
-/// A chain of `root`, `elbow` and `hand`, a metre a joint, with one part.
+/// A chain of `root`, `elbow` and `hand`, one meter per joint, with one part.
 ///
-/// In every clip the hand moves evenly, along X by its time and along Z by half of it.
+/// In every clip the hand moves at a constant speed: along X by the time, along Z by half of it.
 pub fn chain(clips: &[ClipTiming]) -> Model {
     let joint = |name: &str, parent: Option<u16>, y: f32| Joint {
         name: name.into(),
@@ -316,7 +316,7 @@ pub fn strip(name: &str, material: usize) -> SkinPart {
     part
 }
 
-/// Clips as most tests need them.
+/// The clips that most tests use.
 pub fn clips() -> Vec<ClipTiming> {
     vec![
         timing("walk", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
@@ -350,13 +350,13 @@ fn listen_to_the_log() {
     });
 }
 
-/// Gives the log's memory back.
+/// Frees the log's memory.
 #[allow(dead_code)]
 pub fn forget_log() {
     *LOG.lock().unwrap() = Vec::new();
 }
 
-/// The lines of the log that hold `text`. All tests write to one log, so `text` must be one test's own.
+/// Returns the lines of the log that contain `text`. All tests share one log, so `text` must be unique to the test.
 pub fn logged(text: &str) -> Vec<String> {
     let log = LOG.lock().unwrap();
     String::from_utf8_lossy(&log).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! A small character: an arm of three joints and two parts.
+//! A small character: an arm with three joints and two parts.
 
 use bevy::prelude::*;
 use bevy_marionette::model::{
@@ -6,7 +6,7 @@ use bevy_marionette::model::{
 };
 use glam::Affine3A;
 
-/// Upright, a metre a joint; the upper part uses the last two joints only.
+/// Upright, one meter per joint. The upper part uses only the last two joints.
 pub fn arm() -> Model {
     let joint = |name: &str, parent: Option<u16>, y: f32| Joint {
         name: name.into(),
@@ -42,7 +42,7 @@ fn clip(skeleton: &Skeleton, name: &str, reach: f32) -> SkeletalClip {
     SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap()
 }
 
-/// A square tube from `low` to `high`, its weight going from the first joint of the palette to the second.
+/// A square tube from `low` to `high`, whose weights shift from the palette's first joint to its second.
 fn tube(name: &str, material: usize, low: f32, high: f32, palette: Vec<u16>) -> SkinPart {
     const RINGS: u32 = 9;
     let mut part = SkinPart { name: name.into(), material, palette, ..SkinPart::default() };

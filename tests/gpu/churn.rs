@@ -1,5 +1,5 @@
-//! Characters and Bevy's own skins come, go, move, stop and hide at random, and after every frame each matrix
-//! on the GPU is what it should be: two buffers take turns, and no change may be in one of them only.
+//! Spawns, despawns, moves, stops and hides characters and Bevy's own skins at random, and checks every matrix on the GPU
+//! after every frame: two buffers alternate, and no change may reach only one of them.
 
 use super::{
     arm::arm,
@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 const FRAMES: usize = 150;
 
-/// A skin of Bevy's, with joint entities.
+/// One of Bevy's skins, with joint entities.
 struct Other {
     mesh: Entity,
     joints: [Entity; 2],
@@ -70,7 +70,7 @@ impl Churn {
         self.others.push(Other { mesh, joints });
     }
 
-    /// Something happens to one of each kind.
+    /// Does something random to one of each kind.
     fn happen(&mut self) {
         if let Some(at) = self.random.usize(..8).checked_sub(1).filter(|&at| at < self.ours.len()) {
             let (entity, place, what) = (self.ours[at], self.place(), self.random.u8(..10));
@@ -115,13 +115,13 @@ impl Churn {
         }
     }
 
-    /// Compares what is in view; returns how many skins were.
+    /// Compares what is in view. Returns the number of skins compared.
     fn check(&mut self, frame: usize) -> [usize; 2] {
         let mut seen = [0; 2];
         for &entity in &self.ours {
             for (index, part) in parts(self.harness.world(), entity).into_iter().enumerate() {
                 if self.harness.world().get::<ViewVisibility>(part).unwrap().get() {
-                    // A pose that was kept until now is drawn by other roundings than one that is not.
+                    // A stored pose is rounded differently from one that is evaluated while it is written.
                     let expected = palette(self.harness.world(), entity, index);
                     let found = self.harness.buffers.current(part);
                     assert!(

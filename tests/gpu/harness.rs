@@ -1,4 +1,4 @@
-//! The characters of these tests before a small camera.
+//! The characters of these tests, in front of a small camera.
 
 use super::offscreen::{Offscreen, character::parts};
 use bevy::{core_pipeline::tonemapping::Tonemapping, log::LogPlugin, prelude::*, time::TimeUpdateStrategy};
@@ -37,19 +37,19 @@ impl Harness {
         harness
     }
 
-    /// A character of `model`, playing.
+    /// Spawns a character made of `model` that plays.
     pub fn spawn(&mut self, model: Model, clip: &str, transform: Transform) -> Entity {
         let handle = self.add(model);
         self.world().spawn((SkinnedCharacter(handle), AnimationController::playing(clip), transform)).id()
     }
 
-    /// Keeps the camera's direction and looks at another place.
+    /// Moves the camera to look at another place in the same direction.
     pub fn look_at(&mut self, place: Vec3) {
         let camera = self.camera;
         self.world().entity_mut(camera).insert(looking_at(place));
     }
 
-    /// Takes so many frames, and stops the clock.
+    /// Runs a number of frames, then stops the clock.
     pub fn pause_after(&mut self, frames: usize) {
         (0..frames).for_each(|_| self.update());
         self.world().resource_mut::<Time<Virtual>>().pause();

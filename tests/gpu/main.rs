@@ -1,4 +1,4 @@
-//! What reaches the GPU, on whatever adapter there is; software Vulkan will do (`sh .ci/setup`).
+//! Checks what reaches the GPU, on any adapter; software Vulkan is enough (`sh .ci/setup`).
 
 mod arm;
 mod churn;
@@ -19,12 +19,12 @@ use offscreen::{
     picture::{differences, lit},
 };
 
-/// Pixels that differ by more than three steps in some colour.
+/// Counts pixels that differ by more than three steps in any channel.
 fn different(a: &RgbaImage, b: &RgbaImage) -> usize {
     differences(a, b).filter(|&apart| apart > 3).count()
 }
 
-/// The arm at this place, bent, and its clock stopped.
+/// The bent arm at this place, with its clock stopped.
 fn bent_arm(place: Transform) -> (Harness, Entity) {
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "bend", place);
@@ -49,7 +49,7 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     for frame in 0..30 {
         harness.update();
         if frame == 12 {
-            // One leaves and another takes its range over.
+            // One leaves, and another takes over its range.
             harness.world().despawn(entities[1]);
             harness.spawn(arm(), "bend", Transform::from_xyz(0.0, 1.0, 0.0));
         }
@@ -74,7 +74,7 @@ fn the_previous_buffer_holds_the_last_frame_and_none_after_a_jump() {
     assert_ne!(before, after, "the arm moves");
     assert_eq!(harness.previous_palette(entity, 0), before);
 
-    // Far away in one frame: nothing to streak.
+    // Far away within one frame: no motion vectors.
     harness.world().get_mut::<Transform>(entity).unwrap().translation.x = 30.0;
     harness.look_at(Vec3::X * 30.0);
     harness.update();
@@ -82,12 +82,12 @@ fn the_previous_buffer_holds_the_last_frame_and_none_after_a_jump() {
     assert!(there[0].w_axis.x > 25.0);
     assert_eq!(harness.previous_palette(entity, 0), there);
 
-    // And then it moves as before.
+    // Afterward, it moves as before.
     harness.update();
     assert_eq!(harness.previous_palette(entity, 0), there);
     assert_ne!(harness.current_palette(entity, 0), there);
 
-    // A short jump is only noticed when it is announced.
+    // A short jump is only detected with `Teleported`.
     harness.world().get_mut::<Transform>(entity).unwrap().translation.x += 0.5;
     harness.world().entity_mut(entity).insert(Teleported);
     harness.update();
@@ -110,7 +110,7 @@ fn a_part_that_comes_back_into_view_leaves_no_motion() {
     assert_eq!(harness.previous_palette(entity, 0), current);
 }
 
-/// Draws the arm at a place, then the same skinned by the CPU.
+/// Draws the arm at a place, then the same arm skinned on the CPU.
 fn assert_drawn_as_by_the_cpu(place: Transform) {
     let (mut harness, entity) = bent_arm(place);
     let on_gpu = harness.picture();
@@ -146,7 +146,7 @@ fn a_character_that_is_mirrored_is_right_side_out_in_that_very_frame() {
 fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
     let (mut harness, entity) = bent_arm(turned());
     let own = harness.picture();
-    // The same skin on a skeleton of another order, with a joint more.
+    // The same skin on a skeleton with a different order and one more joint.
     let mut sleeve = arm();
     let joint = |name: &str, parent, from: usize| bevy_marionette::model::Joint {
         name: name.into(),
@@ -177,11 +177,11 @@ fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
     let before = harness.picture();
     harness.world().entity_mut(entity).insert(WeightView::Joint(1));
     let weights = harness.picture();
-    // The same outline: it is the bent skin.
+    // The same outline: the skin is bent.
     let outline = |p: &RgbaImage| p.pixels().map(|p| p.0[..3].iter().any(|&c| c > 20)).collect::<Vec<_>>();
     let differ = outline(&before).iter().zip(outline(&weights)).filter(|(a, b)| **a != *b).count();
     assert!(differ < lit(&before) / 50, "{differ}");
-    // Full in the middle, where both tubes end, and none at the far ends.
+    // Full in the middle, where both tubes end, and zero at the far ends.
     let rows = |is: fn(&[u8; 4]) -> bool| {
         let found: Vec<u32> = weights.enumerate_pixels().filter(|(_, _, p)| is(&p.0)).map(|(_, y, _)| y).collect();
         assert!(found.len() > 30, "{}", found.len());

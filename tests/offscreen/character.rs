@@ -1,4 +1,4 @@
-//! A character's asset, parts and palettes, and the character drawn by the CPU.
+//! A character's asset, parts and palettes, and the character skinned on the CPU.
 
 use super::skinned::skinned;
 use bevy::{camera::visibility::NoFrustumCulling, ecs::system::SystemState, prelude::*};
@@ -16,17 +16,17 @@ pub fn parts(world: &World, character: Entity) -> Vec<Entity> {
     parts
 }
 
-/// A character's joints in its own space.
+/// Returns a character's joints in its own space.
 pub fn pose(world: &mut World, character: Entity) -> Vec<Affine3A> {
     SystemState::<CharacterPoses>::new(world).get(world).expect("poses").pose(character).expect("a character")
 }
 
-/// The palette of a part, as worked out on the CPU.
+/// Returns the palette of a part, computed on the CPU.
 pub fn palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4> {
     SystemState::<CharacterPoses>::new(world).get(world).expect("poses").palette(character, part).expect("a part")
 }
 
-/// Hides a character and shows its meshes, bent by the CPU, in its place.
+/// Replaces a character by its meshes, skinned on the CPU.
 pub fn replace_by_skinned(world: &mut World, character: Entity) -> Vec<Entity> {
     let mut shown = Vec::new();
     for part in 0..parts(world, character).len() {

@@ -1,7 +1,7 @@
-//! An app without a window whose frames are taken one at a time: what the GPU was given and what it drew are
-//! read back. Shared by the tests that need a graphics adapter, on whatever system they run.
+//! An app without a window that runs frame by frame, and reads back what the GPU was given and what it drew. Shared by
+//! all tests that need a graphics adapter.
 
-// Each test uses its own share of this module.
+// Each test uses a different part of this module.
 #![allow(dead_code)]
 
 pub mod character;
@@ -29,14 +29,14 @@ use std::sync::{Arc, Mutex};
 
 pub struct Offscreen {
     pub app: App,
-    /// The joint buffers, as they were on the GPU in the last frame.
+    /// The joint buffers on the GPU in the last frame.
     pub buffers: SkinBuffers,
     pub camera: Entity,
     target: Handle<Image>,
 }
 
 impl Offscreen {
-    /// Bevy and our plugins on the adapter of `render_plugin()`, and `camera`, which draws into a picture of `size`.
+    /// Creates an app with Bevy's plugins and ours, using `render_plugin()`, and `camera` drawing a picture of `size`.
     pub fn new(size: UVec2, log: LogPlugin, camera: impl Bundle) -> Self {
         let mut app = App::new();
         app.add_plugins(
@@ -72,7 +72,7 @@ impl Offscreen {
         self.app.update();
     }
 
-    /// The asset made of a model.
+    /// Adds the asset made of a model.
     pub fn add(&mut self, model: Model) -> Handle<Character> {
         let world = self.world();
         let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
@@ -82,14 +82,14 @@ impl Offscreen {
         world.resource_mut::<Assets<Character>>().add(character)
     }
 
-    /// What the camera sees.
+    /// Returns what the camera sees.
     pub fn picture(&mut self) -> image::RgbaImage {
-        // Meshes and materials of this frame reach the GPU in the next.
+        // This frame's meshes and materials reach the GPU in the next one.
         (0..4).for_each(|_| self.update());
         self.picture_at_once()
     }
 
-    /// What the camera sees in the next frame.
+    /// Runs a frame and returns what the camera sees.
     pub fn picture_at_once(&mut self) -> image::RgbaImage {
         let taken = Arc::new(Mutex::new(None));
         let slot = taken.clone();

@@ -1,6 +1,6 @@
 //! Bevy's joint buffers, copied back from the GPU after every frame.
 //!
-//! They may be read by shaders but not copied from, so a small compute pass copies them for us.
+//! Shaders may read them, but they cannot be copied, so a small compute pass copies them.
 
 use bevy::{
     mesh::skinning::SkinnedMesh,
@@ -22,7 +22,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The last frame's buffers: for each part's entity its range, and all matrices.
+/// The last frame's buffers: the range of each part's entity, and all matrices.
 #[derive(Resource, Clone, Default)]
 pub struct SkinBuffers(Arc<Mutex<Frame>>);
 

@@ -1,8 +1,8 @@
-//! The GPU's work done by the CPU: a mesh bent by its palette, in plain arithmetic.
+//! Skinning on the CPU, in plain arithmetic.
 
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 
-/// The mesh in world space.
+/// Returns the mesh in world space.
 pub fn skinned(mesh: &Mesh, palette: &[Mat4]) -> Mesh {
     let Some(VertexAttributeValues::Uint16x4(slots)) = mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX) else {
         panic!("joint indices")
