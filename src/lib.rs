@@ -33,7 +33,8 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 Loading
 
-* [Spawn a character](character::SkinnedCharacter), and [know when it is ready](character::CharacterReady)
+* [Spawn a character](character::SkinnedCharacter), and react when it is [ready](character::CharacterReady) or has
+  [failed to load](character::CharacterFailed)
 * [Add clips, masks, sockets and callback keys with a manifest](import::Manifest)
 * [Change scale, axes and limits](import::ImportSettings), or [skip textures](asset::TextureMode)
 * [Address meshes, materials and clips by label](asset::CharacterAssetLabel)
@@ -50,22 +51,25 @@ Playing
 
 Reacting
 
-* [Listen to callbacks](character::AnimationCallback) and [other playback events](character#reexports)
+* [Listen to callbacks](character::AnimationCallback), and to clips that [start](character::AnimationStarted),
+  [loop](character::AnimationLooped) or [finish](character::AnimationFinished)
 * [Add callback keys in code](controller::AnimationController::add_callback)
 
 Joints and parts
 
-* [Attach entities to joints](character::AttachedTo)
+* [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
-* [Find the character and joint that a ray hits](character::CharacterRayCast)
+* [Find the character and joint that a ray hits](character::CharacterRayCast), or
+  [use Bevy's pointer events](character::CharacterPickingPlugin)
 
 Performance
 
 * [Share poses in crowds](character::PoseSharing), [pose distant characters less often](character::UpdateRate)
 * [See where the time goes](character::PoseCounts)
-* [Schedule your systems around ours](character::CharacterSystems)
+* [Order your systems relative to ours](character::CharacterSystems), or [advance clocks in another
+  schedule](MarionettePlugins::new)
 "#
 )]
 #![cfg_attr(
@@ -101,13 +105,14 @@ and disabled tracks don't fire.
 **A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.
 
 **The pose I read is old.** Poses are updated in `PostUpdate`. Run your system after
-[`CharacterSystems`](character::CharacterSystems), and see [`ModelPose`](character::ModelPose) for characters out of view.
+[`CharacterSystems::SharePoses`](character::CharacterSystems::SharePoses), and see [`ModelPose`](character::ModelPose) for characters out of view.
 
 # Feature flags
 
 | feature | default | adds |
 | --- | --- | --- |
 | `bevy` | yes | the Bevy plugins. Without it, the crate contains only the modules that know no ECS and builds in seconds |
+| `picking` | yes | `CharacterPickingPlugin`: Bevy's pointer events on posed characters |
 | `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
 
