@@ -164,7 +164,7 @@ pub mod render;
 #[cfg(feature = "inspector")]
 pub mod inspector;
 
-/// Callback keys carry data as [`ron::Value`].
+/// [`CallbackData`](model::CallbackData) is a [`ron::Value`].
 pub use ron;
 
 #[cfg(feature = "bevy")]
