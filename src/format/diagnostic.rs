@@ -1,4 +1,4 @@
-//! Errors and warnings that point into a file, in the manner of a compiler.
+//! Errors and warnings that point into a file, as a compiler's do.
 
 use std::{
     fmt::{self, Write},
@@ -14,10 +14,10 @@ pub enum Severity {
     Error,
 }
 
-/// One finding, with the place it was found at.
+/// An error or warning about a file.
 ///
-/// `Display` prints the whole report: `file:line:column`, the message, the offending line with a
-/// caret below it, and the hint.
+/// `Display` prints the whole report: `file:line:column`, the message, the line with a caret below it, and the
+/// hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -25,24 +25,24 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The file's name as the caller gave it.
     pub file: Arc<str>,
-    /// Line, from 1; 0 when the finding concerns the file as a whole.
+    /// Line, from 1; 0 if the report is about the file as a whole.
     pub line: u32,
-    /// Column in bytes, from 1; 0 when the finding concerns a whole line.
+    /// Column in bytes, from 1; 0 if the report is about a whole line.
     pub column: u32,
-    /// What is wrong, in one sentence without a full stop.
+    /// What is wrong, in one sentence without a period.
     pub message: String,
     /// The section and item being read, such as `vertex 812 of 13748 in Vertices`; may be empty.
     pub context: String,
-    /// The line of the file at fault (shortened around the column when long); may be empty.
+    /// The line of the file, shortened around the column if it is long; may be empty.
     pub source_line: String,
-    /// Where in `source_line` the caret goes, in characters from 0.
+    /// Position of the caret in `source_line`, in characters from 0.
     pub caret: u32,
     /// What to do about it; may be empty.
     pub hint: String,
 }
 
 impl Diagnostic {
-    /// A finding that concerns `file` as a whole.
+    /// Makes a report about `file` as a whole.
     pub fn of_file(severity: Severity, file: &str, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -57,30 +57,30 @@ impl Diagnostic {
         }
     }
 
-    /// A warning about `file` as a whole.
+    /// Makes a warning about `file` as a whole.
     pub fn warning(file: &str, message: impl Into<String>) -> Self {
         Self::of_file(Severity::Warning, file, message)
     }
 
-    /// An error about `file` as a whole.
+    /// Makes an error about `file` as a whole.
     pub fn error(file: &str, message: impl Into<String>) -> Self {
         Self::of_file(Severity::Error, file, message)
     }
 
-    /// The same finding at line and column, both from 1, of `source`; the line is quoted.
+    /// Points the report at a line and column of `source`, both from 1, and quotes the line.
     pub fn at(mut self, source: &[u8], line: u32, column: u32) -> Self {
         (self.line, self.column) = (line, column);
         (self.source_line, self.caret) = quote_line(source, line, column);
         self
     }
 
-    /// The same finding with advice.
+    /// Adds a hint: what to do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self
     }
 
-    /// The same finding with the section and item it was met in.
+    /// Adds the section and item being read.
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();
         self
@@ -97,7 +97,7 @@ fn quote_line(source: &[u8], line: u32, column: u32) -> (String, u32) {
     quote_around(bytes, column.saturating_sub(1) as usize)
 }
 
-/// A window around `at` of a line, and where `at` stands in it: model files hold lines of many
+/// Returns the part of a line around `at`, and the position of `at` in it: model files have lines of many
 /// kilobytes.
 fn quote_around(line: &[u8], at: usize) -> (String, u32) {
     let at = at.min(line.len());
@@ -140,8 +140,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A text that may quote a file: what a terminal would obey is shown as `�`, and of a name as long as
-/// its file only the ends are.
+/// Text that may quote a file. Control characters, which a terminal would obey, are shown as `�`; of a very long
+/// text only the two ends are shown.
 struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
@@ -159,7 +159,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// Why a file could not be used: at least one error, with the warnings met before it.
+/// Why a file cannot be used: at least one error, with the warnings found before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// Errors and warnings in file order; at least one is an error.
@@ -167,12 +167,17 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// An error that stands alone.
+    /// Most errors reported for one file. A parser stops after that many.
+    pub const MAX_ERRORS: usize = 20;
+    /// Most warnings reported for one file. Of more, the last says how many are not listed.
+    pub const MAX_WARNINGS: usize = 50;
+
+    /// Makes an error of one diagnostic.
     pub fn one(diagnostic: Diagnostic) -> Self {
         Self { diagnostics: vec![diagnostic] }
     }
 
-    /// The errors among the diagnostics.
+    /// Returns the errors among the diagnostics.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error)
     }
@@ -192,7 +197,7 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// A file that could be read, with what there is to say about it.
+/// What was read from a file, with the warnings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
     /// The file's contents.
@@ -201,94 +206,84 @@ pub struct Parsed<T> {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Collects a parser's findings, up to a bound, and decides at the end whether the file is usable.
-pub struct Reporter<'a> {
+/// Collects a parser's errors and warnings, up to a limit each.
+pub(crate) struct Reporter<'a> {
     file: Arc<str>,
     source: &'a [u8],
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    /// What a finding beyond the bound is written into: its caller may still add to it.
+    /// Takes the place of reports beyond the limits, which their callers may still add to.
     overflow: Diagnostic,
 }
 
 impl<'a> Reporter<'a> {
-    /// Errors after which a parser should stop.
-    pub const MAX_ERRORS: usize = 20;
-    /// Warnings kept for one file.
-    pub const MAX_WARNINGS: usize = 50;
-
-    /// A reporter for `source`, called `file` in its reports.
-    pub fn new(file: &str, source: &'a [u8]) -> Self {
+    /// Makes a reporter for `source`, called `file` in the reports.
+    pub(crate) fn new(file: &str, source: &'a [u8]) -> Self {
         let overflow = Diagnostic::warning(file, "");
         Self { file: overflow.file.clone(), source, diagnostics: Vec::new(), errors: 0, warnings: 0, overflow }
     }
 
-    /// Notes an error at `offset` bytes into the source. Returns it for context and hint.
+    /// Reports an error at `offset` bytes into the source. Returns it for context and hint.
     ///
-    /// Those beyond [`Self::MAX_ERRORS`], which a parser may meet before it stops, are not kept.
-    pub fn error(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
+    /// Errors beyond [`FormatError::MAX_ERRORS`], which a parser may meet before it stops, are not kept.
+    pub(crate) fn error(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
         self.errors += 1;
-        if self.errors > Self::MAX_ERRORS {
+        if self.errors > FormatError::MAX_ERRORS {
             return &mut self.overflow;
         }
         self.push(Severity::Error, offset, message.into())
     }
 
-    /// Notes a warning at `offset` bytes into the source. Returns it for context and hint.
+    /// Reports a warning at `offset` bytes into the source. Returns it for context and hint.
     ///
-    /// Of more than [`Self::MAX_WARNINGS`] the first are kept and the others counted, without
-    /// looking up their lines: a file of a million oddities costs little more than one of fifty.
-    pub fn warning(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
+    /// Warnings beyond [`FormatError::MAX_WARNINGS`] are counted without looking up their lines, so a million
+    /// of them cost little more than fifty.
+    pub(crate) fn warning(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
         self.warnings += 1;
-        if self.warnings > Self::MAX_WARNINGS {
+        if self.warnings > FormatError::MAX_WARNINGS {
             return &mut self.overflow;
         }
         self.push(Severity::Warning, offset, message.into())
     }
 
-    /// Whether the parser should give up.
-    pub fn is_full(&self) -> bool {
-        self.errors >= Self::MAX_ERRORS
+    /// Returns `true` if the parser should give up.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors >= FormatError::MAX_ERRORS
     }
 
-    /// Whether an error was noted.
-    pub fn failed(&self) -> bool {
+    /// Returns `true` if an error was reported.
+    pub(crate) fn failed(&self) -> bool {
         self.errors > 0
     }
 
-    /// Errors noted so far.
-    pub fn errors(&self) -> usize {
+    /// Returns the number of errors so far.
+    pub(crate) fn errors(&self) -> usize {
         self.errors
     }
 
-    /// The file's name.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// The parser's answer: `value` with the warnings, or every finding if one was an error.
-    pub fn finish<T>(self, value: T) -> Result<Parsed<T>, FormatError> {
+    /// Returns `value` with the warnings, or every report if one is an error.
+    pub(crate) fn finish<T>(self, value: T) -> Result<Parsed<T>, FormatError> {
         if self.errors > 0 { Err(self.fail()) } else { Ok(Parsed { value, warnings: self.in_file_order() }) }
     }
 
-    /// Every finding, as an error. Call after noting one.
-    pub fn fail(self) -> FormatError {
+    /// Returns every report as an error. Call it after reporting one.
+    pub(crate) fn fail(self) -> FormatError {
         debug_assert!(self.errors > 0);
         FormatError { diagnostics: self.in_file_order() }
     }
 
     fn in_file_order(mut self) -> Vec<Diagnostic> {
-        if self.warnings > Self::MAX_WARNINGS
+        if self.warnings > FormatError::MAX_WARNINGS
             && let Some(last) = self.diagnostics.iter().rposition(|d| d.severity == Severity::Warning)
         {
             self.diagnostics.remove(last);
-            let left_out = self.warnings - Self::MAX_WARNINGS + 1;
+            let left_out = self.warnings - FormatError::MAX_WARNINGS + 1;
             let mut summary = Diagnostic::warning("", format!("{left_out} more warnings are not listed"));
             summary.file = self.file.clone();
             self.diagnostics.push(summary);
         }
-        // What concerns the whole file is said last.
+        // Reports about the whole file come last.
         self.diagnostics.sort_by_key(|d| (d.line == 0, d.line, d.column));
         self.diagnostics
     }
@@ -306,8 +301,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Line and column, from 1, of a byte offset. Counted only when something is reported, so that
-/// reading a sound file costs nothing for it.
+/// Returns line and column, from 1, of a byte offset. Lines are counted only when something is reported.
 pub(crate) fn line_and_column(source: &[u8], offset: usize) -> (u32, u32) {
     let before = &source[..offset.min(source.len())];
     let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
@@ -346,7 +340,7 @@ mod tests {
             reporter.warning(source.len() - 1, format!("{i}")).context = "spent".into();
         }
         let warnings = reporter.finish(()).unwrap().warnings;
-        assert_eq!(warnings.len(), Reporter::MAX_WARNINGS);
+        assert_eq!(warnings.len(), FormatError::MAX_WARNINGS);
         assert_eq!(warnings[48].message, "48");
         assert_eq!(warnings[49].to_string(), "f: warning: 999951 more warnings are not listed");
     }
@@ -356,7 +350,7 @@ mod tests {
         let mut reporter = Reporter::new("f", b"x");
         (0..30).for_each(|i| reporter.error(0, format!("{i}")).context = "spent".into());
         assert!(reporter.is_full() && reporter.errors() == 30);
-        assert_eq!(reporter.fail().diagnostics.len(), Reporter::MAX_ERRORS);
+        assert_eq!(reporter.fail().diagnostics.len(), FormatError::MAX_ERRORS);
     }
 
     #[test]

@@ -1,22 +1,17 @@
 //! One lexer for every text format: bytes in, borrowed tokens out.
 //!
-//! Model files are numbers, megabytes of them, so numbers have their own path: [`Lexer::f32`] reads
-//! digits straight from the bytes and rounds once. Words, quoted strings and punctuation serve the
-//! rest. Nothing is allocated, and line numbers are counted only when something is reported.
+//! Nothing is allocated, and line numbers are counted only when something is reported.
 
 mod number;
-mod words;
 
 use std::{borrow::Cow, fmt};
 
-pub(super) use words::{Word, Words};
-
-/// A position in a byte slice, with the means to step over what stands there.
+/// A position in a byte slice, and methods to read what comes next.
 ///
-/// White space separates; `//` starts a comment to the end of the line when the lexer was made with
-/// [`Lexer::with_comments`].
+/// White space separates words. In a lexer made with [`Lexer::with_comments`], `//` starts a comment to
+/// the end of the line.
 #[derive(Clone)]
-pub struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     source: &'a [u8],
     at: usize,
     comments: bool,
@@ -24,19 +19,19 @@ pub struct Lexer<'a> {
 
 /// A token and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
+pub(crate) struct Token<'a> {
     /// Byte offset of its first character.
-    pub offset: usize,
+    pub(crate) offset: usize,
     /// What it is.
-    pub kind: TokenKind<'a>,
+    pub(crate) kind: TokenKind<'a>,
 }
 
 /// What a [`Token`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind<'a> {
-    /// A run of bytes up to white space, a brace, a parenthesis or a quote; numbers are words too.
+pub(crate) enum TokenKind<'a> {
+    /// The bytes up to white space, a brace, a parenthesis or a quote; numbers are words too.
     Word(&'a [u8]),
-    /// The inside of a pair of double quotes, as written: no format here has escapes.
+    /// The text between double quotes, as written: no format here has escapes.
     Quoted(&'a [u8]),
     /// One of `{`, `}`, `(`, `)`.
     Punctuation(u8),
@@ -44,15 +39,15 @@ pub enum TokenKind<'a> {
     End,
 }
 
-/// A token that did not fit. `Display`: ``expected a number, found `{` ``.
+/// A token that does not fit. `Display`: ``expected a number, found `{` ``.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unexpected {
+pub(crate) struct Unexpected {
     /// Byte offset of the token.
-    pub offset: usize,
-    /// What would have fitted.
-    pub expected: Cow<'static, str>,
-    /// The token as a reader would quote it.
-    pub found: String,
+    pub(crate) offset: usize,
+    /// What would have fit.
+    pub(crate) expected: Cow<'static, str>,
+    /// The token as it is quoted in a message.
+    pub(crate) found: String,
 }
 
 impl fmt::Display for Unexpected {
@@ -87,95 +82,80 @@ const fn ends_word(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer at the start of `source`; `//` is nothing special. A byte order mark is skipped.
-    pub fn new(source: &'a [u8]) -> Self {
+    /// Makes a lexer at the start of `source`, behind a byte order mark. `//` means nothing to it.
+    pub(crate) fn new(source: &'a [u8]) -> Self {
         let at = if source.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         Self { source, at, comments: false }
     }
 
-    /// A lexer that takes `//` to the end of the line as white space.
-    pub fn with_comments(source: &'a [u8]) -> Self {
+    /// Makes a lexer that skips comments: `//` to the end of the line.
+    pub(crate) fn with_comments(source: &'a [u8]) -> Self {
         Self { comments: true, ..Self::new(source) }
     }
 
-    /// The whole source.
-    pub fn source(&self) -> &'a [u8] {
+    /// Returns the whole source.
+    pub(crate) fn source(&self) -> &'a [u8] {
         self.source
     }
 
-    /// Byte offset of the next unread byte.
-    pub fn offset(&self) -> usize {
+    /// Returns the byte offset of the next unread byte.
+    pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// Goes to a byte offset, clamped to the source's end.
-    pub fn seek(&mut self, offset: usize) {
+    /// Moves to a byte offset, or to the end if that is beyond it.
+    pub(crate) fn seek(&mut self, offset: usize) {
         self.at = offset.min(self.source.len());
     }
 
-    /// Bytes not yet read: the most that any count in a header can be true for.
-    pub fn remaining(&self) -> usize {
+    /// Returns the number of bytes not yet read.
+    pub(crate) fn remaining(&self) -> usize {
         self.source.len() - self.at
     }
 
-    /// Steps over white space and comments, line ends included.
+    /// Skips white space, line ends and comments.
     #[inline]
-    pub fn skip_space(&mut self) {
+    pub(crate) fn skip_space(&mut self) {
         let mut at = self.at;
         while self.source.get(at).is_some_and(|&b| is_space(b)) {
             at += 1;
         }
         self.at = at;
         if self.comments && self.source.get(at) == Some(&b'/') {
-            self.at = self.clone().after_comments();
+            self.skip_comments();
         }
     }
 
-    /// The place behind comments and the white space behind them. By value, like all that is rare: a lexer
-    /// whose address nobody takes lives in registers.
-    #[inline(never)]
-    fn after_comments(mut self) -> usize {
+    #[cold]
+    fn skip_comments(&mut self) {
         while self.source[self.at..].starts_with(b"//") {
             self.skip_line();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
         }
-        self.at
     }
 
-    /// Steps over the rest of the line and its end.
-    pub fn skip_line(&mut self) {
+    /// Skips the rest of the line and its end.
+    pub(crate) fn skip_line(&mut self) {
         match self.source[self.at..].iter().position(|&b| b == b'\n') {
             Some(end) => self.at += end + 1,
             None => self.at = self.source.len(),
         }
     }
 
-    /// The rest of the line without surrounding white space; the lexer is left at the line's end.
-    pub fn rest_of_line(&mut self) -> &'a [u8] {
+    /// Takes the rest of the line, and returns it without the white space around it. The lexer stops in front of
+    /// the line's end.
+    pub(crate) fn rest_of_line(&mut self) -> &'a [u8] {
         let rest = &self.source[self.at..];
         let end = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
         self.at += end;
         rest[..end].trim_ascii()
     }
 
-    /// Whether only blanks stand between here and the end of the line (or file).
-    pub fn at_line_end(&self) -> bool {
-        for &byte in &self.source[self.at..] {
-            match byte {
-                b'\n' => return true,
-                b if is_space(b) => {}
-                b'/' if self.comments && self.source[self.at..].trim_ascii_start().starts_with(b"//") => return true,
-                _ => return false,
-            }
-        }
-        true
-    }
-
     /// Takes the next token.
     #[inline]
-    pub fn next_token(&mut self) -> Token<'a> {
+    pub(crate) fn next_token(&mut self) -> Token<'a> {
         self.skip_space();
         let offset = self.at;
         let rest = &self.source[offset..];
@@ -202,37 +182,37 @@ impl<'a> Lexer<'a> {
         Token { offset, kind }
     }
 
-    /// The next token, left in place.
-    pub fn peek(&self) -> Token<'a> {
+    /// Returns the next token without taking it.
+    pub(crate) fn peek(&self) -> Token<'a> {
         self.clone().next_token()
     }
 
-    /// Whether nothing but white space (and comments) is left.
+    /// Skips white space, and returns `true` at the end of the source.
     #[inline]
-    pub fn at_end(&mut self) -> bool {
+    pub(crate) fn at_end(&mut self) -> bool {
         self.skip_space();
         self.at == self.source.len()
     }
 
-    /// The next bytes, white space skipped, if they are `text`; what follows them does not matter.
+    /// Takes the next bytes if they are `text`, whatever follows them.
     #[inline]
-    pub fn eat_text(&mut self, text: &[u8]) -> bool {
+    pub(crate) fn eat_text(&mut self, text: &[u8]) -> bool {
         self.skip_space();
         let fits = self.source[self.at..].starts_with(text);
         self.at += if fits { text.len() } else { 0 };
         fits
     }
 
-    /// The next byte that is no white space, left in place; `None` at the end.
+    /// Returns the next byte that is not white space without taking it; `None` at the end.
     #[inline]
-    pub fn peek_byte(&mut self) -> Option<u8> {
+    pub(crate) fn peek_byte(&mut self) -> Option<u8> {
         self.skip_space();
         self.source.get(self.at).copied()
     }
 
-    /// Takes a label: a word that may also end behind a colon, which is part of it. Empty where a
-    /// brace, a parenthesis, a quote or the end stands.
-    pub fn label(&mut self) -> &'a [u8] {
+    /// Takes a label: a word that also ends behind a colon, which is part of it. Returns an empty label in front
+    /// of a brace, a parenthesis, a quote or the end.
+    pub(crate) fn label(&mut self) -> &'a [u8] {
         self.skip_space();
         let rest = &self.source[self.at..];
         let end = rest.iter().position(|&b| ends_word(b) || b == b':').unwrap_or(rest.len());
@@ -243,7 +223,7 @@ impl<'a> Lexer<'a> {
 
     /// Takes the next word if it is exactly `word`.
     #[inline]
-    pub fn eat_word(&mut self, word: &[u8]) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &[u8]) -> bool {
         self.skip_space();
         let rest = &self.source[self.at..];
         let fits = rest.starts_with(word) && rest.get(word.len()).is_none_or(|&b| ends_word(b));
@@ -255,44 +235,28 @@ impl<'a> Lexer<'a> {
 
     /// Takes the next character if it is `byte`.
     #[inline]
-    pub fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let fits = self.source.get(self.at) == Some(&byte);
         self.at += usize::from(fits);
         fits
     }
 
-    /// Takes `byte`, or says what stands there instead.
+    /// Takes `byte`, or returns what comes instead.
     #[inline]
-    pub fn expect(&mut self, byte: u8) -> Result<(), Unexpected> {
-        self.skip_space();
-        // A branch, which the processor foretells; adding what `eat` answers would wait for the byte.
-        if self.source.get(self.at) == Some(&byte) {
-            self.at += 1;
-            return Ok(());
-        }
-        Err(self.clone().instead_of_byte(byte))
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Unexpected> {
+        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(format!("`{}`", byte as char))) }
     }
 
-    /// The error for the next token, which is left in place.
-    #[inline]
-    pub fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> Unexpected {
-        self.clone().instead_of(expected.into())
-    }
-
+    /// Returns the error for the next token, which is not taken.
     #[cold]
-    fn instead_of_byte(self, byte: u8) -> Unexpected {
-        self.instead_of(format!("`{}`", byte as char).into())
-    }
-
-    #[cold]
-    fn instead_of(mut self, expected: Cow<'static, str>) -> Unexpected {
-        let token = self.next_token();
-        Unexpected { offset: token.offset, expected, found: token.kind.to_string() }
+    pub(crate) fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> Unexpected {
+        let token = self.peek();
+        Unexpected { offset: token.offset, expected: expected.into(), found: token.kind.to_string() }
     }
 
     /// Takes a quoted string.
-    pub fn quoted(&mut self) -> Result<&'a [u8], Unexpected> {
+    pub(crate) fn quoted(&mut self) -> Result<&'a [u8], Unexpected> {
         let before = self.at;
         match self.next_token().kind {
             TokenKind::Quoted(text) => Ok(text),
@@ -324,7 +288,6 @@ mod tests {
         let mut lexer = Lexer::with_comments(b"shader \"//bope.tga\" // yes\r\nnext");
         assert!(lexer.eat_word(b"shader"));
         assert_eq!(lexer.quoted(), Ok(&b"//bope.tga"[..]));
-        assert!(lexer.at_line_end());
         assert!(lexer.eat_word(b"next"));
         assert_eq!(lexer.next_token().kind, TokenKind::End);
     }

@@ -1,16 +1,21 @@
-//! What a file says, and nothing more.
+//! The file formats: what a file says, and nothing more.
 //!
-//! One [`Lexer`] over bytes serves every text format; each format has a plain struct for its
-//! contents, a parser that answers with [`Diagnostic`]s, and a writer whose output parses back to
-//! the same struct. Axes, hands, skeletons and meshes are the concern of [`crate::import`].
+//! Each format has a plain struct for its contents, a parser that reports [`Diagnostic`]s, and a writer whose
+//! output parses back to the same struct. Parsers return [`Checked`] documents, whose indices are all in range.
+//! [`crate::import`] makes models of them.
 
 mod checked;
 mod diagnostic;
 mod lexer;
 pub mod m3d;
 pub mod md5;
+mod reader;
+mod sniff;
 
 pub use checked::{Checked, Document, DocumentError};
 pub(crate) use diagnostic::line_and_column;
-pub use diagnostic::{Diagnostic, FormatError, Parsed, Reporter, Severity};
-pub use lexer::{Lexer, Token, TokenKind, Unexpected};
+pub use diagnostic::{Diagnostic, FormatError, Parsed, Severity};
+pub(crate) use sniff::{TextKind, refuse_foreign, without_bom};
+
+use diagnostic::Reporter;
+use lexer::{Lexer, TokenKind, Unexpected};

@@ -2,7 +2,7 @@
 
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
-    format::{Diagnostic, FormatError, line_and_column},
+    format::{Diagnostic, FormatError, TextKind, line_and_column, refuse_foreign, without_bom},
     model::PlaybackMode,
     spelling::did_you_mean,
 };
@@ -151,6 +151,8 @@ impl Manifest {
             let hint = "a manifest contains at least (model: \"character.md5mesh\")";
             return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
         }
+        refuse_foreign(file, source, TextKind::Manifest)?;
+        let source = without_bom(source);
         let manifest: Self =
             options().from_bytes(source).map_err(|error| FormatError::one(misread(file, source, &error)))?;
         let mut diagnostics = Vec::new();
@@ -291,6 +293,15 @@ mod tests {
         assert_eq!(manifest.clips["walk"].callbacks[0].data, ron::Value::String("left".into()));
         assert_eq!(manifest.sockets["right_hand"].translation, Vec3::new(0.0, 0.02, 0.0));
         assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
+        assert!(Manifest::parse("a", b"\xef\xbb\xbf(model: \"a.m3d\")").is_ok());
+        let error = Manifest::parse("a", b"\xff\xfe(\0m\0").unwrap_err().to_string();
+        assert!(error.contains("this text is UTF-16") && error.contains("save it as UTF-8"), "{error}");
+        let error = Manifest::parse("a", b"(\r model: \"a.m3d\"\r)").unwrap_err().to_string();
+        assert!(error.contains("old Macs"), "{error}");
     }
 
     #[test]

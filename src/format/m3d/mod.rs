@@ -1,4 +1,4 @@
-//! Frank Luna's text model format, `.m3d`, in every dialect met in the wild.
+//! Frank Luna's text model format, `.m3d`, in every dialect found in the wild.
 
 mod check;
 mod parse;
@@ -9,7 +9,7 @@ pub use write::write;
 
 use serde::{Deserialize, Serialize};
 
-/// What an `.m3d` file says, in the file's own axes, hand and order.
+/// The contents of an `.m3d` file, in its own axes, handedness and order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct M3d {
     /// Which exporter's habits the file follows.
@@ -28,7 +28,7 @@ pub struct M3d {
     pub clips: Vec<M3dClip>,
 }
 
-/// The exporters' habits that one parser tells apart by labels.
+/// The habits of different exporters, told apart by their labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -47,7 +47,7 @@ pub enum Dialect {
 
 /// A material. Fields a dialect lacks keep their `Default`.
 ///
-/// A text that is empty, `-`, `None` or `NULL` in the file is `None` here.
+/// Text that is empty, `-`, `None` or `NULL` in the file is `None` here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct M3dMaterial {
     /// Name, if the dialect has names.
@@ -66,7 +66,7 @@ pub struct M3dMaterial {
     pub ambient: Option<[f32; 3]>,
     /// Mirror reflectivity RGB (DX10, DX11, imm).
     pub reflectivity: Option<[f32; 3]>,
-    /// Whether texels of low alpha are cut out.
+    /// `true` if texels of low alpha are cut out.
     pub alpha_clip: bool,
     /// `MaterialTypeName` (DX12) or `Effect` (DX11, imm), such as `Skinned`.
     pub effect: Option<String>,
@@ -124,10 +124,10 @@ pub struct M3dVertex {
     pub normal: [f32; 3],
     /// Texture coordinates, V down.
     pub tex_coord: [f32; 2],
-    /// Weights as written: they need not sum to one and may be negative. Where a file has three,
-    /// the fourth is what they lack of one.
+    /// Weights as written: they need not sum to one and may be negative. In a file that writes three, the fourth
+    /// is what is missing to one.
     pub weights: [f32; 4],
-    /// Bone of each weight, in range of the file's bones when it has any.
+    /// Bone of each weight, in range of the file's bones if it has any.
     pub bones: [u32; 4],
 }
 
@@ -136,8 +136,7 @@ pub struct M3dVertex {
 pub struct M3dBone {
     /// Inverse bind matrix, row-major for row vectors: `v' = v · offset`, translation in the last row.
     pub offset: [[f32; 4]; 4],
-    /// Parent, in range and never the bone itself or one below it; `None` for a root. It may come
-    /// later in the list.
+    /// Parent, in range; parents form no cycle. `None` for a root. A parent may come after its child.
     pub parent: Option<u32>,
 }
 
@@ -146,8 +145,7 @@ pub struct M3dBone {
 pub struct M3dClip {
     /// Name; may hold spaces.
     pub name: String,
-    /// For each of [`M3d::bones`] its keys in order of time; a bone may have none, and keys may
-    /// share a time.
+    /// The keys of each of [`M3d::bones`], sorted by time; a bone may have none, and keys may share a time.
     pub bones: Vec<Vec<M3dKey>>,
 }
 

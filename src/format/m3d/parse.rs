@@ -1,14 +1,12 @@
 //! Reading `.m3d`.
 //!
-//! One parser for every dialect. A file is a row of sections, each opened by a line of stars or
-//! dashes around its name; what a section holds is told by its labels, never by their order. The
-//! sections' readers ([`header`], [`material`], [`subset`], [`vertex`], [`triangle`], [`skeleton`],
-//! [`clip`]) take down what is written. [`assemble`] then makes a model of it that keeps the
-//! promises of [`M3d`], or says why it cannot.
+//! One parser reads every dialect. A file is a list of sections, each opened by a line of stars or dashes around
+//! its name. Labels, not their order, tell what a section holds. The sections' readers ([`header`], [`material`],
+//! [`subset`], [`vertex`], [`triangle`], [`skeleton`], [`clip`]) record what is written. [`assemble`] then makes a
+//! model that keeps the promises of [`M3d`], or reports why it cannot.
 //!
-//! Vertices, triangles and keys are nearly all of a file. They are read the fast way: like the
-//! first of their kind ([`record`]), and by numbers alone. Whatever is not quite like that is read
-//! the patient way, which repairs and reports. So a sound file pays nothing for the unsound ones.
+//! Vertices and keys, most of a file, are matched with the first of their kind ([`record`]). Only what does not
+//! match goes through the reader that repairs and reports.
 
 mod assemble;
 mod clip;
@@ -19,46 +17,44 @@ mod notes;
 mod reader;
 mod record;
 mod skeleton;
-mod sniff;
+mod state;
 mod subset;
 mod triangle;
 mod vertex;
 
 use super::{M3d, M3dMaterial, M3dVertex};
-use crate::format::{Checked, FormatError, Parsed};
+use crate::format::{
+    Checked, FormatError, Parsed,
+    sniff::{TextKind, refuse_foreign},
+};
 use reader::{Banner, Reader, quote};
 
 /// Reads an `.m3d` file of any dialect. `file` is its name for reports.
 ///
-/// What is broken but can be used is repaired, with a warning once per cause. Not every oddity is
-/// worth one: weights are left as they are, and so are normals and tangents of any length. These
-/// are read in silence: a third of three weights that leaves a fourth (it is what is missing to
-/// one), a tangent of three numbers (`w` is 1), a texture called `None` or `-` (there is none).
+/// What is broken but usable is repaired, with one warning for each cause. Weights, normals and tangents are left
+/// as written. These need no warning: three weights in place of four (the fourth is what is missing to one), a
+/// tangent of three numbers (`w` is 1), a texture called `None` or `-` (there is none).
 ///
 /// # Errors
-/// If the file is something else, or is broken beyond use: numbers that are none, misspelt labels,
-/// indices out of range, sections that are missing. Up to [`Reporter::MAX_ERRORS`] are listed.
-///
-/// [`Reporter::MAX_ERRORS`]: crate::format::Reporter::MAX_ERRORS
+/// If the file is something else, or unusable: malformed numbers, misspelled labels, indices out of range, missing
+/// sections. Up to [`FormatError::MAX_ERRORS`] are listed.
 pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<Checked<M3d>>, FormatError> {
-    if let Some(error) = sniff::foreign(file, source) {
-        return Err(FormatError::one(error));
-    }
-    let mut reader = Reader::new(file, source);
+    refuse_foreign(file, source, TextKind::M3d)?;
+    let mut reader = Reader::of(file, source);
     let mut raw = Raw::default();
     sections(&mut reader, &mut raw);
     let model = if reader.report.failed() { M3d::default() } else { assemble::assemble(&mut reader, raw) };
-    reader.notes.tell(&mut reader.report);
+    reader.state.notes.tell(&mut reader.report);
     reader.report.finish(model).map(Parsed::checked)
 }
 
-/// What the sections hold, as written.
+/// The contents of the sections, as written.
 #[derive(Default)]
 struct Raw {
     materials: Vec<M3dMaterial>,
     subsets: Vec<subset::RawSubset>,
     vertices: Vec<M3dVertex>,
-    /// Where the section of vertices begins, if there is one.
+    /// Offset of the section of vertices, if there is one.
     vertices_start: Option<usize>,
     triangles: triangle::RawTriangles,
     triangles_found: bool,
@@ -99,24 +95,24 @@ fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
             reader.unexpected_here(error, "");
             return;
         };
-        reader.signs.dashes |= banner.dashes;
+        reader.state.signs.dashes |= banner.dashes;
         let Some(section) = label::find(SECTIONS, banner.name) else {
             if header || seen != 0 {
                 if is_header(banner.name) {
-                    reader.report.warning(banner.offset, "a second model begins here; only the first was read");
+                    reader.report.warning(banner.offset, "a second model begins here; only the first is read");
                     return;
                 }
                 unknown_section(reader, banner);
                 continue;
             }
             header = true;
-            reader.signs.home_made |= !label::same(banner.name, "m3d-File-Header");
+            reader.state.signs.home_made |= !label::same(banner.name, "m3d-File-Header");
             header::read(reader);
             continue;
         };
         let bit = 1 << section as u8;
         if seen & bit != 0 {
-            let message = format!("there is a second section {}; it was ignored", quote(banner.name));
+            let message = format!("there is a second section {}; it is ignored", quote(banner.name));
             reader.report.warning(banner.offset, message);
             reader.skip_section();
             continue;
@@ -145,7 +141,7 @@ fn is_header(name: &[u8]) -> bool {
     name.to_ascii_lowercase().windows(6).any(|word| word == b"header")
 }
 
-/// Steps over a section of unknown name: an error where it is probably a misspelt one.
+/// Skips a section of unknown name: an error if the name is probably misspelled.
 fn unknown_section(reader: &mut Reader<'_>, banner: Banner<'_>) {
     let name = quote(banner.name);
     match label::nearest(banner.name, SECTIONS.iter().map(|&(name, _)| name)) {
@@ -154,7 +150,7 @@ fn unknown_section(reader: &mut Reader<'_>, banner: Banner<'_>) {
             error.hint = format!("did you mean `{nearest}`?");
         }
         None => {
-            reader.report.warning(banner.offset, format!("unknown section {name}; it was ignored"));
+            reader.report.warning(banner.offset, format!("unknown section {name}; it is ignored"));
         }
     }
     reader.skip_section();

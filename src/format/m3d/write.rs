@@ -1,25 +1,23 @@
-//! Writing `.m3d`, in the DX12 dialect.
+//! Writing `.m3d` in the DX12 dialect.
 
 use super::{M3d, M3dKey, M3dMaterial, M3dSubset};
 use std::fmt::{self, Display, Write};
 
-/// The model as text, in the dialect of Luna's DX12 book.
+/// Returns the model as text, in the dialect of Luna's DX12 book.
 ///
-/// [`parse`](super::parse) reads a parsed DX12 file back as it was: numbers are written with as many
-/// digits as it takes. What the dialect cannot say is brought into its form, and stays as it is
-/// when written again:
+/// [`parse`](super::parse) reads a DX12 model back unchanged: numbers are written with as many digits as that
+/// takes. What the dialect cannot express is changed as follows; written again, it changes no further.
 ///
 /// - The dialect becomes [`Dx12`](super::Dialect::Dx12). Ambient, specular, reflectivity and the
 ///   specular map are left out.
-/// - A material without name is called `Material0` by its place, one without Fresnel0 gets 0.04
-///   (an index of refraction of 1.5), one without roughness that of its specular power,
-///   `(2/(p+2))^¼`, or 0.5, and one without effect is `Skinned` or `Opaque`. Missing maps are
-///   written `None`: the books' loaders read words, and need one.
-/// - Line ends and other control characters in names become blanks, blanks around names go. A clip
-///   without name is called `Clip0` by its place.
+/// - A material without a name is called `Material0` after its place. Without Fresnel0 it gets 0.04 (an index of
+///   refraction of 1.5), without roughness that of its specular power, `(2/(p+2))^¼`, or 0.5, and without an
+///   effect `Skinned` or `Opaque`. Missing maps are written as `None`: the books' loaders need a word there.
+/// - Line ends and other control characters in names become spaces, and spaces around names are removed. A clip
+///   without a name is called `Clip0` after its place.
 /// - Clips list exactly the model's bones. A model without bones has no clips and no weights.
-/// - A model without subsets gets one of everything.
-/// - Numbers that are not finite, which no parsed model holds, become 0.
+/// - A model without subsets gets one that holds everything.
+/// - Numbers that are not finite become 0. A checked model has none.
 pub fn write(model: &M3d) -> String {
     let size = 400 + 260 * model.vertices.len() + 24 * model.triangles.len() + 300 * model.bones.len();
     let mut out = String::with_capacity(size);
@@ -119,7 +117,7 @@ fn write_material(out: &mut String, material: &M3dMaterial, index: usize, skinne
     Ok(())
 }
 
-/// Writes a label and a name on a line of their own; nameless things are called otherwise.
+/// Writes a label and a name on a line; `otherwise` names what has no name.
 fn write_name(out: &mut String, label: &str, name: &str, otherwise: impl Fn() -> String) -> fmt::Result {
     let clean: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match clean.trim_matches(|c: char| c.is_ascii_whitespace()) {
@@ -128,7 +126,7 @@ fn write_name(out: &mut String, label: &str, name: &str, otherwise: impl Fn() ->
     }
 }
 
-/// Numbers with a blank between them, each in the shortest form that reads back the same.
+/// Numbers separated by spaces, each in the shortest form that reads back the same.
 struct Numbers<'a>(&'a [f32]);
 
 impl Display for Numbers<'_> {

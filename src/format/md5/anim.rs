@@ -2,32 +2,36 @@
 
 use super::{
     Md5Anim, Md5AnimJoint,
-    mesh::{resolve_parents, vectors},
-    reader::{Kind, Reader, Stop},
+    mesh::resolve_parents,
+    reader::{Kind, Reader, Stop, vectors},
 };
-use crate::format::{Checked, FormatError, Lexer, Parsed, TokenKind, Unexpected, lexer::Words};
+use crate::format::{
+    Checked, FormatError, Lexer, Parsed, TokenKind, Unexpected,
+    reader::CUT_OFF,
+    sniff::{TextKind, refuse_foreign},
+};
 
-/// Frames a second where a file gives none that can be used: Doom 3's own rate.
+/// Frames per second where a file gives none that can be used: Doom 3's own rate.
 const DEFAULT_RATE: f32 = 24.0;
 
 /// Reads an `.md5anim` file of version 10. `file` is its name for reports.
 ///
-/// The result keeps what the structs' documentation promises: at least one frame, a rate above 0,
-/// parents and component ranges in range, every number finite. Bounds, which nothing relies on, are
-/// dropped with a warning when they do not read.
+/// Bounds, which nothing relies on, are dropped with a warning if they do not parse. Whatever else was
+/// repaired is a warning too.
 ///
 /// # Errors
-/// Up to twenty, each with its place: what is no MD5 animation of version 10, a line that does not
-/// read, frames that are missing or of unequal length, a file cut short.
+/// If the file is not an MD5 animation of version 10, is cut off, or has lines that do not parse, or frames
+/// that are missing or of unequal length. Up to [`FormatError::MAX_ERRORS`] are listed, each with its place.
 pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Anim>>, FormatError> {
-    let mut reader = Reader::new(file, source, Kind::Anim);
+    refuse_foreign(file, source, TextKind::Md5)?;
+    let mut reader = Reader::of(file, source, Kind::Anim);
     let mut anim = Md5Anim::default();
-    // `Stop` means that the reader holds the reason already.
+    // `Stop` means that the reason is already reported.
     let _: Result<(), Stop> = read(&mut reader, &mut anim);
-    reader.finish(anim).map(Parsed::checked)
+    reader.report.finish(anim).map(Parsed::checked)
 }
 
-/// A frame's number, where that stands, and where its numbers begin and end in [`Md5Anim::frames`].
+/// A frame's number, its place in the file, and the range of its numbers in [`Md5Anim::frames`].
 #[derive(Clone, Copy)]
 struct Frame {
     number: u32,
@@ -36,7 +40,7 @@ struct Frame {
     end: usize,
 }
 
-/// What the header declared: value and place.
+/// What the header declares: value and place.
 #[derive(Default)]
 struct Header {
     frames: Option<(u32, usize)>,
@@ -52,7 +56,6 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     let mut base_frame_at = None;
     let mut joint_places = Vec::new();
     let mut frames: Vec<Frame> = Vec::new();
-    let mut words = Words::new();
     loop {
         let token = reader.lexer.next_token();
         let word = match token.kind {
@@ -64,7 +67,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             }
         };
         match word.to_ascii_lowercase().as_slice() {
-            b"frame" => frames.push(frame(reader, &mut words, &mut anim.frames, &header)?),
+            b"frame" => frames.push(frame(reader, &mut anim.frames, &header)?),
             b"commandline" => anim.command_line = reader.command_line()?,
             b"numframes" => header.frames = reader.count("numFrames")?.map(|n| (n, token.offset)),
             b"numjoints" => header.joints = reader.count("numJoints")?.map(|n| (n, token.offset)),
@@ -72,8 +75,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
                 header.components = reader.count("numAnimatedComponents")?.map(|n| (n, token.offset));
             }
             b"framerate" => {
-                let rate = reader.lexer.f32();
-                header.rate = reader.take(rate, || "frameRate".into())?.map(|r| (r, token.offset));
+                header.rate = reader.take(Lexer::f32, || "frameRate".into())?.map(|r| (r, token.offset));
             }
             b"hierarchy" if hierarchy_at.is_some() => {
                 reader.error(token.offset, "a second `hierarchy` block", "", "")?;
@@ -83,23 +85,22 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
                 hierarchy_at = Some(token.offset);
                 joint_places = hierarchy(reader, anim, header.joints.map(|(n, _)| n))?;
             }
-            b"bounds" => bounds(reader, &mut words, anim)?,
+            b"bounds" => bounds(reader, anim)?,
             b"baseframe" => {
                 base_frame_at = Some(token.offset);
-                base_frame(reader, &mut words, anim)?;
+                base_frame(reader, anim)?;
             }
             _ if reader.second_document(token.offset, word) => break,
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
-    if reader.failed() {
+    if reader.report.failed() {
         return Err(Stop);
     }
     let end = reader.lexer.source().len();
-    let cut = "the file seems to be cut short";
     let (Some(_), Some(base_frame_at)) = (hierarchy_at, base_frame_at) else {
         let missing = if hierarchy_at.is_none() { "hierarchy" } else { "baseframe" };
-        return Err(reader.fatal(end, format!("the file has no `{missing}` block"), cut));
+        return Err(reader.fatal(end, format!("the file has no `{missing}` block"), CUT_OFF));
     };
     let (joints, bases) = (anim.joints.len(), anim.base_frame.len());
     if bases != joints {
@@ -113,7 +114,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         Some((rate, _)) if rate > 0.0 => rate,
         other => {
             let at = other.map_or(0, |(_, at)| at);
-            reader.warn(at, format!("no `frameRate` above 0; {DEFAULT_RATE} frames a second are assumed"), "");
+            reader.warn(at, format!("no `frameRate` above 0; {DEFAULT_RATE} frames per second are assumed"), "");
             DEFAULT_RATE
         }
     };
@@ -134,13 +135,12 @@ fn hierarchy(reader: &mut Reader, anim: &mut Md5Anim, declared: Option<u32>) -> 
         if block_ended(reader, "hierarchy")? {
             break;
         }
-        let result = joint(&mut reader.lexer);
-        let (parent, flags_at, joint) = reader.take(result, || context(anim.joints.len()))?.unwrap_or_default();
+        let (parent, flags_at, joint) = reader.take(joint, || context(anim.joints.len()))?.unwrap_or_default();
         parents.push(parent);
         places.push(flags_at);
         anim.joints.push(joint);
     }
-    if !reader.failed() {
+    if !reader.report.failed() {
         resolve_parents(reader, &parents, |index, parent| anim.joints[index].parent = parent)?;
     }
     Ok(places)
@@ -159,7 +159,7 @@ fn joint(lexer: &mut Lexer) -> Result<(Parent, usize, Md5AnimJoint), Unexpected>
     Ok(((parent_at, parent), flags_at, Md5AnimJoint { name, parent: None, flags, start }))
 }
 
-/// Whether another block opens here although this one was never closed: an error.
+/// Returns `true`, with an error, if another block opens here although this one was never closed.
 fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
     const OPENERS: [&[u8]; 4] = [b"hierarchy", b"bounds", b"baseframe", b"frame"];
     let token = reader.lexer.peek();
@@ -171,13 +171,13 @@ fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
     Ok(ended)
 }
 
-fn bounds<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim) -> Result<(), Stop> {
+fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     anim.bounds.clear();
     if !reader.open("bounds")? {
         return Ok(());
     }
     while !reader.close("bounds")? {
-        match vectors(&mut reader.lexer, words) {
+        match vectors(&mut reader.lexer) {
             Ok(pair) => anim.bounds.push(pair),
             Err(unexpected) => {
                 // Nothing needs them, and some exporters write infinities.
@@ -191,7 +191,7 @@ fn bounds<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim
     Ok(())
 }
 
-/// Goes behind the next closing brace, unless another block opens before it.
+/// Skips to behind the next closing brace, unless another block opens before it.
 fn skip_block(reader: &mut Reader, block: &str) -> Result<(), Stop> {
     while !reader.close(block)? {
         if block_ended(reader, block)? {
@@ -202,7 +202,7 @@ fn skip_block(reader: &mut Reader, block: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-fn base_frame<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5Anim) -> Result<(), Stop> {
+fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     anim.base_frame.clear();
     if !reader.open("baseframe")? {
         return Ok(());
@@ -211,53 +211,33 @@ fn base_frame<'a>(reader: &mut Reader<'a>, words: &mut Words<'a>, anim: &mut Md5
         if block_ended(reader, "baseframe")? {
             break;
         }
-        let pair = vectors(&mut reader.lexer, words);
         let context = || format!("joint {} of {} in baseframe", anim.base_frame.len(), anim.joints.len());
-        let pair = reader.take(pair, context)?.unwrap_or_default();
+        let pair = reader.take(vectors, context)?.unwrap_or_default();
         anim.base_frame.push(pair);
     }
     Ok(())
 }
 
-fn frame<'a>(
-    reader: &mut Reader<'a>,
-    words: &mut Words<'a>,
-    numbers: &mut Vec<f32>,
-    header: &Header,
-) -> Result<Frame, Stop> {
+fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
     let start = numbers.len();
-    if let (0, Some((frames, _)), Some((components, _))) = (start, header.frames, header.components) {
-        // A number takes two bytes at least, whatever the header claims.
-        numbers.reserve_exact((frames as usize).saturating_mul(components as usize).min(reader.lexer.remaining() / 2));
-    }
-    reader.lexer.skip_space();
-    let at = reader.lexer.offset();
-    let opening = reader.lexer.u32().and_then(|number| reader.lexer.expect(b'{').map(|()| number));
-    let context = |number: u32| match header.frames {
-        Some((count, _)) => format!("frame {number} of {count}"),
-        None => format!("frame {number}"),
-    };
+    let at = reader.lexer.peek().offset;
+    let opening = |lexer: &mut Lexer| lexer.u32().and_then(|number| lexer.expect(b'{').map(|()| number));
     let Some(number) = reader.take(opening, || "frame".into())? else {
         return Ok(Frame { number: 0, at, start, end: start });
     };
-    // Only where the header lets expect it is the brace looked for before a number.
-    let expected = start.saturating_add(header.components.map_or(0, |(count, _)| count as usize));
-    loop {
-        while words.go_to(&reader.lexer) && words.take_f32s(expected - numbers.len().min(expected), numbers) > 0 {
-            reader.lexer.seek(words.offset());
-        }
-        reader.lexer.plain_f32s(expected - numbers.len().min(expected), numbers);
-        if numbers.len() >= expected && reader.lexer.eat(b'}') {
-            break;
-        }
+    let context = || match header.frames {
+        Some((count, _)) => format!("frame {number} of {count}"),
+        None => format!("frame {number}"),
+    };
+    while !reader.lexer.eat(b'}') {
         match reader.lexer.f32() {
             Ok(value) => numbers.push(value),
-            Err(_) if reader.lexer.eat(b'}') => break,
-            Err(mut unexpected) => {
-                unexpected.expected = "a number or `}`".into();
-                let item = format!("number {} of {}", numbers.len() - start, context(number));
-                reader.recover(&unexpected, item)?;
-                if reader.lexer.remaining() == 0 || block_ended(reader, &context(number))? {
+            Err(_) if block_ended(reader, &context())? => break,
+            Err(_) => {
+                let item = format!("number {} of {}", numbers.len() - start, context());
+                reader.unexpected_here("a number or `}`", item);
+                reader.stop_if_full()?;
+                if reader.lexer.at_end() {
                     break;
                 }
             }
@@ -266,7 +246,7 @@ fn frame<'a>(
     Ok(Frame { number, at, start, end: numbers.len() })
 }
 
-/// Puts the frames in order and settles how many numbers each has.
+/// Sorts the frames and decides how many numbers each has.
 fn arrange_frames(
     reader: &mut Reader,
     anim: &mut Md5Anim,
@@ -309,14 +289,14 @@ fn arrange_frames(
     };
     if frames.is_empty() && components > 0 {
         let end = reader.lexer.source().len();
-        return Err(reader.fatal(end, "the file has no frame", "the file seems to be cut short"));
+        return Err(reader.fatal(end, "the file has no frame", CUT_OFF));
     }
     for frame in frames.iter().filter(|f| length(f) != components) {
         let message = format!("the frame has {} numbers; each should have {components}", length(frame));
         reader.error(frame.at, message, format!("frame {} of {}", frame.number, frames.len()), "")?;
     }
     anim.components = components as u32;
-    // Without numbers, the boxes are what counts the frames.
+    // Without numbers, the boxes count the frames.
     if components == 0 && anim.bounds.len().max(1) != frames.len().max(1) {
         anim.bounds.resize(frames.len().max(1), Default::default());
     } else if !anim.bounds.is_empty() && anim.bounds.len() != frames.len().max(1) {
@@ -427,7 +407,7 @@ frame 1 {
         assert_eq!(
             warnings(&source),
             [
-                "5: no `frameRate` above 0; 24 frames a second are assumed",
+                "5: no `frameRate` above 0; 24 frames per second are assumed",
                 "13: expected a number, found `inf`; the bounds are ignored"
             ]
         );

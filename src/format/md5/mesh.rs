@@ -1,33 +1,33 @@
 //! Reading `.md5mesh`.
 
 use super::{
-    Md5Joint, Md5Mesh, Md5Submesh,
+    Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight,
     check::Fault,
-    items::items,
-    reader::{Kind, Reader, Run, Stop},
+    reader::{Kind, Reader, Stop, vector},
+    run::Run,
 };
 use crate::format::{
     Checked, FormatError, Lexer, Parsed, TokenKind, Unexpected,
     checked::cycles,
-    lexer::{Word, Words},
+    reader::CUT_OFF,
+    sniff::{TextKind, refuse_foreign},
 };
 
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
-/// The result keeps what the structs' documentation promises: every index is in range, every number
-/// finite, and the joints' parents form no ring. Counts in headers are only compared with what
-/// follows; where a file holds two whole documents the first is read. Each oddity that was set right
-/// is a warning.
+/// Counts in headers are only compared with what follows. Of two documents in one file the first is read.
+/// Whatever was repaired is a warning.
 ///
 /// # Errors
-/// Up to twenty, each with its place: what is no MD5 mesh of version 10, a line that does not read,
-/// an index out of range, a file cut short.
+/// If the file is not an MD5 mesh of version 10, is cut off, or has lines that do not parse or indices out of
+/// range. Up to [`FormatError::MAX_ERRORS`] are listed, each with its place.
 pub fn parse_mesh(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Mesh>>, FormatError> {
-    let mut reader = Reader::new(file, source, Kind::Mesh);
+    refuse_foreign(file, source, TextKind::Md5)?;
+    let mut reader = Reader::of(file, source, Kind::Mesh);
     let mut mesh = Md5Mesh::default();
-    // `Stop` means that the reader holds the reason already.
+    // `Stop` means that the reason is already reported.
     let _: Result<(), Stop> = read(&mut reader, &mut mesh);
-    reader.finish(mesh).map(Parsed::checked)
+    reader.report.finish(mesh).map(Parsed::checked)
 }
 
 fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
@@ -67,13 +67,12 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
-    if reader.failed() {
+    if reader.report.failed() {
         return Err(Stop);
     }
     let end = reader.lexer.source().len();
-    let cut = "the file seems to be cut short";
     if joints_at.is_none() {
-        return Err(reader.fatal(end, "the file has no `joints` block", cut));
+        return Err(reader.fatal(end, "the file has no `joints` block", CUT_OFF));
     }
     if let Some((count, at)) = joint_count.filter(|&(n, _)| n as usize != mesh.joints.len()) {
         reader.warn(at, format!("`numJoints` is {count}, but {} follow", mesh.joints.len()), "");
@@ -81,7 +80,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
     if let Some((count, at)) = mesh_count.filter(|&(n, _)| n as usize != mesh.meshes.len()) {
         let message = format!("`numMeshes` is {count}, but {} follow", mesh.meshes.len());
         if mesh.meshes.is_empty() {
-            return Err(reader.fatal(at, message, cut));
+            return Err(reader.fatal(at, message, CUT_OFF));
         }
         reader.warn(at, message, "");
     }
@@ -143,12 +142,11 @@ fn joints(reader: &mut Reader, declared: Option<u32>) -> Result<Vec<Md5Joint>, S
             reader.error(unexpected.offset, unexpected.to_string(), "joints", "")?;
             break;
         }
-        let result = joint(&mut reader.lexer);
-        let (at, parent, joint) = reader.take(result, || context(joints.len()))?.unwrap_or_default();
+        let (at, parent, joint) = reader.take(joint, || context(joints.len()))?.unwrap_or_default();
         parents.push((at, parent));
         joints.push(joint);
     }
-    if !reader.failed() {
+    if !reader.report.failed() {
         resolve_parents(reader, &parents, |index, parent| joints[index].parent = parent)?;
     }
     Ok(joints)
@@ -164,7 +162,7 @@ fn joint(lexer: &mut Lexer) -> Result<(usize, i32, Md5Joint), Unexpected> {
     Ok((at, parent, Md5Joint { name, parent: None, position, orientation }))
 }
 
-/// Checks parents (offset in the file, index or −1) for range and rings, and hands them out.
+/// Checks parents (offset in the file, index or −1) for range and cycles, and passes them on to `set`.
 pub(super) fn resolve_parents(
     reader: &mut Reader,
     parents: &[(usize, i32)],
@@ -214,10 +212,9 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
             b"numverts" => vertices.declared = reader.count(&here("numverts"))?,
             b"numtris" => triangles.declared = reader.count(&here("numtris"))?,
             b"numweights" => weights.declared = reader.count(&here("numweights"))?,
-            // The first word of a run is read again by its loop.
-            b"vert" => items(reader, token.offset, &mut vertices, here)?,
-            b"tri" => items(reader, token.offset, &mut triangles, here)?,
-            b"weight" => items(reader, token.offset, &mut weights, here)?,
+            b"vert" => vertices.read(reader, "vert", vertex, here)?,
+            b"tri" => triangles.read(reader, "tri", triangle, here)?,
+            b"weight" => weights.read(reader, "weight", weight, here)?,
             b"mesh" | b"joints" | b"md5version" => {
                 reader.lexer.seek(token.offset);
                 let unexpected = reader.lexer.unexpected("`}`");
@@ -231,7 +228,7 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
         }
     }
     let starts = [vertices.start, triangles.start, weights.start];
-    if !reader.failed() {
+    if !reader.report.failed() {
         let context = format!("mesh {}", submesh.label(index));
         submesh.vertices = vertices.finish(reader, "vert", "numverts", &context)?.unwrap_or_default();
         submesh.triangles = triangles.finish(reader, "tri", "numtris", &context)?.unwrap_or_default();
@@ -240,43 +237,27 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
     Ok((submesh, starts))
 }
 
-/// Three numbers in parentheses.
-#[inline(always)]
-pub(super) fn vector(lexer: &mut Lexer) -> Result<[f32; 3], Unexpected> {
+/// `( s t ) first count`
+fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
     lexer.expect(b'(')?;
-    let vector = lexer.f32s()?;
+    let tex_coord = lexer.f32s()?;
     lexer.expect(b')')?;
-    Ok(vector)
+    Ok(Md5Vertex { tex_coord, first_weight: lexer.u32()?, weight_count: lexer.u32()? })
 }
 
-/// Takes two vectors in parentheses: a box, or a joint's place and turn.
-pub(super) fn vectors<'a>(lexer: &mut Lexer<'a>, words: &mut Words<'a>) -> Result<[[f32; 3]; 2], Unexpected> {
-    if words.go_to(lexer)
-        && let Some(vectors) = usual_vectors(words)
-    {
-        lexer.seek(words.offset());
-        return Ok(vectors);
-    }
-    Ok([vector(lexer)?, vector(lexer)?])
+/// `a b c`
+fn triangle(lexer: &mut Lexer) -> Result<[u32; 3], Unexpected> {
+    Ok([lexer.u32()?, lexer.u32()?, lexer.u32()?])
 }
 
-/// [`vectors`] where all words are apart.
-fn usual_vectors(words: &mut Words) -> Option<[[f32; 3]; 2]> {
-    let [open, x, y, z, close, open_again, u, v, w, close_again] = words.peek()?;
-    let are = |all: [Word; 2], text: &[u8]| all.iter().all(|word| words.is(*word, text));
-    let fits = are([open, open_again], b"(") && are([close, close_again], b")");
-    let read = |all: [Word; 3]| Some([words.f32(all[0])?, words.f32(all[1])?, words.f32(all[2])?]);
-    let vectors = [read([x, y, z])?, read([u, v, w])?];
-    fits.then(|| words.skip(10))?;
-    Some(vectors)
+/// `joint bias ( x y z )`
+fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
+    Ok(Md5Weight { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{Md5Vertex, Md5Weight, reports},
-        *,
-    };
+    use super::{super::reports, *};
 
     const TRIANGLE: &str = r#"MD5Version 10
 commandline "make \"it" // quotes in quotes

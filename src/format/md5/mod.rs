@@ -2,9 +2,9 @@
 
 mod anim;
 mod check;
-mod items;
 mod mesh;
 mod reader;
+mod run;
 mod write;
 
 pub use anim::parse_anim;
@@ -13,12 +13,12 @@ pub use write::{write_anim, write_mesh};
 
 use serde::{Deserialize, Serialize};
 
-/// What an `.md5mesh` says: Z up, forward +X, right-handed.
+/// The contents of an `.md5mesh`: Z up, forward +X, right-handed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Md5Mesh {
     /// The exporter's command line, as written.
     pub command_line: String,
-    /// Joints in file order; a parent may come after its child.
+    /// Joints in file order, at least one; a parent may come after its child.
     pub joints: Vec<Md5Joint>,
     /// Submeshes in file order; some are empty.
     pub meshes: Vec<Md5Submesh>,
@@ -29,7 +29,7 @@ pub struct Md5Mesh {
 pub struct Md5Joint {
     /// Name; may hold spaces.
     pub name: String,
-    /// Parent, in range and never the joint itself; `None` for a root.
+    /// Parent, in range; parents form no cycle. `None` for a root.
     pub parent: Option<u32>,
     /// Position in model space.
     pub position: [f32; 3],
@@ -52,7 +52,7 @@ pub struct Md5Submesh {
     pub weights: Vec<Md5Weight>,
 }
 
-/// A vertex: where its weights stand.
+/// A vertex: a range of its mesh's weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Md5Vertex {
     /// Texture coordinates, V down.
@@ -74,32 +74,32 @@ pub struct Md5Weight {
     pub position: [f32; 3],
 }
 
-/// What an `.md5anim` says.
+/// The contents of an `.md5anim`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Md5Anim {
     /// The exporter's command line, as written.
     pub command_line: String,
-    /// Frames a second, more than 0.
+    /// Frames per second, more than 0.
     pub frame_rate: f32,
     /// Numbers per frame.
     pub components: u32,
     /// Joints in file order.
     pub joints: Vec<Md5AnimJoint>,
-    /// Per frame, the box around the mesh as written: minimum, maximum. Often wrong; may be empty.
+    /// The box around the mesh in each frame, as written: minimum, maximum. Often wrong; may be empty.
     pub bounds: Vec<[[f32; 3]; 2]>,
-    /// Per joint, position and x, y, z of the rotation where a frame says nothing.
+    /// Position and x, y, z of the rotation of each joint, for what the frames do not contain.
     pub base_frame: Vec<[[f32; 3]; 2]>,
     /// The frames' numbers, `components` for each frame, one frame after the other.
     pub frames: Vec<f32>,
 }
 
 impl Md5Anim {
-    /// Number of frames, at least one in a parsed file.
+    /// Returns the number of frames: at least one in a checked document.
     pub fn frame_count(&self) -> usize {
         if self.components == 0 { self.bounds.len().max(1) } else { self.frames.len() / self.components as usize }
     }
 
-    /// Position and x, y, z of the rotation of a joint, relative to its parent, at a frame.
+    /// Returns the position and x, y, z of the rotation of a joint at a frame, relative to its parent.
     ///
     /// # Panics
     /// If `joint` or `frame` is out of range.
@@ -123,7 +123,7 @@ impl Md5Anim {
 pub struct Md5AnimJoint {
     /// Name; may hold spaces and, in some files, occur twice.
     pub name: String,
-    /// Parent, in range and never the joint itself; `None` for a root.
+    /// Parent, in range; parents form no cycle. `None` for a root.
     pub parent: Option<u32>,
     /// Bits 0 to 5: Tx Ty Tz Qx Qy Qz come from the frame's numbers.
     pub flags: u32,
@@ -131,14 +131,14 @@ pub struct Md5AnimJoint {
     pub start: u32,
 }
 
-/// What the parsers' tests compare.
+/// Reports in short, for tests.
 #[cfg(test)]
 mod reports {
     use crate::format::{FormatError, Parsed};
 
     /// `line:column: message (context)` of each error.
     pub(super) fn errors<T: std::fmt::Debug>(result: Result<Parsed<T>, FormatError>) -> Vec<String> {
-        let error = result.expect_err("a faulty file");
+        let error = result.expect_err("a file with errors");
         error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
     }
 

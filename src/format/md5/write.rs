@@ -3,10 +3,10 @@
 use super::{Md5Anim, Md5Mesh};
 use std::fmt::{self, Display, Write};
 
-/// The mesh as text; [`parse_mesh`](super::parse_mesh) reads it back as it was.
+/// Returns the mesh as text that [`parse_mesh`](super::parse_mesh) reads back unchanged.
 ///
-/// MD5 strings have no escapes: a double quote inside one is written as an apostrophe, a line end as
-/// a blank. A number that is not finite, which no parsed file holds, is written as 0.
+/// MD5 strings have no escapes: a double quote inside one is written as an apostrophe, a line end as a space. A
+/// number that is not finite is written as 0; a checked mesh has none.
 pub fn write_mesh(mesh: &Md5Mesh) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -14,9 +14,9 @@ pub fn write_mesh(mesh: &Md5Mesh) -> String {
     out
 }
 
-/// The animation as text; [`parse_anim`](super::parse_anim) reads it back as it was.
+/// Returns the animation as text that [`parse_anim`](super::parse_anim) reads back unchanged.
 ///
-/// Strings and numbers as in [`write_mesh`].
+/// Strings and numbers are written as in [`write_mesh`].
 pub fn write_anim(anim: &Md5Anim) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.

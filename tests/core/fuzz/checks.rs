@@ -7,7 +7,7 @@
 use super::choices::Choices;
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
-    format::{Diagnostic, FormatError, Reporter, Severity, m3d, md5},
+    format::{Diagnostic, FormatError, Severity, m3d, md5},
     import::{
         ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
     },
@@ -128,14 +128,14 @@ pub fn character(choices: &[u8]) {
 
 fn is_sound_error(error: &FormatError, source: &[u8]) {
     let errors = error.errors().count();
-    assert!((1..=Reporter::MAX_ERRORS).contains(&errors), "{errors} errors");
+    assert!((1..=FormatError::MAX_ERRORS).contains(&errors), "{errors} errors");
     are_sound_reports(&error.diagnostics, source);
 }
 
 /// Every place lies in the file, and the text is fit to be printed.
 fn are_sound_reports(diagnostics: &[Diagnostic], source: &[u8]) {
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
-    assert!(diagnostics.len() - errors <= Reporter::MAX_WARNINGS);
+    assert!(diagnostics.len() - errors <= FormatError::MAX_WARNINGS);
     let lines = 1 + source.iter().filter(|&&b| b == b'\n').count();
     for diagnostic in diagnostics {
         assert!(!diagnostic.message.is_empty() && !diagnostic.file.is_empty());

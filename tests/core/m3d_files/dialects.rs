@@ -133,5 +133,5 @@ fn a_model_without_triangles_section_is_a_triangle_list() {
     assert_eq!(m.triangles, [[0, 1, 2], [3, 4, 5]]);
     assert_eq!((m.subsets[1].face_start, m.subsets[1].face_count), (1, 1));
     assert_eq!(warnings.len(), 1, "{warnings:#?}");
-    assert!(warnings[0].contains("every three vertices were taken for a triangle"), "{warnings:#?}");
+    assert!(warnings[0].contains("every three vertices are a triangle"), "{warnings:#?}");
 }

@@ -96,7 +96,7 @@ fn files_of_other_kinds_are_named() {
     assert!(refused("3dmodel 1.0\nhi\n").to_string().contains("this is a text Model 3D file (magic `3dmodel `)"));
     assert!(refused("MD5Version 10\n").to_string().contains("this is an MD5 file"));
     assert!(refused(b"glTF\x02\0\0\0").to_string().contains("this is a binary glTF file"));
-    assert!(refused(b"\x89PNG\r\n\x1a\n").to_string().contains("this is a PNG picture"));
+    assert!(refused(b"\x89PNG\r\n\x1a\n").to_string().contains("this is a PNG image"));
     assert_eq!(
         refused("# a list\nv 1 2 3\n").to_string(),
         "sample.m3d:1:1: error: expected a section line such as `***m3d-File-Header***`, found `#`\n\

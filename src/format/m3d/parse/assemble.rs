@@ -1,22 +1,23 @@
-//! From what was read to a model that keeps its promises: every index in range, every range inside
-//! the data. What can be mended is mended here, with a warning.
+//! From what was read to a model whose indices and ranges are valid. What can be repaired is repaired here, with
+//! a warning.
 
 use super::{
-    Raw, clip,
-    header::{self, Counted},
+    Raw, clip, header,
     notes::Cause,
     reader::{Reader, item},
     skeleton,
+    state::Counted,
     subset::RawSubset,
     triangle::{self, RawTriangles},
     vertex,
 };
 use crate::format::{
-    Reporter,
+    FormatError,
     m3d::{M3d, M3dSubset, M3dVertex},
+    reader::CUT_OFF,
 };
 
-/// The model. Meaningless if an error was noted.
+/// Returns the model. Meaningless if an error was reported.
 pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     imply_triangles(reader, &mut raw);
     check_triangles(reader, &raw);
@@ -34,7 +35,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
         subsets_of_triangles(&mut raw.triangles)
     } else if raw.subsets.is_empty() && !raw.triangles.indices.is_empty() {
         let start = raw.triangles.start;
-        reader.report.warning(start, "there is no subset table; all triangles were taken for one subset");
+        reader.report.warning(start, "there is no subset table; all triangles are one subset");
         vec![M3dSubset {
             vertex_count: raw.vertices.len() as u32,
             face_count: raw.triangles.indices.len() as u32,
@@ -52,7 +53,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
         Counted::Subsets => subsets.len(),
     });
     M3d {
-        dialect: reader.signs.dialect(),
+        dialect: reader.state.signs.dialect(),
         materials: raw.materials,
         subsets,
         vertices: raw.vertices,
@@ -62,8 +63,8 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     }
 }
 
-/// Makes triangles for a file that has no section of them and promises none: its vertices are a
-/// triangle list. Other files without vertices or triangles are cut off.
+/// Makes triangles for a file that neither has nor declares any: its vertices are a triangle list. Other files
+/// without vertices or triangles are cut off.
 fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
     let end = reader.lexer.source().len();
     if raw.vertices.is_empty() && raw.offsets.is_empty() {
@@ -71,14 +72,14 @@ fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
             None => "expected a Vertices section, found the end of the file",
             Some(_) => "the Vertices section is empty",
         };
-        reader.report.error(end, message).hint = "the file may be cut off".into();
+        reader.report.error(end, message).hint = CUT_OFF.into();
     } else if raw.triangles_found || raw.vertices.is_empty() {
         if raw.triangles_found && raw.triangles.indices.is_empty() && !raw.vertices.is_empty() {
-            reader.report.warning(raw.triangles.start, "there are no triangles; nothing will be seen");
+            reader.report.warning(raw.triangles.start, "there are no triangles; nothing will be drawn");
         }
-    } else if reader.header.count(Counted::Triangles).is_none() && raw.vertices.len().is_multiple_of(3) {
+    } else if reader.state.header.count(Counted::Triangles).is_none() && raw.vertices.len().is_multiple_of(3) {
         let start = raw.vertices_start.unwrap_or(0);
-        let message = "there is no Triangles section; every three vertices were taken for a triangle";
+        let message = "there is no Triangles section; every three vertices are a triangle";
         reader.report.warning(start, message);
         raw.triangles.indices = (0..raw.vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
         for subset in &mut raw.subsets {
@@ -87,32 +88,32 @@ fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
         }
     } else {
         let error = reader.report.error(end, "expected a Triangles section, found the end of the file");
-        error.hint = "the file may be cut off".into();
+        error.hint = CUT_OFF.into();
     }
 }
 
-/// Notes an error for every index beyond the vertices.
+/// Reports every index beyond the vertices.
 fn check_triangles(reader: &mut Reader<'_>, raw: &Raw) {
     let (indices, vertices) = (raw.triangles.indices.as_flattened(), raw.vertices.len());
     let wrong = (0..indices.len()).filter(|&at| indices[at] as usize >= vertices);
-    for at in wrong.take(Reporter::MAX_ERRORS.saturating_sub(reader.report.errors())) {
+    for at in wrong.take(FormatError::MAX_ERRORS.saturating_sub(reader.report.errors())) {
         let place = triangle::locate(reader, &raw.triangles, at);
         let message = format!("index {} is out of range: there are {vertices} vertices", indices[at]);
-        let context = item("triangle", at / 3, reader.header.count(Counted::Triangles), "Triangles");
+        let context = item("triangle", at / 3, reader.state.header.count(Counted::Triangles), "Triangles");
         reader.report.error(place, message).context = context;
     }
 }
 
-/// Takes weights away from bones that do not exist.
+/// Removes weights of bones that do not exist.
 fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usize, bones: usize) {
     let is_weighted = |v: &M3dVertex| v.weights != [0.0; 4] || v.bones != [0; 4];
     if bones == 0 {
-        let promised = reader.header.count(Counted::Bones).unwrap_or(0);
+        let promised = reader.state.header.count(Counted::Bones).unwrap_or(0);
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message =
                 format!("the header says Bones {promised} and there are none; this is read as a static model");
-            reader.report.warning(reader.header.offset(Counted::Bones), message);
+            reader.report.warning(reader.state.header.offset(Counted::Bones), message);
         } else if let Some(first) = first {
             let place = vertex::locate(reader, start, first);
             reader.report.warning(place, "there are blend weights but no bones; this is read as a static model");
@@ -129,11 +130,11 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
             }
             // An unused slot may say anything.
             if *weight != 0.0 {
-                let first = !reader.notes.met(Cause::Weight);
+                let first = !reader.state.notes.met(Cause::Weight);
                 let place = if first { vertex::locate(reader, start, index) } else { 0 };
-                reader.notes.add(Cause::Weight, place, || {
+                reader.state.notes.add(Cause::Weight, place, || {
                     let bone = if *bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
-                    format!("a vertex has weight {weight} for bone {bone} of {bones}; it was taken away")
+                    format!("a vertex has weight {weight} for bone {bone} of {bones}; it is removed")
                 });
             }
             (*bone, *weight) = (0, 0.0);
@@ -141,8 +142,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
     }
 }
 
-/// The subsets that a fourth number with each triangle makes (DX10). Triangles are brought together
-/// by subset, otherwise they keep their order.
+/// Returns the subsets that the fourth numbers of triangles make (DX10). Triangles are sorted by subset.
 fn subsets_of_triangles(triangles: &mut RawTriangles) -> Vec<M3dSubset> {
     if !triangles.subsets.is_sorted() {
         let mut order: Vec<usize> = (0..triangles.indices.len()).collect();
@@ -166,7 +166,7 @@ fn subsets_of_triangles(triangles: &mut RawTriangles) -> Vec<M3dSubset> {
     runs.collect()
 }
 
-/// The subsets as the table has them, ranges cut to the data.
+/// Returns the subsets of the table, their ranges cut to the data.
 fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     let triangles = raw.triangles.indices.len() as u32;
     let vertices = raw.vertices.len() as u32;
@@ -178,26 +178,26 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     let subsets = rows.into_iter().zip(&raw.subsets).enumerate().map(|(index, (faces, row))| {
         let id = row.id.unwrap_or(index as u32);
         if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
-            reader.notes.add(Cause::SubsetId, row.offset, || {
+            reader.state.notes.add(Cause::SubsetId, row.offset, || {
                 format!("SubsetID {id} is none of the {} materials", raw.materials.len())
             });
         }
         let (face_start, face_count) = clamp(faces, triangles);
         if (face_start, face_count) != faces {
-            reader.notes.add(Cause::FaceRange, row.offset, || {
-                format!("subset {index} reaches to triangle {} of {triangles}; it was cut short", end(faces))
+            reader.state.notes.add(Cause::FaceRange, row.offset, || {
+                format!("subset {index} reaches to triangle {} of {triangles}; it is cut short", end(faces))
             });
         }
         let written = (row.vertex_start.unwrap_or(0), row.vertex_count.unwrap_or(0));
         let (vertex_start, vertex_count) = clamp(written, vertices);
         if (vertex_start, vertex_count) != written {
-            reader.notes.add(Cause::VertexRange, row.offset, || {
-                format!("subset {index} reaches to vertex {} of {vertices}; it was cut short", end(written))
+            reader.state.notes.add(Cause::VertexRange, row.offset, || {
+                format!("subset {index} reaches to vertex {} of {vertices}; it is cut short", end(written))
             });
         }
         let mut subset = M3dSubset { id, vertex_start, vertex_count, face_start, face_count };
         if vertex_count == 0 && face_count > 0 {
-            reader.notes.add(Cause::NoVertexCount, row.offset, || {
+            reader.state.notes.add(Cause::NoVertexCount, row.offset, || {
                 format!("subset {index} has no vertices; its triangles tell which")
             });
             let faces = face_start as usize..(face_start + face_count) as usize;
@@ -208,8 +208,7 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     subsets.collect()
 }
 
-/// Notes an error if the rows name the same triangles over and over: what draws a model would need
-/// far more room for it than its file does.
+/// Reports rows that name the same triangles over and over: the model would need far more memory than its file.
 fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, place: usize) {
     const MANY: u64 = 1_000_000;
     const TIMES: u64 = 16;
@@ -220,7 +219,7 @@ fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, p
     }
 }
 
-/// Start and count of each row's triangles, not yet known to be in range.
+/// Returns start and count of each row's triangles, not yet known to be in range.
 fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> Vec<(u32, u32)> {
     let mut next = 0u32;
     let mut ranges = Vec::with_capacity(rows.len());
@@ -231,11 +230,11 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
         next = start.saturating_add(count);
         ranges.push((start, count));
     }
-    // One exporter counts indices where triangles are meant.
+    // One exporter counts indices in place of triangles.
     let sum: u64 = ranges.iter().map(|&(_, count)| u64::from(count)).sum();
     let too_far = ranges.iter().any(|&range| end(range) > u64::from(triangles));
     if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
-        let message = format!("FaceCount counts {sum} for {triangles} triangles; it was divided by three");
+        let message = format!("FaceCount counts {sum} for {triangles} triangles; it is divided by three");
         reader.report.warning(rows[0].offset, message);
         let mut next = 0u32;
         let starts_too = ranges.iter().all(|&(start, count)| {
@@ -260,7 +259,7 @@ fn end((start, count): (u32, u32)) -> u64 {
     u64::from(start) + u64::from(count)
 }
 
-/// First and number of the vertices that triangles span.
+/// Returns the first and the number of the vertices that triangles span.
 fn vertices_of(triangles: &[[u32; 3]]) -> (u32, u32) {
     let indices = triangles.as_flattened();
     match (indices.iter().min(), indices.iter().max()) {

@@ -24,7 +24,7 @@ pub(super) struct RawTrack {
     /// The number in the label.
     pub(super) bone: Option<u32>,
     pub(super) keys: Vec<M3dKey>,
-    /// The number of keys announced.
+    /// The number of keys that `#Keyframes` declares.
     promised: Option<u32>,
 }
 
@@ -46,9 +46,6 @@ const SCHEMA: Schema = Schema {
     enclosed: true,
 };
 
-/// The shortest text of a key that is worth a reservation.
-const SHORTEST: usize = 40;
-
 const LABELS: [&str; 4] = ["AnimationClip", "Bone0", "#Keyframes", "Time"];
 
 /// Reads the clips.
@@ -63,7 +60,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         }
         if reader.lexer.eat(b'}') {
             if depth == 0 {
-                reader.notes.add(Cause::Brace, offset, || "there is a `}` too many".into());
+                reader.state.notes.add(Cause::Brace, offset, || "there is one `}` too many".into());
             }
             depth = depth.saturating_sub(1);
             continue;
@@ -84,7 +81,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
             }
             Some(tracks) if label::same(label, "Keyframes") => {
                 if let Err(unexpected) = promise(reader, tracks) {
-                    reader.unexpected(offset, unexpected, context(clips));
+                    reader.recover(offset, &unexpected, context(clips));
                 }
                 continue;
             }
@@ -105,7 +102,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
     }
 }
 
-/// The place in the clips, for reports.
+/// Returns the item being read, for reports.
 fn context(clips: &[RawClip]) -> String {
     let Some(clip) = clips.last() else { return "AnimationClips".into() };
     match clip.tracks.last() {
@@ -117,7 +114,7 @@ fn context(clips: &[RawClip]) -> String {
     }
 }
 
-/// The rest of the line, and whether it ends with the clip's brace, which some put there.
+/// Reads the rest of the line, and whether it ends with the clip's brace: some exporters put it there.
 fn clip_name(reader: &mut Reader<'_>) -> (String, bool) {
     let offset = reader.lexer.offset();
     let line = reader.lexer.rest_of_line();
@@ -133,7 +130,6 @@ fn promise(reader: &mut Reader<'_>, tracks: &mut [RawTrack]) -> Result<(), Unexp
     let count = reader.lexer.u32()?;
     if let Some(track) = tracks.last_mut() {
         track.promised = Some(count);
-        track.keys.reserve((count as usize).min(reader.lexer.remaining() / SHORTEST));
     }
     Ok(())
 }
@@ -155,13 +151,14 @@ fn keys<'a>(reader: &mut Reader<'a>, clips: &mut [RawClip], layout: &mut Layout<
         let Some(track) = clips.last_mut().and_then(|clip| clip.tracks.last_mut()) else { return };
         let key = key(&record);
         if record.counts[..4].contains(&0) && reader.report.errors() == errors {
-            reader.notes.add(Cause::KeyParts, offset, || {
-                "a key lacks Time, Pos, Scale or Quat; it has time 0 or leaves the bone as it is there".into()
-            });
+            reader
+                .state
+                .notes
+                .add(Cause::KeyParts, offset, || "a key lacks Time, Pos, Scale or Quat; defaults are used".into());
         }
         if track.keys.last().is_some_and(|last| last.time > key.time) {
-            reader.notes.add(Cause::KeyOrder, offset, || {
-                "a key is earlier than the one before it; the keys were sorted by time".into()
+            reader.state.notes.add(Cause::KeyOrder, offset, || {
+                "a key is earlier than the one before it; the keys are sorted by time".into()
             });
         }
         track.keys.push(key);
@@ -174,16 +171,16 @@ fn key(record: &Record) -> M3dKey {
     M3dKey { time, translation: record.get(1), scale: record.get(4), rotation: record.get(7) }
 }
 
-/// The clips, with a list of keys for each of `bones` bones.
+/// Returns the clips, with a list of keys for each of `bones` bones.
 pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usize) -> Vec<M3dClip> {
     let Some(first) = clips.first() else { return Vec::new() };
     if bones == 0 {
-        let message = format!("the file has no bones; {} animation clips were left out", clips.len());
+        let message = format!("the file has no bones; {} animation clips are left out", clips.len());
         reader.report.warning(first.offset, message);
         return Vec::new();
     }
-    // Every exporter writes every bone into every clip. Where the file is too short for that, lists
-    // for all of them could take far more memory than the file.
+    // Every exporter writes every bone into every clip. Lists for a file too short for that could take far more
+    // memory than the file.
     if clips.len().saturating_mul(bones) > reader.lexer.source().len() {
         let message = format!("{} clips cannot each have keys for {bones} bones in so short a file", clips.len());
         reader.report.error(first.offset, message);
@@ -196,17 +193,18 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
             if track.promised.is_some_and(|promised| promised as usize != track.keys.len()) {
                 let (keys, promised) = (track.keys.len(), track.promised.unwrap_or(0));
                 reader
+                    .state
                     .notes
-                    .add(Cause::KeyCount, track.offset, || format!("a bone promises {promised} keys and has {keys}"));
+                    .add(Cause::KeyCount, track.offset, || format!("a bone declares {promised} keys and has {keys}"));
             }
             match lists.get_mut(bone) {
-                None => reader.notes.add(Cause::Track, track.offset, || {
-                    format!("there are keys for bone {bone} of {bones}; they were left out")
+                None => reader.state.notes.add(Cause::Track, track.offset, || {
+                    format!("there are keys for bone {bone} of {bones}; they are left out")
                 }),
                 Some(list) if list.is_empty() => *list = track.keys,
                 Some(list) => {
-                    reader.notes.add(Cause::TrackAgain, track.offset, || {
-                        "a bone has keys twice in a clip; they were put together".into()
+                    reader.state.notes.add(Cause::TrackAgain, track.offset, || {
+                        "a bone has two lists of keys in a clip; they are joined".into()
                     });
                     list.extend(track.keys);
                 }

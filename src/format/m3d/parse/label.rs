@@ -2,28 +2,28 @@
 
 use crate::spelling;
 
-/// The letters and digits of a label in lower case: `#Tex-Coords:` and `texcoords` are one.
+/// The letters and digits of a label in lower case: `#Tex-Coords:` is `texcoords`.
 fn letters(label: &[u8]) -> impl Iterator<Item = u8> {
     label.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
 }
 
-/// Whether two labels are the same but for case, `#`, `:`, `-`, `_` and the like.
+/// Returns `true` if two labels have the same letters and digits, ignoring case.
 pub(super) fn same(label: &[u8], name: &str) -> bool {
     letters(label).eq(letters(name.as_bytes()))
 }
 
-/// What `label` stands for in a table of names.
+/// Returns what `label` stands for in a table of names.
 pub(super) fn find<T: Copy>(table: &[(&'static str, T)], label: &[u8]) -> Option<T> {
     table.iter().find(|(name, _)| same(label, name)).map(|&(_, value)| value)
 }
 
-/// What follows `prefix` in `label`, case aside: `<7>:` of `BoneOffset<7>:`.
+/// Returns what follows `prefix` in `label`, ignoring case: `<7>:` of `BoneOffset<7>:`.
 pub(super) fn after<'a>(label: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
     let (start, rest) = label.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix.as_bytes()).then_some(rest)
 }
 
-/// The number in what follows a prefix: 7 for `<7>:`. `None` where a name stands.
+/// Returns the number in what follows a prefix: 7 for `<7>:`. `None` for a name.
 pub(super) fn index(rest: &[u8]) -> Option<u32> {
     let digits = rest.trim_ascii().strip_suffix(b":").unwrap_or(rest);
     let digits = digits.strip_prefix(b"<").and_then(|d| d.strip_suffix(b">")).unwrap_or(digits);

@@ -1,9 +1,9 @@
-//! Materials: a label and a value to a line; in DX10 files bare texture names.
+//! Materials: a label and a value per line; in DX10 files bare texture names.
 
 use super::{
-    header::Counted,
     label,
     reader::{Reader, item},
+    state::Counted,
 };
 use crate::format::{Unexpected, m3d::M3dMaterial};
 
@@ -24,7 +24,7 @@ enum Key {
     SpecularMap,
 }
 
-/// The books' labels first, then those of others.
+/// The books' labels first, then those of other exporters.
 const LABELS: &[(&str, Key)] = &[
     ("Name", Key::Name),
     ("Diffuse", Key::Diffuse),
@@ -57,7 +57,7 @@ struct Open {
 }
 
 impl Open {
-    /// Notes that the material has `key`; false if it had it before.
+    /// Records that the material has `key`. Returns `false` if it had it before.
     fn add(&mut self, key: Key) -> bool {
         let bit = 1 << key as u16;
         let new = self.keys & bit == 0;
@@ -70,7 +70,7 @@ impl Open {
     }
 }
 
-/// Reads labelled materials. A material ends where a label comes again.
+/// Reads labeled materials. A material ends where a label comes again.
 pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
     let (mut open, mut too_many) = (Open::default(), false);
     while !reader.at_section_end() {
@@ -95,17 +95,17 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
                 materials.push(full);
             } else if !too_many {
                 too_many = true;
-                reader.report.warning(offset, format!("more than {MOST} materials; the rest is left out"));
+                reader.report.warning(offset, format!("more than {MOST} materials; the rest are left out"));
             }
         }
         match key {
-            Key::Fresnel0 | Key::Roughness | Key::Name => reader.signs.dx12 = true,
-            Key::Ambient | Key::Specular | Key::SpecularPower => reader.signs.dx11 = true,
+            Key::Fresnel0 | Key::Roughness | Key::Name => reader.state.signs.dx12 = true,
+            Key::Ambient | Key::Specular | Key::SpecularPower => reader.state.signs.dx11 = true,
             _ => {}
         }
         if let Err(unexpected) = value(reader, key, &mut open.material) {
             let context = context(reader, materials);
-            reader.unexpected(offset, unexpected, context);
+            reader.recover(offset, &unexpected, context);
         }
     }
     if !open.is_empty() && materials.len() < MOST {
@@ -113,14 +113,14 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
     }
 }
 
-/// Most materials that are kept: a material takes forty times the memory of its shortest label, and no
-/// model draws with so many.
+/// Most materials that are kept: a material takes forty times the memory of its shortest label, and no model
+/// needs so many.
 const MOST: usize = 1 << 12;
 
 /// Reads a DX10 `Subsets` section: diffuse, specular and normal map on a bare line each, then
 /// `Reflectivity 0 0 0`.
 pub(super) fn read_bare(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
-    reader.signs.bare_textures = true;
+    reader.state.signs.bare_textures = true;
     let mut open = Open::default();
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
@@ -129,7 +129,7 @@ pub(super) fn read_bare(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial
             open.add(key);
             if let Err(unexpected) = value(reader, key, &mut open.material) {
                 let context = context(reader, materials);
-                reader.unexpected(offset, unexpected, context);
+                reader.recover(offset, &unexpected, context);
             }
             continue;
         }
@@ -152,7 +152,7 @@ pub(super) fn read_bare(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial
 }
 
 fn context(reader: &Reader<'_>, materials: &[M3dMaterial]) -> String {
-    item("material", materials.len(), reader.header.count(Counted::Materials), "Materials")
+    item("material", materials.len(), reader.state.header.count(Counted::Materials), "Materials")
 }
 
 fn value(reader: &mut Reader<'_>, key: Key, material: &mut M3dMaterial) -> Result<(), Unexpected> {
@@ -162,11 +162,11 @@ fn value(reader: &mut Reader<'_>, key: Key, material: &mut M3dMaterial) -> Resul
         Key::DiffuseMap => material.diffuse_map = text(reader),
         Key::NormalMap => material.normal_map = text(reader),
         Key::SpecularMap => material.specular_map = text(reader),
-        Key::Diffuse => material.diffuse = colour(reader)?,
-        Key::Fresnel0 => material.fresnel0 = Some(colour(reader)?),
-        Key::Specular => material.specular = Some(colour(reader)?),
-        Key::Ambient => material.ambient = Some(colour(reader)?),
-        Key::Reflectivity => material.reflectivity = Some(colour(reader)?),
+        Key::Diffuse => material.diffuse = color(reader)?,
+        Key::Fresnel0 => material.fresnel0 = Some(color(reader)?),
+        Key::Specular => material.specular = Some(color(reader)?),
+        Key::Ambient => material.ambient = Some(color(reader)?),
+        Key::Reflectivity => material.reflectivity = Some(color(reader)?),
         Key::Roughness => material.roughness = Some(reader.numbers::<1>(1)?.0[0]),
         Key::SpecularPower => material.specular_power = Some(reader.numbers::<1>(1)?.0[0]),
         Key::AlphaClip => {
@@ -183,12 +183,12 @@ fn value(reader: &mut Reader<'_>, key: Key, material: &mut M3dMaterial) -> Resul
 }
 
 /// Three numbers; a fourth, alpha, is not used.
-fn colour(reader: &mut Reader<'_>) -> Result<[f32; 3], Unexpected> {
+fn color(reader: &mut Reader<'_>) -> Result<[f32; 3], Unexpected> {
     let ([r, g, b, _], _) = reader.numbers::<4>(3)?;
     Ok([r, g, b])
 }
 
-/// The rest of the line; `None` for nothing and for the ways exporters write nothing.
+/// Returns the rest of the line; `None` if it is empty, or one of the words that exporters write for nothing.
 fn text(reader: &mut Reader<'_>) -> Option<String> {
     let offset = reader.lexer.offset();
     let text = reader.lexer.rest_of_line();

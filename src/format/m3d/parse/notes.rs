@@ -1,8 +1,8 @@
-//! Warnings said once per cause, with a count, however often the cause is met.
+//! Warnings given once per cause, with a count.
 
 use crate::format::Reporter;
 
-/// Why something was repaired, ignored or guessed. Findings of one cause are one warning.
+/// Why something is repaired, ignored or guessed. Each cause is one warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
     NotFinite,
@@ -32,15 +32,15 @@ struct Note<'a> {
     message: String,
 }
 
-/// The causes met so far, each with the place it was met at first.
+/// The causes found so far, each with the first place it was found at.
 #[derive(Default)]
 pub(super) struct Notes<'a>(Vec<Note<'a>>);
 
 impl<'a> Notes<'a> {
-    /// Labels listed one by one; a file of random words has no more.
+    /// Most unknown labels listed one by one.
     const MOST_LABELS: usize = 10;
 
-    /// Counts a finding. The message of the first of its cause is the one that is told.
+    /// Counts a warning. The first of each cause gives the message.
     pub(super) fn add(&mut self, cause: Cause<'a>, offset: usize, message: impl FnOnce() -> String) {
         let known = |note: &&mut Note<'_>| note.cause == cause;
         match self.0.iter_mut().find(known) {
@@ -49,23 +49,23 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Counts a label that means nothing here.
+    /// Counts an unknown label.
     pub(super) fn unknown_label(&mut self, label: &'a [u8], offset: usize, message: impl FnOnce() -> String) {
         let labels = self.0.iter().filter(|note| matches!(note.cause, Cause::UnknownLabel(_)));
         let known = labels.clone().any(|note| note.cause == Cause::UnknownLabel(label));
         if known || labels.count() < Self::MOST_LABELS {
             self.add(Cause::UnknownLabel(label), offset, message);
         } else {
-            self.add(Cause::UnknownLabels, offset, || "more unknown labels; their lines were ignored".into());
+            self.add(Cause::UnknownLabels, offset, || "more unknown labels; their lines are ignored".into());
         }
     }
 
-    /// Whether a finding of this cause was counted.
+    /// Returns `true` if a warning of this cause was counted.
     pub(super) fn met(&self, cause: Cause<'_>) -> bool {
         self.0.iter().any(|note| note.cause == cause)
     }
 
-    /// Turns the notes into warnings.
+    /// Reports the notes as warnings.
     pub(super) fn tell(self, report: &mut Reporter<'_>) {
         for note in self.0 {
             let times = if note.times > 1 { format!(" ({} times)", note.times) } else { String::new() };

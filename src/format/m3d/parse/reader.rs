@@ -1,71 +1,28 @@
-//! What every section's reader stands on: the lexer, the report, and numbers as they are written.
+//! What the readers of all sections share: section lines, numbers as they are written, labels.
 
-use super::{
-    header::Header,
-    label,
-    notes::{Cause, Notes},
-};
-use crate::format::{Lexer, Reporter, TokenKind, Unexpected, m3d::Dialect};
+use super::{label, notes::Cause, state::State};
+use crate::format::{Lexer, TokenKind, Unexpected, reader};
 use std::borrow::Cow;
 
-/// The state of a parse.
-pub(super) struct Reader<'a> {
-    pub(super) lexer: Lexer<'a>,
-    pub(super) report: Reporter<'a>,
-    pub(super) notes: Notes<'a>,
-    pub(super) header: Header,
-    pub(super) signs: Signs,
-}
-
-/// Marks of the dialects, collected on the way.
-#[derive(Default)]
-pub(super) struct Signs {
-    /// Section lines of dashes, counts without `#`.
-    pub(super) dashes: bool,
-    /// A header that is not called m3d, or labels that no book has.
-    pub(super) home_made: bool,
-    /// Materials as bare texture names.
-    pub(super) bare_textures: bool,
-    /// Material labels that only the DX12 book has.
-    pub(super) dx12: bool,
-    /// Material labels that only the DX11 book has.
-    pub(super) dx11: bool,
-}
-
-impl Signs {
-    /// The dialect the marks speak for; those of geometry before those of materials.
-    pub(super) fn dialect(&self) -> Dialect {
-        match self {
-            Self { bare_textures: true, .. } => Dialect::Dx10,
-            Self { dashes: true, .. } => Dialect::Imm,
-            Self { home_made: true, .. } => Dialect::Other,
-            Self { dx11: true, dx12: false, .. } => Dialect::Dx11,
-            _ => Dialect::Dx12,
-        }
-    }
-}
+/// A reader of an `.m3d`.
+pub(super) type Reader<'a> = reader::Reader<'a, State<'a>>;
 
 /// A line that opens a section: `***Vertices***`, `---Subset_Table-`.
 #[derive(Clone, Copy)]
 pub(super) struct Banner<'a> {
     pub(super) offset: usize,
-    /// What stands between the stars or dashes.
+    /// The text between the stars or dashes.
     pub(super) name: &'a [u8],
     pub(super) dashes: bool,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &str, source: &'a [u8]) -> Self {
-        Self {
-            lexer: Lexer::new(source),
-            report: Reporter::new(file, source),
-            notes: Notes::default(),
-            header: Header::default(),
-            signs: Signs::default(),
-        }
+    /// Makes a reader at the start of `source`; `file` is its name in reports.
+    pub(super) fn of(file: &str, source: &'a [u8]) -> Self {
+        Self::new(file, Lexer::new(source), State::default())
     }
 
-    /// Whether a section line or the end comes next, or there have been enough errors.
+    /// Returns `true` if a section line or the end comes next, or there are enough errors.
     pub(super) fn at_section_end(&mut self) -> bool {
         match self.lexer.peek_byte() {
             None | Some(b'*') => true,
@@ -75,7 +32,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a section line.
+    /// Takes a section line, if one comes next.
     pub(super) fn banner(&mut self) -> Option<Banner<'a>> {
         let mark = self.lexer.peek_byte()?;
         if !(mark == b'*' || self.rest().starts_with(b"---")) {
@@ -89,18 +46,14 @@ impl<'a> Reader<'a> {
         Some(Banner { offset, name, dashes: mark == b'-' })
     }
 
-    /// Steps to the next section line.
+    /// Skips to the next section line.
     pub(super) fn skip_section(&mut self) {
         while !self.at_section_end() {
             self.lexer.skip_line();
         }
     }
 
-    fn rest(&self) -> &'a [u8] {
-        &self.lexer.source()[self.lexer.offset()..]
-    }
-
-    /// Whether a number comes next, finite or not.
+    /// Returns `true` if a number comes next, finite or not.
     pub(super) fn at_number(&mut self) -> bool {
         self.lexer.skip_space();
         match *self.rest() {
@@ -109,8 +62,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The length of a word for something that is no finite number: `nan`, `-inf`, `-1.#IND`,
-    /// `nan(ind)` as C libraries print them, or a number too large.
+    /// Returns the length of a word for a number that is not finite: `nan`, `-inf`, `-1.#IND`, `nan(ind)`, as C
+    /// libraries print them, or one too large.
     fn not_finite(&self) -> Option<usize> {
         let rest = self.rest();
         let length = rest.iter().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
@@ -122,7 +75,7 @@ impl<'a> Reader<'a> {
         (printed || parsed().is_some_and(|value| !value.is_finite())).then_some(length)
     }
 
-    /// Takes a number; one that is not finite is 0, with a warning.
+    /// Takes a number. One that is not finite is read as 0, with a warning.
     #[inline]
     pub(super) fn number(&mut self) -> Result<f32, Unexpected> {
         self.lexer.f32().or_else(|unexpected| self.repaired_number(unexpected))
@@ -133,12 +86,12 @@ impl<'a> Reader<'a> {
         self.lexer.skip_space();
         let length = self.not_finite().ok_or(unexpected)?;
         let offset = self.lexer.offset();
-        self.notes.add(Cause::NotFinite, offset, || "a number is not finite and was read as 0".into());
+        self.state.notes.add(Cause::NotFinite, offset, || "a number is not finite; it is read as 0".into());
         self.lexer.seek(offset + length);
         Ok(0.0)
     }
 
-    /// Takes between `least` and `N` numbers; those beyond are ignored with a warning.
+    /// Takes `least` to `N` numbers; more are ignored with a warning.
     pub(super) fn numbers<const N: usize>(&mut self, least: usize) -> Result<([f32; N], usize), Unexpected> {
         let (mut values, mut count) = ([0.0; N], 0);
         while count < N && (count < least || self.at_number()) {
@@ -151,10 +104,10 @@ impl<'a> Reader<'a> {
         Ok((values, count))
     }
 
-    /// Notes that a label, the values of which began at `since`, has too many, and steps over them.
+    /// Skips the numbers that a label has too many, with a warning. Its values begin at `since`.
     pub(super) fn skip_extra_numbers(&mut self, since: usize) {
-        self.notes.add(Cause::ExtraNumbers, since, || {
-            "there are more numbers than the label takes; the last were ignored".into()
+        self.state.notes.add(Cause::ExtraNumbers, since, || {
+            "there are more numbers than the label takes; the last are ignored".into()
         });
         while self.at_number() {
             let length = self.rest().iter().position(u8::is_ascii_whitespace);
@@ -162,12 +115,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a whole number; −1 and what no `u32` holds become `u32::MAX`, which indexes nothing.
+    /// Takes a whole number. −1 and what does not fit a `u32` become `u32::MAX`, which indexes nothing.
     pub(super) fn index(&mut self) -> Result<u32, Unexpected> {
-        match self.lexer.plain_u32() {
-            Some(value) => Ok(value),
-            None => self.odd_index(),
-        }
+        self.lexer.u32().or_else(|_| self.odd_index())
     }
 
     #[cold]
@@ -184,33 +134,7 @@ impl<'a> Reader<'a> {
         Ok(value.unwrap_or(u32::MAX))
     }
 
-    /// Notes what was found instead of what was expected by the item that began at `since`, and
-    /// steps over the rest of the line: unless the culprit opens another, and may be right there.
-    pub(super) fn unexpected(&mut self, since: usize, unexpected: Unexpected, context: impl Into<String>) {
-        let source = self.lexer.source();
-        let error = self.report.error(unexpected.offset, unexpected.to_string());
-        error.context = context.into();
-        let before = source.get(since..unexpected.offset).unwrap_or_default();
-        let on_its_line = before.rsplit(|&b| b == b'\n').next().unwrap_or(before);
-        if unexpected.offset >= source.trim_ascii_end().len() {
-            error.hint = "the file may be cut off".into();
-        } else if on_its_line.len() < before.len() && on_its_line.trim_ascii().is_empty() {
-            error.hint = "the line before it may have ended too early".into();
-        }
-        self.lexer.seek(unexpected.offset);
-        if !before.contains(&b'\n') {
-            self.lexer.skip_line();
-        }
-    }
-
-    /// Notes that something else than `expected` comes next, and steps over its line.
-    pub(super) fn unexpected_here(&mut self, expected: impl Into<Cow<'static, str>>, context: impl Into<String>) {
-        let unexpected = self.lexer.unexpected(expected);
-        self.unexpected(unexpected.offset, unexpected, context);
-    }
-
-    /// Steps over a line whose label means nothing in `section`: an error where it is probably a
-    /// misspelt one, a warning where it is something else.
+    /// Skips a line whose label is unknown in `section`: an error if it is probably misspelled, else a warning.
     pub(super) fn unknown_label(
         &mut self,
         names: impl IntoIterator<Item = &'static str>,
@@ -235,30 +159,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over a line whose label means nothing in `section`, with a warning.
+    /// Skips a line whose label is unknown in `section`, with a warning.
     pub(super) fn ignored_label(&mut self, section: &str, meant: Option<&str>) {
         let offset = self.lexer.offset();
         let label = self.lexer.label();
-        self.notes.unknown_label(label, offset, || {
+        self.state.notes.unknown_label(label, offset, || {
             let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            format!("{section} knows no label {}; its line was ignored{meant}", quote(label))
+            format!("{section} has no label {}; its line is ignored{meant}", quote(label))
         });
         self.lexer.skip_line();
     }
 
-    /// The text of a name that stands at `offset`, with a warning if it is no UTF-8.
+    /// Returns the text of a name at `offset`, with a warning if it is not UTF-8.
     pub(super) fn text(&mut self, offset: usize, text: &[u8]) -> String {
         let text = String::from_utf8_lossy(text);
         if matches!(text, Cow::Owned(_)) {
-            self.notes.add(Cause::NotUtf8, offset, || {
-                "a name is not in UTF-8; letters that could not be read became `\u{fffd}`".into()
+            self.state.notes.add(Cause::NotUtf8, offset, || {
+                "a name is not UTF-8; letters that cannot be read became `\u{fffd}`".into()
             });
         }
         text.into_owned()
     }
 }
 
-/// A piece of the file as a reader would quote it.
+/// Quotes a piece of the file for a message.
 pub(super) fn quote(text: &[u8]) -> String {
     TokenKind::Word(text).to_string()
 }

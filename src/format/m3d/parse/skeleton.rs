@@ -1,14 +1,14 @@
 //! Bones: offset matrices and parents.
 
 use super::{
-    header::Counted,
     label,
     notes::Cause,
     reader::{Reader, item},
+    state::Counted,
 };
 use crate::format::{checked::cycles, m3d::M3dBone};
 
-/// Something read for a bone: the bone's number, if the label has it, and the place.
+/// A value for a bone, with the bone's number if the label has one.
 pub(super) struct OfBone<T> {
     pub(super) bone: Option<u32>,
     pub(super) offset: usize,
@@ -21,11 +21,11 @@ pub(super) type Matrix = [[f32; 4]; 4];
 const OFFSET: &str = "BoneOffset";
 const PARENT: &str = "ParentIndexOfBone";
 
-/// Reads `BoneOffset0` and sixteen numbers, again and again.
+/// Reads lines of `BoneOffset0` and sixteen numbers.
 pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Matrix>>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
-        let context = item("bone", offsets.len(), reader.header.count(Counted::Bones), "BoneOffsets");
+        let context = item("bone", offsets.len(), reader.state.header.count(Counted::Bones), "BoneOffsets");
         let Some(rest) = label::after(reader.lexer.label(), OFFSET) else {
             reader.lexer.seek(offset);
             reader.unknown_label([OFFSET], "BoneOffsets", context);
@@ -36,18 +36,18 @@ pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Mat
                 let value = std::array::from_fn(|row| std::array::from_fn(|column| m[4 * row + column]));
                 offsets.push(OfBone { bone: label::index(rest), offset, value });
             }
-            Err(unexpected) => reader.unexpected(offset, unexpected, context),
+            Err(unexpected) => reader.recover(offset, &unexpected, context),
         }
     }
 }
 
-/// Reads `ParentIndexOfBone0: -1`, again and again. `u32::MAX` is no parent.
+/// Reads lines of `ParentIndexOfBone0: -1`. `u32::MAX` is no parent.
 pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32>>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
-        let context = item("bone", parents.len(), reader.header.count(Counted::Bones), "BoneHierarchy");
-        // One exporter writes the bone's name for its number, with whatever a name may hold: the
-        // parent is what stands last on the line.
+        let context = item("bone", parents.len(), reader.state.header.count(Counted::Bones), "BoneHierarchy");
+        // One exporter writes the bone's name for its number, with whatever a name may hold: the parent is the
+        // last word on the line.
         let line = reader.lexer.rest_of_line();
         let split = line.iter().rposition(u8::is_ascii_whitespace).map_or(line.len(), |at| at + 1);
         let (name, _) = line.split_at(split);
@@ -57,18 +57,18 @@ pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32
             continue;
         };
         let rest = rest.strip_suffix(b":").unwrap_or_else(|| {
-            reader.signs.home_made = true;
+            reader.state.signs.home_made = true;
             rest
         });
         reader.lexer.seek(offset + split);
         match reader.index() {
             Ok(value) => parents.push(OfBone { bone: label::index(rest), offset, value }),
-            Err(unexpected) => reader.unexpected(offset, unexpected, context),
+            Err(unexpected) => reader.recover(offset, &unexpected, context),
         }
     }
 }
 
-/// The bones, or none if the file has no more than their number. Cycles are cut.
+/// Returns the bones. Cycles are cut open.
 pub(super) fn assemble(
     reader: &mut Reader<'_>,
     offsets: Vec<OfBone<Matrix>>,
@@ -88,7 +88,7 @@ pub(super) fn assemble(
     for (index, (offset, parent)) in offsets.iter().zip(&parents).enumerate() {
         let place = (parent.value as usize) < count && parent.value as usize != index;
         if !place && parent.value != u32::MAX {
-            reader.notes.add(Cause::Parent, parent.offset, || {
+            reader.state.notes.add(Cause::Parent, parent.offset, || {
                 format!("a bone's parent, {}, is no other bone of the file's {count}; it became a root", parent.value)
             });
         }
@@ -97,13 +97,14 @@ pub(super) fn assemble(
     for bone in cycles(&bones.iter().map(|bone| bone.parent).collect::<Vec<_>>()) {
         bones[bone].parent = None;
         reader
+            .state
             .notes
             .add(Cause::Cycle, parents[bone].offset, || format!("bone {bone} is its own ancestor; it became a root"));
     }
     bones
 }
 
-/// By the numbers in the labels, if every bone has one of its own; else as they stand.
+/// Sorts bones by the numbers in their labels if every bone has one of its own.
 fn in_order<T>(mut bones: Vec<OfBone<T>>) -> Vec<OfBone<T>> {
     let mut seen = vec![false; bones.len()];
     let numbered = bones.iter().all(|b| {

@@ -1,9 +1,9 @@
 //! The subset table: `SubsetID: 0 VertexStart: 0 VertexCount: 288 FaceStart: 0 FaceCount: 204`.
 
 use super::{
-    header::Counted,
     label,
     reader::{Reader, item},
+    state::Counted,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,7 @@ impl RawSubset {
     }
 }
 
-/// Whether a label of the table comes next: a section called `Subsets` may hold the table, or DX10
-/// materials.
+/// Returns `true` if a label of the table comes next: a section called `Subsets` may also hold DX10 materials.
 pub(super) fn at_table(reader: &Reader<'_>) -> bool {
     label::find(LABELS, reader.lexer.clone().label()).is_some()
 }
@@ -59,7 +58,7 @@ pub(super) fn read(reader: &mut Reader<'_>, subsets: &mut Vec<RawSubset>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
         let context = |reader: &Reader<'_>, done: usize| {
-            let count = reader.header.count(Counted::Subsets).or(reader.header.count(Counted::Materials));
+            let count = reader.state.header.count(Counted::Subsets).or(reader.state.header.count(Counted::Materials));
             item("subset", done, count, "SubsetTable")
         };
         let label = reader.lexer.label();
@@ -69,7 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>, subsets: &mut Vec<RawSubset>) {
             reader.unknown_label(LABELS.iter().map(|&(name, _)| name), "SubsetTable", context);
             continue;
         };
-        reader.signs.home_made |= label::same(label, "VetexCount");
+        reader.state.signs.home_made |= label::same(label, "VetexCount");
         let row = open.get_or_insert(RawSubset { offset, ..Default::default() });
         if row.field(key).is_some() {
             subsets.push(std::mem::replace(row, RawSubset { offset, ..Default::default() }));
@@ -78,7 +77,7 @@ pub(super) fn read(reader: &mut Reader<'_>, subsets: &mut Vec<RawSubset>) {
             Ok(value) => *row.field(key) = Some(value),
             Err(unexpected) => {
                 let context = context(reader, subsets.len());
-                reader.unexpected(offset, unexpected, context);
+                reader.recover(offset, &unexpected, context);
             }
         }
     }

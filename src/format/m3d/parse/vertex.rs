@@ -1,9 +1,9 @@
 //! Vertices: a label and its numbers to a line.
 
 use super::{
-    header::Counted,
     reader::{Reader, item},
     record::{self, Column, Layout, Record, Schema},
+    state::Counted,
 };
 use crate::format::m3d::M3dVertex;
 
@@ -29,14 +29,9 @@ pub(super) const SCHEMA: Schema = Schema {
     enclosed: false,
 };
 
-/// The shortest text of a vertex that is worth a reservation: a count that promises more than the
-/// file can hold of these is not believed.
-const SHORTEST: usize = 40;
-
 /// Reads the vertices.
 pub(super) fn read(reader: &mut Reader<'_>, vertices: &mut Vec<M3dVertex>) {
-    let promised = reader.header.count(Counted::Vertices);
-    vertices.reserve((promised.unwrap_or(0) as usize).min(reader.lexer.remaining() / SHORTEST));
+    let promised = reader.state.header.count(Counted::Vertices);
     let mut layout = Layout::default();
     let mut record = Record::blank(&SCHEMA);
     loop {
@@ -50,7 +45,7 @@ pub(super) fn read(reader: &mut Reader<'_>, vertices: &mut Vec<M3dVertex>) {
         let (offset, errors) = (reader.lexer.offset(), reader.report.errors());
         let context = |index: usize| item("vertex", index, promised, "Vertices");
         record = record::read(reader, &SCHEMA, &mut layout, |_| context(vertices.len()));
-        // Where a label could not be read, what is missing has been said.
+        // Where a label could not be read, what is missing is already reported.
         if record.counts[POSITION] == 0 && reader.report.errors() == errors {
             reader.report.error(offset, "a vertex has no position").context = context(vertices.len());
         }
@@ -58,10 +53,10 @@ pub(super) fn read(reader: &mut Reader<'_>, vertices: &mut Vec<M3dVertex>) {
     }
 }
 
-/// Where the vertex of this index begins in the section that begins at `start`: for a warning that
-/// turns out to be needed when all is read.
+/// Returns the offset of a vertex in the section that begins at `start`, for a warning that is found to be needed
+/// once everything is read.
 pub(super) fn locate(reader: &Reader<'_>, start: usize, index: usize) -> usize {
-    let mut again = Reader::new("", reader.lexer.source());
+    let mut again = Reader::of("", reader.lexer.source());
     again.lexer.seek(start);
     let (mut layout, mut record) = (Layout::default(), Record::blank(&SCHEMA));
     for _ in 0..index {

@@ -1,0 +1,142 @@
+//! The numbered lines of a mesh: `vert`, `tri` and `weight`, nearly all of an `.md5mesh`.
+
+use super::reader::{Reader, Stop};
+use crate::format::{Lexer, Unexpected};
+
+/// Items that carry their own number, such as `vert 12 …`.
+///
+/// Numbers in order, as nearly every file has them, cost one comparison each; others are sorted at the end.
+pub(super) struct Run<T> {
+    items: Vec<T>,
+    /// Each item's number and its place in the file; only once one was out of order.
+    order: Option<Vec<(u32, usize)>>,
+    /// Offset of the first item's number.
+    pub start: usize,
+    /// The number of items that the file's header declares.
+    pub declared: Option<u32>,
+    broken: bool,
+}
+
+impl<T: Copy + Default> Run<T> {
+    pub fn new() -> Self {
+        Self { items: Vec::new(), order: None, start: 0, declared: None, broken: false }
+    }
+
+    /// Reads items for as long as lines start with `keyword`. That of the first has been taken.
+    pub fn read(
+        &mut self,
+        reader: &mut Reader,
+        keyword: &str,
+        item: impl Fn(&mut Lexer) -> Result<T, Unexpected>,
+        context: impl Fn(&str) -> String,
+    ) -> Result<(), Stop> {
+        loop {
+            reader.lexer.skip_space();
+            let at = reader.lexer.offset();
+            let numbered = reader.lexer.u32().and_then(|number| Ok((number, item(&mut reader.lexer)?)));
+            match numbered {
+                Ok((number, item)) => self.push(number, at, item),
+                Err(unexpected) => {
+                    let of = self.declared.map_or_else(String::new, |count| format!(" of {count}"));
+                    reader.recover(at, &unexpected, context(&format!("{keyword} {}{of}", self.items.len())));
+                    reader.stop_if_full()?;
+                    self.push_broken();
+                }
+            }
+            if !reader.lexer.eat_word(keyword.as_bytes()) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds the item called `number`, which stands at `offset`.
+    #[inline]
+    fn push(&mut self, number: u32, offset: usize, item: T) {
+        if self.items.is_empty() {
+            self.start = offset;
+        }
+        if self.order.is_some() || number as usize != self.items.len() {
+            let so_far = self.items.len() as u32;
+            // Offsets of those in order are not known and never asked for: only strays are reported.
+            self.order.get_or_insert_with(|| (0..so_far).map(|n| (n, 0)).collect()).push((number, offset));
+        }
+        self.items.push(item);
+    }
+
+    /// Stands in for an item that could not be read.
+    fn push_broken(&mut self) {
+        self.broken = true;
+        let number = self.items.len() as u32;
+        if let Some(order) = &mut self.order {
+            order.push((number, 0));
+        }
+        self.items.push(T::default());
+    }
+
+    /// Returns the items by number, or `None` if some are broken or missing. Gaps and numbers beyond the declared
+    /// count are errors; repeated numbers and a wrong count are warnings.
+    pub fn finish(self, reader: &mut Reader, noun: &str, header: &str, context: &str) -> Result<Option<Vec<T>>, Stop> {
+        let Self { mut items, order, start, declared, broken } = self;
+        if broken {
+            return Ok(None);
+        }
+        if let Some(order) = order {
+            let mut by_number: Vec<usize> = (0..order.len()).collect();
+            by_number.sort_by_key(|&i| order[i].0);
+            by_number.dedup_by(|b, a| {
+                let same = order[*a].0 == order[*b].0;
+                if same {
+                    let (number, offset) = order[*b];
+                    reader.warn(
+                        offset.max(order[*a].1),
+                        format!("{noun} {number} is given twice; the first is used"),
+                        context,
+                    );
+                }
+                same
+            });
+            let gap = by_number.iter().enumerate().find(|&(n, &i)| order[i].0 as usize != n);
+            if let Some((expected, &behind)) = gap {
+                let beyond = |&&i: &&usize| declared.is_some_and(|count| order[i].0 >= count);
+                let stray = by_number.iter().find(beyond).copied().unwrap_or(behind);
+                let (number, offset) = order[stray];
+                let offset = if offset > 0 { offset } else { start };
+                let message = match declared {
+                    Some(count) if number >= count => format!("{noun} {number} is out of range: `{header}` is {count}"),
+                    _ => format!("{noun} {number} is given, but {noun} {expected} is missing"),
+                };
+                reader.error(offset, message, context, "")?;
+                return Ok(None);
+            }
+            items = by_number.iter().map(|&i| items[i]).collect();
+        }
+        if let Some(declared) = declared.filter(|&d| d as usize != items.len()) {
+            reader.warn(start, format!("`{header}` is {declared}, but {} follow", items.len()), context);
+        }
+        Ok(Some(items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::reader::Kind, *};
+    use crate::format::reader;
+
+    #[test]
+    fn numbered_items_are_sorted_and_gaps_are_errors() {
+        let run = |numbers: &[u32]| {
+            let mut reader = reader::Reader::new("f", Lexer::new(b"x"), Kind::Mesh);
+            let mut run = Run::new();
+            for &n in numbers {
+                run.push(n, 0, n);
+            }
+            let items = run.finish(&mut reader, "vert", "numverts", "").unwrap();
+            (items, reader.report.finish(()).map_or(0, |parsed| parsed.warnings.len()))
+        };
+        assert_eq!(run(&[0, 1, 2]), (Some(vec![0, 1, 2]), 0));
+        assert_eq!(run(&[2, 0, 1]), (Some(vec![0, 1, 2]), 0));
+        assert_eq!(run(&[0, 1, 1]), (Some(vec![0, 1]), 1));
+        assert_eq!(run(&[0, 2]), (None, 0));
+        assert_eq!(run(&[u32::MAX]), (None, 0));
+    }
+}

@@ -1,0 +1,130 @@
+//! Recognizing files that are something else.
+
+use super::{Diagnostic, FormatError};
+
+/// The kinds of text file that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    M3d,
+    Md5,
+    /// A `.character.ron`.
+    Manifest,
+}
+
+/// The first bytes of other formats, what each is, and what to do about it.
+const MAGICS: &[(&[u8], &str, &str)] = &[
+    (b"3DMO", "this is a binary Model 3D file (magic `3DMO`), another format with the same extension", OTHER_M3D),
+    (b"3dmodel ", "this is a text Model 3D file (magic `3dmodel `), another format with the same extension", OTHER_M3D),
+    (b"IDP2", "this is an MD2 file", NOT_READ),
+    (b"IDP3", "this is an MD3 file", NOT_READ),
+    (b"glTF", "this is a binary glTF file", NOT_READ),
+    (b"Kaydara FBX Binary", "this is a binary FBX file", NOT_READ),
+    (b"; FBX", "this is a text FBX file", NOT_READ),
+    (b"xof ", "this is a DirectX .x file", NOT_READ),
+    (b"BLENDER", "this is a Blender file", NOT_READ),
+    (b"\x89PNG\r\n\x1a\n", "this is a PNG image", TEXTURE),
+    (b"DDS ", "this is a DDS image", TEXTURE),
+    (b"\xff\xd8\xff", "this is a JPEG image", TEXTURE),
+    (b"PK\x03\x04", "this is a ZIP archive", "unpack it first"),
+    (b"\x1f\x8b", "this is a gzip archive", "unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "this is a zstd archive", "unpack it first"),
+    (b"version https://git-lfs", "this is a Git LFS pointer, not the file it stands for", "run `git lfs pull`"),
+    (b"<?xml", "this is an XML file, perhaps COLLADA", NOT_READ),
+    (b"<!DOCTYPE html", "this is a web page", "the download probably failed"),
+    (b"<html", "this is a web page", "the download probably failed"),
+    (b"\xff\xfe", UTF_16, SAVE_AS_UTF_8),
+    (b"\xfe\xff", UTF_16, SAVE_AS_UTF_8),
+];
+
+const OTHER_M3D: &str = "only Frank Luna's text format is read: it begins with `***m3d-File-Header***`";
+const NOT_READ: &str = "convert it to .m3d or MD5 first";
+const TEXTURE: &str = "a text file is expected here, not a texture";
+const UTF_16: &str = "this text is UTF-16";
+const SAVE_AS_UTF_8: &str = "save it as UTF-8";
+
+/// Refuses a file that its first bytes show to be something else than a `wanted` text file, or to be text in
+/// an encoding or with line ends that are not read.
+///
+/// # Errors
+/// One that says what the file is.
+pub(crate) fn refuse_foreign(file: &str, source: &[u8], wanted: TextKind) -> Result<(), FormatError> {
+    match foreign(source, wanted) {
+        Some((message, hint)) => Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the source behind a UTF-8 byte order mark, if there is one.
+pub(crate) fn without_bom(source: &[u8]) -> &[u8] {
+    source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source)
+}
+
+fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static str)> {
+    if source.is_empty() {
+        return Some(("the file is empty", "export it again"));
+    }
+    let start = without_bom(source).trim_ascii_start();
+    if start.is_empty() {
+        return Some(("the file holds nothing but white space", "export it again"));
+    }
+    if let Some((_, message, hint)) = MAGICS.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        return Some((message, hint));
+    }
+    if wanted != TextKind::Md5 && start.starts_with(b"MD5Version") {
+        return Some(("this is an MD5 file", "name it .md5mesh or .md5anim to have it read as one"));
+    }
+    if wanted != TextKind::M3d && (start.starts_with(b"***") || start.starts_with(b"---")) {
+        return Some(("this looks like a text `.m3d`", "name it .m3d to have it read as one"));
+    }
+    let head = &source[..source.len().min(512)];
+    if wanted != TextKind::Manifest && start.starts_with(b"{") && head.windows(7).any(|w| w == b"\"asset\"") {
+        return Some(("this is a glTF file", NOT_READ));
+    }
+    // Letters of one byte each, and a zero before or behind every one of them.
+    let zeros_at = |first: usize| head.len() > 3 && head.iter().skip(first).step_by(2).take(8).all(|&b| b == 0);
+    if zeros_at(0) || zeros_at(1) {
+        return Some((UTF_16, SAVE_AS_UTF_8));
+    }
+    if head.contains(&0) {
+        let hint = if wanted == TextKind::M3d { OTHER_M3D } else { "a text file is expected here" };
+        return Some(("this is a binary file of an unknown format", hint));
+    }
+    if start.trim_ascii_end().contains(&b'\r') && !start.contains(&b'\n') {
+        return Some((
+            "the lines end as on old Macs, with a carriage return alone",
+            "save it with LF or CRLF line ends",
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_formats_are_named() {
+        let of = |source: &[u8]| foreign(source, TextKind::M3d).map(|(message, _)| message);
+        assert!(of(b"3DMO\0\0").unwrap().contains("binary Model 3D"));
+        assert!(of(b"3dmodel 1\n").unwrap().contains("text Model 3D"));
+        assert_eq!(of(b"\xef\xbb\xbfMD5Version 10\n").unwrap(), "this is an MD5 file");
+        assert_eq!(of(b"{\n \"asset\": {}}").unwrap(), "this is a glTF file");
+        assert_eq!(of(b"").unwrap(), "the file is empty");
+        assert_eq!(of(b" \r\n").unwrap(), "the file holds nothing but white space");
+        assert!(of(b"abc\0def").unwrap().contains("binary"));
+        assert_eq!(of(b"***m3d-File-Header***"), None);
+    }
+
+    #[test]
+    fn every_kind_of_file_names_utf_16_and_old_mac_line_ends() {
+        for wanted in [TextKind::M3d, TextKind::Md5, TextKind::Manifest] {
+            let of = |source: &[u8]| foreign(source, wanted).map(|(message, _)| message);
+            assert_eq!(of(b"\xff\xfe(\0m\0"), Some(UTF_16));
+            assert_eq!(of(b"(\0m\0o\0d\0e\0l\0"), Some(UTF_16));
+            assert_eq!(of(b"\0(\0m\0o\0d\0e\0l"), Some(UTF_16));
+            assert!(of(b"one\rtwo\r").unwrap().contains("old Macs"));
+            assert_eq!(of(b"one line\r"), None);
+            assert_eq!(of(b"one\r\ntwo\r\n"), None);
+        }
+    }
+}
