@@ -14,17 +14,22 @@ use bevy::prelude::*;
 use bevy_marionette::{controller::CallbackTime, prelude::*};
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
-use std::f32::consts::{FRAC_PI_2, TAU};
+use std::{
+    f32::consts::{FRAC_PI_2, TAU},
+    time::Duration,
+};
 
 const HELP: &str = "space: walk, jog   T: camera turns on, off   C: clear marks   drag, arrows: orbit   wheel: zoom";
 
 /// Radius of Scout's circle in meters.
 const RADIUS: f32 = 1.25;
+/// Playback speed, slow enough to see each turn of the camera.
+const SPEED: f64 = 0.5;
 /// Number of marks kept on the ground.
 const MARKS: usize = 60;
 
 fn main() {
-    let args = StageArgs::parse().with_headless_defaults(5.1, "");
+    let args = StageArgs::parse().with_headless_defaults(10.2, "");
     stage::app("animation_callbacks", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.6, distance: 5.6, yaw: -2.5, pitch: 0.5 }))
         .init_resource::<Received>()
@@ -61,10 +66,11 @@ struct Mark;
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::playing("walk");
-    for time in [CallbackTime::Fraction(0.5), CallbackTime::End] {
-        let turn = controller.add_callback("walk", time, "turn_camera", 90.0_f32);
-        // A walk's cycle is short. Every fourth time leaves something to see between the turns.
-        controller.set_every_nth(turn, 4);
+    controller.set_speed(SPEED);
+    for clip in ["walk", "jog"] {
+        for time in [CallbackTime::Fraction(0.5), CallbackTime::End] {
+            controller.add_callback(clip, time, "turn_camera", 90.0_f32);
+        }
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
     for (foot, joint) in ["foot.L", "foot.R"].into_iter().enumerate() {
@@ -107,14 +113,16 @@ fn leave_mark(
     ));
     if marks.iter().count() >= MARKS {
         // Remove the oldest.
-        marks.iter().min().into_iter().for_each(|oldest| commands.entity(oldest).despawn());
+        if let Some(oldest) = marks.iter().min() {
+            commands.entity(oldest).despawn();
+        }
     }
 }
 
-/// Moves Scout at the speed the clips were made for, so that the feet don't slide.
+/// Moves Scout at the speed of the clip, so that the feet don't slide.
 fn walk_in_a_circle(time: Res<Time>, mut angle: Local<f32>, mut scout: Single<(&mut Transform, &AnimationController)>) {
     let (transform, controller) = &mut *scout;
-    let pace = if controller.current() == Some("jog") { 2.4 } else { 1.2 };
+    let pace = if controller.current() == Some("jog") { 2.4 } else { 1.2 } * controller.speed() as f32;
     *angle = (*angle + pace / RADIUS * time.delta_secs()) % TAU;
     let out = Quat::from_rotation_y(*angle) * Vec3::X;
     **transform = Transform::from_translation(out * RADIUS).looking_to(Vec3::Y.cross(out), Vec3::Y);
@@ -137,13 +145,15 @@ fn keys(
 ) {
     if keys.just_pressed(KeyCode::Space) {
         let next = if controller.current() == Some("walk") { "jog" } else { "walk" };
-        controller.cross_fade_in_phase(next, std::time::Duration::from_millis(250));
+        controller.cross_fade_in_phase(next, Duration::from_millis(250));
     }
     if keys.just_pressed(KeyCode::KeyT) {
         received.turning = !received.turning;
     }
     if keys.just_pressed(KeyCode::KeyC) {
-        marks.iter().for_each(|mark| commands.entity(mark).despawn());
+        for mark in &marks {
+            commands.entity(mark).despawn();
+        }
     }
 }
 

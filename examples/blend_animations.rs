@@ -15,7 +15,7 @@ use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View, bar};
 
-const HELP: &str = "1 - 4: which pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\
+const HELP: &str = "N, 1 - 4: next pair, pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\
                     F: priority of the first   drag, arrows: orbit   wheel: zoom";
 
 /// Scout's `idle` is the sample's "loiter".
@@ -54,19 +54,26 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 fn choose(
     keys: Res<ButtonInput<KeyCode>>,
+    mut pair: Local<usize>,
     mut blend: Single<(&Blend, &mut AnimationController)>,
     mut others: Query<(&Alone, &mut AnimationController), Without<Blend>>,
 ) {
     let digits = [KeyCode::Digit1, KeyCode::Digit2, KeyCode::Digit3, KeyCode::Digit4];
-    let Some(choice) = digits.iter().position(|&key| keys.just_pressed(key)) else { return };
+    if keys.just_pressed(KeyCode::KeyN) {
+        *pair = (*pair + 1) % PAIRS.len();
+    } else if let Some(digit) = digits.iter().position(|&key| keys.just_pressed(key)) {
+        *pair = digit;
+    } else {
+        return;
+    }
     let (Blend(tracks), controller) = &mut *blend;
-    for (&track, clip) in tracks.iter().zip(PAIRS[choice]) {
+    for (&track, clip) in tracks.iter().zip(PAIRS[*pair]) {
         if let Some(track) = controller.track_mut(track) {
             track.set_clip(clip);
         }
     }
     for (&Alone(i), mut controller) in &mut others {
-        controller.restart(PAIRS[choice][i]);
+        controller.restart(PAIRS[*pair][i]);
     }
 }
 

@@ -80,10 +80,12 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 }
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture: Option<ResMut<Capture>>) {
-    let result = match () {
-        _ if keys.just_pressed(KeyCode::KeyE) => edit(&mut workshop),
-        _ if keys.just_pressed(KeyCode::KeyB) => misspell(&workshop),
-        _ => return,
+    let result = if keys.just_pressed(KeyCode::KeyE) {
+        edit(&mut workshop)
+    } else if keys.just_pressed(KeyCode::KeyB) {
+        misspell(&workshop)
+    } else {
+        return;
     };
     if let Err(error) = result {
         workshop.error = Some(error.to_string());
@@ -122,7 +124,9 @@ fn loaded(
     }
     workshop.loaded += 1;
     workshop.error = None;
-    capture.into_iter().for_each(|mut capture| capture.waiting = false);
+    if let Some(mut capture) = capture {
+        capture.waiting = false;
+    }
 }
 
 fn listen(
@@ -134,7 +138,9 @@ fn listen(
         // The message, the line and the marker below it. Bevy appends a backtrace.
         let lines: Vec<_> = failure.error.to_string().lines().take(3).map(str::to_owned).collect();
         workshop.error = Some(lines.join("\n"));
-        capture.iter_mut().for_each(|capture| capture.waiting = false);
+        if let Some(capture) = &mut capture {
+            capture.waiting = false;
+        }
     }
 }
 

@@ -57,7 +57,9 @@ fn crowd(
     // The same crowd every time.
     let rng = rng.get_or_insert_with(|| fastrand::Rng::with_seed(7));
     while all.len() > wanted.0 {
-        all.pop().into_iter().for_each(|last| commands.entity(last).despawn());
+        if let Some(last) = all.pop() {
+            commands.entity(last).despawn();
+        }
     }
     while all.len() < wanted.0 {
         let clip = ["walk", "walk", "walk", "jog", "idle", "wave"][rng.usize(..6)];

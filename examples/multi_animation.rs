@@ -40,10 +40,12 @@ fn switch(
     let (handle, controller) = &mut *scout;
     let Some(character) = assets.get(handle.id()) else { return };
     let count = character.clips.len();
-    let step = match () {
-        _ if keys.just_pressed(KeyCode::KeyN) => 1,
-        _ if keys.just_pressed(KeyCode::KeyP) => count - 1,
-        _ => return,
+    let step = if keys.just_pressed(KeyCode::KeyN) {
+        1
+    } else if keys.just_pressed(KeyCode::KeyP) {
+        count - 1
+    } else {
+        return;
     };
     let names: Vec<_> = character.clip_names().collect();
     let now = controller.current().and_then(|now| names.iter().position(|name| &***name == now)).unwrap_or(0);

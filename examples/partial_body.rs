@@ -14,6 +14,7 @@ use bevy::prelude::*;
 use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
+use std::time::Duration;
 
 const HELP: &str = "M: next mask   L: next clip for the legs   U: next overlay clip   space: overlay on, off\n\
                     drag, arrows: orbit   wheel: zoom";
@@ -54,7 +55,7 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut scout: Single<(&Upper, &mut Animati
     let (Upper(upper), controller) = &mut *scout;
     if keys.just_pressed(KeyCode::KeyL) {
         let clip = next(BASE, |clip| controller.current() == Some(clip));
-        controller.cross_fade(clip, std::time::Duration::from_millis(250));
+        controller.cross_fade(clip, Duration::from_millis(250));
     }
     let Some(track) = controller.track_mut(*upper) else { return };
     if keys.just_pressed(KeyCode::KeyM) {

@@ -1,7 +1,7 @@
 //! One character that plays one clip.
 //!
 //! The starting point for everything else. A port of the skinned soldier in Luna's book (in its chapter on character
-//! animation) and of d3dx_skinnedMesh.
+//! animation): like there, the model is an `.m3d`, which contains its own clips.
 //!
 //! ```text
 //! cargo run --example skinned_mesh
@@ -27,7 +27,8 @@ fn main() {
 
 /// All it takes: an asset and the name of a clip.
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
+    // An `.md5mesh`, or a `.character.ron` that combines files, loads the same way.
+    commands.spawn((SkinnedCharacter(assets.load("scout/scout.m3d")), AnimationController::playing("walk")));
 }
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {

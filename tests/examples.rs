@@ -158,7 +158,7 @@ fn multi_animation_cross_fades_on_a_key() {
 
 #[test]
 fn blend_animations_changes_pairs_and_priorities_on_keys() {
-    let run = run("blend_animations", &["--press", "3@0.1", "--press", "F@0.2", "--time", "0.5"]);
+    let run = run("blend_animations", &["--press", "2@0.1", "--press", "N@0.15", "--press", "F@0.2", "--time", "0.5"]);
     assert_caption(&run, &["jog [########------------] 0.40  Low", "wave [############--------] 0.60  High"]);
     // Each clip alone, and a blend that equals neither.
     let distinct: BTreeSet<_> = run.poses.iter().map(|(hash, _)| hash).collect();
@@ -168,17 +168,17 @@ fn blend_animations_changes_pairs_and_priorities_on_keys() {
 
 #[test]
 fn animation_callbacks_counts_steps_and_turns_and_leaves_marks() {
-    // Footsteps at 0.27 and 0.80 s of a cycle of 1.07 s; turns halfway through and at the end of every fourth cycle.
+    // At half speed, a cycle takes 2.13 s. Footsteps are at 0.53 and 1.60 s, turns at 1.07 and 2.13 s.
     let early = run("animation_callbacks", &["--time", "0.2"]);
     assert_caption(&early, &["steps: 0 left, 0 right", "camera turns: 0"]);
-    let late = run("animation_callbacks", &["--time", "5.1"]);
-    assert_caption(&late, &["steps: 5 left, 5 right", "camera turns: 2"]);
+    let late = run("animation_callbacks", &["--time", "10.2"]);
+    assert_caption(&late, &["steps: 5 left, 5 right", "camera turns: 9"]);
     // Only the marks of the right foot are blue.
     let blue = |run: &Run| {
         share(run.pictures[0].pixels().filter(|p| p.0[2] > p.0[0].saturating_add(60)).count(), &run.pictures[0])
     };
     assert!(blue(&early) < 1e-3 && blue(&late) > 1.5e-3, "{} {}", blue(&early), blue(&late));
-    let off = run("animation_callbacks", &["--press", "T@0.1", "--time", "5.1"]);
+    let off = run("animation_callbacks", &["--press", "T@0.1", "--time", "10.2"]);
     assert_caption(&off, &["steps: 5 left, 5 right", "camera turns: 0  (off)"]);
 }
 

@@ -153,7 +153,9 @@ fn keys(
 ) {
     if keys.just_pressed(KeyCode::Tab) {
         crowd.side = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
-        crowd.all.drain(..).for_each(|entity| commands.entity(entity).despawn());
+        for entity in crowd.all.drain(..) {
+            commands.entity(entity).despawn();
+        }
     }
     if keys.just_pressed(KeyCode::Equal) {
         crowd.count = (crowd.count * 5 / 4).max(crowd.count + 1);
@@ -183,7 +185,9 @@ fn keys(
 fn follow(mut commands: Commands, mut crowd: ResMut<Crowd>, scouts: Option<Res<Scouts>>) {
     let Some(scouts) = scouts else { return };
     while crowd.all.len() > crowd.count {
-        crowd.all.pop().into_iter().for_each(|last| commands.entity(last).despawn());
+        if let Some(last) = crowd.all.pop() {
+            commands.entity(last).despawn();
+        }
     }
     let side = crowd.side;
     for i in crowd.all.len()..crowd.count {

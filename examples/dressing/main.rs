@@ -78,7 +78,9 @@ fn forge(
         cull_mode: None,
         ..default()
     });
-    made.parts.iter_mut().for_each(|part| part.material = steel.clone());
+    for part in &mut made.parts {
+        part.material = steel.clone();
+    }
     let armor = characters.add(made);
     if let Some((body, _)) = bodies.iter().find(|(_, place)| place.scale.x > 0.0) {
         commands.spawn((SkinnedCharacter(armor.clone()), WornBy(body)));

@@ -100,7 +100,9 @@ fn choose_by_key(
         now.map_or(0, |now| now + 1) % exhibits.0.len().max(1)
     });
     let choice = digit.or(next).and_then(|index| exhibits.0.get(index));
-    choice.into_iter().for_each(|exhibit| _ = chosen.write(Chosen(exhibit.clone())));
+    if let Some(exhibit) = choice {
+        chosen.write(Chosen(exhibit.clone()));
+    }
 }
 
 fn choose_by_click(

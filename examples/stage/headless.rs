@@ -68,7 +68,9 @@ fn press_keys(
 fn turn(capture: Res<Capture>, stage: Res<Stage>, mut orbits: Query<&mut Orbit>, mut turned: Local<f32>) {
     let goal = stage.turn * capture.index as f32 / stage.pictures.len().max(1) as f32;
     if goal != *turned {
-        orbits.iter_mut().for_each(|mut orbit| orbit.yaw += goal - *turned);
+        for mut orbit in &mut orbits {
+            orbit.yaw += goal - *turned;
+        }
         *turned = goal;
     }
 }
@@ -124,7 +126,9 @@ fn take_pictures(
         time.pause();
     }
     let draw = complete && left <= 1e-6 && !capture.asked;
-    cameras.iter_mut().filter(|camera| camera.is_active != draw).for_each(|mut camera| camera.is_active = draw);
+    for mut camera in cameras.iter_mut().filter(|camera| camera.is_active != draw) {
+        camera.is_active = draw;
+    }
     let (true, Some(target)) = (draw, stage.target.clone()) else { return };
     capture.settled += 1;
     if capture.settled < if capture.index == 0 { SETTLE } else { SETTLE_NEXT } {

@@ -249,7 +249,9 @@ struct Help(&'static str);
 struct Bare(bool);
 
 fn hide_text(mut texts: Query<&mut Visibility, Added<Text>>) {
-    texts.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
+    for mut visibility in &mut texts {
+        *visibility = Visibility::Hidden;
+    }
 }
 
 /// The ground, which examples can move to a model's feet.

@@ -49,7 +49,9 @@ pub fn nightfall(
 ) {
     const REMAINING: f32 = 0.16;
     let darken = |color: Color| Color::from(color.to_linear() * REMAINING).with_alpha(1.0);
-    lights.iter_mut().for_each(|mut light| light.illuminance *= REMAINING);
+    for mut light in &mut lights {
+        light.illuminance *= REMAINING;
+    }
     let (around, fog) = &mut *camera;
     around.intensity *= REMAINING;
     fog.color = darken(fog.color);
