@@ -37,34 +37,29 @@ fn main() {
         .run();
 }
 
-/// Whether the queue loops, and the clips played so far.
+/// The clips played so far.
 #[derive(Resource, Default)]
-struct History {
-    looped: bool,
-    played: Vec<String>,
-}
+struct History(Vec<String>);
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::default();
-    let mut queue = controller.queue_mut();
-    queue.extend(["jog", "jog", "jump", "wave", "point"]);
-    queue.set_fade(Duration::from_millis(150)).set_idle_clip("idle");
+    controller
+        .queue_mut()
+        .extend(["jog", "jog", "jump", "wave", "point"])
+        .set_fade(Duration::from_millis(150))
+        .set_idle_clip("idle");
     commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller));
 }
 
-fn keys(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut history: ResMut<History>,
-    mut controller: Single<&mut AnimationController>,
-) {
+fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     for (key, clip) in CLIPS {
         if keys.just_pressed(key) {
             controller.queue_mut().push(clip);
         }
     }
     if keys.just_pressed(KeyCode::KeyL) {
-        history.looped = !history.looped;
-        controller.queue_mut().set_looping(history.looped);
+        let looping = controller.queue().is_looping();
+        controller.queue_mut().set_looping(!looping);
     }
     if keys.just_pressed(KeyCode::KeyC) {
         controller.queue_mut().clear();
@@ -75,20 +70,20 @@ fn keys(
 }
 
 fn record(started: On<AnimationStarted>, mut history: ResMut<History>) {
-    history.played.push(started.clip.to_string());
-    let surplus = history.played.len().saturating_sub(8);
-    history.played.drain(..surplus);
+    history.0.push(started.clip.to_string());
+    let surplus = history.0.len().saturating_sub(8);
+    history.0.drain(..surplus);
 }
 
 fn caption(history: Res<History>, controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let list = |names: Vec<&str>| if names.is_empty() { "-".into() } else { names.join(", ") };
-    let played = history.played.iter().rev().skip(1).rev().map(|name| &**name).collect();
+    let played = history.0[..history.0.len().saturating_sub(1)].iter().map(String::as_str).collect();
     let at = controller.current_position().unwrap_or_default();
     caption.set(format!(
         " played  {}\n    now  {}  {at:.2} s\n   next  {}\n   then  {}",
         list(played),
         controller.current().unwrap_or("nothing"),
         list(controller.queue().iter().collect()),
-        if history.looped { "the queue again" } else { "idle" },
+        if controller.queue().is_looping() { "the queue again" } else { "idle" },
     ));
 }

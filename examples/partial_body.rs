@@ -1,7 +1,7 @@
 //! The upper body waves while the legs keep jogging.
 //!
-//! D3DX programs do this with two controllers, each driving half of the skeleton. Here, a track with a mask plays over
-//! another track. The mask `upper_body` is defined in the manifest: everything from the upper chest up, with a falloff
+//! D3DX programs do this with two controllers, each driving half of the skeleton. Here, [`AnimationController::play_over`]
+//! plays a track with a mask over another track, fading it in and out. The mask `upper_body` is defined in the manifest: everything from the upper chest up, with a falloff
 //! over the two joints below it so that the waist bends smoothly.
 //!
 //! ```text
@@ -22,7 +22,8 @@ const HELP: &str = "M: next mask   L: next clip for the legs   U: next overlay c
 /// Masks in the manifest, and no mask.
 const MASKS: [Option<&str>; 4] = [Some("upper_body"), Some("arm.R"), Some("head"), None];
 const BASE: [&str; 3] = ["jog", "walk", "idle"];
-const UPPER: [&str; 2] = ["wave", "point"];
+const OVERLAYS: [&str; 2] = ["wave", "point"];
+const FADE: Duration = Duration::from_millis(250);
 
 fn main() {
     let args = StageArgs::parse().with_headless_defaults(0.86, "");
@@ -33,16 +34,31 @@ fn main() {
         .run();
 }
 
-/// The overlay track.
+/// What plays over the legs' clip.
 #[derive(Component)]
-struct Upper(TrackId);
+struct Overlay {
+    clip: &'static str,
+    mask: Option<&'static str>,
+    /// Its latest track, which the controller removes after fading it out.
+    track: TrackId,
+}
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::playing("jog");
+    let track = play_over(&mut controller, "wave", Some("upper_body"));
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.character.ron")),
+        controller,
+        Overlay { clip: "wave", mask: Some("upper_body"), track },
+    ));
+}
+
+/// `wave` loops until it is faded out; `point` ends, and fades out by itself.
+fn play_over(controller: &mut AnimationController, clip: &str, mask: Option<&str>) -> TrackId {
     // `Override` replaces the tracks below it wherever the mask applies.
-    let upper = AnimationTrack::new("wave").blend(BlendMode::Override).mask("upper_body");
-    let upper = controller.add_track(upper);
-    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller, Upper(upper)));
+    let mut track = AnimationTrack::new(clip).blend(BlendMode::Override);
+    track.mask = mask.map(Into::into);
+    controller.play_over(track, FADE, FADE)
 }
 
 /// Returns the item after the current one, wrapping around.
@@ -51,29 +67,36 @@ fn next<T: Copy, const N: usize>(items: [T; N], is_current: impl Fn(T) -> bool) 
     items[(current + 1) % N]
 }
 
-fn keys(keys: Res<ButtonInput<KeyCode>>, mut scout: Single<(&Upper, &mut AnimationController)>) {
-    let (Upper(upper), controller) = &mut *scout;
+fn keys(keys: Res<ButtonInput<KeyCode>>, mut scout: Single<(&mut Overlay, &mut AnimationController)>) {
+    let (overlay, controller) = &mut *scout;
     if keys.just_pressed(KeyCode::KeyL) {
         let clip = next(BASE, |clip| controller.current() == Some(clip));
-        controller.cross_fade(clip, Duration::from_millis(250));
+        controller.cross_fade(clip, FADE);
     }
-    let Some(track) = controller.track_mut(*upper) else { return };
     if keys.just_pressed(KeyCode::KeyM) {
-        track.mask = next(MASKS, |mask| track.mask.as_deref() == mask).map(Into::into);
+        overlay.mask = next(MASKS, |mask| overlay.mask == mask);
+        if let Some(track) = controller.track_mut(overlay.track) {
+            track.mask = overlay.mask.map(Into::into);
+        }
     }
     if keys.just_pressed(KeyCode::KeyU) {
-        track.set_clip(next(UPPER, |clip| track.clip() == clip));
+        overlay.clip = next(OVERLAYS, |clip| overlay.clip == clip);
+        controller.fade_out_track(overlay.track, FADE);
+        overlay.track = play_over(controller, overlay.clip, overlay.mask);
     }
     if keys.just_pressed(KeyCode::Space) {
-        track.enabled = !track.enabled;
+        if controller.track(overlay.track).is_some() {
+            controller.fade_out_track(overlay.track, FADE);
+        } else {
+            overlay.track = play_over(controller, overlay.clip, overlay.mask);
+        }
     }
 }
 
-fn caption(scout: Single<(&Upper, &AnimationController)>, mut caption: ResMut<Caption>) {
-    let (&Upper(upper), controller) = *scout;
-    let Some(track) = controller.track(upper) else { return };
+fn caption(scout: Single<(&Overlay, &AnimationController)>, mut caption: ResMut<Caption>) {
+    let (overlay, controller) = *scout;
     let base = controller.current().unwrap_or("nothing");
-    let mask = track.mask.as_deref().unwrap_or("none (whole body)");
-    let off = if track.enabled { "" } else { "  (off)" };
-    caption.set(format!("overlay  {}{off}\n   mask  {mask}\n   base  {base}", track.clip()));
+    let mask = overlay.mask.unwrap_or("none (whole body)");
+    let off = if controller.track(overlay.track).is_some() { "" } else { "  (off)" };
+    caption.set(format!("overlay  {}{off}\n   mask  {mask}\n   base  {base}", overlay.clip));
 }

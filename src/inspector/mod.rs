@@ -34,7 +34,8 @@
 //!
 //! # Cost
 //!
-//! While the panel is closed, only a system that checks the key runs, plus the drawing of any [`DrawSkeleton`].
+//! While the panel is closed, only a system that checks the key runs, plus the drawing of any [`DrawSkeleton`]. The
+//! plugin enables animation events as messages, which its event log reads.
 //!
 //! The panel uses bevy_egui's primary context. If your app adds `EguiPlugin` itself, before this plugin, that is your
 //! app's context. Otherwise the context is created when the panel is first opened, on the camera that draws the scene.
