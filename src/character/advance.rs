@@ -2,16 +2,23 @@
 
 use super::{
     components::SkinnedCharacter,
-    events::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished, send},
+    events::{
+        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CrossFadeFinished,
+        send,
+    },
+    hierarchy::upward,
     layers::ActiveLayers,
-    names::available,
+    names::{available, name_of},
+    pose_state::PoseClock,
     threads::batches,
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, AnimationName, Clips, PlaybackEvent},
+    controller::{AnimationController, AnimationName, Clips, PlaybackEvent, TrackId},
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*, utils::Parallel};
+use glam::Affine3A;
+use std::sync::Arc;
 
 /// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
@@ -67,7 +74,8 @@ pub(super) fn advance(
                 return;
             }
             // Now, while the tracks are in the cache.
-            layers.bypass_change_detection().look_up(character, controller);
+            let layers = layers.bypass_change_detection();
+            layers.look_up(character, controller);
             if playback.is_empty() {
                 return;
             }
@@ -76,8 +84,14 @@ pub(super) fn advance(
             let mut before_end = u64::MAX;
             for (index, event) in playback.drain(..).enumerate() {
                 // The events of one character are in order already.
-                before_end = before_end.min(((end - event.time()) / scale * 1e9).round() as u64);
-                if let Some(event) = translate(event, entity, character, &names) {
+                let since = end - event.time();
+                before_end = before_end.min((since / scale * 1e9).round() as u64);
+                let pose = |of, clip_time| {
+                    let mut moment = layers.clone();
+                    moment.rewind(since, controller, character, (of, clip_time));
+                    CallbackMoment(Some(Arc::new(moment)))
+                };
+                if let Some(event) = translate(event, entity, character, (since / scale).max(0.0), pose, &names) {
                     pending.push(PendingEvent { before_end, entity, index, event });
                 }
             }
@@ -90,40 +104,44 @@ fn translate(
     event: PlaybackEvent,
     entity: Entity,
     character: &Character,
+    seconds_ago: f64,
+    moment: impl FnOnce(TrackId, f64) -> CallbackMoment,
     names: &Query<NameOrEntity>,
 ) -> Option<CharacterEvent> {
-    let name_of =
+    let clip_name =
         |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
-    let who = || names.get(entity).map_or_else(|_| entity.to_string(), |name| name.to_string());
+    let who = || name_of(names, entity);
     Some(match event {
         PlaybackEvent::Callback(callback) => CharacterEvent::Callback(AnimationCallback {
             entity,
             track: callback.track,
-            clip: name_of(callback.clip),
+            clip: clip_name(callback.clip),
             name: callback.name,
             clip_time: callback.clip_time,
             time: callback.time,
             weight: callback.weight,
+            seconds_ago,
+            moment: moment(callback.track, callback.clip_time),
             data: callback.data,
         }),
         PlaybackEvent::Started { track, clip, .. } => {
-            CharacterEvent::Started(AnimationStarted { entity, track, clip: name_of(clip) })
+            CharacterEvent::Started(AnimationStarted { entity, track, clip: clip_name(clip) })
         }
         PlaybackEvent::Looped { track, clip, .. } => {
-            CharacterEvent::Looped(AnimationLooped { entity, track, clip: name_of(clip) })
+            CharacterEvent::Looped(AnimationLooped { entity, track, clip: clip_name(clip) })
         }
         PlaybackEvent::Finished { track, clip, .. } => {
-            CharacterEvent::Finished(AnimationFinished { entity, track, clip: name_of(clip) })
+            CharacterEvent::Finished(AnimationFinished { entity, track, clip: clip_name(clip) })
         }
         PlaybackEvent::CrossFadeFinished { track, clip, .. } => {
-            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: name_of(clip) })
+            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: clip_name(clip) })
         }
         PlaybackEvent::UnknownClip { name, .. } => {
             warn!("cannot play `{name}` on {}: no such clip {}", who(), available(character.clip_names()));
             return None;
         }
         PlaybackEvent::TooManyCallbacks { clip, limit, .. } => {
-            let clip = name_of(clip);
+            let clip = clip_name(clip);
             warn!("{}: one frame passed more than {limit} callbacks of `{clip}`; the rest were dropped", who());
             return None;
         }
@@ -134,6 +152,8 @@ fn translate(
 pub(super) fn dispatch_events(
     mut commands: Commands,
     mut events: ResMut<PendingEvents>,
+    mut clock: ResMut<PoseClock>,
+    transforms: Query<(&Transform, Option<&ChildOf>)>,
     mut callbacks: Option<ResMut<Messages<AnimationCallback>>>,
     mut started: Option<ResMut<Messages<AnimationStarted>>>,
     mut looped: Option<ResMut<Messages<AnimationLooped>>>,
@@ -148,7 +168,8 @@ pub(super) fn dispatch_events(
     in_order.sort_unstable_by(|a, b| {
         b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
     });
-    for PendingEvent { event, .. } in in_order.drain(..) {
+    for PendingEvent { event, entity, .. } in in_order.drain(..) {
+        clock.places.entry(entity).or_insert_with(|| world_of(entity, &transforms));
         match event {
             CharacterEvent::Callback(event) => send(&mut commands, &mut callbacks, event),
             CharacterEvent::Started(event) => send(&mut commands, &mut started, event),
@@ -157,4 +178,12 @@ pub(super) fn dispatch_events(
             CharacterEvent::CrossFadeFinished(event) => send(&mut commands, &mut faded, event),
         }
     }
+}
+
+/// Where an entity will be in the world once transforms are propagated, as far as its own and those above it say.
+fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
+    let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
+    upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {
+        transforms.get(entity).map_or(world, |(transform, _)| transform.compute_affine() * world)
+    })
 }

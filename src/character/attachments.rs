@@ -3,7 +3,7 @@
 use super::{
     components::{CharacterParts, ModelPose, SkinnedCharacter},
     hierarchy::upward,
-    names::available,
+    names::{available, name_of},
 };
 use crate::asset::{Character, Socket};
 use bevy::{
@@ -138,8 +138,8 @@ fn become_child(
         holder.or_else(|| parents.get(entity).ok().map(ChildOf::parent))
     };
     if upward(character, parent_of).any(|above| above == entity) {
-        let name = |entity| names.get(entity).map_or_else(|_| format!("{entity}"), |name| name.to_string());
-        warn!("cannot attach {} to {}, which hangs from it; `AttachedTo` is removed", name(entity), name(character));
+        let [attached, holder] = [entity, character].map(|entity| name_of(names, entity));
+        warn!("cannot attach {attached} to {holder}, which hangs from it; `AttachedTo` is removed");
         commands.entity(entity).try_remove::<AttachedTo>();
     } else {
         commands.entity(entity).try_insert(ChildOf(character));
@@ -194,6 +194,6 @@ fn warn_missing(
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("sockets {}", available(character.sockets.keys())),
     };
-    let who = names.get(*entity).map_or_else(|_| format!("{entity}"), |name| name.to_string());
+    let who = name_of(names, *entity);
     warn!("cannot attach to `{socket}` of {who}: no such socket or joint; {hint}");
 }

@@ -102,6 +102,7 @@ pub(super) fn late(
     visible: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
     clock.frame = clock.frame.wrapping_add(1);
+    clock.places.clear();
     shared.steps = sharing.steps();
     let (frame, sharing, all_threads) = (clock.frame, *sharing, &mut *threads);
     let (requests, palettes) = (&mut shared.requests, &mut palettes.0);

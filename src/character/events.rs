@@ -28,12 +28,14 @@
 //!
 //! Within a frame, animation events come in order of time, across all characters.
 
+use super::layers::ActiveLayers;
 use crate::{
     controller::{AnimationName, TrackId},
     model::CallbackData,
 };
 use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// A clip passed one of its callback keys.
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
@@ -51,10 +53,33 @@ pub struct AnimationCallback {
     pub clip_time: f64,
     /// When the key was passed, in seconds on the controller's [clock](crate::controller::AnimationController::time).
     pub time: f64,
+    /// How long before the end of the frame the key was passed, in seconds of the app's time.
+    ///
+    /// For a sound that starts within a frame. [`CharacterPoses::joint_transform_at`] tells where a joint was.
+    ///
+    /// [`CharacterPoses::joint_transform_at`]: super::CharacterPoses::joint_transform_at
+    pub seconds_ago: f64,
     /// The track's weight at that moment, so that a listener can ignore what is barely visible.
     pub weight: f32,
     /// The key's data.
     pub data: CallbackData,
+    /// What the character played at that moment.
+    #[reflect(ignore)]
+    pub moment: CallbackMoment,
+}
+
+/// What a character played when a callback key was passed; see
+/// [`CharacterPoses::joint_transform_at`](super::CharacterPoses::joint_transform_at).
+///
+/// The default stands for the present.
+#[derive(Clone, Debug, Default)]
+pub struct CallbackMoment(pub(super) Option<Arc<ActiveLayers>>);
+
+/// It follows from the other fields of the callback.
+impl PartialEq for CallbackMoment {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl AnimationCallback {

@@ -2,7 +2,9 @@
 
 use crate::{
     asset::Character,
-    controller::{AnimationController, AnimationName, AnimationTrack, BlendMode, LayerInfo, TrackPriority},
+    controller::{
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, TrackId, TrackPriority,
+    },
     pose::{ClipLayer, Evaluate, JointOverride, Mask, Scratch},
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
@@ -70,6 +72,22 @@ impl ActiveLayers {
         self.clip_set = clips.max(1);
         if !same {
             self.revision = self.revision.wrapping_add(1).max(1);
+        }
+    }
+
+    /// Goes back in time, at the tracks' current speeds, to when one of them was at `clip_time`.
+    ///
+    /// Right after [`Self::look_up`]. Weights remain as they are.
+    pub(super) fn rewind(
+        &mut self,
+        seconds: f64,
+        controller: &AnimationController,
+        character: &Character,
+        (of, clip_time): (TrackId, f64),
+    ) {
+        for (layer, (track, _)) in self.layers.iter_mut().zip(controller.shown(character)) {
+            let Some(timing) = character.timing(layer.clip) else { continue };
+            layer.time = if track.id() == of { clip_time } else { track.time_before(seconds, timing) };
         }
     }
 

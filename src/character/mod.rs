@@ -36,8 +36,8 @@ pub use attachments::{AttachedTo, Attachments, DetachExt};
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
 pub use counts::PoseCounts;
 pub use events::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterFailed, CharacterReady,
-    CrossFadeFinished,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CharacterFailed,
+    CharacterReady, CrossFadeFinished,
 };
 pub use part_overrides::{PartId, PartOverrides};
 #[cfg(feature = "picking")]
@@ -152,7 +152,8 @@ impl Plugin for CharacterPlugin {
             .init_resource::<DirtyPalettes>()
             .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
-            .add_observer(attachments::adopt);
+            .add_observer(attachments::adopt)
+            .add_observer(spawn::warn_of_lost_parts);
         self.configure_sets(app);
         self.add_systems(app);
     }

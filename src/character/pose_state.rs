@@ -1,6 +1,7 @@
 //! What a stored pose was made from, and where to find the pose of a frame.
 
-use bevy::prelude::*;
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use glam::Affine3A;
 
 /// What a stored pose was made from. Poses with equal stamps are equal.
 ///
@@ -45,10 +46,13 @@ pub(super) enum PoseSource {
     Interpolated,
 }
 
-/// Counts frames, for poses that are spread over several of them.
+/// What all characters know of the frame.
 #[derive(Resource, Debug, Default)]
 pub(super) struct PoseClock {
+    /// Counts frames, for poses that are spread over several of them.
     pub(super) frame: u32,
+    /// While events are dispatched, before transforms are propagated: the world transforms of their characters.
+    pub(super) places: EntityHashMap<Affine3A>,
 }
 
 /// How a character was posed when it was last in view.

@@ -2,8 +2,9 @@
 
 use super::{
     components::{ModelPose, SkinnedCharacter},
+    events::AnimationCallback,
     layers::ActiveLayers,
-    pose_state::{PoseSource, PoseState},
+    pose_state::{PoseClock, PoseSource, PoseState},
     sharing::SharedPoses,
     update_rate::PoseInterpolation,
 };
@@ -37,7 +38,8 @@ use std::mem;
 /// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on.
 ///
 /// World transforms are relative to the character's `GlobalTransform`, which Bevy updates in
-/// [`TransformSystems::Propagate`].
+/// [`TransformSystems::Propagate`]. Observers of a character's animation events, which run before that, get its
+/// place in this frame all the same.
 #[derive(SystemParam)]
 pub struct CharacterPoses<'w, 's> {
     poses: Poses<'w, 's>,
@@ -48,9 +50,33 @@ impl CharacterPoses<'_, '_> {
     /// World transform of a socket or joint. `None` until the asset has loaded, or if it has no such socket or
     /// joint.
     pub fn joint_transform(&self, character: Entity, socket_or_joint: &str) -> Option<GlobalTransform> {
-        self.with(character, |asset, world, joints| {
-            let socket = asset.socket(socket_or_joint)?;
-            Some((*world * *joints.get(usize::from(socket.joint))? * socket.offset).into())
+        self.with(character, |asset, world, joints| socket_transform(socket_or_joint, asset, world, joints))
+    }
+
+    /// World transform of a socket or joint at the moment a callback key was passed,
+    /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame. `None` until the asset
+    /// has loaded, or if it has no such socket or joint.
+    ///
+    /// The clips are those of that moment. The character's own transform is that of this frame, and so are the
+    /// weights of its tracks.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::prelude::*;
+    /// fn leave_footprint(step: On<AnimationCallback>, poses: CharacterPoses, mut commands: Commands) {
+    ///     if step.name == "footstep"
+    ///         && let Some(foot) = poses.joint_transform_at(&step, "foot.L")
+    ///     {
+    ///         commands.spawn(Transform::from_translation(foot.translation()));
+    ///     }
+    /// }
+    /// ```
+    pub fn joint_transform_at(&self, callback: &AnimationCallback, socket_or_joint: &str) -> Option<GlobalTransform> {
+        let Some(moment) = &callback.moment.0 else { return self.joint_transform(callback.entity, socket_or_joint) };
+        self.with_scratch(|scratch| {
+            self.poses.with_layers(callback.entity, moment, scratch, |asset, world, joints| {
+                socket_transform(socket_or_joint, asset, world, joints)
+            })
         })
     }
 
@@ -62,15 +88,14 @@ impl CharacterPoses<'_, '_> {
     /// The skinning matrices of a part as the GPU gets them, to skin it on the CPU. `None` until the asset has
     /// loaded, or if it has no such part.
     pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
-        let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
-        let palette = self.poses.with_drawn(character, &mut scratch, |character, &world, model| {
-            let (remap, inverse_bind) = (&character.parts.get(part)?.palette, character.skeleton.inverse_bind());
-            let mut out = vec![Mat4::IDENTITY; remap.len()];
-            Palette { world, model, inverse_bind, remap }.run(&mut out);
-            Some(out)
-        });
-        *self.scratch.borrow_local_mut() = scratch;
-        palette?
+        self.with_scratch(|scratch| {
+            self.poses.with_drawn(character, scratch, |character, &world, model| {
+                let (remap, inverse_bind) = (&character.parts.get(part)?.palette, character.skeleton.inverse_bind());
+                let mut out = vec![Mat4::IDENTITY; remap.len()];
+                Palette { world, model, inverse_bind, remap }.run(&mut out);
+                Some(out)
+            })
+        })
     }
 
     fn with<R>(
@@ -78,11 +103,20 @@ impl CharacterPoses<'_, '_> {
         character: Entity,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> Option<R>,
     ) -> Option<R> {
+        self.with_scratch(|scratch| self.poses.with(character, scratch, work))
+    }
+
+    fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> Option<Option<R>>) -> Option<R> {
         let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
-        let result = self.poses.with(character, &mut scratch, work);
+        let result = work(&mut scratch);
         *self.scratch.borrow_local_mut() = scratch;
         result?
     }
+}
+
+fn socket_transform(name: &str, asset: &Character, world: &Affine3A, joints: &[Affine3A]) -> Option<GlobalTransform> {
+    let socket = asset.socket(name)?;
+    Some((*world * *joints.get(usize::from(socket.joint))? * socket.offset).into())
 }
 
 /// Read access to the pose of every character.
@@ -92,6 +126,7 @@ impl CharacterPoses<'_, '_> {
 #[derive(SystemParam)]
 pub(crate) struct Poses<'w, 's> {
     assets: Res<'w, Assets<Character>>,
+    clock: Res<'w, PoseClock>,
     shared: Res<'w, SharedPoses>,
     characters: Query<'w, 's, PoseOf>,
 }
@@ -116,7 +151,7 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        self.find(entity, scratch, false, work)
+        self.find(entity, scratch, false, |asset, world, joints| work(asset, &self.place(entity, world), joints))
     }
 
     /// Like [`Self::with`], but only the product of transform and pose is meaningful: the rotation and scale of
@@ -128,6 +163,25 @@ impl Poses<'_, '_> {
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
         self.find(entity, scratch, true, work)
+    }
+
+    /// Like [`Self::with`], but with the pose of other layers of the character.
+    fn with_layers<R>(
+        &self,
+        entity: Entity,
+        layers: &ActiveLayers,
+        scratch: &mut Scratch,
+        work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
+    ) -> Option<R> {
+        let PoseOfItem { handle, kept, world, .. } = self.characters.get(entity).ok()?;
+        let character = self.assets.get(handle.id())?;
+        layers.evaluate(character, kept.map_or(&[], |pose| &pose.overrides), scratch);
+        Some(work(character, &self.place(entity, &world.affine()), scratch.model()))
+    }
+
+    /// The world transform of a character, given that of its last propagation.
+    fn place(&self, entity: Entity, world: &Affine3A) -> Affine3A {
+        if self.clock.places.is_empty() { *world } else { self.clock.places.get(&entity).copied().unwrap_or(*world) }
     }
 
     #[inline]

@@ -4,12 +4,13 @@ use super::{
     components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported},
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
+    names::name_of,
 };
 use crate::asset::{Character, next_version};
 use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
-    ecs::{entity_disabling::Disabled, query::Allow},
+    ecs::{entity_disabling::Disabled, name::NameOrEntity, query::Allow},
     mesh::skinning::SkinnedMesh,
     platform::collections::HashMap,
     prelude::*,
@@ -60,6 +61,25 @@ fn clear(commands: &mut Commands, parts: &mut CharacterParts) {
         if let Ok(mut entity) = commands.get_entity(part) {
             entity.try_despawn();
         }
+    }
+}
+
+/// Warns about a part that was despawned, or lost what it needs to be drawn, while its character still has it.
+pub(super) fn warn_of_lost_parts(
+    removed: On<Remove, (PartOf, Mesh3d)>,
+    parts: Query<(&PartOf, NameOrEntity)>,
+    characters: Query<&CharacterParts>,
+    names: Query<NameOrEntity>,
+    mut last: Local<Option<Entity>>,
+) {
+    let Ok((of, part)) = parts.get(removed.entity) else { return };
+    // What the systems below despawn is on no list any more, and the observer runs once per component.
+    let is_lost = characters.get(of.character).is_ok_and(|list| list.entities.contains(&removed.entity));
+    if is_lost && last.replace(removed.entity) != Some(removed.entity) {
+        let who = name_of(&names, of.character);
+        warn!(
+            "part `{part}` of {who} was despawned or stripped, and is not drawn until the character's asset is set again"
+        );
     }
 }
 

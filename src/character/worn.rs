@@ -3,6 +3,7 @@
 use super::{
     components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter},
     hierarchy::upward,
+    names::name_of,
     pose_state::PoseStamp,
 };
 use crate::{asset::Character, model::JointIndex};
@@ -67,8 +68,8 @@ pub(super) fn put_on(
                 body.or_else(|| parents.get(entity).ok().map(ChildOf::parent))
             };
             if upward(body, parent_of).any(|above| above == entity) {
-                let name = |entity| names.get(entity).map_or_else(|_| format!("{entity}"), |name| name.to_string());
-                warn!("{} cannot be worn by {}, which hangs from it; `WornBy` is removed", name(entity), name(body));
+                let [worn, wearer] = [entity, body].map(|entity| name_of(&names, entity));
+                warn!("{worn} cannot be worn by {wearer}, which hangs from it; `WornBy` is removed");
                 commands.entity(entity).try_remove::<WornBy>();
                 refused.push(entity);
                 continue;

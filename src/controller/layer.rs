@@ -1,6 +1,8 @@
 //! The layers that a controller wants blended.
 
 use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead};
+#[cfg(feature = "bevy")]
+use crate::model::ClipTiming;
 
 /// One clip to blend: where it is, and how it joins the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +37,15 @@ impl AnimationController {
     ) -> impl Iterator<Item = (&'a AnimationTrack, LayerInfo<'a>)> + 'a {
         let shown = self.tracks().filter(|track| track.enabled && track.share() > 0.0);
         shown.filter_map(move |track| Some((track, layer(track, clips)?)))
+    }
+}
+
+#[cfg(feature = "bevy")]
+impl AnimationTrack {
+    /// Place in the clip some seconds ago, if the track has played at its current speed since.
+    pub(crate) fn time_before(&self, seconds: f64, timing: &ClipTiming) -> f64 {
+        let position = self.placed_in(timing.duration) - seconds * self.speed;
+        playhead::periodic(self.playback.unwrap_or(timing.playback), timing.duration, position)
     }
 }
 

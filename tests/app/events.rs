@@ -1,7 +1,7 @@
 //! Events of characters reach observers and message readers in order of time.
 
 use super::support::*;
-use bevy::prelude::*;
+use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     character::CharacterPlugin,
     controller::{AnimationTrack, CallbackTime},
@@ -79,6 +79,82 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     moments.sort_by_key(|(index, _)| *index);
     assert!(moments.len() > 150);
     assert!(moments.is_sorted_by(|a, b| a.1 <= b.1 + 1e-8), "{moments:?}");
+}
+
+#[derive(Resource, Default)]
+struct Places(Vec<[Option<Vec3>; 2]>);
+
+/// Where the hand is when the app is told of a callback, and where it was when the key was passed.
+fn note_places(app: &mut TestApp) {
+    app.world().init_resource::<Places>();
+    app.app.add_observer(|step: On<AnimationCallback>, poses: CharacterPoses, mut places: ResMut<Places>| {
+        let now = poses.joint_transform(step.entity, "hand");
+        let then = poses.joint_transform_at(&step, "hand");
+        places.0.push([now, then].map(|place| place.map(|place| place.translation())));
+    });
+}
+
+#[test]
+fn an_observer_finds_the_joints_where_they_are_in_this_frame_and_where_they_were_at_the_key() {
+    for kept in [true, false] {
+        let (mut app, _, entity) = TestApp::playing("walk");
+        if !kept {
+            app.world().entity_mut(entity).remove::<ModelPose>();
+        }
+        note_places(&mut app);
+        let cart = app.world().spawn(Transform::default()).id();
+        app.world().entity_mut(entity).insert(ChildOf(cart));
+        let mut moment = 0.0;
+        for frame in 1..=8 {
+            // It is moved in the frame of the callback too.
+            app.world().entity_mut(cart).insert(Transform::from_xyz(0.0, 0.0, frame as f32));
+            app.update(0.1);
+            moment += 0.1;
+            let Some(key) = [0.25, 0.75].into_iter().find(|key| *key > moment - 0.1 && *key <= moment) else {
+                continue;
+            };
+            let [[now, then]] = std::mem::take(&mut app.world().resource_mut::<Places>().0)[..] else { panic!() };
+            let hand = |time: f64| Vec3::new(time as f32, 2.0, 0.5 * time as f32 + frame as f32);
+            assert!(now.unwrap().abs_diff_eq(hand(moment), 1e-5), "{now:?} at {moment}, kept: {kept}");
+            assert!(then.unwrap().abs_diff_eq(hand(key), 1e-5), "{then:?} at {key}, kept: {kept}");
+            // As it is drawn in the end.
+            let world = app.world();
+            let ask = move |poses: CharacterPoses| poses.joint_transform(entity, "hand").unwrap().translation();
+            let drawn = world.run_system_once(ask).unwrap();
+            assert!(drawn.abs_diff_eq(hand(moment), 1e-5), "{drawn}");
+        }
+    }
+}
+
+#[test]
+fn at_the_moment_of_a_key_every_clip_is_where_it_was() {
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips()), &manifest());
+    note_places(&mut app);
+    let mut controller = AnimationController::default();
+    controller.add_track(AnimationTrack::new("walk"));
+    controller.add_track(AnimationTrack::new("idle").speed(2.0).starting_at(1.0));
+    controller.add_track(AnimationTrack::new("swing").speed(0.0).starting_at(0.4));
+    app.spawn_with(&handle, controller);
+    app.update(0.7);
+    // At 0.25 s: walk at 0.25, idle at 1.5, swing at 0.4; and at 0.7 s: 0.7, 2.4 and 0.4.
+    let [[now, then]] = app.world().resource::<Places>().0[..] else { panic!() };
+    assert!((now.unwrap().x - (0.7 + 2.4 + 0.4) / 3.0).abs() < 1e-5, "{now:?}");
+    assert!((then.unwrap().x - (0.25 + 1.5 + 0.4) / 3.0).abs() < 1e-5, "{then:?}");
+}
+
+#[test]
+fn a_callback_tells_how_long_ago_its_key_was_passed() {
+    #[derive(Resource, Default)]
+    struct Ago(Vec<f64>);
+    let (mut app, _, entity) = TestApp::playing("walk");
+    app.world().init_resource::<Ago>();
+    app.app.add_observer(|step: On<AnimationCallback>, mut ago: ResMut<Ago>| ago.0.push(step.seconds_ago));
+    app.controller(entity).set_speed(2.0);
+    app.update(1.0);
+    let ago = &app.world().resource::<Ago>().0;
+    let expected = [0.875, 0.625, 0.375, 0.125];
+    assert!(ago.len() == 4 && ago.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{ago:?}");
 }
 
 #[test]

@@ -292,3 +292,41 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
         assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);
     }
 }
+
+#[test]
+fn a_part_that_was_despawned_or_stripped_under_its_character_is_said_once_each() {
+    let mut app = TestApp::new();
+    let mut model = chain(&clips());
+    model.parts = vec![strip("lost one", 0), strip("lost two", 0), strip("lost three", 0)];
+    let handle = app.add(model, &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.world().entity_mut(entity).insert(Name::new("who lost parts"));
+    app.update(0.1);
+    let parts = app.parts(entity);
+    app.world().entity_mut(parts[0]).despawn();
+    app.world().entity_mut(parts[1]).clear();
+    app.world().entity_mut(parts[2]).remove::<Mesh3d>();
+    (0..3).for_each(|_| app.update(0.1));
+    for part in ["lost one", "lost two", "lost three"] {
+        let said = logged(&format!("part `{part}`"));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("who lost parts"), "{said:?}");
+    }
+    // What goes as it should is not worth a word: another asset, a reload, the end.
+    let mut other = chain(&clips());
+    other.parts[0].name = "not lost".into();
+    let other_handle = app.add(other.clone(), &manifest());
+    app.world().get_mut::<SkinnedCharacter>(entity).unwrap().0 = other_handle.clone();
+    app.update(0.1);
+    let character = build(app.world(), other, &manifest());
+    app.world().resource_mut::<Assets<Character>>().insert(&other_handle, character).unwrap();
+    app.update(0.1);
+    app.world().entity_mut(entity).remove::<SkinnedCharacter>();
+    app.update(0.1);
+    app.world().entity_mut(entity).insert(SkinnedCharacter(other_handle));
+    app.update(0.1);
+    assert_eq!(app.parts(entity).len(), 1);
+    app.world().entity_mut(entity).despawn();
+    app.update(0.1);
+    assert_eq!(logged("part `not lost`"), [""; 0]);
+}

@@ -11,6 +11,7 @@ mod life;
 mod loading;
 mod parts;
 mod picking;
+mod random_life;
 mod reload;
 mod save;
 mod scenes;

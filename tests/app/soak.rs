@@ -80,12 +80,12 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
     let mut app = TestApp::new();
     app.world().init_resource::<Received>();
     app.app.add_observer(|e: On<AnimationCallback>, mut r: ResMut<Received>| {
-        let heard = (e.entity, e.track, e.time, e.weight, r.frame);
+        let heard = (e.entity, e.track, e.clip_time, e.weight, r.frame);
         r.observed.push(heard);
     });
     app.app.add_systems(Last, |mut messages: MessageReader<AnimationCallback>, mut r: ResMut<Received>| {
         let frame = r.frame;
-        r.messages.extend(messages.read().map(|e| (e.entity, e.track, e.time, e.weight, frame)));
+        r.messages.extend(messages.read().map(|e| (e.entity, e.track, e.clip_time, e.weight, frame)));
     });
     let handle = app.add(chain(&timings), &manifest);
 

@@ -87,7 +87,7 @@ impl Harness {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
         app.init_resource::<Heard>().add_message::<AnimationCallback>();
         app.add_systems(Last, |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
-            heard.0.extend(events.read().map(|event| (event.name.to_string(), event.time)));
+            heard.0.extend(events.read().map(|event| (event.name.to_string(), event.clip_time)));
         });
         more(&mut app);
         while app.plugins_state() == PluginsState::Adding {
