@@ -27,7 +27,7 @@ pub struct Diagnostic {
     pub file: Arc<str>,
     /// Line, from 1; 0 if the report is about the file as a whole.
     pub line: u32,
-    /// Column in bytes, from 1; 0 if the report is about a whole line.
+    /// Column in characters, from 1; 0 if the report is about a whole line.
     pub column: u32,
     /// What is wrong, in one sentence without a period.
     pub message: String,
@@ -94,7 +94,9 @@ fn quote_line(source: &[u8], line: u32, column: u32) -> (String, u32) {
     let Some(bytes) = source.split(|&b| b == b'\n').nth(line.saturating_sub(1) as usize) else {
         return (String::new(), 0);
     };
-    quote_around(bytes, column.saturating_sub(1) as usize)
+    let mut characters = bytes.iter().enumerate().filter(|(_, byte)| starts_character(**byte));
+    let at = characters.nth(column.saturating_sub(1) as usize).map_or(bytes.len(), |(at, _)| at);
+    quote_around(bytes, at)
 }
 
 /// Returns the part of a line around `at`, and the position of `at` in it: model files have lines of many
@@ -292,21 +294,31 @@ impl<'a> Reporter<'a> {
         let mut diagnostic = Diagnostic { file: self.file.clone(), ..Diagnostic::of_file(severity, "", message) };
         (diagnostic.line, diagnostic.column) = line_and_column(self.source, offset);
         let offset = offset.min(self.source.len());
-        let at = diagnostic.column as usize - 1;
-        let line = &self.source[offset - at..];
-        let line = &line[..line.iter().position(|&b| b == b'\n').unwrap_or(line.len())];
-        (diagnostic.source_line, diagnostic.caret) = quote_around(line, at);
+        let start = line_start(self.source, offset);
+        let line = self.source[start..].split(|&b| b == b'\n').next().unwrap_or_default();
+        (diagnostic.source_line, diagnostic.caret) = quote_around(line, offset - start);
         self.diagnostics.push(diagnostic);
         self.diagnostics.last_mut().expect("pushed on the line above")
     }
 }
 
-/// Returns line and column, from 1, of a byte offset. Lines are counted only when something is reported.
+/// Returns line and column, from 1 and in characters, of a byte offset. Both are counted only when something is
+/// reported.
 pub(crate) fn line_and_column(source: &[u8], offset: usize) -> (u32, u32) {
     let before = &source[..offset.min(source.len())];
     let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
-    let column = 1 + before.len() - before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+    let column = 1 + before[line_start(source, before.len())..].iter().filter(|&&b| starts_character(b)).count();
     (line as u32, column as u32)
+}
+
+/// Returns the offset of the line that a byte offset lies in.
+fn line_start(source: &[u8], offset: usize) -> usize {
+    source[..offset].iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1)
+}
+
+/// Returns `true` unless a byte continues a character of UTF-8.
+fn starts_character(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
 }
 
 #[cfg(test)]
@@ -320,6 +332,16 @@ mod tests {
         reporter.error(6, "expected a number, found `two`").hint = "write 2".into();
         let text = reporter.fail().to_string();
         assert_eq!(text, "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2");
+    }
+
+    #[test]
+    fn columns_and_carets_count_characters() {
+        let source = "one\nälter: ° 7 x".as_bytes();
+        let mut reporter = Reporter::new("f", source);
+        reporter.error(source.len() - 1, "expected a number");
+        let error = reporter.fail();
+        assert_eq!(error.to_string(), "f:2:12: error: expected a number\n2 | älter: ° 7 x\n  |            ^");
+        assert_eq!(Diagnostic::error("f", "expected a number").at(source, 2, 12), error.diagnostics[0]);
     }
 
     #[test]
