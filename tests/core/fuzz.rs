@@ -1,6 +1,7 @@
-//! What fuzzing found worth keeping, read again: every input of `corpus/` goes through its target's
-//! checks. The targets themselves are in `fuzz/`.
+//! Every input that fuzzing found worth keeping, in `corpus/`, goes through its target's checks, as it is and with
+//! its blocks shuffled. The targets are in `fuzz/`.
 
+mod blocks;
 mod checks;
 mod choices;
 
@@ -8,6 +9,27 @@ use std::{fs, path::Path};
 
 /// Runs a check on every file of a target's corpus.
 fn replay(target: &str, least: usize, check: fn(&[u8])) {
+    on_corpus(target, least, |source, input| keeps_the_promises(check, source, input));
+}
+
+/// Runs a check on every file of a target's corpus with its blocks doubled, moved, removed and renumbered.
+fn replay_mutated(target: &str, check: fn(&[u8])) {
+    on_corpus(target, 20, |source, input| {
+        for seed in 0..4 {
+            let mut text = source.to_vec();
+            blocks::mutate(&mut text, &mut blocks::Random(seed), 1 << 16);
+            keeps_the_promises(check, &text, &format!("{input} with seed {seed}"));
+        }
+    });
+}
+
+fn keeps_the_promises(check: fn(&[u8]), source: &[u8], input: &str) {
+    if std::panic::catch_unwind(|| check(source)).is_err() {
+        panic!("{input} breaks a promise");
+    }
+}
+
+fn on_corpus(target: &str, least: usize, each: impl Fn(&[u8], &str)) {
     let folder = Path::new(file!()).with_extension("").join("corpus").join(target);
     let mut inputs: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -16,10 +38,7 @@ fn replay(target: &str, least: usize, check: fn(&[u8])) {
     inputs.sort();
     assert!(inputs.len() >= least, "{} holds {} inputs", folder.display(), inputs.len());
     for input in inputs {
-        let source = fs::read(&input).unwrap();
-        if std::panic::catch_unwind(|| check(&source)).is_err() {
-            panic!("{} breaks a promise", input.display());
-        }
+        each(&fs::read(&input).unwrap(), &input.display().to_string());
     }
 }
 
@@ -41,6 +60,14 @@ fn every_md5anim_of_the_corpus_keeps_the_promises() {
 #[test]
 fn every_manifest_of_the_corpus_keeps_the_promises() {
     replay("manifest", 20, checks::manifest);
+}
+
+#[test]
+fn files_with_their_blocks_doubled_moved_and_renumbered_keep_the_promises() {
+    replay_mutated("m3d", checks::m3d);
+    replay_mutated("md5mesh", checks::md5mesh);
+    replay_mutated("md5anim", checks::md5anim);
+    replay_mutated("manifest", checks::manifest);
 }
 
 #[test]
