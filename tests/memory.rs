@@ -168,7 +168,7 @@ fn repeated(head: &str, line: &str, bytes: usize) -> String {
 fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
     let header =
         "***m3d-File-Header***\n#Materials 1\n#Vertices 4294967295\n#Triangles 4294967295\n#Bones 4294967295\n";
-    let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 12] = [
+    let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 14] = [
         ("a valid .m3d", load_m3d, Box::new(sheet)),
         ("a valid .md5mesh", load_mesh, Box::new(mesh)),
         ("a valid .md5anim", load_anim, Box::new(anim)),
@@ -179,10 +179,22 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
             load_m3d,
             Box::new(|n| repeated("***AnimationClips***\n", "AnimationClip a\n{\n}\n", n)),
         ),
+        (
+            ".m3d: a count of four billion keys, again and again",
+            load_m3d,
+            Box::new(|n| {
+                repeated("***AnimationClips***\nAnimationClip a\n{\n", "Bone0 #Keyframes: 4294967295\n{\n}\n", n)
+            }),
+        ),
         (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Colour: 1 2 3\n", n))),
         (".m3d: one line", load_m3d, Box::new(|n| "*".repeat(n))),
         (".md5mesh: shared weights", load_mesh, Box::new(shared_weights)),
         (".md5mesh: submeshes repeated", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),
+        (
+            ".md5mesh: counts of four billion, again and again",
+            load_mesh,
+            Box::new(|n| repeated(MESH, "}\nmesh {\nnumverts 4294967295\nvert 0 ( 0 0 ) 0 1\n", n) + "}\n"),
+        ),
         (".md5anim: empty frames", load_anim, Box::new(empty_frames)),
         (
             "manifest: clips repeated",
