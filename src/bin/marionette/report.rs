@@ -294,7 +294,7 @@ fn animation_report<'a>(open: &'a OpenAnimation, rigs: &'a [Rig]) -> AnimationRe
         frames,
         frames_per_second: anim.frame_rate,
         // As in the importer, the clip ends at the last frame.
-        seconds: frames.saturating_sub(1) as f64 / f64::from(anim.frame_rate),
+        seconds: frames.saturating_sub(1) as f64 / f64::from(anim.frame_rate.abs()),
         joints: joints.collect(),
         bound_to: bound.as_ref().and_then(|bound| rigs.get(bound.rig)).map(|rig| rig.name.as_str()),
         joints_shared: bound.as_ref().map(|bound| bound.shared),

@@ -56,11 +56,20 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     let mut base_frame_at = None;
     let mut joint_places = Vec::new();
     let mut frames: Vec<Frame> = Vec::new();
+    // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
+    let is_complete = |header: &Header, anim: &Md5Anim, frames: &[Frame]| {
+        let all_frames = header.frames.is_some_and(|(count, _)| frames.len() as u64 >= u64::from(count.max(1)));
+        all_frames && !anim.joints.is_empty() && anim.base_frame.len() == anim.joints.len()
+    };
     loop {
         let token = reader.lexer.next_token();
         let word = match token.kind {
             TokenKind::End => break,
             TokenKind::Word(word) => word,
+            _ if is_complete(&header, anim, &frames) => {
+                reader.rest_ignored(token.offset, "frame");
+                break;
+            }
             other => {
                 reader.unknown_at_top(token.offset, other)?;
                 continue;
@@ -91,6 +100,10 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
                 base_frame(reader, anim)?;
             }
             _ if reader.second_document(token.offset, word) => break,
+            _ if is_complete(&header, anim, &frames) => {
+                reader.rest_ignored(token.offset, "frame");
+                break;
+            }
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
@@ -111,10 +124,11 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         reader.warn(at, format!("`numJoints` is {count}, but {joints} follow"), "");
     }
     anim.frame_rate = match header.rate {
-        Some((rate, _)) if rate > 0.0 => rate,
+        Some((rate, _)) if rate != 0.0 => rate,
         other => {
+            let message = if other.is_some() { "`frameRate` is 0" } else { "there is no `frameRate`" };
             let at = other.map_or(0, |(_, at)| at);
-            reader.warn(at, format!("no `frameRate` above 0; {DEFAULT_RATE} frames per second are assumed"), "");
+            reader.warn(at, format!("{message}; {DEFAULT_RATE} frames per second are assumed"), "");
             DEFAULT_RATE
         }
     };
@@ -262,6 +276,7 @@ fn arrange_frames(
             }
             same
         });
+        hold_first(reader, frames);
         if let Some((missing, frame)) = frames.iter().enumerate().find(|(n, f)| f.number as usize != *n) {
             let message = format!("frame {} is given, but frame {missing} is missing", frame.number);
             return Err(reader.fatal(frame.at, message, ""));
@@ -303,6 +318,22 @@ fn arrange_frames(
         reader.warn(0, format!("{} bounds for {} frames", anim.bounds.len(), frames.len()), "bounds");
     }
     Ok(())
+}
+
+/// Puts copies of the first of the sorted frames in place of those missing before it, unless more than half of the
+/// animation is missing.
+fn hold_first(reader: &mut Reader, frames: &mut Vec<Frame>) {
+    let Some(&first) = frames.first() else { return };
+    let missing = first.number;
+    if missing == 0 || missing as usize > frames.len() {
+        return;
+    }
+    let message = match missing {
+        1 => "frame 0 is missing; frame 1 is held in its place".to_owned(),
+        _ => format!("frames 0 to {} are missing; frame {missing} is held in their place", missing - 1),
+    };
+    reader.warn(first.at, message, "");
+    frames.splice(..0, (0..missing).map(|number| Frame { number, ..first }));
 }
 
 /// Checks that each joint's numbers lie within a frame.
@@ -402,15 +433,53 @@ frame 1 {
     }
 
     #[test]
-    fn a_rate_that_cannot_be_and_bounds_that_do_not_read_are_warnings() {
+    fn a_rate_of_0_and_bounds_that_do_not_parse_are_warnings() {
         let source = NOD.replace("frameRate 24", "frameRate 0").replace("( 1 1 2 )", "( 1 inf 2 )");
         assert_eq!(
             warnings(&source),
             [
-                "5: no `frameRate` above 0; 24 frames per second are assumed",
+                "5: `frameRate` is 0; 24 frames per second are assumed",
                 "13: expected a number, found `inf`; the bounds are ignored"
             ]
         );
+    }
+
+    #[test]
+    fn a_negative_rate_is_kept() {
+        let parsed = parse_anim("a", NOD.replace("frameRate 24", "frameRate -30").as_bytes()).unwrap();
+        assert_eq!((parsed.value.frame_rate, parsed.warnings), (-30.0, vec![]));
+    }
+
+    #[test]
+    fn text_behind_the_last_declared_frame_is_a_warning() {
+        let whole = parse_anim("a", NOD.as_bytes()).unwrap().value;
+        for tail in ["0.5 1 }\nframe 7 {\n\t1 2", "} }\n", "rubbish ( 1 2 ) {\n", "\"text\""] {
+            let source = format!("{NOD}{tail}");
+            assert_eq!(warnings(&source), ["27: the text behind the last declared frame is ignored"], "{tail}");
+            assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, whole);
+        }
+        // With a frame still to come, the same text is an error.
+        let cut = format!("{NOD}0.5 1 }}\n").replace("numFrames 2", "numFrames 3");
+        assert!(parse_anim("a", cut.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn missing_leading_frames_hold_the_first() {
+        let source = NOD.replace("frame 1 {", "frame 2 {").replace("frame 0 {", "frame 1 {");
+        assert_eq!(
+            warnings(&source),
+            [
+                "1: 2 bounds for 3 frames",
+                "3: `numFrames` is 2, but 3 follow",
+                "19: frame 0 is missing; frame 1 is held in its place"
+            ]
+        );
+        let anim = parse_anim("a", source.as_bytes()).unwrap().value;
+        assert_eq!(anim.frame_count(), 3);
+        assert_eq!(anim.joint_at(1, 0), anim.joint_at(1, 1));
+        assert_eq!(anim.joint_at(0, 2)[0], [1.0, 2.0, 3.0]);
+        let far = NOD.replace("frame 1 {", "frame 4 {").replace("frame 0 {", "frame 3 {");
+        assert_eq!(errors(&far), ["19:7: frame 3 is given, but frame 0 is missing ()"]);
     }
 
     #[test]

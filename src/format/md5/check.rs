@@ -92,7 +92,7 @@ impl Document for Md5Anim {
     fn check(&self) -> Result<(), DocumentError> {
         let (joints, components) = (self.joints.len(), self.components as usize);
         let rate = self.frame_rate;
-        ensure(rate.is_finite() && rate > 0.0, || format!("the frame rate is {rate}"))?;
+        ensure(rate.is_finite() && rate != 0.0, || format!("the frame rate is {rate}"))?;
         ensure_hierarchy(&self.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(), "joint")?;
         for (index, joint) in self.joints.iter().enumerate() {
             let item = || format!("joint {index} `{}`", joint.name);

@@ -35,11 +35,19 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
     let (mut joint_count, mut mesh_count) = (None, None);
     let mut joints_at = None;
     let mut sources = Vec::new();
+    // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
+    let is_complete = |count: Option<(u32, usize)>, joints_at: Option<usize>, mesh: &Md5Mesh| {
+        joints_at.is_some() && count.is_some_and(|(count, _)| mesh.meshes.len() as u64 >= u64::from(count.max(1)))
+    };
     loop {
         let token = reader.lexer.next_token();
         let word = match token.kind {
             TokenKind::End => break,
             TokenKind::Word(word) => word,
+            _ if is_complete(mesh_count, joints_at, mesh) => {
+                reader.rest_ignored(token.offset, "mesh");
+                break;
+            }
             other => {
                 reader.unknown_at_top(token.offset, other)?;
                 continue;
@@ -64,6 +72,10 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
                 sources.push(source);
             }
             _ if reader.second_document(token.offset, word) => break,
+            _ if is_complete(mesh_count, joints_at, mesh) => {
+                reader.rest_ignored(token.offset, "mesh");
+                break;
+            }
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
@@ -319,6 +331,17 @@ mesh {
     fn the_first_of_two_documents_is_read() {
         let twice = format!("{TRIANGLE}{TRIANGLE}");
         assert_eq!(warnings(&twice), ["23: a second document starts here; only the first is used"]);
+    }
+
+    #[test]
+    fn text_behind_the_last_declared_mesh_is_a_warning() {
+        let whole = parse_mesh("a", TRIANGLE.as_bytes()).unwrap().value;
+        for tail in ["weight 3 0 1 ( 0 0 0 )\n}\n", "0.5 )\n}\nmesh {\n\tnumverts", "} }\n"] {
+            let source = format!("{TRIANGLE}{tail}");
+            assert_eq!(warnings(&source), ["23: the text behind the last declared mesh is ignored"], "{tail}");
+            assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value, whole);
+            assert!(parse_mesh("a", source.replace("numMeshes 1", "numMeshes 2").as_bytes()).is_err());
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub use mesh::parse_mesh;
 pub use write::{write_anim, write_mesh};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The contents of an `.md5mesh`: Z up, forward +X, right-handed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,7 +80,7 @@ pub struct Md5Weight {
 pub struct Md5Anim {
     /// The exporter's command line, as written.
     pub command_line: String,
-    /// Frames per second, more than 0.
+    /// Frames per second, not 0. A negative rate plays the frames backwards.
     pub frame_rate: f32,
     /// Numbers per frame.
     pub components: u32,
@@ -97,6 +98,18 @@ impl Md5Anim {
     /// Returns the number of frames: at least one in a checked document.
     pub fn frame_count(&self) -> usize {
         if self.components == 0 { self.bounds.len().max(1) } else { self.frames.len() / self.components as usize }
+    }
+
+    /// Returns the animation with its frames in the order they play: reversed if the frame rate is negative, which
+    /// makes the rate positive.
+    pub fn forward(&self) -> Cow<'_, Self> {
+        if self.frame_rate > 0.0 {
+            return Cow::Borrowed(self);
+        }
+        let mut reversed = Self { frame_rate: -self.frame_rate, ..self.clone() };
+        reversed.frames = self.frames.rchunks(self.components.max(1) as usize).flatten().copied().collect();
+        reversed.bounds.reverse();
+        Cow::Owned(reversed)
     }
 
     /// Returns the position and x, y, z of the rotation of a joint at a frame, relative to its parent.

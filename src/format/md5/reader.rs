@@ -226,6 +226,11 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
+    /// Warns that the file goes on behind its last declared `item`.
+    pub fn rest_ignored(&mut self, offset: usize, item: &str) {
+        self.warn(offset, format!("the text behind the last declared {item} is ignored"), "");
+    }
+
     /// Returns `true` if the word just met starts a second document, which is left unread with a warning.
     pub fn second_document(&mut self, offset: usize, word: &[u8]) -> bool {
         let second = word.eq_ignore_ascii_case(b"MD5Version");

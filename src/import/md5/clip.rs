@@ -27,7 +27,8 @@ const TRANSFORMS_PER_NUMBER: usize = 64;
 /// Joints are matched by name; where the animation has one twice, the first counts. Joints it lacks
 /// are left unanimated, joints the skeleton lacks are dropped. A joint whose parent is another than
 /// in the skeleton keeps its place in the model: its transforms are made relative to the skeleton's
-/// parent. The length is `(frames − 1) / rate`, so every frame lies on the clip's own grid; where joints
+/// parent. The length is `(frames − 1) / |rate|`, so every frame lies on the clip's own grid; a negative rate plays
+/// the frames backwards. Where joints
 /// turn by more than 13° from frame to frame the grid is made finer, along the arcs.
 ///
 /// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences
@@ -48,6 +49,7 @@ pub fn clip_from_md5(
 ) -> Result<Parsed<SkeletalClip>, FormatError> {
     let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let anim = &*anim.forward();
     let frame_count = anim.frame_count();
     let joints = skeleton.len().max(anim.joints.len());
     let most =

@@ -75,6 +75,17 @@ fn a_clip_lasts_from_its_first_frame_to_its_last() {
 }
 
 #[test]
+fn a_negative_frame_rate_plays_the_frames_backwards() {
+    let (mesh, mut anim) = lift();
+    let skeleton = import(&mesh).model.skeleton;
+    anim.frames = vec![1.0, 2.0, 4.0, 8.0];
+    anim.frame_rate = -20.0;
+    let clip = clip_from_md5("a", "a", &checked(&anim), &skeleton, &ImportSettings::default()).unwrap().value;
+    assert_eq!((clip.timing.duration, clip.frame_count()), (3.0 / 20.0, 4));
+    assert_eq!([0, 1, 3].map(|frame| clip.transform_at(1, frame).translation.y), [8.0, 4.0, 1.0]);
+}
+
+#[test]
 fn a_delta_file_holds_differences_to_its_first_frame() {
     let (mesh, mut anim) = lift();
     let skeleton = import(&mesh).model.skeleton;
