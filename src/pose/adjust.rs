@@ -1,6 +1,6 @@
 //! Joints set by hand.
 
-use super::{LocalToModel, blend::share};
+use super::{LocalToModel, clamp_weight};
 use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ impl JointOverride {
                 None => given,
             },
         };
-        let mixed = mix(local, to, share(self.weight));
+        let mixed = mix(local, to, clamp_weight(self.weight));
         // A parent of scale zero has no inverse.
         if mixed.is_finite() { mixed } else { local }
     }
@@ -79,7 +79,7 @@ impl AdjustJoints<'_> {
         let mut stale = usize::MAX;
         for change in self.overrides {
             let joint = usize::from(change.joint);
-            if joint >= parents.len() || !change.transform.is_finite() || share(change.weight) == 0.0 {
+            if joint >= parents.len() || !change.transform.is_finite() || clamp_weight(change.weight) == 0.0 {
                 continue;
             }
             if change.space == JointSpace::Model && joint > stale {

@@ -12,8 +12,8 @@
 //! `D = 1 − 2t(1 − t)(1 − cos φ)` the half angle has the derivatives `sin φ / D` and
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
-use super::{LocalToModel, Sample};
-use crate::model::{BoundingBox, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart, SoaTransform};
+use super::{ClipLayer, Evaluate, Scratch};
+use crate::model::{BoundingBox, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart};
 use glam::{Affine3A, Vec3A};
 
 /// The boxes of the vertices each joint moves, in the joint's bind space.
@@ -54,25 +54,22 @@ impl PartBounds {
 
     /// [`Self::over_clip`] of each of `parts`, posing every frame once for all.
     pub fn each_over_clip(parts: &[Self], skeleton: &Skeleton, clip: &SkeletalClip) -> Vec<Option<BoundingBox>> {
-        let (rows, parents) = (skeleton.rows(), skeleton.parents());
-        if clip.rows().len() != rows {
+        if clip.rows().len() != skeleton.rows() {
             return vec![None; parts.len()];
         }
-        let mut local = vec![SoaTransform::IDENTITY; rows];
-        let mut model = vec![Affine3A::IDENTITY; parents.len()];
-        let mut motions = vec![Motion::default(); parents.len()];
+        let mut scratch = Scratch::default();
+        let mut motions = vec![Motion::default(); skeleton.len()];
         let last = clip.frame_count() - 1;
         // Per part, the frame before and all so far.
         let mut boxes: Vec<(Option<Bounds>, Option<Bounds>)> = vec![(None, None); parts.len()];
         for frame in 0..=last {
             let time = if last > 0 { clip.timing.duration * frame as f64 / last as f64 } else { 0.0 };
-            Sample { clip, time, rest: skeleton.rest() }.run(&mut local);
-            LocalToModel { parents, local: &local, root: None, unit_scale: false }.run(&mut model);
+            Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, &mut scratch);
             if frame > 0 {
                 motions.iter_mut().enumerate().for_each(|(joint, m)| *m = Motion::new(skeleton, clip, joint, frame));
             }
             for (part, (before, all)) in parts.iter().zip(&mut boxes) {
-                let Some(mut now) = part.posed_bounds(&model) else { continue };
+                let Some(mut now) = part.posed_bounds(scratch.model()) else { continue };
                 // Matrices and what they move are rounded: a little more than they say.
                 now = now.grown(now.max.abs().max(now.min.abs()).max_element() * 1e-5);
                 // The lines from the frame before lie in the box around both.

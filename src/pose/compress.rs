@@ -6,9 +6,10 @@
 //! at the joints themselves, which may carry things. A vertex is a mean of points in such boxes, so it
 //! is off by no more than their worst corner.
 
-use super::{Add, LocalToModel, PartBounds, Sample};
-use crate::model::{ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart, SoaTransform};
-use glam::{Affine3A, Vec3A};
+use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
+use crate::controller::BlendMode;
+use crate::model::{ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
+use glam::Vec3A;
 
 /// Makes clips of one character smaller.
 #[derive(Clone, Debug)]
@@ -82,12 +83,10 @@ impl<'a> Compress<'a> {
             return Some(clip.clone());
         }
         let joints = self.skeleton.len();
-        let mut pose = self.skeleton.rest().to_vec();
         let mut transforms = Vec::with_capacity((steps + 1) * joints);
         for frame in 0..=steps {
-            let time = clip.timing.duration * frame as f64 / steps as f64;
-            Sample { clip, time, rest: self.skeleton.rest() }.run(&mut pose);
-            transforms.extend((0..joints).map(|joint| pose[joint / 4].get(joint % 4)));
+            let span = FrameSpan::new(clip, clip.timing.duration * frame as f64 / steps as f64);
+            transforms.extend((0..joints).map(|joint| span.transform(clip, joint)));
         }
         let animated = (0..joints).map(|joint| clip.animates(joint)).collect();
         let frames = ClipFrames { joints: clip.joints().clone(), animated, transforms };
@@ -99,16 +98,16 @@ impl<'a> Compress<'a> {
     /// The largest error of `small` against `clip`, if it is within what is allowed.
     fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip) -> Option<f32> {
         let moments = (clip.frame_count() - 1) * Self::MOMENTS;
-        let (rest, joints) = (self.skeleton.rest(), self.skeleton.len());
-        let mut local = rest.to_vec();
-        let mut models = [vec![Affine3A::IDENTITY; joints], vec![Affine3A::IDENTITY; joints]];
+        let mut poses = [Scratch::default(), Scratch::default()];
         let mut worst = 0.0_f32;
         for moment in 0..=moments {
             let time = clip.timing.duration * moment as f64 / moments as f64;
-            for (clip, model) in [clip, small].into_iter().zip(&mut models) {
-                self.pose(clip, time, &mut local, model);
+            for (clip, pose) in [clip, small].into_iter().zip(&mut poses) {
+                let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
+                let layers = [ClipLayer { mode, ..ClipLayer::new(clip, time) }];
+                Evaluate::new(self.skeleton, &layers).run_clips(None, pose);
             }
-            for ((points, exact), got) in self.points.iter().zip(&models[0]).zip(&models[1]) {
+            for ((points, exact), got) in self.points.iter().zip(poses[0].model()).zip(poses[1].model()) {
                 for point in points {
                     let error = exact.transform_point3a(*point).distance(got.transform_point3a(*point));
                     // Not `max`, which would pass over a NaN.
@@ -121,17 +120,5 @@ impl<'a> Compress<'a> {
             }
         }
         Some(worst)
-    }
-
-    fn pose(&self, clip: &SkeletalClip, time: f64, local: &mut [SoaTransform], model: &mut [Affine3A]) {
-        let rest = self.skeleton.rest();
-        Sample { clip, time, rest }.run(local);
-        if clip.additive {
-            let differences = local.to_vec();
-            local.copy_from_slice(rest);
-            Add { pose: &differences, weight: 1.0, mask: None }.run(local);
-        }
-        let parents = self.skeleton.parents();
-        LocalToModel { parents, local, root: None, unit_scale: false }.run(model);
     }
 }

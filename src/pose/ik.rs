@@ -5,7 +5,7 @@
 //! model space is no turn of the joint, and the tip is then only led towards its target.
 
 use super::adjust::unit;
-use super::{LocalToModel, blend::share};
+use super::{LocalToModel, clamp_weight};
 use crate::model::{JointIndex, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Ik {
 
 impl TwoBoneIk {
     fn solve(&self, pose: &mut Pose) -> bool {
-        let weight = share(self.weight);
+        let weight = clamp_weight(self.weight);
         if weight == 0.0
             || !self.target.is_finite()
             || !pose.descends(self.mid, self.root)
@@ -142,7 +142,7 @@ impl TwoBoneIk {
 
 impl ChainIk {
     fn solve(&self, scratch: &mut IkScratch, pose: &mut Pose) -> bool {
-        let weight = share(self.weight);
+        let weight = clamp_weight(self.weight);
         if weight == 0.0 || !self.target.is_finite() || usize::from(self.tip) >= pose.skeleton.len() {
             return false;
         }

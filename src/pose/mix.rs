@@ -1,40 +1,55 @@
-//! Clips straight to one local pose: sampling and blending in one pass.
+//! The blend kernel: samples all playing clips and blends them into one local pose.
 //!
-//! The same result as [`Sample`](super::Sample) for each clip, then
-//! [`PriorityBlend`](super::PriorityBlend), then [`Add`](super::Add) and
-//! [`Override`](super::Override), but row by row, so that no pose in between is written to memory.
+//! 1. The blended layers of each priority are averaged by weight, joint by joint.
+//! 2. The two averages are mixed by the priority blend. A joint that only one priority reaches takes
+//!    that one, and a joint that none reaches keeps its rest pose.
+//! 3. Additive and overriding layers are applied on top, in order.
+//!
+//! Translations and scales are weighted means. Rotations are summed in the hemisphere of the running
+//! sum and normalized once (n-way nlerp). The order of two layers never matters, nor that of more as
+//! long as their rotations fit into one hemisphere (each within 180° of each other); beyond that no
+//! mean is independent of order.
+//!
+//! All of this happens row by row (four joints at a time), so no pose in between is written to memory.
 
-use super::blend::{self, Mean, larger, relative, share};
 use super::mask::Mask;
-use super::overlay::{self, additive_weight};
-use super::product::{self, Product};
-use super::row::{Row, Turns};
-use super::sample::Moment;
-use super::soa::sqrt;
+use super::packed::{PackedTransforms, Quats4, Vectors4};
+use super::sample::SamplePoint;
+use super::simd::{self, Simd};
+use super::soa::{sqrt, toward};
+use super::{clamp_weight, recycle};
 use crate::controller::{BlendMode, TrackPriority};
 use crate::model::{SkeletalClip, SoaQuat, SoaTransform};
-use glam::{BVec4A, Vec4};
+use glam::Vec4;
 
-/// A clip that plays: one layer of a [`Mix`].
+/// A playing clip: one layer of a [`Mix`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClipLayer<'a> {
-    /// The clip, bound to the skeleton. Joints it does not move are out of the layer's reach.
+    /// The clip, bound to the skeleton. The layer does not reach joints the clip does not animate.
     pub clip: &'a SkeletalClip,
-    /// Seconds into the clip; clamped to `0..=duration`, and 0 where it is not a number.
+    /// Seconds into the clip, clamped to `0..=duration`; NaN counts as 0.
     pub time: f64,
-    /// Share, ≥ 0 and finite. Blended layers take it relative to the others of their priority;
-    /// additive ones up to [`Add::MAX_WEIGHT`](super::Add::MAX_WEIGHT), overriding ones up to 1.
-    /// 0 and what is not a number take the layer out.
+    /// Weight, ≥ 0 and finite. Relative to the others of the same priority for blended layers, up to
+    /// [`Self::MAX_ADDITIVE_WEIGHT`] for additive ones and up to 1 for overriding ones. The layer is
+    /// left out if the weight is 0 or NaN.
     pub weight: f32,
-    /// Share per joint; `None` is 1 everywhere. Joints a mask does not have are out of reach.
+    /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
     pub mask: Option<&'a Mask>,
-    /// The group the layer is blended in; additive and overriding layers have none.
+    /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
     pub priority: TrackPriority,
-    /// How the layer joins the others.
+    /// How the layer is combined with the others.
+    ///
+    /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
+    /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along
+    /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
+    /// An overriding layer replaces the pose below it by its weight.
     pub mode: BlendMode,
 }
 
 impl<'a> ClipLayer<'a> {
+    /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
+    pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
+
     /// A clip at a time, blended with weight 1 and low priority.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode: BlendMode::Blend }
@@ -43,115 +58,124 @@ impl<'a> ClipLayer<'a> {
 
 /// Samples and blends all layers into one local pose.
 ///
-/// First the blended layers of low priority, those of high priority, and both groups by the priority
-/// blend, as [`PriorityBlend`](super::PriorityBlend) does. Over that the additive and overriding
-/// layers, in the order in which they come.
+/// First come the blended layers, by priority as D3DX does it; then the additive and overriding
+/// layers, in the order of `layers`.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix<'a> {
-    /// What plays.
+    /// The playing clips.
     pub layers: &'a [ClipLayer<'a>],
-    /// Share of the high group: 0 is all low, 1 all high.
+    /// Share of the high-priority layers where both priorities reach a joint, 0..=1.
     pub priority_blend: f32,
-    /// The skeleton's rest pose, for joints that no layer reaches.
+    /// The skeleton's rest pose, used for joints that no layer reaches.
     pub rest: &'a [SoaTransform],
-    /// Whether every scale of `rest` is one. With clips of which the same is true, scale costs nothing.
+    /// `true` if all scales of `rest` are one. If this holds for the clips too, scales cost nothing.
     pub unit_scale: bool,
 }
 
-/// Memory that [`Mix`] works in; kept between runs, it allocates nothing once it has held as many layers.
+/// Working memory of [`Mix`]. Keep it between runs: it allocates only when it meets more layers than before.
 #[derive(Debug, Default)]
 pub struct MixScratch {
     active: Vec<Active<'static>>,
 }
 
-/// A layer that counts: held at its time, with its share.
-#[derive(Clone, Copy, Debug)]
-struct Active<'a> {
-    moment: Moment<'a>,
-    mask: Option<&'a [Vec4]>,
-    weight: Vec4,
-    additive: bool,
-}
-
-impl Active<'_> {
-    /// A row at its time, rotations not normalised.
-    #[inline(always)]
-    fn row<P: Product, const SCALE: bool>(&self, p: P, row: usize) -> Row<P, SCALE> {
-        self.moment.row(p, &self.moment.rows[row])
-    }
-
-    /// The share of a row's joints.
-    #[inline(always)]
-    fn weight(&self, row: usize) -> Vec4 {
-        let weight = self.weight * self.moment.rows[row].animated;
-        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
-    }
-
-    /// Lays the layer over a pose.
-    fn lay_over<const SCALE: bool>(&self, pose: &mut [SoaTransform]) {
-        product::dispatch!(self.lay_over_with::<SCALE>(pose));
-    }
-
-    #[inline(always)]
-    fn lay_over_with<P: Product, const SCALE: bool>(&self, p: P, pose: &mut [SoaTransform]) {
-        for (row, pose) in pose.iter_mut().enumerate() {
-            let over = self.row::<P, SCALE>(p, row);
-            *pose = match self.additive {
-                true => overlay::add(p, pose, over, self.weight(row)),
-                false => overlay::replace(p, pose, over, self.weight(row)),
-            };
-        }
-    }
-}
-
 impl<'a> Mix<'a> {
-    /// Writes the mixed local pose to `out`, as many rows as `rest` has.
+    /// Writes the blended local pose to `out`, as many rows as `rest` has.
     ///
     /// # Panics
-    /// If `out` is shorter than `rest`; in debug builds also if a clip has another number of rows,
-    /// which otherwise is left out.
+    /// If `out` is shorter than `rest`. In debug builds also if a clip has a different number of rows;
+    /// release builds leave such a clip out.
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
         let out = &mut out[..self.rest.len()];
-        let mut active: Vec<Active<'a>> = std::mem::take(&mut scratch.active);
-        let (mut scale, mut partial, mut units, mut overlays) = (!self.unit_scale, false, [0.0; 2], false);
-        for ClipLayer { clip, mask, weight, priority, mode, .. } in self.layers {
-            debug_assert_eq!(clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+        let mut active = recycle(std::mem::take(&mut scratch.active));
+        let (low, high) = self.prepare(&mut active);
+        let (mut scale, mut partial) = (!self.unit_scale, false);
+        for ClipLayer { clip, mask, .. } in self.layers {
             scale |= !clip.unit_scale();
             partial |= mask.is_some() || !clip.animates_all();
+        }
+        let groups = Groups { low: &active[..low], high: &active[low..high], overlays: &active[high..] };
+        match (scale, partial) {
+            (false, false) => self.pose::<false, false>(groups, out),
+            (false, true) => self.pose::<false, true>(groups, out),
+            (true, false) => self.pose::<true, false>(groups, out),
+            (true, true) => self.pose::<true, true>(groups, out),
+        }
+        scratch.active = recycle(active);
+    }
+
+    /// Returns how much each of [`Self::layers`] contributes to the pose of a joint, in their order.
+    ///
+    /// For blended and overriding layers that is a part of the whole, and what is missing to 1 is the
+    /// rest pose; for additive layers it is the weight their differences are added with.
+    /// Meant for display: it allocates.
+    pub fn shares(&self, joint: usize) -> Vec<f32> {
+        let mut shares = vec![0.0; self.layers.len()];
+        if joint / 4 >= self.rest.len() {
+            return shares;
+        }
+        let mut active = Vec::new();
+        let (low, high) = self.prepare(&mut active);
+        let weight = |layer: &Active| layer.weight(joint / 4);
+        let total = |group: &[Active]| group.iter().fold(Vec4::ZERO, |sum, layer| sum + weight(layer));
+        let totals = [total(&active[..low]), total(&active[low..high])];
+        let reached = totals.map(|total| reached(total)[joint % 4] > 0.0);
+        let blend = clamp_weight(self.priority_blend);
+        let parts = if reached == [true; 2] { [1.0 - blend, blend] } else { reached.map(|reached| f32::from(reached)) };
+        for (place, layer) in active.iter().enumerate() {
+            let own = weight(layer)[joint % 4];
+            if place >= high && !layer.additive {
+                shares.iter_mut().for_each(|below| *below *= 1.0 - own);
+            }
+            let group = usize::from(place >= low);
+            shares[layer.index] =
+                if place < high { own * inverse(totals[group])[joint % 4] * parts[group] } else { own };
+        }
+        shares
+    }
+
+    /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
+    /// high ones end.
+    #[inline]
+    fn prepare(&self, active: &mut Vec<Active<'a>>) -> (usize, usize) {
+        let (mut largest, mut overlays) = ([0.0; 2], false);
+        for ClipLayer { clip, weight, priority, mode, .. } in self.layers {
+            debug_assert_eq!(clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+            let largest = &mut largest[*priority as usize];
             match mode {
-                BlendMode::Blend => units[*priority as usize] = larger(units[*priority as usize], *weight),
+                BlendMode::Blend if *weight > *largest && *weight < f32::INFINITY => *largest = *weight,
+                BlendMode::Blend => {}
                 BlendMode::Additive | BlendMode::Override => overlays = true,
             }
         }
-        let low = self.prepare_group(TrackPriority::Low, units[0], &mut active);
-        let high = self.prepare_group(TrackPriority::High, units[1], &mut active);
+        let low = self.prepare_group(TrackPriority::Low, largest[0], active);
+        let high = self.prepare_group(TrackPriority::High, largest[1], active);
         if overlays {
-            self.prepare_overlays(&mut active);
+            for (index, layer) in self.layers.iter().enumerate() {
+                let weight = match layer.mode {
+                    BlendMode::Blend => continue,
+                    BlendMode::Additive if layer.weight > 0.0 => layer.weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT),
+                    BlendMode::Additive | BlendMode::Override => clamp_weight(layer.weight),
+                };
+                self.prepare_layer(index, layer, weight, active);
+            }
         }
-
-        let groups = Groups { layers: &active, low, high };
-        match (scale, partial) {
-            (false, false) => self.pose::<false, false>(&groups, out),
-            (false, true) => self.pose::<false, true>(&groups, out),
-            (true, false) => self.pose::<true, false>(&groups, out),
-            (true, true) => self.pose::<true, true>(&groups, out),
-        }
-        scratch.active = emptied(active);
+        (low, high)
     }
 
-    /// Appends a group's layers, with weights that come to one; returns where they end.
+    /// Appends a group's layers with weights that sum to one; returns where they end.
     #[inline]
-    fn prepare_group(&self, priority: TrackPriority, unit: f32, active: &mut Vec<Active<'a>>) -> usize {
+    fn prepare_group(&self, priority: TrackPriority, largest: f32, active: &mut Vec<Active<'a>>) -> usize {
         let first = active.len();
-        if unit == 0.0 {
+        if largest == 0.0 {
             return first;
         }
         let mut total = 0.0;
-        for layer in self.layers {
-            let weight = relative(layer.weight, unit);
-            let joins = layer.mode == BlendMode::Blend && layer.priority == priority;
-            if joins && self.prepare(layer, weight, active) {
-                total += weight;
+        for (index, layer) in self.layers.iter().enumerate() {
+            // Relative to the largest first, so that no sum over- or underflows.
+            let usable = layer.weight > 0.0 && layer.weight <= largest;
+            let joins = usable && layer.mode == BlendMode::Blend && layer.priority == priority;
+            if joins && self.prepare_layer(index, layer, layer.weight / largest, active) {
+                total += layer.weight / largest;
             }
         }
         let scale = Vec4::splat(1.0 / total);
@@ -159,164 +183,236 @@ impl<'a> Mix<'a> {
         active.len()
     }
 
-    fn prepare_overlays(&self, active: &mut Vec<Active<'a>>) {
-        for layer in self.layers {
-            match layer.mode {
-                BlendMode::Blend => false,
-                BlendMode::Additive => self.prepare(layer, additive_weight(layer.weight), active),
-                BlendMode::Override => self.prepare(layer, share(layer.weight), active),
-            };
-        }
-    }
-
-    /// Appends a layer, if it counts.
+    /// Appends a layer; returns `false` if it does not count.
     #[inline]
-    fn prepare(&self, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) -> bool {
+    fn prepare_layer(&self, index: usize, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) -> bool {
         let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
         if counts {
             active.push(Active {
-                moment: Moment::new(layer.clip, layer.time),
+                point: SamplePoint::new(layer.clip, layer.time),
                 mask: layer.mask.map(Mask::rows),
                 weight: Vec4::splat(weight),
                 additive: layer.mode == BlendMode::Additive,
+                index,
             });
         }
         counts
     }
 
-    /// `SCALE` is false where every scale is one, `PARTIAL` where every layer reaches every joint.
-    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: &Groups, out: &mut [SoaTransform]) {
-        let (low, high, overlays) = groups.split();
-        match (low, high) {
+    /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
+    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: Groups, out: &mut [SoaTransform]) {
+        match (groups.low, groups.high) {
             ([], []) => out.copy_from_slice(self.rest),
-            // A group without layers is left out as a whole: the other's means are the result.
-            ([], group) | (group, []) => match group.len() {
-                1 => self.one_group::<SCALE, PARTIAL, 1>(group, out),
-                2 => self.one_group::<SCALE, PARTIAL, 2>(group, out),
-                _ => self.one_group::<SCALE, PARTIAL, MANY>(group, out),
-            },
-            (low, high) => self.two_groups::<SCALE, PARTIAL>(low, high, out),
+            // The other group's mean is the result.
+            ([], group) | (group, []) => {
+                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, group, out));
+            }
+            (low, high) => {
+                simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, low, high, out));
+            }
         }
-        for layer in overlays {
-            layer.lay_over::<SCALE>(out);
+        for layer in groups.overlays {
+            simd::dispatch!(s => layer.apply::<_, SCALE>(s, out));
         }
-    }
-
-    /// A group of so many `LAYERS`: for one and two of them what only more need is left out by the compiler.
-    fn one_group<const SCALE: bool, const PARTIAL: bool, const LAYERS: usize>(
-        &self,
-        group: &[Active],
-        out: &mut [SoaTransform],
-    ) {
-        product::dispatch!(self.one_group_with::<SCALE, PARTIAL, LAYERS>(group, out));
     }
 
     #[inline(always)]
-    fn one_group_with<P: Product, const SCALE: bool, const PARTIAL: bool, const LAYERS: usize>(
+    fn blend_one_group<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
-        p: P,
+        s: S,
         group: &[Active],
         out: &mut [SoaTransform],
     ) {
-        let group = if LAYERS == MANY { group } else { &group[..LAYERS] };
-        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            *out = mean::<P, SCALE, PARTIAL>(p, group, row).transform::<PARTIAL>(p, rest);
+            *out = Mean::<S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, rest);
         }
-        normalize(p, out);
+        normalize(s, out);
     }
 
-    fn two_groups<const SCALE: bool, const PARTIAL: bool>(
+    #[inline(always)]
+    fn blend_both_groups<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
+        s: S,
         low: &[Active],
         high: &[Active],
         out: &mut [SoaTransform],
     ) {
-        product::dispatch!(self.two_groups_with::<SCALE, PARTIAL>(low, high, out));
-    }
-
-    #[inline(always)]
-    fn two_groups_with<P: Product, const SCALE: bool, const PARTIAL: bool>(
-        &self,
-        p: P,
-        low: &[Active],
-        high: &[Active],
-        out: &mut [SoaTransform],
-    ) {
-        let share = Vec4::splat(share(self.priority_blend));
+        let blend = Vec4::splat(clamp_weight(self.priority_blend));
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            let low = mean::<P, SCALE, PARTIAL>(p, low, row);
-            let high = mean::<P, SCALE, PARTIAL>(p, high, row);
-            *out = low.mix::<PARTIAL>(p, high, share).transform::<PARTIAL>(p, rest);
+            let low = Mean::<S, SCALE>::new::<PARTIAL>(s, low, row);
+            let high = Mean::<S, SCALE>::new::<PARTIAL>(s, high, row);
+            *out = low.mix::<PARTIAL>(s, high, blend).to_row::<PARTIAL>(s, rest);
         }
-        normalize(p, out);
+        normalize(s, out);
     }
 }
 
-/// For [`Mix::one_group`]: any number of layers.
-const MANY: usize = usize::MAX;
-
-/// The layers that count, in the order low, high, overlays.
+/// The layers that count.
+#[derive(Clone, Copy)]
 struct Groups<'a> {
-    layers: &'a [Active<'a>],
-    low: usize,
-    high: usize,
+    low: &'a [Active<'a>],
+    high: &'a [Active<'a>],
+    overlays: &'a [Active<'a>],
 }
 
-impl<'a> Groups<'a> {
-    fn split(&self) -> (&'a [Active<'a>], &'a [Active<'a>], &'a [Active<'a>]) {
-        (&self.layers[..self.low], &self.layers[self.low..self.high], &self.layers[self.high..])
+/// A layer that counts, at its time.
+#[derive(Clone, Copy, Debug)]
+struct Active<'a> {
+    point: SamplePoint<'a>,
+    mask: Option<&'a [Vec4]>,
+    weight: Vec4,
+    additive: bool,
+    /// Place among the layers of the [`Mix`].
+    index: usize,
+}
+
+impl Active<'_> {
+    /// The layer's weight for each joint of a row.
+    #[inline(always)]
+    fn weight(&self, row: usize) -> Vec4 {
+        let weight = self.weight * self.point.rows[row].animated;
+        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
+    }
+
+    /// Applies an overlay to a pose.
+    #[inline(always)]
+    fn apply<S: Simd, const SCALE: bool>(&self, s: S, pose: &mut [SoaTransform]) {
+        for (row, pose) in pose.iter_mut().enumerate() {
+            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
+            *pose = match self.additive {
+                true => add(s, pose, over, weight),
+                false => replace(s, pose, over, weight),
+            };
+        }
     }
 }
 
-/// The mean of four joints of a group of at least one layer, rotations not normalised.
-#[inline(always)]
-fn mean<P: Product, const SCALE: bool, const PARTIAL: bool>(p: P, group: &[Active], row: usize) -> Mean<P, SCALE> {
-    let (a, b, others) = match group {
-        [a, b, others @ ..] => (a, b, others),
-        [layer] => {
-            let reached = if PARTIAL { blend::reached(layer.weight(row)) } else { BVec4A::TRUE };
-            return Mean { row: layer.row(p, row), reached };
+/// The mean of a group for four joints. Rotations have any length, but are not 0 where reached.
+#[derive(Clone, Copy)]
+struct Mean<S: Simd, const SCALE: bool> {
+    pose: PackedTransforms<S, SCALE>,
+    /// Greater than 0 for the joints that a layer reaches.
+    reached: Vec4,
+}
+
+impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
+    /// Of a group of at least one layer.
+    #[inline(always)]
+    fn new<const PARTIAL: bool>(s: S, group: &[Active], row: usize) -> Self {
+        let (a, b, others) = match group {
+            [a, b, others @ ..] => (a, b, others),
+            [layer] => {
+                let reached = if PARTIAL { reached(layer.weight(row)) } else { Vec4::ONE };
+                return Self { pose: layer.point.row(s, row), reached };
+            }
+            [] => unreachable!("empty groups are left out"),
+        };
+        let (mut a_weight, mut b_weight) = (a.weight, b.weight);
+        let (mut scale, mut reached) = (Vec4::ONE, Vec4::ONE);
+        if PARTIAL {
+            (a_weight, b_weight) = (a.weight(row), b.weight(row));
+            let mut total = a_weight + b_weight;
+            for layer in others {
+                total += layer.weight(row);
+            }
+            (scale, reached) = (inverse(total), self::reached(total));
+            (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
-        [] => unreachable!("a group without layers is left out"),
-    };
-    let (mut a_share, mut b_share) = (a.weight, b.weight);
-    let (mut inverse, mut reached) = (Vec4::ONE, BVec4A::TRUE);
-    if PARTIAL {
-        (a_share, b_share) = (a.weight(row), b.weight(row));
-        let mut total = a_share + b_share;
+        // The first two share a square root. Each further layer needs its own, to match the length of the sum.
+        let (mut pose, square) = a.point.row::<S, SCALE>(s, row).mix(s, a_weight, b.point.row(s, row), b_weight);
         for layer in others {
-            total += layer.weight(row);
+            let next = layer.point.row::<S, SCALE>(s, row);
+            let weight = if PARTIAL { layer.weight(row) * scale } else { layer.weight };
+            let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
+            pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
         }
-        (inverse, reached) = (blend::inverse(total), blend::reached(total));
-        (a_share, b_share) = (a_share * inverse, b_share * inverse);
+        Self { pose, reached }
     }
-    // The first two share a root; each further layer has its own, and is made as long as those are in the sum.
-    let (mut sum, square) = a.row(p, row).mix(p, a_share, b.row(p, row), b_share);
-    for layer in others {
-        let next = layer.row(p, row);
-        let share = if PARTIAL { layer.weight(row) * inverse } else { layer.weight };
-        let turn = share * sqrt(square / next.rotation.dot(p, next.rotation));
-        sum = sum.plus_turned(p, next, share, turn);
+
+    /// Both groups by the priority blend; where only one reaches a joint, that one.
+    #[inline(always)]
+    fn mix<const PARTIAL: bool>(self, s: S, high: Self, blend: Vec4) -> Self {
+        let (low, both) = (self, self.reached.min(high.reached));
+        let (mean, _) = low.pose.mix(s, Vec4::ONE - blend, high.pose, blend);
+        if !PARTIAL || both.cmpgt(Vec4::ZERO).all() {
+            return Self { pose: mean, reached: both };
+        }
+        let pose = mean.or(s, both, low.pose.or(s, low.reached, high.pose));
+        Self { pose, reached: low.reached.max(high.reached) }
     }
-    Mean { row: sum, reached }
+
+    /// The rest pose for the joints that are not reached.
+    #[inline(always)]
+    fn to_row<const PARTIAL: bool>(self, s: S, rest: &SoaTransform) -> SoaTransform {
+        let row = self.pose.to_row(s);
+        if PARTIAL && !self.reached.cmpgt(Vec4::ZERO).all() { row.or(self.reached, rest) } else { row }
+    }
 }
 
-/// Makes every rotation one of unit length. In a pass of its own, for a row's root and division are the end
-/// of a long chain of dependent operations: here those of many rows overlap.
+/// A joint whose layers sum to no more than this part of a group's weight counts as not reached.
+const REACHED: f32 = 1e-30;
+
+/// Greater than 0 for the joints reached by layers whose weights sum to `total`.
 #[inline(always)]
-fn normalize<P: Product>(p: P, pose: &mut [SoaTransform]) {
+fn reached(total: Vec4) -> Vec4 {
+    total - Vec4::splat(REACHED)
+}
+
+/// The factor that makes weights with the sum `total` sum to one; any number where nothing is reached.
+#[inline(always)]
+fn inverse(total: Vec4) -> Vec4 {
+    Vec4::ONE / total.max(Vec4::splat(REACHED))
+}
+
+/// Normalizes every rotation. In a pass of its own, since a row's square root and division end a long chain of
+/// dependent operations: here those of many rows overlap.
+#[inline(always)]
+fn normalize<S: Simd>(s: S, pose: &mut [SoaTransform]) {
     for row in pose {
         let SoaQuat { x, y, z, w } = row.rotation;
-        row.rotation = Turns::read(p, &[x, y, z, w]).normalized(p).quat(p);
+        row.rotation = Quats4::read(s, &[x, y, z, w]).normalized(s).to_soa(s);
     }
 }
 
-/// The same memory, holding nothing and free of the layers' lifetime.
-fn emptied(mut active: Vec<Active<'_>>) -> Vec<Active<'static>> {
-    active.clear();
-    // Collecting what has the same layout reuses the allocation; a test counts on it.
-    active.into_iter().map(|_| -> Active<'static> { unreachable!("it was cleared") }).collect()
+/// `pose` with the differences `delta` added, by a weight ≥ 0 per joint.
+#[inline(always)]
+fn add<S: Simd, const SCALE: bool>(
+    s: S,
+    pose: &SoaTransform,
+    delta: PackedTransforms<S, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let pose = PackedTransforms::<S, SCALE>::read(s, pose);
+    // 1 − w + w · Δr/|Δr|, times |Δr|. Never zero: its real part is at least 1 − w, and only reaches 0 when
+    // x, y, z remain.
+    let length = sqrt(delta.rotation.dot(s, delta.rotation));
+    let SoaQuat { x, y, z, w } = delta.rotation.to_soa(s);
+    let turn = toward(weight, w);
+    let turn = SoaQuat { x: x * turn, y: y * turn, z: z * turn, w: w * turn + (Vec4::ONE - weight) * length };
+    let SoaQuat { x, y, z, w } = pose.rotation.to_soa(s).mul(turn);
+    PackedTransforms::<S, SCALE> {
+        translation: pose.translation.plus(s, delta.translation, weight),
+        rotation: Quats4::read(s, &[x, y, z, w]).normalized(s),
+        scale: match SCALE {
+            true => pose.scale.mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
+            false => pose.scale,
+        },
+    }
+    .to_row(s)
+}
+
+/// `pose` replaced by `other`, by a weight in 0..=1 per joint.
+#[inline(always)]
+fn replace<S: Simd, const SCALE: bool>(
+    s: S,
+    pose: &SoaTransform,
+    other: PackedTransforms<S, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let (mut mean, _) = PackedTransforms::read(s, pose).mix(s, Vec4::ONE - weight, other, weight);
+    mean.rotation = mean.rotation.normalized(s);
+    // A joint that is not reached keeps its bits.
+    mean.to_row(s).or(weight, pose)
 }
 
 #[cfg(test)]

@@ -1,52 +1,48 @@
-//! Clips and tracks → joint matrices: plain jobs over slices.
+//! Playing clips → joint matrices: plain jobs over slices.
 //!
-//! Each job is a struct whose fields are its inputs and whose `run` writes its output; none owns or
-//! allocates anything. A local pose is rows of four joints ([`SoaTransform`](crate::model::SoaTransform)).
+//! A job is a struct whose fields are its inputs and whose `run` writes its output; it owns and
+//! allocates nothing. A local pose is a slice of rows of four joints
+//! ([`SoaTransform`](crate::model::SoaTransform)).
 //!
-//! | job | from | to |
+//! | job | input | output |
 //! | --- | --- | --- |
-//! | [`Sample`] | a clip at a time | local pose |
-//! | [`Blend`], [`PriorityBlend`] | weighted, masked local poses | local pose |
-//! | [`Add`], [`Override`] | a local pose laid over another | local pose |
-//! | [`Mix`] | all of the above in one pass over the clips | local pose |
-//! | [`AdjustJoints`], [`Ik`] | joints set by hand, limbs that reach | local pose and joint matrices |
+//! | [`Mix`] | clips, each with a time, weight and mask | local pose |
 //! | [`LocalToModel`] | local pose | joint matrices |
-//! | [`Palette`], [`Skinning`] | joint matrices | skinning matrices |
+//! | [`AdjustJoints`], [`Ik`] | joint overrides, IK targets | local pose and joint matrices |
+//! | [`Palette`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
-//! | [`PickSkin`] | skinning matrices, a ray | the triangle it hits, and whose |
-//! | [`PartBounds`] | joint matrices, clips | boxes for culling |
+//! | [`PickSkin`] | skinning matrices, a ray | the nearest triangle and its joint |
+//! | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
 //! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
-//! [`Evaluate`] runs them in order, from the clips that play to the joint matrices.
+//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices.
 //!
-//! The same inputs give the same bits in debug and release builds, on every thread and machine of
-//! one architecture: there are no estimates, and where wider vectors are used (AVX) they do the same
-//! operations in the same order. Products of matrices, ways between two frames and means of poses are
-//! worked out with fused operations (FMA); a processor without them takes some ten times as long over
-//! those, and gets the same. Nothing but sums, products, quotients and square roots enters. Importing asks
-//! the platform's library for sines and arc cosines, where keys lie off a clip's grid or far apart: between
-//! two platforms those frames may differ in their last bits.
+//! The same inputs give the same bits in debug and release builds, on every thread and on every
+//! machine of one architecture. Only sums, products, quotients and square roots are used, without
+//! estimates, and the wide (AVX) code does the same operations in the same order as the portable
+//! code. Matrix products, interpolation and means use fused multiply-adds (FMA); on a processor
+//! without FMA these take about ten times as long and give the same result. Importing is the
+//! exception: keys off a clip's grid are resampled with the platform's sine and arc cosine, so
+//! those frames may differ in their last bits between platforms.
 
 mod adjust;
-mod blend;
 mod bounds;
 mod compress;
 mod evaluate;
 mod ik;
 mod mask;
+mod matrix;
 mod mix;
 mod model_space;
-mod overlay;
+mod packed;
 mod palette;
 mod pick;
-mod product;
-mod row;
 mod sample;
+mod simd;
 mod skin;
 mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
-pub use blend::{Blend, PoseLayer, PriorityBlend};
 pub use bounds::{PartBounds, Reach};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
@@ -54,8 +50,19 @@ pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
-pub use overlay::{Add, Override, difference_clip};
-pub use palette::{Palette, Skinning, copy_palette};
+pub use palette::Palette;
 pub use pick::{PickSkin, SkinHit, TriangleIndices, influence_count, influence_of, ray_meets_box};
-pub use sample::{FrameSpan, Sample};
+pub use sample::FrameSpan;
 pub use skin::SkinVertices;
+
+/// Clamps a weight to 0..=1; NaN becomes 0.
+fn clamp_weight(weight: f32) -> f32 {
+    if weight > 0.0 { weight.min(1.0) } else { 0.0 }
+}
+
+/// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
+/// the same type with another lifetime.
+pub(crate) fn recycle<T, U>(mut vec: Vec<T>) -> Vec<U> {
+    vec.clear();
+    vec.into_iter().map(|_| unreachable!("it was cleared")).collect()
+}

@@ -1,25 +1,26 @@
-//! From joints relative to their parents to joints in model space.
+//! From transforms relative to parents to matrices in model space.
 
-use super::product::{self, Elements, Product};
+use super::matrix::{Elements, Left};
+use super::simd::{self, Simd};
 use crate::model::{JointIndex, SoaTransform};
 use glam::Affine3A;
 
 /// Multiplies local transforms down the hierarchy, in one forward loop over joints parents first.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalToModel<'a> {
-    /// Each joint's parent, which comes before it; `None` for roots.
+    /// Each joint's parent, which must come before it; `None` for roots.
     pub parents: &'a [Option<JointIndex>],
     /// Transforms relative to the parents: `parents.len().div_ceil(4)` rows.
     pub local: &'a [SoaTransform],
-    /// What the roots hang from; `None` is model space itself. The character's world matrix here
-    /// gives world space matrices at no further cost.
+    /// The parent of the roots; `None` for model space. Pass the character's world matrix to get
+    /// world-space matrices at no extra cost.
     pub root: Option<&'a Affine3A>,
-    /// Whether every scale of `local` is one: then none is looked at.
+    /// `true` if all scales of `local` are one; they are then not read.
     pub unit_scale: bool,
 }
 
 impl LocalToModel<'_> {
-    /// Writes the 3×4 matrix of each joint to `out`, as many as there are parents.
+    /// Writes one 3×4 matrix per joint to `out`.
     ///
     /// # Panics
     /// If `out` or `local` is too short, or a parent does not come before its child.
@@ -27,46 +28,54 @@ impl LocalToModel<'_> {
         self.run_from(0, out);
     }
 
-    /// Like [`Self::run`], for the joints from `first` on; `out` holds those before it.
+    /// Like [`Self::run`], but only for the joints from `first` on; `out` must hold the others.
     ///
-    /// After a change to one joint's local transform only it and its descendants differ, and they
-    /// come after it.
+    /// Use this after changing one joint's local transform: only its own matrix and those of its
+    /// descendants change, and descendants come later.
     ///
     /// # Panics
-    /// As [`Self::run`].
+    /// Like [`Self::run`].
     pub fn run_from(&self, first: usize, out: &mut [Affine3A]) {
-        product::dispatch!(self.run_with(first, out));
-    }
-
-    #[inline(always)]
-    fn run_with<P: Product>(&self, product: P, first: usize, out: &mut [Affine3A]) {
-        if self.unit_scale {
-            self.multiply::<P, false>(product, first, out);
+        simd::dispatch!(s => if self.unit_scale {
+            self.multiply::<_, false>(s, first, out)
         } else {
-            self.multiply::<P, true>(product, first, out);
-        }
+            self.multiply::<_, true>(s, first, out)
+        })
     }
 
     #[inline(always)]
-    fn multiply<P: Product, const SCALE: bool>(&self, product: P, first: usize, out: &mut [Affine3A]) {
+    fn multiply<S: Simd, const SCALE: bool>(&self, s: S, first: usize, out: &mut [Affine3A]) {
         let count = self.parents.len();
         let out = &mut out[..count];
-        let rows = &self.local[..count.div_ceil(4)];
-        for (row, local) in rows.iter().enumerate().skip(first / 4) {
-            let locals = product.locals(&Elements::new::<P, SCALE>(product, local));
-            for lane in 0..4 {
-                let joint = row * 4 + lane;
-                if joint < first || joint >= count {
-                    continue;
-                }
-                let (done, rest) = out.split_at_mut(joint);
-                let above = match self.parents[joint] {
-                    Some(parent) => &done[usize::from(parent)],
-                    None => self.root.unwrap_or(&Affine3A::IDENTITY),
-                };
-                product.write_lane(product.left(above), &locals, lane, &mut rest[0]);
-            }
+        for (row, local) in self.local[..count.div_ceil(4)].iter().enumerate().skip(first / 4) {
+            let elements = Elements::new::<SCALE>(s, local);
+            self.write::<S, 0>(s, &elements, row, first, out);
+            self.write::<S, 1>(s, &elements, row, first, out);
+            self.write::<S, 2>(s, &elements, row, first, out);
+            self.write::<S, 3>(s, &elements, row, first, out);
         }
+    }
+
+    /// Writes the matrix of the joint in a row's lane, if it is one of those from `first` on.
+    #[inline(always)]
+    fn write<S: Simd, const LANE: usize>(
+        &self,
+        s: S,
+        elements: &Elements<S>,
+        row: usize,
+        first: usize,
+        out: &mut [Affine3A],
+    ) {
+        let joint = row * 4 + LANE;
+        if joint < first || joint >= out.len() {
+            return;
+        }
+        let (done, rest) = out.split_at_mut(joint);
+        let parent = match self.parents[joint] {
+            Some(parent) => &done[usize::from(parent)],
+            None => self.root.unwrap_or(&Affine3A::IDENTITY),
+        };
+        rest[0] = Left::new(s, parent).times_lane::<LANE>(s, elements).to_affine(s);
     }
 }
 
@@ -91,7 +100,7 @@ mod tests {
     fn run(root: Option<&Affine3A>) -> Vec<Affine3A> {
         let mut out = vec![Affine3A::NAN; 9];
         LocalToModel { parents: &PARENTS, local: &SoaTransform::rows(&local()), root, unit_scale: false }.run(&mut out);
-        assert!(out[7..].iter().all(|m| m.is_nan()), "past the last joint nothing is written");
+        assert!(out[7..].iter().all(|m| m.is_nan()), "nothing is written past the last joint");
         out.truncate(7);
         out
     }
@@ -109,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn from_a_joint_on_only_what_follows_is_written() {
+    fn run_from_writes_only_the_joints_that_follow() {
         let whole = run(None);
         let rows = SoaTransform::rows(&local());
         for first in 0..=7 {
@@ -121,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn no_joints_are_no_work() {
+    fn a_skeleton_without_joints_is_fine() {
         LocalToModel { parents: &[], local: &[], root: None, unit_scale: true }.run(&mut []);
     }
 }

@@ -1,14 +1,15 @@
-//! Palettes: what the skin of a part is moved by.
+//! Palettes: the matrices that move a part's skin.
 
-use super::product::{self, Product};
+use super::matrix::{Columns, Left};
+use super::simd::{self, Simd};
 use crate::model::JointIndex;
 use glam::{Affine3A, Mat3A, Mat4};
 
 /// The palette of one part: `world · model · inverse_bind` for each of its joints.
 #[derive(Clone, Copy, Debug)]
 pub struct Palette<'a> {
-    /// The character's place in the world. One that only moves costs half as much: what turns and scales can
-    /// be in [`LocalToModel::root`](super::LocalToModel::root) already.
+    /// The character's world matrix. A pure translation takes half the time: put rotation and scale
+    /// into [`LocalToModel::root`](super::LocalToModel::root) instead.
     pub world: Affine3A,
     /// Every joint's matrix in model space, from [`LocalToModel`](super::LocalToModel).
     pub model: &'a [Affine3A],
@@ -19,76 +20,35 @@ pub struct Palette<'a> {
 }
 
 impl Palette<'_> {
-    /// Writes the matrices to `out`, as many as `remap` is long.
+    /// Writes one matrix per entry of `remap` to `out`.
     ///
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
-        product::dispatch!(self.run_with(out));
+        simd::dispatch!(s => self.run_with(s, out));
     }
 
     #[inline(always)]
-    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
-        // Where the compiler sees that nothing written can change them, they stay in registers.
+    fn run_with<S: Simd>(&self, s: S, out: &mut [Mat4]) {
+        // Copied, so that the compiler sees that writing to `out` changes none of them.
         let Self { world, model, inverse_bind, remap } = *self;
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
         let entries = out[..remap.len()].iter_mut().zip(remap);
-        // Loops, not closures: only what is inlined is compiled for the vectors of `P`.
         if world.matrix3 == Mat3A::IDENTITY {
-            let place = product.place(world.translation);
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
-                product.write_placed(place, product.left(&model[joint]), product.right(&inverse_bind[joint]), out);
+                let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
+                *out = skinning.moved(s, world.translation).to_mat4(s);
             }
         } else {
-            let world = product.left(&world);
+            let world = Left::new(s, &world);
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
-                let skinning = product.of(product.left(&model[joint]), product.right(&inverse_bind[joint]));
-                product.write_matrix(world, skinning, out);
+                let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
+                *out = world.times(s, skinning).to_mat4(s);
             }
         }
-    }
-}
-
-/// The matrices `model · inverse_bind` of all joints: for several parts that share joints.
-///
-/// With matrices in world space ([`LocalToModel::root`](super::LocalToModel::root)) the palettes of
-/// the parts are mere copies of the result: [`copy_palette`].
-#[derive(Clone, Copy, Debug)]
-pub struct Skinning<'a> {
-    /// Every joint's matrix, in model or world space.
-    pub model: &'a [Affine3A],
-    /// Every joint's inverse bind matrix; as many as are written.
-    pub inverse_bind: &'a [Affine3A],
-}
-
-impl Skinning<'_> {
-    /// Writes each joint's skinning matrix to `out`.
-    ///
-    /// # Panics
-    /// If `out` or `model` is shorter than `inverse_bind`.
-    pub fn run(&self, out: &mut [Mat4]) {
-        product::dispatch!(self.run_with(out));
-    }
-
-    #[inline(always)]
-    fn run_with<P: Product>(&self, product: P, out: &mut [Mat4]) {
-        let count = self.inverse_bind.len();
-        for ((out, model), inverse_bind) in out[..count].iter_mut().zip(&self.model[..count]).zip(self.inverse_bind) {
-            product.write_matrix(product.left(model), product.right(inverse_bind), out);
-        }
-    }
-}
-
-/// Copies the matrices of a part's joints, from [`Skinning`], to its palette.
-///
-/// # Panics
-/// If `out` is too short, or a joint of `remap` has no matrix.
-pub fn copy_palette(skinning: &[Mat4], remap: &[JointIndex], out: &mut [Mat4]) {
-    for (out, &joint) in out[..remap.len()].iter_mut().zip(remap) {
-        *out = skinning[usize::from(joint)];
     }
 }
 
@@ -114,13 +74,6 @@ mod tests {
             assert!(out.abs_diff_eq(expected, 1e-4));
             assert_eq!(out.row(3), glam::Vec4::W);
         }
-        assert!(out[3].is_nan(), "past the part's joints nothing is written");
-
-        let mut skinning = [Mat4::NAN; 5];
-        Skinning { model: &model.iter().map(|m| world * *m).collect::<Vec<_>>(), inverse_bind: &inverse_bind }
-            .run(&mut skinning);
-        let mut copied = [Mat4::NAN; 3];
-        copy_palette(&skinning, &remap, &mut copied);
-        assert!(copied.iter().zip(&out).all(|(a, b)| a.abs_diff_eq(*b, 1e-4)));
+        assert!(out[3].is_nan(), "nothing is written past the part's joints");
     }
 }

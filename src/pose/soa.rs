@@ -1,39 +1,17 @@
-//! Arithmetic on structure-of-arrays rows: the same operation on four joints at once.
+//! Arithmetic on rows of four joints.
 //!
-//! Only additions, multiplications, divisions and square roots, each rounded by itself (no reciprocal
-//! estimates), so every build on every machine gives the same bits. What is fused, [`product`](super::product)
-//! does, with the same bits too.
+//! Only sums, products, quotients and square roots, each correctly rounded (no reciprocal estimates),
+//! so every build on every machine returns the same bits.
 
 use crate::model::{SoaQuat, SoaTransform, SoaVec3};
-use glam::{BVec4A, Vec4};
+use glam::Vec4;
 
 impl SoaVec3 {
     pub(crate) const ONE: Self = Self { x: Vec4::ONE, y: Vec4::ONE, z: Vec4::ONE };
-
-    /// `self` in the lanes of `mask`, `other` in the rest.
-    #[inline(always)]
-    pub(crate) fn or(self, mask: BVec4A, other: Self) -> Self {
-        Self {
-            x: Vec4::select(mask, self.x, other.x),
-            y: Vec4::select(mask, self.y, other.y),
-            z: Vec4::select(mask, self.z, other.z),
-        }
-    }
 }
 
 impl SoaQuat {
-    /// `self` in the lanes of `mask`, `other` in the rest.
-    #[inline(always)]
-    pub(crate) fn or(self, mask: BVec4A, other: Self) -> Self {
-        Self {
-            x: Vec4::select(mask, self.x, other.x),
-            y: Vec4::select(mask, self.y, other.y),
-            z: Vec4::select(mask, self.z, other.z),
-            w: Vec4::select(mask, self.w, other.w),
-        }
-    }
-
-    /// The Hamilton product `self · other`: `other` first, then `self`.
+    /// The Hamilton product `self · other`: `other` is applied first.
     #[inline(always)]
     pub(crate) fn mul(self, o: Self) -> Self {
         Self {
@@ -46,26 +24,30 @@ impl SoaQuat {
 }
 
 impl SoaTransform {
-    /// `self` in the lanes of `mask`, `other` in the rest.
+    /// `self` in the lanes where `condition` > 0, `other` in the rest.
     #[inline(always)]
-    pub(crate) fn or(self, mask: BVec4A, other: &Self) -> Self {
+    pub(crate) fn or(self, condition: Vec4, other: &Self) -> Self {
+        let mask = condition.cmpgt(Vec4::ZERO);
+        let or = |a, b| Vec4::select(mask, a, b);
+        let (t, r, s) = (self.translation, self.rotation, self.scale);
+        let (t0, r0, s0) = (other.translation, other.rotation, other.scale);
         Self {
-            translation: self.translation.or(mask, other.translation),
-            rotation: self.rotation.or(mask, other.rotation),
-            scale: self.scale.or(mask, other.scale),
+            translation: SoaVec3 { x: or(t.x, t0.x), y: or(t.y, t0.y), z: or(t.z, t0.z) },
+            rotation: SoaQuat { x: or(r.x, r0.x), y: or(r.y, r0.y), z: or(r.z, r0.z), w: or(r.w, r0.w) },
+            scale: SoaVec3 { x: or(s.x, s0.x), y: or(s.y, s0.y), z: or(s.z, s0.z) },
         }
     }
 }
 
-/// Square root of each lane, for lanes ≥ 0.
+/// The square root of each lane, for lanes ≥ 0.
 #[inline(always)]
 pub(crate) fn sqrt(v: Vec4) -> Vec4 {
     Vec4::new(v.x.sqrt(), v.y.sqrt(), v.z.sqrt(), v.w.sqrt())
 }
 
-/// `turn` ≥ 0 with the sign of `dot`: a quaternion times that lies in the hemisphere that `dot` looks at.
+/// `weight` ≥ 0 with the sign of `dot`: adds a quaternion in the hemisphere of the one `dot` was taken with.
 #[inline(always)]
-pub(crate) fn toward(turn: Vec4, dot: Vec4) -> Vec4 {
+pub(crate) fn toward(weight: Vec4, dot: Vec4) -> Vec4 {
     // Adding +0 turns −0 into +0, so a product with an empty sum never flips.
-    turn.copysign(dot + Vec4::ZERO)
+    weight.copysign(dot + Vec4::ZERO)
 }

@@ -1,0 +1,274 @@
+//! SIMD backends: the few operations poses are made of, on two rows of four numbers at once.
+//!
+//! [`Avx`](avx::Avx) keeps both rows in one 256-bit register and fuses a product and a sum into one
+//! operation (FMA). [`Portable`] returns the same bits on every processor: each element goes through
+//! the same operations in the same order, and without FMA hardware its result is computed from
+//! several operations. A test compares the two.
+
+// The only module with `unsafe` code: 256-bit vectors where the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+pub(crate) mod avx;
+
+use glam::{Affine3A, Mat3A, Vec4};
+
+/// A SIMD backend.
+pub(crate) trait Simd: Copy {
+    /// Two rows of four numbers, such as the x and the y of four joints.
+    type Pair: Copy;
+
+    fn pair(self, first: Vec4, second: Vec4) -> Self::Pair;
+    fn rows(self, pair: Self::Pair) -> [Vec4; 2];
+    fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn sub(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn mul(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    /// `a · b + c`, rounded once.
+    fn fma(self, a: Self::Pair, b: Self::Pair, c: Self::Pair) -> Self::Pair;
+    /// `a · b + c` of one row, rounded once.
+    fn fma_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
+    /// Element `LANE` of each row, four times.
+    fn lane<const LANE: usize>(self, pair: Self::Pair) -> Self::Pair;
+
+    /// The columns x, y, z and the translation of a matrix; their fourth elements are unspecified.
+    #[inline(always)]
+    fn columns(self, m: &Affine3A) -> [Vec4; 4] {
+        let Mat3A { x_axis, y_axis, z_axis } = m.matrix3;
+        [x_axis.extend(0.0), y_axis.extend(0.0), z_axis.extend(0.0), m.translation.extend(0.0)]
+    }
+
+    /// With the last element of each row replaced.
+    #[inline(always)]
+    fn with_last(self, pair: Self::Pair, [first, second]: [f32; 2]) -> Self::Pair {
+        let rows = self.rows(pair);
+        self.pair(rows[0].with_w(first), rows[1].with_w(second))
+    }
+
+    /// A pair made of two rows that is read several times.
+    #[inline(always)]
+    fn kept_pair(self, first: Vec4, second: Vec4) -> Self::Pair {
+        self.pair(first, second)
+    }
+
+    /// The same row twice.
+    #[inline(always)]
+    fn both(self, row: Vec4) -> Self::Pair {
+        self.pair(row, row)
+    }
+}
+
+/// The backend every processor can run.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Simd for Portable {
+    type Pair = [Vec4; 2];
+
+    #[inline(always)]
+    fn pair(self, first: Vec4, second: Vec4) -> [Vec4; 2] {
+        [first, second]
+    }
+
+    #[inline(always)]
+    fn rows(self, pair: [Vec4; 2]) -> [Vec4; 2] {
+        pair
+    }
+
+    #[inline(always)]
+    fn add(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] + b[0], a[1] + b[1]]
+    }
+
+    #[inline(always)]
+    fn sub(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] - b[0], a[1] - b[1]]
+    }
+
+    #[inline(always)]
+    fn mul(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] * b[0], a[1] * b[1]]
+    }
+
+    #[inline(always)]
+    fn fma(self, a: [Vec4; 2], b: [Vec4; 2], c: [Vec4; 2]) -> [Vec4; 2] {
+        [fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])]
+    }
+
+    #[inline(always)]
+    fn fma_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        fma(a, b, c)
+    }
+
+    #[inline(always)]
+    fn lane<const LANE: usize>(self, pair: [Vec4; 2]) -> [Vec4; 2] {
+        pair.map(|row| Vec4::splat(row[LANE]))
+    }
+}
+
+/// `a · b + c`, rounded once, by an instruction that every processor of the target has.
+#[cfg(any(target_arch = "aarch64", target_feature = "fma"))]
+#[inline(always)]
+fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+    a.mul_add(b, c)
+}
+
+/// `a · b + c`, rounded once; takes about ten times as long as the two operations.
+#[cfg(not(any(target_arch = "aarch64", target_feature = "fma")))]
+#[inline(never)]
+fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+    Vec4::from_array(std::array::from_fn(|lane| emulated_fma(a[lane], b[lane], c[lane])))
+}
+
+/// `a · b + c`, rounded once.
+///
+/// In double precision the product is exact. The sum is rounded to odd, so that rounding it a second
+/// time gives what rounding once would (Boldo and Melquiond, "Emulation of FMA and correctly rounded
+/// sums: proved algorithms using rounding to odd").
+#[cfg_attr(any(target_arch = "aarch64", target_feature = "fma"), allow(dead_code))]
+#[inline]
+fn emulated_fma(a: f32, b: f32, c: f32) -> f32 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    // The rounding error of the sum (Knuth's two-sum).
+    let of_c = sum - product;
+    let error = (product - (sum - of_c)) + (c - of_c);
+    let bits = sum.to_bits();
+    if error == 0.0 || bits & 1 == 1 || !sum.is_finite() {
+        return sum as f32;
+    }
+    let odd = if (error > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 };
+    f64::from_bits(odd) as f32
+}
+
+impl Portable {
+    /// Runs `work` in a function of its own: without optimization everything inlined there takes up
+    /// stack, and a caller of several such functions must not need the stack of all of them.
+    #[inline(never)]
+    pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
+}
+
+/// Evaluates an expression with the fastest backend this processor supports:
+/// `dispatch!(simd => job.run_with(simd, out))`.
+///
+/// What the expression calls must be inlined (`#[inline(always)]`, loops rather than closures), or
+/// it is not compiled for the backend's instructions.
+macro_rules! dispatch {
+    ($simd:ident => $work:expr) => {
+        'done: {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx) = $crate::pose::simd::avx::Avx::detect() {
+                break 'done avx.enter(
+                    #[inline(always)]
+                    |$simd| $work,
+                );
+            }
+            $crate::pose::simd::Portable.enter(
+                #[inline(always)]
+                |$simd| $work,
+            )
+        }
+    };
+}
+pub(crate) use dispatch;
+
+#[cfg(test)]
+thread_local! {
+    static PORTABLE_ONLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does `work` with the portable backend.
+#[cfg(test)]
+pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
+    PORTABLE_ONLY.set(true);
+    let done = work();
+    PORTABLE_ONLY.set(false);
+    done
+}
+
+// Debug builds only: LLVM 22 crashes on these tests when they are optimized, though not on the code they test.
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::model::{JointTransform, SoaTransform};
+    use crate::pose::matrix::{Columns, Elements, Left};
+    use glam::{Mat4, Quat, Vec3};
+
+    /// The results of every operation and every matrix product, as bits.
+    fn bits<S: Simd>(s: S, a: &Affine3A, b: &Affine3A, row: &SoaTransform) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        let (left, right) = (Left::new(s, a), Columns::new(s, b));
+        for right in [right, left.times(s, right), left.times(s, right).moved(s, b.translation)] {
+            numbers.extend(left.times(s, right).to_mat4(s).to_cols_array());
+        }
+        let scaled = Elements::new::<true>(s, row);
+        let unscaled = Elements::new::<false>(s, row);
+        for elements in [scaled, unscaled] {
+            numbers.extend(left.times_lane::<0>(s, &elements).to_affine(s).to_cols_array());
+            numbers.extend(left.times_lane::<3>(s, &elements).to_affine(s).to_cols_array());
+        }
+        let (x, y) = (s.pair(row.rotation.x, row.rotation.y), s.both(row.rotation.z));
+        for pair in [s.add(x, y), s.sub(x, y), s.mul(x, y), s.fma(x, y, x), s.lane::<1>(x), s.lane::<2>(x)] {
+            numbers.extend(s.rows(pair).iter().flat_map(|row| row.to_array()));
+        }
+        numbers.extend(s.fma_row(row.rotation.x, row.rotation.y, row.rotation.z).to_array());
+        numbers.into_iter().map(bits_of).collect()
+    }
+
+    /// The sign of a NaN is unspecified, and Miri picks it at random.
+    fn bits_of(x: f32) -> u32 {
+        if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }
+    }
+
+    #[test]
+    fn every_backend_gives_the_same_bits() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut number = || match random.u32(..8) {
+            0 => [0.0, -0.0, 1.0, -1.0][random.usize(..4)],
+            1 => (random.f32() - 0.5) * 1e20,
+            2 => (random.f32() - 0.5) * 1e-20,
+            _ => random.f32() * 4.0 - 2.0,
+        };
+        for _ in 0..if cfg!(miri) { 100 } else { 20_000 } {
+            let [a, b] = [0; 2].map(|_| Affine3A::from_cols_array(&[0; 12].map(|_| number())));
+            let row = SoaTransform::rows(&[0; 4].map(|_| JointTransform {
+                translation: Vec3::from_array([0; 3].map(|_| number())),
+                rotation: Quat::from_array([0; 4].map(|_| number())),
+                scale: Vec3::from_array([0; 3].map(|_| number())),
+            }))[0];
+            let portable = bits(Portable, &a, &b, &row);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx) = avx::Avx::detect() {
+                assert_eq!(bits(avx, &a, &b, &row), portable);
+            }
+            let expected = std::array::from_fn(|column| {
+                let [x, y, z] = b.to_cols_array_2d()[column];
+                let first = a.matrix3.x_axis * x;
+                let columns = a.to_cols_array_2d();
+                std::array::from_fn::<_, 3, _>(|i| {
+                    let by_x = if column < 3 { first[i] } else { columns[0][i].mul_add(x, columns[3][i]) };
+                    columns[2][i].mul_add(z, columns[1][i].mul_add(y, by_x))
+                })
+            });
+            let expected = Mat4::from(Affine3A::from_cols_array_2d(&expected));
+            assert_eq!(portable[..16], expected.to_cols_array().map(bits_of));
+        }
+    }
+
+    #[test]
+    fn an_emulated_fma_rounds_once() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut number = || match random.u32(..6) {
+            0 => [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN][random.usize(..8)],
+            // Few digits: sums that lie halfway between two numbers, or almost.
+            1 => (1.0 + random.u32(..8) as f32 * f32::EPSILON) * f32::powi(2.0, random.i32(-30..30)),
+            2 => f32::from_bits(random.u32(..)),
+            3 => f32::from_bits(random.u32(..1 << 24)),
+            _ => random.f32() * 4.0 - 2.0,
+        };
+        for _ in 0..if cfg!(miri) { 1000 } else { 2_000_000 } {
+            let [a, b, c] = [number(), number(), number()];
+            assert_eq!(bits_of(emulated_fma(a, b, c)), bits_of(a.mul_add(b, c)), "{a:e} {b:e} {c:e}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The backend for x86-64 processors with AVX and FMA: two rows to a register.
+
+use super::Simd;
+use glam::{Affine3A, Mat3A, Vec4};
+use std::arch::x86_64::*;
+
+/// Proof that the processor has AVX and FMA: only [`Avx::detect`] makes one.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx(());
+
+impl Avx {
+    #[inline(always)]
+    pub(crate) fn detect() -> Option<Self> {
+        #[cfg(test)]
+        if super::PORTABLE_ONLY.get() {
+            return None;
+        }
+        let found = std::is_x86_feature_detected!("avx") && std::is_x86_feature_detected!("fma");
+        found.then_some(Self(()))
+    }
+
+    /// Runs `work` in a function compiled for AVX and FMA.
+    #[inline(always)]
+    pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        #[target_feature(enable = "avx,fma")]
+        fn with_avx<R>(avx: Avx, work: impl FnOnce(Avx) -> R) -> R {
+            work(avx)
+        }
+        // SAFETY: an `Avx` exists, so the processor has AVX and FMA.
+        unsafe { with_avx(self, work) }
+    }
+}
+
+// SAFETY, of each block: an `Avx` exists, so the processor has AVX and FMA.
+impl Simd for Avx {
+    type Pair = __m256;
+
+    #[inline(always)]
+    fn pair(self, first: Vec4, second: Vec4) -> __m256 {
+        unsafe { _mm256_set_m128(register(second), register(first)) }
+    }
+
+    #[inline(always)]
+    fn rows(self, pair: __m256) -> [Vec4; 2] {
+        unsafe { [row(_mm256_castps256_ps128(pair)), row(_mm256_extractf128_ps::<1>(pair))] }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn fma_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        unsafe { row(_mm_fmadd_ps(register(a), register(b), register(c))) }
+    }
+
+    #[inline(always)]
+    fn lane<const LANE: usize>(self, pair: __m256) -> __m256 {
+        unsafe {
+            match LANE {
+                0 => _mm256_permute_ps::<0b00_00_00_00>(pair),
+                1 => _mm256_permute_ps::<0b01_01_01_01>(pair),
+                2 => _mm256_permute_ps::<0b10_10_10_10>(pair),
+                _ => _mm256_permute_ps::<0b11_11_11_11>(pair),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn with_last(self, pair: __m256, [first, second]: [f32; 2]) -> __m256 {
+        unsafe {
+            let last = _mm256_set_ps(second, 0.0, 0.0, 0.0, first, 0.0, 0.0, 0.0);
+            _mm256_blend_ps::<0b1000_1000>(pair, last)
+        }
+    }
+
+    #[inline(always)]
+    fn kept_pair(self, first: Vec4, second: Vec4) -> __m256 {
+        unsafe { keep(self.pair(first, second)) }
+    }
+
+    /// As they lie in memory, where glam's vectors are registers.
+    #[inline(always)]
+    fn columns(self, m: &Affine3A) -> [Vec4; 4] {
+        if align_of::<Vec4>() < 16 {
+            let Mat3A { x_axis, y_axis, z_axis } = m.matrix3;
+            return [x_axis.extend(0.0), y_axis.extend(0.0), z_axis.extend(0.0), m.translation.extend(0.0)];
+        }
+        // SAFETY: both are four registers in the same order.
+        unsafe { std::mem::transmute::<Affine3A, [Vec4; 4]>(*m) }
+    }
+}
+
+// Not `From`, which glam lacks where its feature `scalar-math` is on; both types are four floats.
+#[inline(always)]
+fn register(row: Vec4) -> __m128 {
+    // SAFETY: a `Vec4` is four floats without padding, and any bits are floats.
+    unsafe { std::mem::transmute(row) }
+}
+
+#[inline(always)]
+fn row(register: __m128) -> Vec4 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute(register) }
+}
+
+/// Keeps the compiler from building a pair of two rows again each time it is read.
+#[target_feature(enable = "avx")]
+#[inline]
+fn keep(mut pair: __m256) -> __m256 {
+    // SAFETY: no instruction.
+    unsafe { std::arch::asm!("/* {0} */", inout(ymm_reg) pair, options(pure, nomem, nostack, preserves_flags)) };
+    pair
+}
