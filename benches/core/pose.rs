@@ -3,10 +3,9 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::model::{SkeletalClip, SoaTransform};
+use bevy_marionette::model::SkeletalClip;
 use bevy_marionette::pose::{
-    Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
-    copy_palette,
+    ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -40,16 +39,17 @@ fn jobs(criterion: &mut Criterion) {
         let skeleton = skeleton(joints);
         let rest = skeleton.rest();
         let (clip, moving) = (clip(&skeleton, 1), clip_of(&skeleton, 1, |_| true));
-        let mut local = rest.to_vec();
-        for (name, clip) in [("sample, joints turn", &clip), ("sample, joints turn and move", &moving)] {
+        let (mut local, mut scratch) = (rest.to_vec(), MixScratch::default());
+        for (name, clip) in [("mix, joints turn", &clip), ("mix, joints turn and move", &moving)] {
             let mut time = times();
-            group.bench_function(name, |b| b.iter(|| Sample { clip, time: time(), rest }.run(black_box(&mut local))));
+            group.bench_function(name, |b| {
+                b.iter(|| {
+                    let layers = [ClipLayer::new(clip, time())];
+                    Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }
+                        .run(&mut scratch, black_box(&mut local));
+                });
+            });
         }
-        let other: Vec<SoaTransform> = local.iter().rev().copied().collect();
-        let mut out = rest.to_vec();
-        let layers = [&local, &other].map(|pose| PoseLayer { pose, weight: 0.7, mask: None });
-        group
-            .bench_function("blend two poses", |b| b.iter(|| Blend { layers: &layers, rest }.run(black_box(&mut out))));
         let mut model = vec![Affine3A::IDENTITY; joints];
         let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: true };
         group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
@@ -57,11 +57,6 @@ fn jobs(criterion: &mut Criterion) {
         let remap = part(&skeleton).palette;
         let job = Palette { world: world(), model: &model, inverse_bind: skeleton.inverse_bind(), remap: &remap };
         group.bench_function("palette", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
-        let job = Skinning { model: &model, inverse_bind: skeleton.inverse_bind() };
-        group.bench_function("skinning", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
-        let mut copied = palette.clone();
-        let copy = |out: &mut [Mat4]| copy_palette(black_box(&palette), &remap, out);
-        group.bench_function("copy palette", |b| b.iter(|| copy(black_box(&mut copied))));
     }
 }
 
@@ -89,7 +84,7 @@ fn mix(criterion: &mut Criterion) {
     }
 }
 
-/// Sample, blend, local to model and palette: a character's whole cost.
+/// Mix, local to model and palette: the whole cost of a character.
 fn character(criterion: &mut Criterion) {
     for joints in JOINTS {
         let mut group = criterion.benchmark_group(format!("character, {joints} joints"));
@@ -112,7 +107,7 @@ fn character(criterion: &mut Criterion) {
                     });
                 });
             }
-            // Roots hung from the character's place, so that matrices come out in world space.
+            // With the world matrix as the roots' parent, so that the joints are in world space.
             let (mut layers, mut scratch, mut time) = (layers(&clips, None), MixScratch::default(), times());
             let (mut local, mut model) = (rest.to_vec(), vec![Affine3A::IDENTITY; joints]);
             group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), "no mask, in world space"), |b| {
@@ -121,7 +116,8 @@ fn character(criterion: &mut Criterion) {
                     Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
                     LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }
                         .run(&mut model);
-                    Skinning { model: &model, inverse_bind }.run(black_box(&mut palette));
+                    Palette { world: Affine3A::IDENTITY, model: &model, inverse_bind, remap: &remap }
+                        .run(black_box(&mut palette));
                 });
             });
         }

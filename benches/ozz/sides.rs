@@ -3,7 +3,7 @@
 use crate::keys::{self, Keys};
 use bevy_marionette::{
     model::{SkeletalClip, Skeleton, SkinPart, SoaTransform},
-    pose::{Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Palette, Sample, Scratch},
+    pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, Palette, Scratch},
 };
 use glam::{Affine3A, Mat4, Vec3A};
 use ozz_animation_rs::{
@@ -29,8 +29,6 @@ pub(crate) struct Scene {
 pub(crate) trait Side {
     /// The first clip.
     fn sample(&mut self, character: usize);
-    /// Two poses half and half.
-    fn blend(&mut self, character: usize);
     /// One pose.
     fn to_model(&mut self, character: usize);
     /// Both clips half and half, down the hierarchy.
@@ -58,8 +56,8 @@ pub(crate) struct Ours<'a> {
     scene: &'a Scene,
     times: Vec<[f64; 2]>,
     scratch: Scratch,
-    poses: [Vec<SoaTransform>; 2],
-    blended: Vec<SoaTransform>,
+    mix: MixScratch,
+    local: Vec<SoaTransform>,
     model: Vec<Affine3A>,
     palettes: Vec<Mat4>,
 }
@@ -71,8 +69,8 @@ impl<'a> Ours<'a> {
             scene,
             times: scene.characters.iter().map(|character| character.1).collect(),
             scratch: Scratch::default(),
-            poses: [rest.clone(), rest.clone()],
-            blended: rest,
+            mix: MixScratch::default(),
+            local: rest,
             model: vec![Affine3A::IDENTITY; joints],
             palettes: vec![Mat4::IDENTITY; joints * scene.characters.len()],
         }
@@ -90,16 +88,12 @@ impl Side for Ours<'_> {
         let time = &mut self.times[character];
         advance(&mut time[..1]);
         let (clip, rest) = (&self.scene.clips[0], self.scene.skeleton.rest());
-        Sample { clip, time: time[0], rest }.run(black_box(&mut self.poses[0]));
-    }
-
-    fn blend(&mut self, _: usize) {
-        let layers = self.poses.each_ref().map(|pose| PoseLayer { pose, weight: 0.5, mask: None });
-        Blend { layers: &layers, rest: self.scene.skeleton.rest() }.run(black_box(&mut self.blended));
+        Mix { layers: &[ClipLayer::new(clip, time[0])], priority_blend: 0.5, rest, unit_scale: true }
+            .run(&mut self.mix, black_box(&mut self.local));
     }
 
     fn to_model(&mut self, _: usize) {
-        let (parents, local) = (self.scene.skeleton.parents(), &self.blended);
+        let (parents, local) = (self.scene.skeleton.parents(), &self.local);
         LocalToModel { parents, local, root: None, unit_scale: true }.run(black_box(&mut self.model));
     }
 
@@ -221,10 +215,6 @@ impl Side for Ozz {
         let OzzCharacter { times, samples: [job, _], .. } = &mut self.characters[character];
         advance(&mut times[..1]);
         sample(black_box(job), times[0]);
-    }
-
-    fn blend(&mut self, _: usize) {
-        black_box(&mut self.blend).run().expect("a sound job");
     }
 
     fn to_model(&mut self, _: usize) {

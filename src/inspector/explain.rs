@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, BlendMode, TrackId, TrackPriority},
+    controller::{AnimationController, BlendMode, LayerInfo, TrackId, TrackPriority},
     model::{JointIndex, JointTransform, SkeletalClip},
-    pose::{Add, FrameSpan, JointSpace},
+    pose::{ClipLayer, FrameSpan, JointSpace, Mask, Mix},
 };
 use bevy_egui::egui::{self, RichText, Ui};
 
@@ -32,74 +32,43 @@ struct Contribution {
     share: f32,
 }
 
-/// Returns each track's share at a joint, following [`Mix`](crate::pose::Mix). The rest pose fills up what the blended
-/// and overriding tracks leave of 1.
+/// Returns each track's share at a joint, from [`Mix`]. The rest pose fills up what the blended and overriding tracks
+/// leave of 1.
 fn contributions(character: &Character, controller: &AnimationController, joint: usize) -> Vec<Contribution> {
-    let layers = controller.layers(character).filter_map(|layer| {
-        let clip = character.clips.get(layer.clip)?;
-        let mask = match layer.mask {
-            Some(name) => character.masks.get(name).map_or(0.0, |mask| mask.get(joint)),
-            None => 1.0,
-        };
-        let moves = clip.rows().get(joint / 4).is_some_and(|row| row.animated[joint % 4] > 0.0);
-        let share = if moves { layer.weight * mask } else { 0.0 };
-        let (mode, priority) = (layer.blend, layer.priority);
-        let turn = if moves { turn_of(character, clip, layer.time, joint) } else { 0.0 };
-        Some(Contribution {
-            track: layer.track,
-            clip: layer.clip,
-            weight: layer.weight,
-            mask,
-            moves,
-            mode,
-            priority,
-            turn,
-            share,
-        })
+    let skeleton = &character.skeleton;
+    // A mask that does not exist admits nothing.
+    let missing = Mask::empty(skeleton.len());
+    let playing = controller.layers(character).filter_map(|info| {
+        let clip = character.clips.get(info.clip)?;
+        let mask = info.mask.map(|name| character.masks.get(name).map_or(&missing, |mask| &**mask));
+        let LayerInfo { time, weight, priority, blend: mode, .. } = info;
+        Some((info, ClipLayer { clip, time, weight, mask, priority, mode }))
     });
-    let mut all: Vec<_> = layers.collect();
-    settle(&mut all, controller.priority_blend());
-    all
+    let (infos, layers): (Vec<_>, Vec<_>) = playing.unzip();
+    let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
+    let shares = Mix { layers: &layers, priority_blend: controller.priority_blend(), rest, unit_scale }.shares(joint);
+    let contribution = |((info, layer), share): ((&LayerInfo, &ClipLayer), f32)| {
+        let moves = layer.clip.animates(joint);
+        Contribution {
+            track: info.track,
+            clip: info.clip,
+            weight: layer.weight,
+            mask: layer.mask.map_or(1.0, |mask| mask.get(joint)),
+            moves,
+            mode: layer.mode,
+            priority: layer.priority,
+            turn: if moves { turn_of(character, layer.clip, layer.time, joint) } else { 0.0 },
+            share,
+        }
+    };
+    infos.iter().zip(&layers).zip(shares).map(contribution).collect()
 }
 
 /// Returns by how many degrees a clip turns a joint, from its rest pose or, for an additive clip, in total.
 fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) -> f32 {
-    let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
-    let (first, second) = (clip.transform_at(joint, first), clip.transform_at(joint, second));
-    let turned = first.rotation.lerp(second.rotation, fraction);
+    let turned = FrameSpan::new(clip, time).transform(clip, joint).rotation;
     let from = if clip.additive { JointTransform::IDENTITY } else { character.skeleton.rest_of(joint as JointIndex) };
     from.rotation.angle_between(turned).to_degrees()
-}
-
-/// Turns weight · mask into shares of the pose.
-fn settle(all: &mut [Contribution], priority_blend: f32) {
-    let group = |all: &[Contribution], priority| -> f32 {
-        all.iter().filter(|c| c.mode == BlendMode::Blend && c.priority == priority).map(|c| c.share).sum()
-    };
-    let (low, high) = (group(all, TrackPriority::Low), group(all, TrackPriority::High));
-    for c in all.iter_mut() {
-        let (sum, part) = match c.priority {
-            TrackPriority::Low => (low, if high > 0.0 { 1.0 - priority_blend } else { 1.0 }),
-            TrackPriority::High => (high, if low > 0.0 { priority_blend } else { 1.0 }),
-        };
-        match c.mode {
-            BlendMode::Blend => c.share = if sum > 0.0 { c.share / sum * part } else { 0.0 },
-            BlendMode::Additive => c.share = c.share.min(Add::MAX_WEIGHT),
-            BlendMode::Override => {}
-        }
-    }
-    // Overrides are applied on top of the blend, in order; each takes its share from everything below it.
-    for at in 0..all.len() {
-        if all[at].mode == BlendMode::Override {
-            let taken = all[at].share.clamp(0.0, 1.0);
-            all[at].share = taken;
-            for (below, c) in all.iter_mut().enumerate() {
-                if c.mode == BlendMode::Blend || below < at {
-                    c.share *= 1.0 - taken;
-                }
-            }
-        }
-    }
 }
 
 /// Shows the tab; returns the joint it explains, to highlight it in the view.
@@ -177,43 +146,4 @@ fn line(ui: &mut Ui, name: &str, how: &str, share: f32, text: String) {
     let filled = egui::Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()));
     ui.painter().rect_filled(filled, 3.0, accent(ui.visuals()));
     ui.label(RichText::new(how).weak());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shares(layers: &[(BlendMode, TrackPriority, f32)], priority_blend: f32) -> Vec<f32> {
-        let layer = |&(mode, priority, share): &(BlendMode, TrackPriority, f32)| Contribution {
-            track: TrackId::default(),
-            clip: 0,
-            weight: share,
-            mask: 1.0,
-            moves: true,
-            mode,
-            priority,
-            turn: 0.0,
-            share,
-        };
-        let mut all: Vec<_> = layers.iter().map(layer).collect();
-        settle(&mut all, priority_blend);
-        all.iter().map(|c| c.share).collect()
-    }
-
-    #[test]
-    fn groups_are_normalized_and_then_mixed_by_the_priority_blend() {
-        use {BlendMode::Blend, TrackPriority::*};
-        assert_eq!(shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0)], 0.9), [0.75, 0.25]);
-        let mixed = shares(&[(Blend, Low, 3.0), (Blend, Low, 1.0), (Blend, High, 0.1)], 0.6);
-        assert!(mixed.iter().zip([0.3, 0.1, 0.6]).all(|(a, b)| (a - b).abs() < 1e-6), "{mixed:?}");
-        assert_eq!(shares(&[(Blend, Low, 0.0), (Blend, High, 0.1)], 0.2), [0.0, 1.0]);
-    }
-
-    #[test]
-    fn an_override_takes_its_share_from_everything_below_and_an_additive_track_takes_nothing() {
-        use {BlendMode::*, TrackPriority::*};
-        let shares =
-            shares(&[(Override, Low, 0.5), (Blend, Low, 2.0), (Additive, High, 0.7), (Override, High, 0.5)], 0.5);
-        assert_eq!(shares, [0.25, 0.25, 0.35, 0.5]);
-    }
 }

@@ -406,7 +406,7 @@ mod tests {
             let clips: Vec<_> = (0..4).map(|_| clip(&mut random, &skeleton, 2.0)).collect();
             let reach = bounds.over_any_blend(&skeleton, &clips).unwrap();
             for _ in 0..20 {
-                let mask = |random: &mut Rng| Mask::from_shares((0..skeleton.len()).map(|_| random.f32()));
+                let mask = |random: &mut Rng| Mask::from_weights((0..skeleton.len()).map(|_| random.f32()));
                 let masks: Vec<_> = (0..4).map(|_| mask(&mut random)).collect();
                 let layer = |(clip, mask)| ClipLayer {
                     mask: random.bool().then_some(mask),

@@ -53,7 +53,7 @@ impl Mask {
     }
 
     /// A mask with a share for each joint; each is clamped to 0..=1, and 0 where not a number.
-    pub fn from_shares(shares: impl IntoIterator<Item = f32>) -> Self {
+    pub fn from_weights(shares: impl IntoIterator<Item = f32>) -> Self {
         let mut mask = Self::default();
         for share in shares {
             if mask.joints.is_multiple_of(4) {
@@ -67,7 +67,7 @@ impl Mask {
 
     /// One less each share.
     pub fn inverted(&self) -> Self {
-        Self::from_shares((0..self.joints).map(|joint| 1.0 - self.get(joint)))
+        Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)))
     }
 
     /// The shares in rows of four joints, as the jobs take them.
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn shares_stay_in_range_and_an_inverted_mask_leaves_no_lane_past_the_end() {
-        let mask = Mask::from_shares([f32::NAN, -1.0, 2.0, 0.25, 1.0]);
+        let mask = Mask::from_weights([f32::NAN, -1.0, 2.0, 0.25, 1.0]);
         assert_eq!(mask.iter().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.25, 1.0]);
         let inverted = mask.inverted();
         assert_eq!(inverted.rows(), [Vec4::new(1.0, 1.0, 0.0, 0.75), Vec4::ZERO]);

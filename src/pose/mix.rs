@@ -419,71 +419,75 @@ fn replace<S: Simd, const SCALE: bool>(
 mod tests {
     use super::*;
     use crate::model::{ClipFrames, ClipTiming, JointTransform};
+    use crate::pose::simd::portably;
+    use fastrand::Rng;
     use glam::{Quat, Vec3};
 
-    fn clip(x: f32, animated: [bool; 5]) -> SkeletalClip {
-        let pose = |angle: f32| JointTransform::new(Vec3::X * x, Quat::from_rotation_z(angle));
+    const JOINTS: usize = 13;
+
+    fn pose(random: &mut Rng, scaled: bool) -> Vec<JointTransform> {
+        let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
+        let joint = |_| JointTransform {
+            translation: vector(2.0),
+            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x)).normalize(),
+            scale: Vec3::ONE + vector(if scaled { 1.0 } else { 0.0 }),
+        };
+        (0..JOINTS).map(joint).collect()
+    }
+
+    fn clip(random: &mut Rng, scaled: bool) -> SkeletalClip {
+        let whole = random.bool();
         let frames = ClipFrames {
-            joints: ["a", "b", "c", "d", "e"].into_iter().map(Into::into).collect(),
-            animated: animated.to_vec(),
-            transforms: [vec![pose(x); 5], vec![pose(x + 0.5); 5]].concat(),
+            joints: (0..JOINTS).map(|joint| joint.to_string().into()).collect(),
+            animated: (0..JOINTS).map(|_| whole || random.u8(..4) > 0).collect(),
+            transforms: (0..3).flat_map(|_| pose(random, scaled)).collect(),
         };
         SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap()
     }
 
-    fn mix(layers: &[ClipLayer], priority_blend: f32) -> Vec<SoaTransform> {
-        let rest = vec![SoaTransform::IDENTITY; 2];
-        let mut out = rest.clone();
-        Mix { layers, priority_blend, rest: &rest, unit_scale: true }.run(&mut MixScratch::default(), &mut out);
-        out
-    }
-
-    fn x_of(pose: &[SoaTransform], joint: usize) -> f32 {
-        pose[joint / 4].get(joint % 4).translation.x
+    fn bits(pose: &[SoaTransform]) -> Vec<u32> {
+        let lanes = pose.iter().flat_map(|row| (0..4).map(|lane| row.get(lane)));
+        let vectors =
+            lanes.flat_map(|joint| [joint.translation.extend(0.0), joint.rotation.into(), joint.scale.extend(0.0)]);
+        vectors.flat_map(|vector| vector.to_array()).map(f32::to_bits).collect()
     }
 
     #[test]
-    fn rule_2_a_joint_a_clip_does_not_move_is_out_of_its_reach() {
-        let (all, some) = (clip(1.0, [true; 5]), clip(3.0, [true, false, false, false, true]));
-        let out = mix(&[ClipLayer::new(&all, 0.0), ClipLayer::new(&some, 0.0)], 0.5);
-        assert_eq!([0, 1, 4].map(|joint| x_of(&out, joint)), [2.0, 1.0, 2.0]);
-        let out = mix(&[ClipLayer::new(&some, 0.0)], 0.5);
-        assert_eq!([0, 1, 4].map(|joint| x_of(&out, joint)), [3.0, 0.0, 3.0]);
-    }
-
-    #[test]
-    fn rule_2_low_then_high_then_both_by_the_priority_blend() {
-        let (a, b, c) = (clip(1.0, [true; 5]), clip(3.0, [true; 5]), clip(6.0, [false, true, false, false, false]));
-        let high = |clip, weight| ClipLayer { priority: TrackPriority::High, weight, ..ClipLayer::new(clip, 0.0) };
-        let layers = [ClipLayer::new(&a, 0.0), high(&b, 0.1), ClipLayer::new(&b, 0.0), high(&c, 0.2)];
-        let out = mix(&layers, 0.25);
-        // Low: 2 everywhere. High: 3, and for joint 1 (0.1 · 3 + 0.2 · 6) / 0.3 = 5.
-        assert!((x_of(&out, 0) - 2.25).abs() < 1e-5 && (x_of(&out, 1) - 2.75).abs() < 1e-5);
-    }
-
-    #[test]
-    fn overlays_come_after_the_blend_in_their_own_order() {
-        let (a, b) = (clip(1.0, [true; 5]), clip(3.0, [true, true, true, true, false]));
-        let over = ClipLayer { mode: BlendMode::Override, weight: 0.5, ..ClipLayer::new(&b, 0.0) };
-        let add = ClipLayer { mode: BlendMode::Additive, weight: 2.0, ..ClipLayer::new(&b, 0.0) };
-        let out = mix(&[over, ClipLayer::new(&a, 0.0), add], 0.5);
-        assert_eq!([x_of(&out, 0), x_of(&out, 4)], [(1.0 + 3.0) / 2.0 + 6.0, 1.0]);
-        let out = mix(&[add, over, ClipLayer::new(&a, 0.0)], 0.5);
-        assert_eq!(x_of(&out, 0), (1.0 + 6.0 + 3.0) / 2.0);
-    }
-
-    #[test]
-    fn a_mask_of_another_length_reaches_only_the_joints_it_has() {
-        let a = clip(1.0, [true; 5]);
-        let mask = Mask::full(3);
-        let out = mix(&[ClipLayer { mask: Some(&mask), ..ClipLayer::new(&a, 0.0) }], 0.5);
-        assert_eq!([0, 2, 3, 4].map(|joint| x_of(&out, joint)), [1.0, 1.0, 0.0, 0.0]);
+    fn wide_and_portable_code_give_the_same_bits() {
+        let mut random = Rng::with_seed(4);
+        for round in 0..if cfg!(miri) { 8 } else { 400 } {
+            let scaled = round % 2 == 0;
+            let rest = SoaTransform::rows(&pose(&mut random, scaled));
+            let clips = [0; 5].map(|_| clip(&mut random, scaled));
+            let weights = (0..JOINTS).map(|_| [0.0, 1.0, random.f32()][random.usize(..3)]);
+            let mask = Mask::from_weights(weights.collect::<Vec<_>>());
+            let masks = random.bool();
+            let mut layers: Vec<ClipLayer> = Vec::new();
+            for clip in &clips[..random.usize(..=5)] {
+                use BlendMode::{Additive, Blend, Override};
+                layers.push(ClipLayer {
+                    weight: random.f32(),
+                    mask: (masks && random.bool()).then_some(&mask),
+                    priority: if random.u8(..3) == 0 { TrackPriority::High } else { TrackPriority::Low },
+                    mode: [Blend, Blend, Blend, Additive, Override][random.usize(..5)],
+                    ..ClipLayer::new(clip, random.f64())
+                });
+            }
+            let run = || {
+                let mut out = rest.clone();
+                Mix { layers: &layers, priority_blend: 0.3, rest: &rest, unit_scale: !scaled }
+                    .run(&mut MixScratch::default(), &mut out);
+                bits(&out)
+            };
+            assert_eq!(run(), portably(run), "round {round}");
+        }
     }
 
     #[test]
     fn warm_scratch_keeps_its_memory() {
-        let a = clip(1.0, [true; 5]);
-        let rest = vec![SoaTransform::IDENTITY; 2];
+        let mut random = Rng::with_seed(1);
+        let a = clip(&mut random, false);
+        let rest = SoaTransform::rows(&pose(&mut random, false));
         let mut out = rest.clone();
         let layers = [ClipLayer::new(&a, 0.3); 6];
         let mut scratch = MixScratch::default();

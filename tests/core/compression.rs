@@ -4,7 +4,7 @@ use bevy_marionette::import::{Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
 };
-use bevy_marionette::pose::{ClipLayer, Compress, Evaluate, Palette, Sample, Scratch, SkinVertices};
+use bevy_marionette::pose::{ClipLayer, Compress, Evaluate, Palette, Scratch, SkinVertices};
 use glam::{Affine3A, Mat4, Quat, Vec3};
 use std::borrow::Cow;
 
@@ -151,12 +151,12 @@ fn a_quantised_clip_reads_the_same_frame_by_frame_and_in_time() {
     let small = Compress::new(skeleton, std::slice::from_ref(&character.part), 0.01).run(&clip);
     assert!(small.quantisation().is_some());
     let last = small.frame_count() - 1;
+    let mut scratch = Scratch::default();
     for frame in 0..=last {
-        let mut pose = skeleton.rest().to_vec();
         let time = small.timing.duration * frame as f64 / last as f64;
-        Sample { clip: &small, time, rest: skeleton.rest() }.run(&mut pose);
+        Evaluate::new(skeleton, &[ClipLayer::new(&small, time)]).run(&mut scratch);
         for joint in (0..skeleton.len()).filter(|&joint| small.animates(joint)) {
-            let (a, b) = (pose[joint / 4].get(joint % 4), small.transform_at(joint, frame));
+            let (a, b) = (scratch.joint(joint).unwrap(), small.transform_at(joint, frame));
             assert!(a.translation.abs_diff_eq(b.translation, 1e-5) && a.scale.abs_diff_eq(b.scale, 1e-5));
             assert!(a.rotation.abs_diff_eq(b.rotation, 1e-5), "{a:?} {b:?}");
         }

@@ -1,7 +1,8 @@
 //! The pose jobs against a plain reference in double precision, over random skeletons, clips,
-//! weights and masks; and what must hold whatever the input: finite poses, unit rotations, the same
+//! weights and masks; and what must hold for every input: finite poses, unit rotations, the same
 //! result for scaled weights and reordered layers, the same bits in every run.
 
+mod blend_rules;
 mod same_bits;
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
@@ -9,9 +10,7 @@ use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
     SoaTransform,
 };
-use bevy_marionette::pose::{
-    Add, Blend, ClipLayer, Evaluate, Mask, Override, Palette, PoseLayer, PriorityBlend, Sample, Scratch, SkinVertices,
-};
+use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, MixScratch, Palette, Scratch, SkinVertices};
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;
 
@@ -69,7 +68,7 @@ impl Reference {
         }
     }
 
-    /// Rule 2 of the D3DX blend for one joint, then what is laid over it.
+    /// Rule 2 of the D3DX blend for one joint, then additive and overriding layers.
     fn mix(skeleton: &Skeleton, layers: &[ClipLayer], blend: f64, joint: usize) -> Self {
         let share = |layer: &ClipLayer| {
             let mask = layer.mask.map_or(1.0, |mask| f64::from(mask.get(joint)));
@@ -244,7 +243,7 @@ fn clip(skeleton: Skeleton, ranges: Ranges) -> impl Strategy<Value = SkeletalCli
 
 fn mask(joints: usize) -> impl Strategy<Value = Mask> {
     let share = prop_oneof![Just(0.0_f32), Just(1.0_f32), 0.01..=1.0_f32];
-    prop::collection::vec(share, joints).prop_map(Mask::from_shares)
+    prop::collection::vec(share, joints).prop_map(Mask::from_weights)
 }
 
 fn track(clips: usize, modes: bool) -> impl Strategy<Value = AnimationTrack> {
@@ -319,7 +318,7 @@ proptest! {
             SkinVertices { part: &part, palette: &matrices }.positions(&mut positions);
             positions
         };
-        // The way of a skin whose pose nobody reads: turned and scaled at its roots, then moved.
+        // As for a character whose pose is only drawn: its roots rotated and scaled, then its palette moved.
         let mut drawn = Scratch::default();
         let root = Affine3A { translation: Vec3A::ZERO, ..world };
         Evaluate { priority_blend: scene.blend, ..Evaluate::new(skeleton, &layers) }.run_clips(Some(&root), &mut drawn);
@@ -337,39 +336,6 @@ proptest! {
             for ours in [ours, drawn] {
                 prop_assert!(ours.as_dvec3().distance(expected) <= 3.0 * MATRIX * largest, "{ours} {expected}");
             }
-        }
-    }
-
-    #[test]
-    fn one_pass_gives_what_the_jobs_give_one_after_the_other(scene in scene(TAME)) {
-        let (layers, rest) = (scene.layers(), scene.skeleton.rest());
-        let sample = |layer: &ClipLayer| {
-            let mut pose = rest.to_vec();
-            Sample { clip: layer.clip, time: layer.time, rest }.run(&mut pose);
-            // What the clip moves is a mask of its own.
-            let shares = (0..scene.skeleton.len()).map(|joint| {
-                if layer.clip.animates(joint) { layer.mask.map_or(1.0, |mask| mask.get(joint)) } else { 0.0 }
-            });
-            (pose, Mask::from_shares(shares))
-        };
-        let poses: Vec<_> = layers.iter().map(sample).collect();
-        let (mut low, mut high) = (Vec::new(), Vec::new());
-        for (layer, (pose, mask)) in layers.iter().zip(&poses).filter(|(layer, _)| layer.mode == BlendMode::Blend) {
-            let group = if layer.priority == TrackPriority::Low { &mut low } else { &mut high };
-            group.push(PoseLayer { pose, weight: layer.weight, mask: Some(mask.rows()) });
-        }
-        let mut out = rest.to_vec();
-        PriorityBlend { low: &low, high: &high, priority_blend: scene.blend, rest }.run(&mut out);
-        for (layer, (pose, mask)) in layers.iter().zip(&poses) {
-            let (weight, mask) = (layer.weight, Some(mask.rows()));
-            match layer.mode {
-                BlendMode::Blend => {}
-                BlendMode::Additive => Add { pose, weight, mask }.run(&mut out),
-                BlendMode::Override => Override { pose, weight, mask }.run(&mut out),
-            }
-        }
-        for (joint, ours) in scene.pose(&layers).into_iter().enumerate() {
-            assert_near(ours, Reference::of(out[joint / 4].get(joint % 4)), 1.0)?;
         }
     }
 
@@ -415,11 +381,17 @@ proptest! {
         // Half a turn apart there are two ways between, equally short.
         prop_assume!(a.dot(b).abs() > 1e-5);
         let rest = [SoaTransform::IDENTITY];
-        let rows = [a, b].map(|q| SoaTransform::rows(&[JointTransform::new(Vec3::ZERO, q)]));
-        let [a, b] = [(&rows[0], 1.0), (&rows[1], weight)].map(|(pose, weight)| PoseLayer { pose, weight, mask: None });
+        let still = |rotation: Quat| {
+            let transforms = vec![JointTransform::new(Vec3::ZERO, rotation)];
+            let frames = ClipFrames { joints: ["joint".into()].into(), animated: vec![], transforms };
+            SkeletalClip::new(ClipTiming::new("still", 0.0), &frames).unwrap()
+        };
+        let clips = [still(a), still(b)];
+        let [a, b] = [ClipLayer::new(&clips[0], 0.0), ClipLayer { weight, ..ClipLayer::new(&clips[1], 0.0) }];
         let [one, other] = [[a, b], [b, a]].map(|layers| {
             let mut out = rest;
-            Blend { layers: &layers, rest: &rest }.run(&mut out);
+            Mix { layers: &layers, priority_blend: 0.5, rest: &rest, unit_scale: true }
+                .run(&mut MixScratch::default(), &mut out);
             out[0].get(0)
         });
         assert_near(one, Reference::of(other), 4.0)?;
@@ -433,7 +405,7 @@ proptest! {
         shares in prop::collection::vec(any::<f32>(), 12),
         blend in any::<f32>(),
     ) {
-        let mask = Mask::from_shares(shares.into_iter().take(scene.skeleton.len()));
+        let mask = Mask::from_weights(shares.into_iter().take(scene.skeleton.len()));
         let mut layers = scene.layers();
         for (i, layer) in layers.iter_mut().enumerate() {
             (layer.weight, layer.time) = (weights[i], times[i]);

@@ -3,9 +3,7 @@
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
     model::SkeletalClip,
-    pose::{
-        Blend, ClipLayer, Evaluate, PoseLayer, LocalToModel, Mask, Mix, MixScratch, Palette, Sample, Scratch, Skinning,
-    },
+    pose::{ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch},
 };
 use bevy_marionette_benches::{clip, part, skeleton};
 use glam::{Affine3A, Mat4, Vec3, Vec3A};
@@ -57,22 +55,15 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
     let mut out = Vec::new();
     let mut row = |name, job: &mut dyn FnMut(f64)| out.push((name, fastest(quick, job)));
 
-    row("sample a clip", &mut |time| Sample { clip: &clips[0], time, rest }.run(black_box(&mut local)));
-    let poses = [local.clone(), local.iter().rev().copied().collect()];
-    let layers = [&poses[0], &poses[1]].map(|pose| PoseLayer { pose, weight: 0.7, mask: None });
-    row("blend two poses", &mut |_| Blend { layers: &layers, rest }.run(black_box(&mut local)));
-    let (pose, root) = (&poses[0], None);
+    Mix { layers: &layers_of(&clips[..1], None), priority_blend: 0.5, rest, unit_scale: true }
+        .run(&mut MixScratch::default(), &mut local);
+    let (pose, root) = (local.clone(), None);
     row("local to model", &mut |_| {
-        LocalToModel { parents, local: black_box(pose), root, unit_scale: true }.run(black_box(&mut model));
-    });
-    row("skinning matrices", &mut |_| {
-        Skinning { model: black_box(&model), inverse_bind }.run(black_box(&mut palette));
+        LocalToModel { parents, local: black_box(&pose), root, unit_scale: true }.run(black_box(&mut model));
     });
     row("palette of a part", &mut |_| {
         Palette { world, model: black_box(&model), inverse_bind, remap: &remap }.run(black_box(&mut palette));
     });
-    let four = [0, 1, 0, 1].map(|i: usize| layers[i]);
-    row("blend four poses", &mut |_| Blend { layers: &four, rest }.run(black_box(&mut local)));
     let mut scratch = MixScratch::default();
     let (one, two, four, masked) = (&clips[..1], &clips[..2], &clips[..], Some(&upper));
     let with_last = |mode| {
