@@ -7,7 +7,7 @@ use super::{
 use crate::{
     import::{Imported, Manifest},
     model::{BoundingBox, Model, SkeletalClip},
-    pose::{Mask, PartBounds, Reach},
+    pose::{BlendReach, Mask, PartBounds},
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
 use glam::{Affine3A, Vec3};
@@ -96,7 +96,7 @@ pub(super) fn assemble_character(
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
     let bounds: Vec<PartBounds> = parts.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
-    let reach = Reach::new(&skeleton, clips.iter().map(|clip| &**clip));
+    let reach = BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip));
     let over_clips: Vec<_> = clips.iter().map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip)).collect();
     let parts: Vec<CharacterPart> = parts
         .iter()

@@ -1,44 +1,44 @@
-//! Joints set by hand.
+//! Joint overrides.
 
 use super::{LocalToModel, clamp_weight};
 use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat};
 use serde::{Deserialize, Serialize};
 
-/// What a [`JointOverride`]'s transform is relative to.
+/// The space of a [`JointOverride`]'s transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum JointSpace {
-    /// The joint's parent: replaces the local transform.
+    /// Relative to the joint's parent: replaces the local transform.
     #[default]
     Parent,
-    /// The model: puts the joint there, whatever its parents do. Shear of scaled parents is lost.
+    /// In model space: places the joint there, whatever its parents do. Shear from scaled parents is lost.
     Model,
-    /// The joint itself as animated: a turn, shift and scale on top of what plays.
+    /// Relative to the animated joint: rotates, moves and scales it on top of its clips.
     Joint,
 }
 
-/// A joint set by hand, over whatever plays. Its descendants follow.
+/// Overrides one joint on top of the playing clips. Its descendants follow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct JointOverride {
-    /// The joint; one that the skeleton lacks is passed over.
+    /// The joint. The override is ignored if the skeleton has no such joint.
     pub joint: JointIndex,
-    /// Where to. Passed over where not finite; the rotation need not be of unit length.
+    /// The new transform. The override is ignored if it is not finite; the rotation need not have unit length.
     pub transform: JointTransform,
-    /// Share of the override, 0..=1: the rest stays as animated.
+    /// How far the joint goes from its animated transform to the override, 0..=1.
     pub weight: f32,
-    /// What the transform is relative to.
+    /// The space of `transform`.
     pub space: JointSpace,
 }
 
 impl JointOverride {
-    /// Replaces a joint's local transform as a whole.
+    /// An override that replaces a joint's local transform completely.
     pub const fn local(joint: JointIndex, transform: JointTransform) -> Self {
         Self { joint, transform, weight: 1.0, space: JointSpace::Parent }
     }
 
-    /// The joint and its new local transform, given its present one and its parent's model matrix.
+    /// The joint's new local transform, given its current one and its parent's model matrix.
     fn resolve(&self, local: JointTransform, parent: Option<&Affine3A>) -> JointTransform {
         let given = JointTransform { rotation: unit(self.transform.rotation), ..self.transform };
         let to = match self.space {
@@ -54,28 +54,28 @@ impl JointOverride {
             },
         };
         let mixed = mix(local, to, clamp_weight(self.weight));
-        // A parent of scale zero has no inverse.
+        // A parent scaled to zero has no inverse.
         if mixed.is_finite() { mixed } else { local }
     }
 }
 
-/// Sets joints by hand, in order, in a local pose and its model matrices.
+/// Applies joint overrides, in order, to a local pose and its model matrices.
 #[derive(Clone, Copy, Debug)]
 pub struct AdjustJoints<'a> {
     /// The skeleton of the pose.
     pub skeleton: &'a Skeleton,
-    /// The joints to set; later ones see what earlier ones did.
+    /// The overrides; later ones see the result of earlier ones.
     pub overrides: &'a [JointOverride],
 }
 
 impl AdjustJoints<'_> {
-    /// Changes `local` and brings `model`, which holds its matrices, up to date.
+    /// Changes `local` and updates `model`, which must hold its matrices.
     ///
     /// # Panics
     /// If `local` or `model` is too short for the skeleton.
     pub fn run(&self, local: &mut [SoaTransform], model: &mut [Affine3A]) {
         let parents = self.skeleton.parents();
-        // Matrices before this joint are up to date.
+        // Matrices of the joints before this one are up to date.
         let mut stale = usize::MAX;
         for change in self.overrides {
             let joint = usize::from(change.joint);
@@ -97,19 +97,19 @@ impl AdjustJoints<'_> {
     }
 }
 
-/// The way `share` (0..=1) from one transform to another: straight, and nlerp by the short arc.
-fn mix(from: JointTransform, to: JointTransform, share: f32) -> JointTransform {
+/// Interpolates from one transform to another: linearly, and by nlerp along the shorter arc.
+fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform {
     let target = if from.rotation.dot(to.rotation) < 0.0 { -to.rotation } else { to.rotation };
     JointTransform {
-        translation: from.translation * (1.0 - share) + to.translation * share,
-        rotation: (from.rotation * (1.0 - share) + target * share).normalize(),
-        scale: from.scale * (1.0 - share) + to.scale * share,
+        translation: from.translation * (1.0 - weight) + to.translation * weight,
+        rotation: (from.rotation * (1.0 - weight) + target * weight).normalize(),
+        scale: from.scale * (1.0 - weight) + to.scale * weight,
     }
 }
 
-/// The unit quaternion of a finite one; the identity for one too small to have a direction.
+/// Normalizes a finite quaternion; returns the identity for one too small to have a direction.
 pub(crate) fn unit(q: Quat) -> Quat {
-    // By its largest component first, so that the square neither over- nor underflows.
+    // Divided by its largest component first, so that the squared length neither over- nor underflows.
     let largest = q.x.abs().max(q.y.abs()).max(q.z.abs()).max(q.w.abs());
     if largest > f32::MIN_POSITIVE { (q * (1.0 / largest)).normalize() } else { Quat::IDENTITY }
 }
@@ -133,7 +133,7 @@ mod tests {
         AdjustJoints { skeleton: &skeleton, overrides }.run(&mut local, &mut model);
         let mut again = model.clone();
         LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false }.run(&mut again);
-        assert!(model.iter().zip(&again).all(|(a, b)| a.abs_diff_eq(*b, 1e-5)), "matrices follow the local pose");
+        assert!(model.iter().zip(&again).all(|(a, b)| a.abs_diff_eq(*b, 1e-5)), "the matrices match the local pose");
         (local, model)
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_goes_where_it_is_put_in_each_space() {
+    fn a_joint_goes_where_it_is_placed_in_each_space() {
         let put = |space| JointOverride { space, ..JointOverride::local(2, target()) };
         let (local, _) = run(&[put(JointSpace::Parent)]);
         assert_eq!(local[0].get(2), target());
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_weight_goes_half_the_way() {
+    fn half_a_weight_goes_half_way() {
         let rest = skeleton().rest_of(2);
         let (local, _) = run(&[JointOverride { weight: 0.5, ..JointOverride::local(2, target()) }]);
         let got = local[0].get(2);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_passed_over() {
+    fn nonsense_is_ignored() {
         let nan = JointTransform { translation: Vec3::NAN, ..target() };
         let flat = JointTransform { scale: Vec3::ZERO, ..target() };
         let (local, _) = run(&[

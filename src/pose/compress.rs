@@ -1,57 +1,53 @@
-//! Clips made smaller, as far as the skin does not show it.
+//! Lossy clip compression with a bound on the visible error.
 //!
-//! Two things are given up: frames, where those left lead the skin nearly the same way, and digits:
-//! what changes is kept in 16-bit numbers between its least and its largest value. What that costs is
-//! measured where it would be seen: at the corners of the boxes of skin that each joint moves, and
-//! at the joints themselves, which may carry things. A vertex is a mean of points in such boxes, so it
-//! is off by no more than their worst corner.
+//! A compressed clip has fewer frames, and stores each changing value as a 16-bit number between the
+//! value's minimum and maximum. The error is measured where it would be seen: at the corners of the
+//! boxes of skin that each joint moves, and at the joints themselves, which may have entities
+//! attached. A vertex is a mean of points in these boxes, so its error is at most that of the worst
+//! corner.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
 use crate::controller::BlendMode;
-use crate::model::{ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{BoundingBox, ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
 use glam::Vec3A;
 
-/// Makes clips of one character smaller.
+/// Compresses the clips of one character.
 #[derive(Clone, Debug)]
 pub struct Compress<'a> {
     skeleton: &'a Skeleton,
-    /// Per joint, the points whose error counts, in the joint's own space.
+    /// The points whose error counts, per joint and in the joint's own space.
     points: Vec<Vec<Vec3A>>,
     error: f32,
 }
 
 impl<'a> Compress<'a> {
-    /// Shares of the frames to try, fewest first.
+    /// Frame reductions to try, strongest first: 8 keeps one frame in eight.
     const STEPS: [f64; 9] = [8.0, 6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0];
-    /// Moments of each frame at which the error is measured.
+    /// Times per frame at which the error is measured.
     const MOMENTS: usize = 4;
 
-    /// For a character with this skin; `error` is the largest distance, in model units, by which the skin
-    /// may be elsewhere.
+    /// For a character with this skin. `error` is the largest distance, in model units, by which the
+    /// skin may be off.
     pub fn new(skeleton: &'a Skeleton, parts: &[SkinPart], error: f32) -> Self {
-        let mut boxes: Vec<Option<(Vec3A, Vec3A)>> = vec![None; skeleton.len()];
+        let mut boxes: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
         for part in parts {
-            for (joint, min, max) in PartBounds::new(skeleton, part).joints() {
-                let (low, high) = boxes[joint].unwrap_or((min, max));
-                boxes[joint] = Some((low.min(min), high.max(max)));
+            for (joint, bounds) in PartBounds::new(skeleton, part).joints() {
+                boxes[joint] = Some(boxes[joint].map_or(bounds, |all| all.union(bounds)));
             }
         }
-        let corner = |(low, high): (Vec3A, Vec3A), i: usize| {
-            let pick = |axis: usize| if i >> axis & 1 == 0 { low[axis] } else { high[axis] };
-            Vec3A::new(pick(0), pick(1), pick(2))
-        };
-        let points = |bounds: Option<(Vec3A, Vec3A)>| {
-            let corners = bounds.into_iter().flat_map(|bounds| (0..8).map(move |i| corner(bounds, i)));
+        let points = |bounds: Option<BoundingBox>| {
+            let corners = bounds.into_iter().flat_map(|bounds| bounds.corners().map(Vec3A::from));
             corners.chain([Vec3A::ZERO]).collect()
         };
         Self { skeleton, points: boxes.into_iter().map(points).collect(), error }
     }
 
-    /// The smallest clip that keeps the skin within the error of where `clip` puts it, playing alone at
-    /// full weight; an additive one over the rest pose. [`SkeletalClip::quantisation`] tells what came of it.
+    /// Returns the smallest clip that keeps the skin within the allowed error when it plays alone at full
+    /// weight (an additive clip on top of the rest pose). [`SkeletalClip::quantisation`] reports the
+    /// error and the size before.
     ///
-    /// Measured at four moments of each frame. The clip itself comes back where nothing smaller will do,
-    /// and where it is not bound to the skeleton or was made smaller before.
+    /// The error is measured at four times per frame. Returns a copy of `clip` if nothing smaller
+    /// suffices, if it is not bound to the skeleton, or if it is already compressed.
     pub fn run(&self, clip: &SkeletalClip) -> SkeletalClip {
         let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantisation().is_some();
         if unfit || clip.frame_count() < 2 || clip.timing.duration <= 0.0 {
@@ -77,7 +73,7 @@ impl<'a> Compress<'a> {
         clip.clone()
     }
 
-    /// The clip in so many equal steps of time.
+    /// The clip resampled to `steps` equal steps of time.
     fn with_steps(&self, clip: &SkeletalClip, steps: usize) -> Option<SkeletalClip> {
         if steps == clip.frame_count() - 1 {
             return Some(clip.clone());
@@ -95,7 +91,7 @@ impl<'a> Compress<'a> {
         Some(thin)
     }
 
-    /// The largest error of `small` against `clip`, if it is within what is allowed.
+    /// The largest error of `small` against `clip`; `None` if it is larger than allowed.
     fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip) -> Option<f32> {
         let moments = (clip.frame_count() - 1) * Self::MOMENTS;
         let mut poses = [Scratch::default(), Scratch::default()];
@@ -110,7 +106,7 @@ impl<'a> Compress<'a> {
             for ((points, exact), got) in self.points.iter().zip(poses[0].model()).zip(poses[1].model()) {
                 for point in points {
                     let error = exact.transform_point3a(*point).distance(got.transform_point3a(*point));
-                    // Not `max`, which would pass over a NaN.
+                    // Not `max`, which would ignore NaN.
                     worst = if error <= worst { worst } else { error };
                 }
             }

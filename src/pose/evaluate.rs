@@ -1,26 +1,27 @@
-//! Everything in order: clips, joints set by hand, IK, matrices.
+//! All jobs in order: blend the clips, apply joint overrides and IK, compute the matrices.
 
 use super::{AdjustJoints, ClipLayer, Ik, IkScratch, JointOverride, LocalToModel, Mix, MixScratch};
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
 
-/// One character's pose: from what plays to a matrix for each joint.
+/// Computes one character's pose: from its playing clips to a matrix per joint.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluate<'a> {
     /// The character's skeleton.
     pub skeleton: &'a Skeleton,
-    /// What plays; the clips are bound to the skeleton.
+    /// The playing clips, bound to the skeleton.
     pub layers: &'a [ClipLayer<'a>],
     /// Share of the high-priority layers where both priorities reach a joint, 0..=1.
     pub priority_blend: f32,
-    /// Joints set by hand, over what plays.
+    /// Joint overrides, applied on top of the clips.
     pub overrides: &'a [JointOverride],
-    /// Limbs that reach for something, after that.
+    /// IK targets, solved after the overrides. The plugin passes none: use this when you call
+    /// [`Self::run`] yourself.
     pub ik: &'a [Ik],
 }
 
-/// A pose and the memory it is worked out in. One per thread serves any number of characters, and
-/// allocates nothing once it has held the largest of them.
+/// A pose and the memory to compute it in. One per thread serves any number of characters; it stops
+/// allocating once it has held the largest of them.
 #[derive(Debug, Default)]
 pub struct Scratch {
     local: Vec<SoaTransform>,
@@ -30,12 +31,13 @@ pub struct Scratch {
 }
 
 impl<'a> Evaluate<'a> {
-    /// `layers` over the rest pose of `skeleton`, half and half between priorities, nothing by hand.
+    /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without
+    /// overrides and IK.
     pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'a>]) -> Self {
         Self { skeleton, layers, priority_blend: 0.5, overrides: &[], ik: &[] }
     }
 
-    /// Works out the pose, which `scratch` then holds.
+    /// Computes the pose and leaves it in `scratch`.
     ///
     /// # Panics
     /// In debug builds, if a clip is not bound to the skeleton.
@@ -48,11 +50,11 @@ impl<'a> Evaluate<'a> {
         }
     }
 
-    /// Works out what the clips alone make of the pose, with the roots hanging from `root`: joint → `root`'s
-    /// space, for a skin whose joints nobody looks at.
+    /// Computes the pose from the clips alone, without overrides and IK, with `root` as the parent of
+    /// the root joints. Use this for characters that are only drawn.
     ///
     /// # Panics
-    /// As [`Self::run`].
+    /// Like [`Self::run`].
     pub fn run_clips(&self, root: Option<&Affine3A>, scratch: &mut Scratch) {
         let Scratch { local, model, mix, .. } = scratch;
         let Self { skeleton, layers, priority_blend, .. } = *self;
@@ -63,11 +65,11 @@ impl<'a> Evaluate<'a> {
         LocalToModel { parents: skeleton.parents(), local, root, unit_scale }.run(model);
     }
 
-    /// Like [`Self::run`], but writes the joints in model space to `model`, which takes on their number;
-    /// `scratch` then holds the local pose only.
+    /// Like [`Self::run`], but writes the joint matrices to `model`, which is resized; `scratch` then
+    /// holds only the local pose.
     ///
     /// # Panics
-    /// As [`Self::run`].
+    /// Like [`Self::run`].
     pub fn run_to(&self, scratch: &mut Scratch, model: &mut Vec<Affine3A>) {
         std::mem::swap(&mut scratch.model, model);
         self.run(scratch);
@@ -76,23 +78,23 @@ impl<'a> Evaluate<'a> {
 }
 
 impl Scratch {
-    /// The joints relative to their parents.
+    /// The local pose: joints relative to their parents.
     pub fn local(&self) -> &[SoaTransform] {
         &self.local
     }
 
-    /// The joints in model space.
+    /// The joint matrices in model space.
     pub fn model(&self) -> &[Affine3A] {
         &self.model
     }
 
-    /// The joints in model space, for a pose that is not worked out here.
+    /// The joint matrices, to be filled in by the caller.
     #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
     pub(crate) fn model_mut(&mut self) -> &mut Vec<Affine3A> {
         &mut self.model
     }
 
-    /// A joint relative to its parent, if there is such a joint.
+    /// A joint relative to its parent; `None` if there is no such joint.
     pub fn joint(&self, joint: usize) -> Option<JointTransform> {
         (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))
     }
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_plays_is_the_rest_pose() {
+    fn without_clips_the_rest_pose_is_shown() {
         let (skeleton, mut scratch) = (skeleton(6), Scratch::default());
         Evaluate::new(&skeleton, &[]).run(&mut scratch);
         assert_eq!(scratch.local(), skeleton.rest());
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_come_over_clips_and_ik_over_both() {
+    fn overrides_apply_on_top_of_clips_and_ik_on_top_of_both() {
         let skeleton = skeleton(6);
         let clip = bend(&skeleton);
         let overrides = [JointOverride::local(1, JointTransform::new(Vec3::new(0.0, 1.0, 1.0), Quat::IDENTITY))];

@@ -1,8 +1,11 @@
-//! Inverse kinematics: joints turned so that a tip reaches a target.
+//! Inverse kinematics: rotates joints so that a tip reaches a target.
 //!
-//! Solvers turn joints only; no bone is stretched. Positions come from the model matrices, turns go
-//! into the local pose. Under a parent scaled differently along its axes (or mirrored) a turn in
-//! model space is no turn of the joint, and the tip is then only led towards its target.
+//! No component and no part of the plugin sets IK targets yet: the solvers are for code that calls
+//! [`Evaluate`](super::Evaluate) or [`Ik::run`] itself.
+//!
+//! Solvers only rotate joints, they never stretch a bone. They read positions from the model matrices
+//! and write rotations to the local pose. Below a parent with non-uniform or mirroring scale, a rotation in
+//! model space is not a rotation of the joint; the tip then only moves towards its target.
 
 use super::adjust::unit;
 use super::{LocalToModel, clamp_weight};
@@ -10,56 +13,57 @@ use crate::model::{JointIndex, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// A limb of two bones, such as an arm or a leg, that reaches for a target. Solved exactly.
+/// Makes a limb of two bones, such as an arm or a leg, reach for a target. Solved exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct TwoBoneIk {
-    /// Where the limb starts: shoulder or hip.
+    /// The first joint of the limb: shoulder or hip.
     pub root: JointIndex,
-    /// Where it bends: elbow or knee; a descendant of `root`.
+    /// The joint that bends: elbow or knee; a descendant of `root`.
     pub mid: JointIndex,
-    /// What reaches: hand or foot; a descendant of `mid`.
+    /// The joint that reaches the target: hand or foot; a descendant of `mid`.
     pub tip: JointIndex,
-    /// Where to, in model space. Out of reach, the limb stretches out towards it.
+    /// The target in model space. If it is out of reach, the limb points straight at it.
     pub target: Vec3,
-    /// A point in model space towards which the limb bends. `None`, or a point on the line to the
-    /// target: the way it bends now.
+    /// The point in model space the limb bends towards. If `None`, or on the line to the target, the
+    /// limb keeps bending the way it does in the pose.
     pub pole: Option<Vec3>,
-    /// Share of the turns made, 0..=1.
+    /// How much of each rotation is applied, 0..=1.
     pub weight: f32,
 }
 
-/// A chain of any number of bones that reaches for a target. Solved by FABRIK.
+/// Makes a chain of any number of bones reach for a target. Solved by FABRIK.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct ChainIk {
-    /// What reaches.
+    /// The joint that reaches the target.
     pub tip: JointIndex,
-    /// Bones in the chain: that many joints above the tip turn (fewer where the skeleton ends).
+    /// The number of bones, that is of joints above the tip that rotate (fewer if the skeleton ends before).
     pub bones: u16,
-    /// Where to, in model space. Out of reach, the chain stretches out towards it.
+    /// The target in model space. If it is out of reach, the chain points straight at it.
     pub target: Vec3,
-    /// A point in model space towards which the chain bends; `None`: the way it bends now.
+    /// The point in model space the chain bends towards; `None` keeps the way it bends in the pose.
     pub pole: Option<Vec3>,
-    /// Share of the turns made, 0..=1.
+    /// How much of each rotation is applied, 0..=1.
     pub weight: f32,
-    /// Most passes along the chain. 16 usually do; a chain that has to turn about takes more.
+    /// The largest number of passes along the chain. 16 are usually enough; a chain that has to turn around
+    /// needs more.
     pub iterations: u16,
-    /// Distance from the target, in model units, at which it counts as reached.
+    /// The distance to the target, in model units, at which it counts as reached.
     pub tolerance: f32,
 }
 
-/// Either solver.
+/// An IK target, for either solver.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Ik {
-    /// Two bones.
+    /// A limb of two bones.
     TwoBone(TwoBoneIk),
-    /// Any number of bones.
+    /// A chain of any number of bones.
     Chain(ChainIk),
 }
 
-/// Memory that solvers work in.
+/// Working memory of the solvers.
 #[derive(Debug, Default)]
 pub struct IkScratch {
     joints: Vec<JointIndex>,
@@ -68,10 +72,10 @@ pub struct IkScratch {
 }
 
 impl Ik {
-    /// Turns joints in `local` and brings `model`, which holds its matrices, up to date.
+    /// Rotates joints in `local` and updates `model`, which must hold its matrices.
     ///
-    /// Returns whether anything was done: joints that are no chain, a target that is not finite, and
-    /// bones of no length leave the pose as it is.
+    /// Returns `false`, leaving the pose as it is, if the joints do not form a chain, the target is not
+    /// finite, a bone has no length, or the weight is 0.
     ///
     /// # Panics
     /// If `local` or `model` is too short for the skeleton.
@@ -109,20 +113,20 @@ impl TwoBoneIk {
         }
         let to_target = self.target - a;
         let along = direction(to_target).or(direction(c - a)).unwrap_or(upper / l1);
-        // Neither shorter than the limb folds nor longer than it stretches.
+        // Within what the limb can reach, folded or straight.
         let distance = to_target.length().min(reach).max((l1 - l2).abs()).max(1e-6 * reach);
 
         let now = across(b - a, along);
         let bend = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - a, along)).or(now);
         let bend = bend.unwrap_or_else(|| along.any_orthonormal_vector());
-        // Law of cosines, for the angle at the root.
+        // The angle at the root, by the law of cosines.
         let cos = ((l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance)).clamp(-1.0, 1.0);
         let sin = (1.0 - cos * cos).max(0.0).sqrt();
         let new_upper = (along * cos + bend * sin) * l1;
         let new_lower = along * distance - new_upper;
 
         let mut first = arc(upper, new_upper);
-        // The limb's plane turns with it, so that the joint in the middle goes on bending about its own hinge.
+        // The limb's plane rotates with it, so that the middle joint keeps bending about its own hinge.
         let hinge = direction(upper.cross(lower)).filter(|_| upper.cross(lower).length() > 1e-3 * l1 * l2);
         if let (Some(hinge), Some(new_hinge)) = (hinge, direction(new_upper.cross(new_lower)).filter(|_| sin > 1e-3)) {
             first = (arc_about(new_upper / l1, first * hinge, new_hinge) * first).normalize();
@@ -133,7 +137,7 @@ impl TwoBoneIk {
         let above_mid = pose.rotation_above(self.mid);
         let (first, second) = (part(first, weight), part(second, weight));
         pose.turn(self.root, before, first);
-        // Seen from the model, the joint above the middle has been turned by `first`.
+        // In model space, the joint above the middle one has been rotated by `first`.
         pose.turn(self.mid, (first * above_mid).normalize(), second);
         pose.update_from(self.root);
         true
@@ -162,7 +166,7 @@ impl ChainIk {
 
         self.place(points, lengths, reach);
         let mut above = pose.rotation_above(joints[0]);
-        // What the bones above have done to this one, seen from the model.
+        // The rotation this bone inherits from those above, in model space.
         let mut turned = Quat::IDENTITY;
         for (bone, pair) in joints.windows(2).enumerate() {
             let now = turned * (pose.position(pair[1]) - pose.position(pair[0]));
@@ -175,7 +179,7 @@ impl ChainIk {
         true
     }
 
-    /// Moves the points, keeping the lengths between them and the first where it is.
+    /// Moves the points towards the target. Keeps the distances between them and the first in place.
     fn place(&self, points: &mut [Vec3], lengths: &[f32], reach: f32) {
         let root = points[0];
         let last = points.len() - 1;
@@ -189,7 +193,7 @@ impl ChainIk {
             }
             return;
         }
-        // A straight chain would only ever slide along its line: push it off, towards the pole.
+        // A straight chain would only slide along its line, so push it off, towards the pole.
         let bend =
             points[1..last].iter().map(|p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, along));
@@ -211,7 +215,7 @@ impl ChainIk {
                 break;
             }
         }
-        // Turned about the line to the tip, the chain reaches as far and bends towards the pole.
+        // Rotating the chain about the line to its tip bends it towards the pole without moving the tip.
         let Some(axis) = direction(points[last] - root) else { return };
         let belly: Vec3 = points[1..last].iter().map(|point| (point - root).reject_from_normalized(axis)).sum();
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, axis));
@@ -222,7 +226,7 @@ impl ChainIk {
     }
 }
 
-/// A pose in both forms.
+/// A pose as local transforms and as matrices.
 struct Pose<'a> {
     skeleton: &'a Skeleton,
     local: &'a mut [SoaTransform],
@@ -239,21 +243,21 @@ impl Pose<'_> {
         self.local[joint / 4].rotation.get(joint % 4)
     }
 
-    /// The product of the rotations above a joint.
+    /// The product of the rotations of a joint's ancestors.
     fn rotation_above(&self, joint: JointIndex) -> Quat {
         let parent = |joint: JointIndex| self.skeleton.parents()[usize::from(joint)];
         let above = std::iter::successors(parent(joint), |&above| parent(above));
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
-    /// Whether `joint` hangs from `above`.
+    /// Returns `true` if `joint` is a descendant of `above`.
     fn descends(&self, joint: JointIndex, above: JointIndex) -> bool {
         let parent = |joint: JointIndex| self.skeleton.parents().get(usize::from(joint)).copied().flatten();
-        // Parents come first: below `above` in number, it cannot come any more.
+        // Parents come first, so joints before `above` cannot be its descendants.
         std::iter::successors(parent(joint), |&joint| parent(joint)).take_while(|&j| j >= above).any(|j| j == above)
     }
 
-    /// Turns a joint by `turn` as seen from the model, where the joints above it come to `above`.
+    /// Rotates a joint by `turn` in model space; `above` is the product of the rotations of its ancestors.
     fn turn(&mut self, joint: JointIndex, above: Quat, turn: Quat) {
         let turned = above.conjugate() * turn * above * self.rotation(joint);
         let joint = usize::from(joint);
@@ -266,20 +270,20 @@ impl Pose<'_> {
     }
 }
 
-/// The unit vector along `v`, if it has a direction.
+/// The direction of `v`; `None` if it is too short to have one.
 fn direction(v: Vec3) -> Option<Vec3> {
     let largest = v.abs().max_element();
     (largest > 1e-12 && largest.is_finite()).then(|| (v / largest).normalize())
 }
 
-/// The direction of `v` across a unit vector, if it does not lie along it.
+/// The direction of `v` perpendicular to a unit vector; `None` if they are parallel.
 fn across(v: Vec3, along: Vec3) -> Option<Vec3> {
     let v = direction(v)?;
     let rejected = v - along * v.dot(along);
     if rejected.length() > 1e-4 { direction(rejected) } else { None }
 }
 
-/// The shortest turn from one direction to another; none where either has no direction.
+/// The shortest rotation from one direction to another; the identity if either has no direction.
 fn arc(from: Vec3, to: Vec3) -> Quat {
     match (direction(from), direction(to)) {
         (Some(from), Some(to)) => Quat::from_rotation_arc(from, to),
@@ -287,23 +291,23 @@ fn arc(from: Vec3, to: Vec3) -> Quat {
     }
 }
 
-/// The turn about a unit axis that takes `from` to `to`, both seen along the axis.
+/// The rotation about a unit axis that takes `from` to `to`, both projected onto the plane of rotation.
 fn arc_about(axis: Vec3, from: Vec3, to: Vec3) -> Quat {
     let (Some(from), Some(to)) = (across(from, axis), across(to, axis)) else { return Quat::IDENTITY };
-    // Half the angle by its sine and cosine, without a trigonometric function.
+    // Half the angle, without trigonometric functions.
     let half = Quat::from_xyzw(0.0, 0.0, 0.0, 1.0 + from.dot(to));
     let turn = from.cross(to).dot(axis);
     let q = Quat::from_xyzw(axis.x * turn, axis.y * turn, axis.z * turn, half.w);
     if q.length_squared() > 1e-12 { q.normalize() } else { Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0) }
 }
 
-/// `weight` of a turn, by nlerp from none.
+/// The fraction `weight` of a rotation, by nlerp from the identity.
 fn part(turn: Quat, weight: f32) -> Quat {
     let turn = if turn.w < 0.0 { -turn } else { turn };
     unit(Quat::IDENTITY * (1.0 - weight) + turn * weight)
 }
 
-/// The point `length` from `from`, in the direction of `towards`.
+/// The point at the distance `length` from `from`, in the direction of `towards`.
 fn at_distance(from: Vec3, towards: Vec3, length: f32) -> Vec3 {
     from + direction(towards - from).unwrap_or(Vec3::X) * length
 }
@@ -330,7 +334,7 @@ mod tests {
         for joint in 0..skeleton.len() {
             let transform = local[joint / 4].get(joint % 4);
             assert!(transform.is_finite() && (transform.rotation.length() - 1.0).abs() < 1e-5, "{transform:?}");
-            assert_eq!(transform.translation, skeleton.rest_of(joint as u16).translation, "no bone is stretched");
+            assert_eq!(transform.translation, skeleton.rest_of(joint as u16).translation, "no bone was stretched");
         }
         (done, model.iter().map(|m| m.translation.into()).collect())
     }
@@ -361,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hinge_goes_on_bending_about_its_own_axis() {
+    fn a_hinge_keeps_bending_about_its_own_axis() {
         for offset in targets() {
             let skeleton = chain(2, 0.5);
             let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
@@ -378,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_reach_a_limb_stretches_straight_towards_the_target() {
+    fn out_of_reach_a_limb_points_straight_at_the_target() {
         for target in [Vec3::new(9.0, 4.0, 0.0), SHOULDER + Vec3::NEG_Z * 2.0, Vec3::X * 1e20] {
             let along = direction(target - SHOULDER).unwrap();
             let chain_ik = Ik::Chain(ChainIk { bones: 2, ..tail(2, target) });
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn no_target_pole_or_pose_gives_what_is_not_a_number() {
+    fn no_target_pole_or_pose_gives_nan() {
         let tips = run(&chain(4, 0.0), Ik::Chain(ChainIk { weight: 0.0, ..tail(4, Vec3::ZERO) })).1;
         let odd = [SHOULDER, Vec3::NAN, Vec3::INFINITY, Vec3::MAX, tips[2], tips[4], SHOULDER + Vec3::splat(1e-30)];
         for target in odd {
@@ -406,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn bones_of_no_length_and_joints_that_are_no_chain_leave_the_pose() {
+    fn bones_of_no_length_and_joints_that_do_not_form_a_chain_leave_the_pose() {
         let still =
             Joint { name: "".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
         let below = |parent| Joint { parent: Some(parent), ..still.clone() };

@@ -1,11 +1,12 @@
-//! Masks: which joints a layer reaches, and how much.
+//! Masks: which joints a layer affects, and by how much.
 
+use super::clamp_weight;
 use crate::model::{JointIndex, Skeleton};
 use glam::Vec4;
 
-/// A share in 0..=1 for every joint of a skeleton, in rows of four.
+/// A weight in 0..=1 for every joint of a skeleton, in rows of four.
 ///
-/// Every share is a finite number in that range; the lanes past the last joint are 0.
+/// Weights are always finite and in range, and lanes past the last joint are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mask {
     rows: Vec<Vec4>,
@@ -13,28 +14,29 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// 1 for each of `joints` joints.
+    /// A mask with the weight 1 for each of `joints` joints.
     pub fn full(joints: usize) -> Self {
         Self::empty(joints).inverted()
     }
 
-    /// 0 for each of `joints` joints.
+    /// A mask with the weight 0 for each of `joints` joints.
     pub fn empty(joints: usize) -> Self {
         Self { rows: vec![Vec4::ZERO; joints.div_ceil(4)], joints }
     }
 
-    /// 1 for the `roots` and all that hangs from them, fading out over the `falloff` joints above each.
+    /// A mask with the weight 1 for the `roots` and their descendants, fading out over the `falloff`
+    /// joints above each root.
     ///
-    /// Going up from a root, the k-th joint (its parent is the first) has `1 − k / (falloff + 1)`;
-    /// from `falloff + 1` on it is 0, and a falloff of 0 ends sharply at the roots. Joints that hang
-    /// from a faded joint, but not from a root, stay 0. Where several roots reach a joint the largest
-    /// share counts. Roots that the skeleton lacks are passed over.
+    /// The k-th ancestor of a root (its parent is the first) gets `1 − k / (falloff + 1)`, and 0 from
+    /// k = `falloff + 1` on, so a falloff of 0 ends sharply at the roots. Other branches below these
+    /// ancestors stay 0. If several roots reach a joint, the largest weight counts. Roots missing from
+    /// the skeleton are ignored.
     pub fn from_roots(skeleton: &Skeleton, roots: &[JointIndex], falloff: u32) -> Self {
         let mut mask = Self::empty(skeleton.len());
         for &root in roots.iter().filter(|&&root| usize::from(root) < skeleton.len()) {
             mask.set(usize::from(root), 1.0);
         }
-        // Parents come first, so whole branches are filled in one pass.
+        // Parents come first, so one pass fills whole branches.
         for (joint, parent) in skeleton.parents().iter().enumerate() {
             if parent.is_some_and(|parent| mask.get(usize::from(parent)) == 1.0) {
                 mask.set(joint, 1.0);
@@ -44,61 +46,61 @@ impl Mask {
             let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
             let above = std::iter::successors(parent(root), |&joint| parent(joint));
             for (k, joint) in (1..=falloff).zip(above) {
-                let share = 1.0 - k as f32 / (falloff as f32 + 1.0);
+                let weight = 1.0 - k as f32 / (falloff as f32 + 1.0);
                 let joint = usize::from(joint);
-                mask.set(joint, share.max(mask.get(joint)));
+                mask.set(joint, weight.max(mask.get(joint)));
             }
         }
         mask
     }
 
-    /// A mask with a share for each joint; each is clamped to 0..=1, and 0 where not a number.
-    pub fn from_weights(shares: impl IntoIterator<Item = f32>) -> Self {
+    /// A mask with the given weight for each joint, clamped to 0..=1; NaN becomes 0.
+    pub fn from_weights(weights: impl IntoIterator<Item = f32>) -> Self {
         let mut mask = Self::default();
-        for share in shares {
+        for weight in weights {
             if mask.joints.is_multiple_of(4) {
                 mask.rows.push(Vec4::ZERO);
             }
             mask.joints += 1;
-            mask.set(mask.joints - 1, share);
+            mask.set(mask.joints - 1, weight);
         }
         mask
     }
 
-    /// One less each share.
+    /// The mask with every weight replaced by 1 minus the weight.
     pub fn inverted(&self) -> Self {
         Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)))
     }
 
-    /// The shares in rows of four joints, as the jobs take them.
+    /// The weights in rows of four joints, as the jobs take them.
     pub fn rows(&self) -> &[Vec4] {
         &self.rows
     }
 
-    /// Number of joints.
+    /// The number of joints.
     pub fn len(&self) -> usize {
         self.joints
     }
 
-    /// Whether the mask is for no joint at all.
+    /// Returns `true` if the mask has no joints.
     pub fn is_empty(&self) -> bool {
         self.joints == 0
     }
 
-    /// A joint's share; 0 for a joint the mask does not have.
+    /// A joint's weight; 0 for a joint the mask does not have.
     pub fn get(&self, joint: usize) -> f32 {
         self.rows.get(joint / 4).map_or(0.0, |row| row[joint % 4])
     }
 
-    /// Sets a joint's share, clamped to 0..=1, and to 0 where not a number. A joint the mask does not
-    /// have is passed over.
-    pub fn set(&mut self, joint: usize, share: f32) {
+    /// Sets a joint's weight, clamped to 0..=1; NaN becomes 0. Does nothing for a joint the mask does not
+    /// have.
+    pub fn set(&mut self, joint: usize, weight: f32) {
         if joint < self.joints {
-            self.rows[joint / 4][joint % 4] = if share > 0.0 { share.min(1.0) } else { 0.0 };
+            self.rows[joint / 4][joint % 4] = clamp_weight(weight);
         }
     }
 
-    /// The joints with their shares, in order.
+    /// The weights of the joints, in order.
     pub fn iter(&self) -> impl Iterator<Item = f32> + '_ {
         (0..self.joints).map(|joint| self.get(joint))
     }
@@ -122,32 +124,32 @@ mod tests {
         Skeleton::new(parents.map(joint).to_vec()).unwrap()
     }
 
-    fn shares(roots: &[JointIndex], falloff: u32) -> Vec<f32> {
+    fn weights(roots: &[JointIndex], falloff: u32) -> Vec<f32> {
         Mask::from_roots(&skeleton(), roots, falloff).iter().collect()
     }
 
     #[test]
-    fn all_that_hangs_from_a_root_is_in() {
-        assert_eq!(shares(&[2], 0), [0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
-        assert_eq!(shares(&[3, 6], 0), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(shares(&[], 3), [0.0; 7]);
-        assert_eq!(shares(&[77], 3), [0.0; 7]);
+    fn roots_and_their_descendants_are_in() {
+        assert_eq!(weights(&[2], 0), [0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(weights(&[3, 6], 0), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(weights(&[], 3), [0.0; 7]);
+        assert_eq!(weights(&[77], 3), [0.0; 7]);
     }
 
     #[test]
-    fn the_chain_above_a_root_fades_and_its_other_branches_stay_out() {
-        assert_eq!(shares(&[2], 1), [0.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.0]);
-        assert_eq!(shares(&[4], 3), [0.25, 0.5, 0.75, 0.0, 1.0, 1.0, 0.0]);
-        assert_eq!(shares(&[4], 1000).len(), 7, "a falloff past the root of the skeleton ends there");
+    fn ancestors_of_a_root_fade_out_and_their_other_branches_stay_out() {
+        assert_eq!(weights(&[2], 1), [0.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(weights(&[4], 3), [0.25, 0.5, 0.75, 0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(weights(&[4], 1000).len(), 7, "a falloff longer than the chain ends at its root");
     }
 
     #[test]
-    fn of_several_roots_the_largest_share_counts() {
-        assert_eq!(shares(&[5, 2], 2), [1.0 - 2.0 / 3.0, 1.0 - 1.0 / 3.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
+    fn of_several_roots_the_largest_weight_counts() {
+        assert_eq!(weights(&[5, 2], 2), [1.0 - 2.0 / 3.0, 1.0 - 1.0 / 3.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
     }
 
     #[test]
-    fn shares_stay_in_range_and_an_inverted_mask_leaves_no_lane_past_the_end() {
+    fn weights_stay_in_range_and_lanes_past_the_end_stay_zero_when_inverted() {
         let mask = Mask::from_weights([f32::NAN, -1.0, 2.0, 0.25, 1.0]);
         assert_eq!(mask.iter().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.25, 1.0]);
         let inverted = mask.inverted();

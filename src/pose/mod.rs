@@ -43,7 +43,7 @@ mod skin;
 mod soa;
 
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
-pub use bounds::{PartBounds, Reach};
+pub use bounds::{BlendReach, PartBounds};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
 pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};

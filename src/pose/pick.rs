@@ -1,58 +1,59 @@
-//! What a ray hits: posed skin, triangle by triangle.
+//! Ray casts against posed skin, triangle by triangle.
 //!
-//! Vertices are skinned as the GPU does it, in single precision; the ray is tested in double precision
-//! (Möller and Trumbore, *Fast, Minimum Storage Ray/Triangle Intersection*, 1997), so that it does not
+//! Vertices are skinned in single precision, as the GPU does it. The ray is tested in double precision
+//! (Möller and Trumbore, *Fast, Minimum Storage Ray/Triangle Intersection*, 1997), so that it cannot
 //! slip through between two triangles.
 
+use super::skin::blend_matrices;
 use crate::model::{BoundingBox, JointIndex};
 use glam::{DVec3, Mat4, Vec3, Vec4};
 
-/// Casts a ray on the skin of one part as it is posed. Both sides of a triangle count.
+/// Casts a ray against the posed skin of one part. Triangles are hit from both sides.
 ///
-/// The slices are laid out as in a mesh. Ray and hit are in the space the palette leads to: with palettes
-/// in world space, in the world.
+/// The slices are laid out as in a mesh. The ray is in the space of the palette: in world space for a
+/// palette in world space.
 #[derive(Clone, Copy, Debug)]
 pub struct PickSkin<'a> {
-    /// Where the ray starts.
+    /// The origin of the ray.
     pub origin: Vec3,
-    /// Where it goes. Distances are counted in its length.
+    /// The direction of the ray. Its length is the unit of distances.
     pub direction: Vec3,
-    /// The vertices as stored.
+    /// The vertices in their bind pose.
     pub positions: &'a [[f32; 3]],
-    /// Per vertex four indices into the palette; empty for a part that no joint moves.
+    /// Four palette indices per vertex; empty for a part without joints.
     pub joints: &'a [[u16; 4]],
-    /// Per vertex their four shares; as many as `joints`.
+    /// Four weights per vertex, as many as `joints`.
     pub weights: &'a [[f32; 4]],
-    /// Three vertices per triangle. A triangle with a vertex that is not there is passed over.
+    /// Three vertices per triangle. A triangle with a missing vertex is skipped.
     pub indices: TriangleIndices<'a>,
-    /// A matrix per palette entry, from [`Palette`](super::Palette). An influence past its end counts as
-    /// the identity, and so does the matrix of a vertex without influences: then use [`Self::place`].
+    /// One matrix per palette entry, from [`Palette`](super::Palette). An influence past its end counts
+    /// as the identity.
     pub palette: &'a [Mat4],
-    /// The joints of the palette, to name the one at the hit; may be empty.
+    /// The palette's joints, used to name the joint at the hit; may be empty.
     pub remap: &'a [JointIndex],
-    /// Takes vertices without influences to the ray's space.
+    /// Takes vertices without influences to the space of the ray.
     pub place: Mat4,
 }
 
-/// Vertex indices as a mesh stores them.
+/// Vertex indices, as a mesh stores them.
 #[derive(Clone, Copy, Debug)]
 pub enum TriangleIndices<'a> {
-    /// Up to 65,536 vertices.
+    /// For up to 65,536 vertices.
     U16(&'a [u16]),
-    /// Any number.
+    /// For any number of vertices.
     U32(&'a [u32]),
 }
 
-/// Where a ray hit a part.
+/// The point where a ray hits a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinHit {
-    /// How far along the ray, in lengths of its direction; ≥ 0.
+    /// Distance along the ray, in lengths of the ray's direction; ≥ 0.
     pub distance: f32,
-    /// The triangle: its first index is at three times this.
+    /// The triangle; its first index is at three times this number.
     pub triangle: usize,
-    /// Shares of the triangle's three vertices in the hit, summing to one.
+    /// Barycentric coordinates of the hit: the weights of the triangle's three vertices, summing to one.
     pub barycentrics: [f32; 3],
-    /// The joint that moves the skin there the most; `None` where none does.
+    /// The joint with the most influence on the skin there; `None` if no joint moves it.
     pub joint: Option<JointIndex>,
 }
 
@@ -68,7 +69,7 @@ impl TriangleIndices<'_> {
 }
 
 impl PickSkin<'_> {
-    /// The nearest hit. `posed` is working memory; afterwards it holds the posed vertices.
+    /// Returns the nearest hit. `posed` is working memory; afterwards it holds the posed vertices.
     pub fn run(&self, posed: &mut Vec<Vec3>) -> Option<SkinHit> {
         posed.clear();
         posed.extend((0..self.positions.len()).map(|vertex| self.skinned(vertex)));
@@ -96,19 +97,17 @@ impl PickSkin<'_> {
         let (Some(slots), Some(weights)) = (self.joints.get(vertex), self.weights.get(vertex)) else {
             return self.place.transform_point3(position);
         };
-        let joint = |slot: &u16| self.palette.get(usize::from(*slot)).copied().unwrap_or(Mat4::IDENTITY);
-        let matrix = slots.iter().zip(weights).fold(Mat4::ZERO, |sum, (slot, weight)| sum + joint(slot) * *weight);
-        matrix.transform_point3(position)
+        blend_matrices(self.palette, slots, weights).transform_point3(position)
     }
 
-    /// The joint with the largest share of a point in a triangle; of equal ones the first.
+    /// The joint with the most influence on a point of a triangle; the first one of equals.
     fn joint_at(&self, triangle: usize, barycentrics: [f32; 3]) -> Option<JointIndex> {
         let vertices = self.indices.triangle(triangle)?;
         let mut shares: [(Option<u16>, f32); 12] = [(None, 0.0); 12];
         for (vertex, share) in vertices.into_iter().zip(barycentrics) {
             let (Some(slots), Some(weights)) = (self.joints.get(vertex), self.weights.get(vertex)) else { continue };
             for (&slot, weight) in slots.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
-                // Twelve places are as many as three vertices can name.
+                // Three vertices name at most twelve joints.
                 if let Some(entry) = shares.iter_mut().find(|(taken, _)| taken.is_none_or(|taken| taken == slot)) {
                     entry.0 = Some(slot);
                     entry.1 += share * weight;
@@ -125,12 +124,12 @@ impl PickSkin<'_> {
     }
 }
 
-/// Distance and the shares of the second and third corner, if the ray hits.
+/// The distance and the weights of the second and third corner, if the ray hits.
 fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, [f64; 2])> {
     let (along, across) = (b - a, c - a);
     let p = direction.cross(across);
     let determinant = along.dot(p);
-    // A triangle seen edge on or pressed flat, and anything that is not a number.
+    // A triangle seen edge-on or without area, and NaN.
     if determinant.is_nan() || determinant.abs() <= f64::MIN_POSITIVE {
         return None;
     }
@@ -139,7 +138,7 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
     let q = from.cross(along);
     let v = direction.dot(q) / determinant;
     let distance = across.dot(q) / determinant;
-    // Neighbours round their common edge alike, and this covers what remains.
+    // Neighbors round their common edge alike; this covers the rest.
     const EDGE: f64 = 1e-9;
     let inside = u >= -EDGE && v >= -EDGE && u + v <= 1.0 + EDGE;
     (inside && distance >= 0.0 && distance.is_finite()).then_some((distance, [u, v]))
@@ -169,13 +168,13 @@ pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool
     near <= far
 }
 
-/// How many joints pull at a vertex: weights above zero, a joint named twice counted once.
+/// Returns how many joints influence a vertex, with weights above zero. A joint that occurs twice counts once.
 pub fn influence_count(joints: [u16; 4], weights: [f32; 4]) -> usize {
     let pulls = |lane: usize| weights[lane] > 0.0;
     (0..4).filter(|&lane| pulls(lane) && !(0..lane).any(|other| pulls(other) && joints[other] == joints[lane])).count()
 }
 
-/// A joint's share of a vertex, 0..=1, by its index in the palette.
+/// Returns a joint's weight at a vertex, 0..=1, given its index in the palette.
 pub fn influence_of(slot: u16, joints: [u16; 4], weights: [f32; 4]) -> f32 {
     Vec4::from(weights).dot(Vec4::from(joints.map(|joint| if joint == slot { 1.0 } else { 0.0 }))).clamp(0.0, 1.0)
 }
@@ -205,7 +204,7 @@ mod tests {
     const FULL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 
     #[test]
-    fn the_hit_says_how_far_where_and_whose() {
+    fn a_hit_has_a_distance_a_triangle_and_a_joint() {
         let joints = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]];
         let palette = [Mat4::from_translation(Vec3::Z); 2];
         let hit = pick(&joints, &[FULL; 4], &palette).run(&mut Vec::new()).unwrap();
@@ -220,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn a_static_part_is_moved_by_its_place_and_names_no_joint() {
+    fn a_part_without_joints_is_moved_by_its_place() {
         let part = PickSkin { place: Mat4::from_translation(Vec3::NEG_Z), ..pick(&[], &[], &[]) };
         let hit = part.run(&mut Vec::new()).unwrap();
         assert_eq!((hit.distance, hit.joint), (6.0, None));
     }
 
     #[test]
-    fn nonsense_is_no_hit_and_no_panic() {
+    fn nonsense_neither_hits_nor_panics() {
         let joints = [[300, 0, 0, 0]; 4];
         for palette in [vec![], vec![Mat4::NAN; 301], vec![Mat4::ZERO; 301]] {
             let flat = pick(&joints, &[FULL; 4], &palette);
@@ -255,7 +254,7 @@ mod tests {
                 point.cmpge(low).all() && point.cmple(high).all()
             };
             let is_met = (0..2000).any(inside);
-            assert!(says || !is_met, "a box that is met is never passed over");
+            assert!(says || !is_met, "a box the ray meets is never missed");
             met += usize::from(is_met);
             missed += usize::from(!says);
         }
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_named_twice_counts_once_with_both_its_shares() {
+    fn a_joint_that_occurs_twice_counts_once_with_both_weights() {
         assert_eq!(influence_count([3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]), 2);
         assert_eq!(influence_count([0; 4], [0.0; 4]), 0);
         assert!((influence_of(3, [3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]) - 0.7).abs() < 1e-6);

@@ -1,22 +1,22 @@
-//! Skinning on the CPU: what the GPU does to a part's vertices, for export, picking and tests.
+//! Skinning on the CPU, as the GPU does it: for export, picking and tests.
 
 use crate::model::{Influences, SkinPart};
 use glam::{Mat3, Mat4, Vec3};
 
-/// Moves a part's vertices by a palette.
+/// Skins a part's vertices with a palette.
 #[derive(Clone, Copy, Debug)]
 pub struct SkinVertices<'a> {
     /// The part, in its bind pose.
     pub part: &'a SkinPart,
-    /// A matrix for each entry of the part's own palette, from [`Palette`](super::Palette).
+    /// One matrix per entry of the part's palette, from [`Palette`](super::Palette).
     pub palette: &'a [Mat4],
 }
 
 impl SkinVertices<'_> {
-    /// Writes the moved positions to `out`, as many as the part has.
+    /// Writes the skinned positions to `out`, as many as the part has.
     ///
-    /// The vertices of a part without influences stay where they are; an influence past the
-    /// palette's end counts as the identity.
+    /// Vertices without influences stay where they are. An influence past the end of the palette
+    /// counts as the identity.
     ///
     /// # Panics
     /// If `out` is too short.
@@ -28,10 +28,10 @@ impl SkinVertices<'_> {
         }
     }
 
-    /// Writes the turned unit normals to `out`, as many as the part has.
+    /// Writes the skinned unit normals to `out`, as many as the part has.
     ///
-    /// They stay at right angles to the skin however it is scaled. A normal whose skin is pressed
-    /// flat keeps its direction.
+    /// They stay perpendicular to the skin however it is scaled. A normal whose skin is flattened
+    /// keeps its direction.
     ///
     /// # Panics
     /// If `out` is too short.
@@ -41,19 +41,24 @@ impl SkinVertices<'_> {
         }
     }
 
-    /// A vertex's matrix: the mean of its joints' by weight.
+    /// A vertex's matrix.
     fn matrix(&self, vertex: usize) -> Option<Mat4> {
         let Influences { palette, weights } = self.part.influences.get(vertex)?;
-        let joint = |slot: &u16| self.palette.get(usize::from(*slot)).copied().unwrap_or(Mat4::IDENTITY);
-        Some(palette.iter().zip(weights).fold(Mat4::ZERO, |sum, (slot, weight)| sum + joint(slot) * *weight))
+        Some(blend_matrices(self.palette, palette, weights))
     }
 }
 
-/// A normal under a matrix, by its inverse transpose up to length.
+/// The weighted mean of a vertex's palette matrices.
+pub(super) fn blend_matrices(palette: &[Mat4], slots: &[u16; 4], weights: &[f32; 4]) -> Mat4 {
+    let joint = |slot: &u16| palette.get(usize::from(*slot)).copied().unwrap_or(Mat4::IDENTITY);
+    slots.iter().zip(weights).fold(Mat4::ZERO, |sum, (slot, weight)| sum + joint(slot) * *weight)
+}
+
+/// Transforms a normal by the inverse transpose of a matrix, up to length.
 fn turned(m: Mat3, normal: Vec3) -> Vec3 {
-    // Brought near 1 before anything is squared: scales as small as 1e-20 must not lose the direction.
+    // Scaled to about 1 before anything is squared: scales as small as 1e-20 must not lose the direction.
     let m = m * (1.0 / largest(m.x_axis.abs().max(m.y_axis.abs()).max(m.z_axis.abs())));
-    // The cofactors are the inverse transpose times the determinant, and are there without an inverse.
+    // The cofactors are the inverse transpose times the determinant, and exist even without an inverse.
     let cofactors = Mat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis));
     let mirrored = m.x_axis.dot(cofactors.x_axis) < 0.0;
     let turned = cofactors * normal;
@@ -61,7 +66,7 @@ fn turned(m: Mat3, normal: Vec3) -> Vec3 {
     if mirrored { -turned } else { turned }
 }
 
-/// The largest number of `v` by size, or 1 where none is fit to divide by.
+/// The largest magnitude in `v`, or 1 if one cannot divide by it.
 fn largest(v: Vec3) -> f32 {
     let largest = v.abs().max_element();
     if largest.recip().is_normal() { largest } else { 1.0 }
@@ -90,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_go_with_their_joints_by_weight() {
+    fn vertices_follow_their_joints_by_weight() {
         let palette = [Mat4::from_translation(Vec3::X), Mat4::from_translation(Vec3::new(0.0, 4.0, 2.0))];
         let (positions, normals) = skinned(&part(), &palette);
         assert_eq!(positions, [Vec3::X * 2.0, Vec3::new(0.5, 3.0, 1.0), Vec3::new(0.0, 4.0, 3.0)]);
@@ -98,18 +103,21 @@ mod tests {
     }
 
     #[test]
-    fn normals_stay_at_right_angles_to_a_scaled_or_mirrored_skin() {
+    fn normals_stay_perpendicular_to_a_scaled_or_mirrored_skin() {
         for scale in [Vec3::new(1.0, 3.0, 0.5), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(-2.0, -1.0, -1.0)] {
             let matrix = Mat4::from_rotation_z(0.7) * Mat4::from_scale(scale);
             let (_, normals) = skinned(&part(), &[matrix; 2]);
             let surface = [Vec3::X, Vec3::new(0.0, -0.8, 0.6)].map(|edge| matrix.transform_vector3(edge));
             assert!(surface.iter().all(|edge| edge.dot(normals[2]).abs() < 1e-5));
-            assert!(matrix.transform_vector3(part().normals[2]).dot(normals[2]) > 0.0, "still outwards: {scale}");
+            assert!(
+                matrix.transform_vector3(part().normals[2]).dot(normals[2]) > 0.0,
+                "still pointing outwards: {scale}"
+            );
         }
     }
 
     #[test]
-    fn flat_skin_missing_palette_entries_and_no_influences_are_no_trouble() {
+    fn flattened_skin_missing_palette_entries_and_missing_influences_are_fine() {
         let (positions, normals) = skinned(&part(), &[Mat4::ZERO, Mat4::ZERO]);
         assert!(positions.iter().all(|p| *p == Vec3::ZERO) && normals == part().normals);
         let (positions, _) = skinned(&part(), &[]);

@@ -2,6 +2,7 @@
 
 mod compression;
 mod controller_rules;
+mod culling_boxes;
 mod fuzz;
 mod import_accuracy;
 mod m3d_files;

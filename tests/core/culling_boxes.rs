@@ -1,0 +1,157 @@
+//! Culling boxes: posed vertices never leave them.
+
+use bevy_marionette::controller::TrackPriority;
+use bevy_marionette::model::{
+    BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkeletalClip, Skeleton, SkinPart,
+};
+use bevy_marionette::pose::{BlendReach, ClipLayer, Evaluate, Mask, Palette, PartBounds, Scratch, SkinVertices};
+use fastrand::Rng;
+use glam::{Affine3A, Mat4, Quat, Vec3};
+
+fn number(random: &mut Rng) -> f32 {
+    random.f32() * 2.0 - 1.0
+}
+
+fn vector(random: &mut Rng) -> Vec3 {
+    Vec3::from_array([0; 3].map(|_| number(random)))
+}
+
+fn transform(random: &mut Rng, base: JointTransform, much: f32) -> JointTransform {
+    JointTransform {
+        translation: base.translation + vector(random) * 0.1 * much,
+        rotation: (base.rotation * Quat::from_scaled_axis(vector(random) * much)).normalize(),
+        scale: base.scale + vector(random) * 0.1 * much,
+    }
+}
+
+fn character(random: &mut Rng) -> (Skeleton, SkinPart) {
+    let mut joints: Vec<Joint> = Vec::new();
+    for i in 0..random.usize(1..12) {
+        let rest = transform(random, JointTransform { scale: Vec3::ONE, ..JointTransform::IDENTITY }, 1.0);
+        let inverse_bind = transform(random, JointTransform::IDENTITY, 1.0).to_affine();
+        let parent = (i > 0).then(|| random.u16(0..i as u16));
+        joints.push(Joint { name: format!("{i}").into(), parent, rest, inverse_bind });
+    }
+    let count = joints.len() as u16;
+    let influences = |random: &mut Rng| {
+        let share = random.f32();
+        Influences {
+            palette: [random.u16(0..count), random.u16(0..count), 0, 0],
+            weights: [share, 1.0 - share, 0.0, 0.0],
+        }
+    };
+    let part = SkinPart {
+        positions: (0..40).map(|_| vector(random)).collect(),
+        influences: (0..40).map(|_| influences(random)).collect(),
+        palette: (0..count).collect(),
+        ..SkinPart::default()
+    };
+    (Skeleton::new(joints).unwrap(), part)
+}
+
+fn clip(random: &mut Rng, skeleton: &Skeleton, much: f32) -> SkeletalClip {
+    let rest: Vec<_> = skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect();
+    let transforms = (0..random.usize(1..5)).flat_map(|_| rest.clone()).map(|t| transform(random, t, much)).collect();
+    let animated = (0..skeleton.len()).map(|_| random.u32(0..5) > 0).collect();
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
+    SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap()
+}
+
+fn positions(skeleton: &Skeleton, part: &SkinPart, layers: &[ClipLayer], blend: f32) -> (Vec<Vec3>, Vec<Affine3A>) {
+    let mut scratch = Scratch::default();
+    Evaluate { priority_blend: blend, ..Evaluate::new(skeleton, layers) }.run(&mut scratch);
+    let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
+    let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
+    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette }.run(&mut palette);
+    let mut positions = part.positions.clone();
+    SkinVertices { part, palette: &palette }.positions(&mut positions);
+    (positions, scratch.model().to_vec())
+}
+
+#[test]
+fn no_vertex_leaves_the_box_of_its_pose() {
+    let mut random = Rng::with_seed(1);
+    for _ in 0..200 {
+        let (skeleton, part) = character(&mut random);
+        let clip = clip(&mut random, &skeleton, 2.0);
+        let (positions, model) = positions(&skeleton, &part, &[ClipLayer::new(&clip, 0.3)], 0.5);
+        let BoundingBox { min, max } = PartBounds::new(&skeleton, &part).posed(&model).unwrap();
+        let bounds = BoundingBox { min: min - 1e-5, max: max + 1e-5 };
+        assert!(positions.iter().all(|p| bounds.contains(*p)));
+    }
+}
+
+#[test]
+fn no_vertex_ever_leaves_the_box_of_its_clip() {
+    let mut random = Rng::with_seed(2);
+    for _ in 0..60 {
+        let (skeleton, part) = character(&mut random);
+        let much = random.f32() * 2.0;
+        let clip = clip(&mut random, &skeleton, much);
+        let bounds = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
+        for step in 0..=100 {
+            let (positions, _) = positions(&skeleton, &part, &[ClipLayer::new(&clip, step as f64 / 100.0)], 0.5);
+            assert!(positions.iter().all(|p| bounds.contains(*p)), "{step} {bounds:?}");
+        }
+    }
+}
+
+#[test]
+fn between_frames_the_box_is_not_much_larger_than_it_must_be() {
+    let joint =
+        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
+    let skeleton = Skeleton::new(vec![joint]).unwrap();
+    let part = SkinPart {
+        positions: vec![Vec3::X],
+        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }],
+        palette: vec![0],
+        ..SkinPart::default()
+    };
+    // From −0.1 to 0.1 rad about z: the arc goes 1 − cos 0.1 = 0.005 beyond its chord.
+    let turn = |angle| JointTransform { rotation: Quat::from_rotation_z(angle), ..JointTransform::IDENTITY };
+    let transforms = vec![turn(-0.1), turn(0.1)];
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+    let clip = SkeletalClip::new(ClipTiming::new("arc", 1.0), &frames).unwrap();
+    let BoundingBox { max, .. } = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
+    assert!(max.x >= 1.0 && max.x < 1.002, "{max}");
+    assert!(max.y >= 0.1_f32.sin() && max.y < 0.1_f32.sin() + 0.007, "{max}");
+}
+
+#[test]
+fn no_vertex_ever_leaves_the_box_of_any_blend() {
+    let mut random = Rng::with_seed(3);
+    for _ in 0..100 {
+        let (skeleton, part) = character(&mut random);
+        let bounds = PartBounds::new(&skeleton, &part);
+        let clips: Vec<_> = (0..4).map(|_| clip(&mut random, &skeleton, 2.0)).collect();
+        let reach = bounds.within(&BlendReach::new(&skeleton, &clips)).unwrap();
+        for _ in 0..20 {
+            let mask = |random: &mut Rng| Mask::from_weights((0..skeleton.len()).map(|_| random.f32()));
+            let masks: Vec<_> = (0..4).map(|_| mask(&mut random)).collect();
+            let layer = |(clip, mask)| ClipLayer {
+                mask: random.bool().then_some(mask),
+                weight: random.f32(),
+                priority: if random.bool() { TrackPriority::Low } else { TrackPriority::High },
+                ..ClipLayer::new(clip, random.f64())
+            };
+            let layers: Vec<_> = clips.iter().zip(&masks).map(layer).collect();
+            let (positions, _) = positions(&skeleton, &part, &layers, random.f32());
+            assert!(positions.iter().all(|p| reach.contains(*p)));
+        }
+        let BoundingBox { min, max } = bounds.over_clip(&skeleton, &clips[0]).unwrap();
+        assert!(reach.contains(min) && reach.contains(max));
+    }
+}
+
+#[test]
+fn parts_without_joints_and_clips_of_others_have_no_box() {
+    let mut random = Rng::with_seed(4);
+    let (skeleton, part) = character(&mut random);
+    let clip = clip(&mut random, &skeleton, 1.0);
+    let nothing = PartBounds::new(&skeleton, &SkinPart::default());
+    assert_eq!(nothing.over_clip(&skeleton, &clip), None);
+    assert_eq!(nothing.within(&BlendReach::new(&skeleton, [&clip])), None);
+    assert_eq!(nothing.posed(skeleton.rest_model()), None);
+    let none = PartBounds::new(&Skeleton::default(), &part);
+    assert_eq!(none.over_clip(&Skeleton::default(), &clip), None);
+}
