@@ -7,7 +7,6 @@
 //! corner.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
-use crate::controller::BlendMode;
 use crate::model::{BoundingBox, ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
 use glam::Vec3A;
 
@@ -99,9 +98,7 @@ impl<'a> Compress<'a> {
         for moment in 0..=moments {
             let time = clip.timing.duration * moment as f64 / moments as f64;
             for (clip, pose) in [clip, small].into_iter().zip(&mut poses) {
-                let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-                let layers = [ClipLayer { mode, ..ClipLayer::new(clip, time) }];
-                Evaluate::new(self.skeleton, &layers).run_clips(None, pose);
+                Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, pose);
             }
             for ((points, exact), got) in self.points.iter().zip(poses[0].model()).zip(poses[1].model()) {
                 for point in points {

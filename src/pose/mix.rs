@@ -1,8 +1,9 @@
 //! The blend kernel: samples all playing clips and blends them into one local pose.
 //!
 //! 1. The blended layers of each priority are averaged by weight, joint by joint.
-//! 2. The two averages are mixed by the priority blend. A joint that only one priority reaches takes
-//!    that one, and a joint that none reaches keeps its rest pose.
+//! 2. The two averages are mixed by the priority blend. A priority whose weights sum to less than one at
+//!    a joint counts by that much, so it fades in and out without a jump. A joint that only one
+//!    priority reaches takes that one, and a joint that none reaches keeps its rest pose.
 //! 3. Additive and overriding layers are applied on top, in order.
 //!
 //! Translations and scales are weighted means. Rotations are summed in the hemisphere of the running
@@ -37,7 +38,9 @@ pub struct ClipLayer<'a> {
     pub mask: Option<&'a Mask>,
     /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
     pub priority: TrackPriority,
-    /// How the layer is combined with the others.
+    /// How the layer is combined with the others. A clip that holds differences is added whatever the mode,
+    /// since they are no pose to blend, and [`BlendMode::Additive`] adds any other clip by its difference
+    /// to the rest pose.
     ///
     /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
     /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along
@@ -50,9 +53,16 @@ impl<'a> ClipLayer<'a> {
     /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
     pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
 
-    /// A clip at a time, blended with weight 1 and low priority.
+    /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode: BlendMode::Blend }
+        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
+        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode }
+    }
+
+    /// Returns how the layer is really combined with the others: [`Self::mode`], or
+    /// [`BlendMode::Additive`] if the clip holds differences.
+    pub fn effective_mode(&self) -> BlendMode {
+        if self.clip.additive { BlendMode::Additive } else { self.mode }
     }
 }
 
@@ -64,7 +74,8 @@ impl<'a> ClipLayer<'a> {
 pub struct Mix<'a> {
     /// The playing clips.
     pub layers: &'a [ClipLayer<'a>],
-    /// Share of the high-priority layers where both priorities reach a joint, 0..=1.
+    /// Share of the high-priority layers where both priorities reach a joint with a total weight of one or
+    /// more, 0..=1. A priority with less counts by that much.
     pub priority_blend: f32,
     /// The skeleton's rest pose, used for joints that no layer reaches.
     pub rest: &'a [SoaTransform],
@@ -87,13 +98,13 @@ impl<'a> Mix<'a> {
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
         let out = &mut out[..self.rest.len()];
         let mut active = recycle(std::mem::take(&mut scratch.active));
-        let (low, high) = self.prepare(&mut active);
+        let ends = self.prepare(&mut active);
         let (mut scale, mut partial) = (!self.unit_scale, false);
         for ClipLayer { clip, mask, .. } in self.layers {
             scale |= !clip.unit_scale();
             partial |= mask.is_some() || !clip.animates_all();
         }
-        let groups = Groups { low: &active[..low], high: &active[low..high], overlays: &active[high..] };
+        let groups = Groups::new(&active, ends);
         match (scale, partial) {
             (false, false) => self.pose::<false, false>(groups, out),
             (false, true) => self.pose::<false, true>(groups, out),
@@ -114,35 +125,40 @@ impl<'a> Mix<'a> {
             return shares;
         }
         let mut active = Vec::new();
-        let (low, high) = self.prepare(&mut active);
-        let weight = |layer: &Active| layer.weight(joint / 4);
-        let total = |group: &[Active]| group.iter().fold(Vec4::ZERO, |sum, layer| sum + weight(layer));
-        let totals = [total(&active[..low]), total(&active[low..high])];
-        let reached = totals.map(|total| reached(total)[joint % 4] > 0.0);
-        let blend = clamp_weight(self.priority_blend);
-        let parts = if reached == [true; 2] { [1.0 - blend, blend] } else { reached.map(|reached| f32::from(reached)) };
-        for (place, layer) in active.iter().enumerate() {
-            let own = weight(layer)[joint % 4];
-            if place >= high && !layer.additive {
-                shares.iter_mut().for_each(|below| *below *= 1.0 - own);
+        let ends = self.prepare(&mut active);
+        let Groups { low, high, overlays } = Groups::new(&active, ends);
+        let (row, lane) = (joint / 4, joint % 4);
+        let [low_total, high_total] = [low, high].map(|group| group.total(row));
+        let blend = Vec4::splat(clamp_weight(self.priority_blend));
+        let high_share = match [low_total, high_total].map(|total| reached(total)[lane] > 0.0) {
+            [true, true] => high_share(low_total * low.weight, high_total * high.weight, blend)[lane],
+            [_, high_alone] => f32::from(high_alone),
+        };
+        for (group, total, share) in [(low, low_total, 1.0 - high_share), (high, high_total, high_share)] {
+            for layer in group.layers {
+                shares[layer.index] = (layer.weight(row) * inverse(total))[lane] * share;
             }
-            let group = usize::from(place >= low);
-            shares[layer.index] =
-                if place < high { own * inverse(totals[group])[joint % 4] * parts[group] } else { own };
+        }
+        for layer in overlays {
+            let weight = layer.weight(row)[lane];
+            if layer.kind == Kind::Override {
+                shares.iter_mut().for_each(|below| *below *= 1.0 - weight);
+            }
+            shares[layer.index] = weight;
         }
         shares
     }
 
     /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
-    /// high ones end.
+    /// high ones end, and their total weights.
     #[inline]
-    fn prepare(&self, active: &mut Vec<Active<'a>>) -> (usize, usize) {
+    fn prepare(&self, active: &mut Vec<Active<'a>>) -> [(usize, f32); 2] {
         let (mut largest, mut overlays) = ([0.0; 2], false);
-        for ClipLayer { clip, weight, priority, mode, .. } in self.layers {
-            debug_assert_eq!(clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-            let largest = &mut largest[*priority as usize];
-            match mode {
-                BlendMode::Blend if *weight > *largest && *weight < f32::INFINITY => *largest = *weight,
+        for layer in self.layers {
+            debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
+            let (largest, weight) = (&mut largest[layer.priority as usize], layer.weight);
+            match layer.effective_mode() {
+                BlendMode::Blend if weight > *largest && weight < f32::INFINITY => *largest = weight,
                 BlendMode::Blend => {}
                 BlendMode::Additive | BlendMode::Override => overlays = true,
             }
@@ -151,7 +167,7 @@ impl<'a> Mix<'a> {
         let high = self.prepare_group(TrackPriority::High, largest[1], active);
         if overlays {
             for (index, layer) in self.layers.iter().enumerate() {
-                let weight = match layer.mode {
+                let weight = match layer.effective_mode() {
                     BlendMode::Blend => continue,
                     BlendMode::Additive if layer.weight > 0.0 => layer.weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT),
                     BlendMode::Additive | BlendMode::Override => clamp_weight(layer.weight),
@@ -159,28 +175,28 @@ impl<'a> Mix<'a> {
                 self.prepare_layer(index, layer, weight, active);
             }
         }
-        (low, high)
+        [low, high]
     }
 
-    /// Appends a group's layers with weights that sum to one; returns where they end.
+    /// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
     #[inline]
-    fn prepare_group(&self, priority: TrackPriority, largest: f32, active: &mut Vec<Active<'a>>) -> usize {
+    fn prepare_group(&self, priority: TrackPriority, largest: f32, active: &mut Vec<Active<'a>>) -> (usize, f32) {
         let first = active.len();
         if largest == 0.0 {
-            return first;
+            return (first, 0.0);
         }
         let mut total = 0.0;
         for (index, layer) in self.layers.iter().enumerate() {
             // Relative to the largest first, so that no sum over- or underflows.
             let usable = layer.weight > 0.0 && layer.weight <= largest;
-            let joins = usable && layer.mode == BlendMode::Blend && layer.priority == priority;
+            let joins = usable && layer.priority == priority && layer.effective_mode() == BlendMode::Blend;
             if joins && self.prepare_layer(index, layer, layer.weight / largest, active) {
                 total += layer.weight / largest;
             }
         }
         let scale = Vec4::splat(1.0 / total);
         active[first..].iter_mut().for_each(|layer| layer.weight *= scale);
-        active.len()
+        (active.len(), (total * largest).min(f32::MAX))
     }
 
     /// Appends a layer; returns `false` if it does not count.
@@ -192,7 +208,12 @@ impl<'a> Mix<'a> {
                 point: SamplePoint::new(layer.clip, layer.time),
                 mask: layer.mask.map(Mask::rows),
                 weight: Vec4::splat(weight),
-                additive: layer.mode == BlendMode::Additive,
+                kind: match (layer.effective_mode(), layer.clip.additive) {
+                    (BlendMode::Blend, _) => Kind::Blend,
+                    (BlendMode::Override, _) => Kind::Override,
+                    (BlendMode::Additive, true) => Kind::Difference,
+                    (BlendMode::Additive, false) => Kind::DifferenceToRest,
+                },
                 index,
             });
         }
@@ -201,18 +222,17 @@ impl<'a> Mix<'a> {
 
     /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
     fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: Groups, out: &mut [SoaTransform]) {
-        match (groups.low, groups.high) {
+        let Groups { low, high, .. } = groups;
+        match (low.layers, high.layers) {
             ([], []) => out.copy_from_slice(self.rest),
             // The other group's mean is the result.
             ([], group) | (group, []) => {
                 simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, group, out));
             }
-            (low, high) => {
-                simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, low, high, out));
-            }
+            _ => simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, low, high, out)),
         }
         for layer in groups.overlays {
-            simd::dispatch!(s => layer.apply::<_, SCALE>(s, out));
+            simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out));
         }
     }
 
@@ -233,15 +253,16 @@ impl<'a> Mix<'a> {
     fn blend_both_groups<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        low: &[Active],
-        high: &[Active],
+        low: Group,
+        high: Group,
         out: &mut [SoaTransform],
     ) {
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            let low = Mean::<S, SCALE>::new::<PARTIAL>(s, low, row);
-            let high = Mean::<S, SCALE>::new::<PARTIAL>(s, high, row);
-            *out = low.mix::<PARTIAL>(s, high, blend).to_row::<PARTIAL>(s, rest);
+            let low_mean = Mean::<S, SCALE>::new::<PARTIAL>(s, low.layers, row);
+            let high_mean = Mean::<S, SCALE>::new::<PARTIAL>(s, high.layers, row);
+            let share = high_share(low_mean.total * low.weight, high_mean.total * high.weight, blend);
+            *out = low_mean.mix::<PARTIAL>(s, high_mean, share).to_row::<PARTIAL>(s, rest);
         }
         normalize(s, out);
     }
@@ -250,9 +271,35 @@ impl<'a> Mix<'a> {
 /// The layers that count.
 #[derive(Clone, Copy)]
 struct Groups<'a> {
-    low: &'a [Active<'a>],
-    high: &'a [Active<'a>],
+    low: Group<'a>,
+    high: Group<'a>,
     overlays: &'a [Active<'a>],
+}
+
+/// The blended layers of a priority.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    /// With weights that sum to one.
+    layers: &'a [Active<'a>],
+    /// Their total weight.
+    weight: f32,
+}
+
+impl<'a> Groups<'a> {
+    fn new(active: &'a [Active<'a>], [(low, low_weight), (high, high_weight)]: [(usize, f32); 2]) -> Self {
+        Self {
+            low: Group { layers: &active[..low], weight: low_weight },
+            high: Group { layers: &active[low..high], weight: high_weight },
+            overlays: &active[high..],
+        }
+    }
+}
+
+impl Group<'_> {
+    /// What the layers that reach a row's joints sum to, of one.
+    fn total(&self, row: usize) -> Vec4 {
+        self.layers.iter().fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
+    }
 }
 
 /// A layer that counts, at its time.
@@ -261,9 +308,20 @@ struct Active<'a> {
     point: SamplePoint<'a>,
     mask: Option<&'a [Vec4]>,
     weight: Vec4,
-    additive: bool,
+    kind: Kind,
     /// Place among the layers of the [`Mix`].
     index: usize,
+}
+
+/// What a layer does to the pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Blend,
+    Override,
+    /// Adds the clip, which holds differences.
+    Difference,
+    /// Adds the difference of the clip to the rest pose.
+    DifferenceToRest,
 }
 
 impl Active<'_> {
@@ -276,12 +334,16 @@ impl Active<'_> {
 
     /// Applies an overlay to a pose.
     #[inline(always)]
-    fn apply<S: Simd, const SCALE: bool>(&self, s: S, pose: &mut [SoaTransform]) {
-        for (row, pose) in pose.iter_mut().enumerate() {
+    fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[SoaTransform], pose: &mut [SoaTransform]) {
+        for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
             let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
-            *pose = match self.additive {
-                true => add(s, pose, over, weight),
-                false => replace(s, pose, over, weight),
+            *pose = match self.kind {
+                Kind::Blend | Kind::Override => replace(s, pose, over, weight),
+                Kind::Difference => add(s, pose, over, weight),
+                Kind::DifferenceToRest => {
+                    let difference = over.to_row(s).difference_to(rest);
+                    add(s, pose, PackedTransforms::<S, SCALE>::read(s, &difference), weight)
+                }
             };
         }
     }
@@ -291,8 +353,8 @@ impl Active<'_> {
 #[derive(Clone, Copy)]
 struct Mean<S: Simd, const SCALE: bool> {
     pose: PackedTransforms<S, SCALE>,
-    /// Greater than 0 for the joints that a layer reaches.
-    reached: Vec4,
+    /// What the layers that reach a joint sum to, of one.
+    total: Vec4,
 }
 
 impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
@@ -302,20 +364,20 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         let (a, b, others) = match group {
             [a, b, others @ ..] => (a, b, others),
             [layer] => {
-                let reached = if PARTIAL { reached(layer.weight(row)) } else { Vec4::ONE };
-                return Self { pose: layer.point.row(s, row), reached };
+                let total = if PARTIAL { layer.weight(row) } else { Vec4::ONE };
+                return Self { pose: layer.point.row(s, row), total };
             }
             [] => unreachable!("empty groups are left out"),
         };
         let (mut a_weight, mut b_weight) = (a.weight, b.weight);
-        let (mut scale, mut reached) = (Vec4::ONE, Vec4::ONE);
+        let (mut scale, mut total) = (Vec4::ONE, Vec4::ONE);
         if PARTIAL {
             (a_weight, b_weight) = (a.weight(row), b.weight(row));
-            let mut total = a_weight + b_weight;
+            total = a_weight + b_weight;
             for layer in others {
                 total += layer.weight(row);
             }
-            (scale, reached) = (inverse(total), self::reached(total));
+            scale = inverse(total);
             (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
         // The first two share a square root. Each further layer needs its own, to match the length of the sum.
@@ -326,26 +388,27 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
             let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
             pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
         }
-        Self { pose, reached }
+        Self { pose, total }
     }
 
-    /// Both groups by the priority blend; where only one reaches a joint, that one.
+    /// Both groups by the share of the high one; where only one reaches a joint, that one.
     #[inline(always)]
-    fn mix<const PARTIAL: bool>(self, s: S, high: Self, blend: Vec4) -> Self {
-        let (low, both) = (self, self.reached.min(high.reached));
-        let (mean, _) = low.pose.mix(s, Vec4::ONE - blend, high.pose, blend);
+    fn mix<const PARTIAL: bool>(self, s: S, high: Self, high_share: Vec4) -> Self {
+        let (low, both) = (self, reached(self.total.min(high.total)));
+        let (mean, _) = low.pose.mix(s, Vec4::ONE - high_share, high.pose, high_share);
         if !PARTIAL || both.cmpgt(Vec4::ZERO).all() {
-            return Self { pose: mean, reached: both };
+            return Self { pose: mean, total: low.total };
         }
-        let pose = mean.or(s, both, low.pose.or(s, low.reached, high.pose));
-        Self { pose, reached: low.reached.max(high.reached) }
+        let pose = mean.or(s, both, low.pose.or(s, reached(low.total), high.pose));
+        Self { pose, total: low.total.max(high.total) }
     }
 
     /// The rest pose for the joints that are not reached.
     #[inline(always)]
     fn to_row<const PARTIAL: bool>(self, s: S, rest: &SoaTransform) -> SoaTransform {
         let row = self.pose.to_row(s);
-        if PARTIAL && !self.reached.cmpgt(Vec4::ZERO).all() { row.or(self.reached, rest) } else { row }
+        let reached = reached(self.total);
+        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() { row.or(reached, rest) } else { row }
     }
 }
 
@@ -356,6 +419,18 @@ const REACHED: f32 = 1e-30;
 #[inline(always)]
 fn reached(total: Vec4) -> Vec4 {
     total - Vec4::splat(REACHED)
+}
+
+/// The share of the high group at joints that both groups reach, given the groups' total weights there.
+///
+/// It is `blend` where both totals are at least 1. A group with less counts by that much: its share goes to 0
+/// with its weight, whatever the blend, and the other's to 1.
+#[inline(always)]
+fn high_share(low: Vec4, high: Vec4, blend: Vec4) -> Vec4 {
+    let (low, high) = (low.min(Vec4::ONE), high.min(Vec4::ONE));
+    let low_part = low * (Vec4::ONE - blend * high);
+    let high_part = high * (Vec4::ONE - (Vec4::ONE - blend) * low);
+    high_part / (low_part + high_part).max(Vec4::splat(f32::MIN_POSITIVE))
 }
 
 /// The factor that makes weights with the sum `total` sum to one; any number where nothing is reached.
@@ -442,7 +517,9 @@ mod tests {
             animated: (0..JOINTS).map(|_| whole || random.u8(..4) > 0).collect(),
             transforms: (0..3).flat_map(|_| pose(random, scaled)).collect(),
         };
-        SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap()
+        let mut clip = SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap();
+        clip.additive = random.u8(..4) == 0;
+        clip
     }
 
     fn bits(pose: &[SoaTransform]) -> Vec<u32> {

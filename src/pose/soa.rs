@@ -24,6 +24,19 @@ impl SoaQuat {
 }
 
 impl SoaTransform {
+    /// What [`JointTransform::difference_to`](crate::model::JointTransform::difference_to) returns, for rotations
+    /// of any length.
+    #[inline(always)]
+    pub(crate) fn difference_to(&self, reference: &Self) -> Self {
+        let (t, r, s) = (self.translation, self.rotation, self.scale);
+        let (t0, r0, s0) = (reference.translation, reference.rotation, reference.scale);
+        Self {
+            translation: SoaVec3 { x: t.x - t0.x, y: t.y - t0.y, z: t.z - t0.z },
+            rotation: SoaQuat { x: -r0.x, y: -r0.y, z: -r0.z, w: r0.w }.mul(r),
+            scale: SoaVec3 { x: ratio(s.x, s0.x), y: ratio(s.y, s0.y), z: ratio(s.z, s0.z) },
+        }
+    }
+
     /// `self` in the lanes where `condition` > 0, `other` in the rest.
     #[inline(always)]
     pub(crate) fn or(self, condition: Vec4, other: &Self) -> Self {
@@ -37,6 +50,13 @@ impl SoaTransform {
             scale: SoaVec3 { x: or(s.x, s0.x), y: or(s.y, s0.y), z: or(s.z, s0.z) },
         }
     }
+}
+
+/// `a / b`, or 1 where that is not finite.
+#[inline(always)]
+fn ratio(a: Vec4, b: Vec4) -> Vec4 {
+    let ratio = a / b;
+    Vec4::select(ratio.is_finite_mask(), ratio, Vec4::ONE)
 }
 
 /// The square root of each lane, for lanes ≥ 0.
