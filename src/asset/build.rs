@@ -143,6 +143,7 @@ pub(super) fn assemble_character(
         parts,
         clips,
         _sub_assets: sub_assets,
+        reach: Arc::new(reach),
         version: next_version(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     controller::Clips,
     model::{ClipTiming, JointIndex, SkeletalClip, Skeleton},
-    pose::{Mask, PartBounds},
+    pose::{BlendReach, Mask, PartBounds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -38,6 +38,8 @@ pub struct Character {
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
+    /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
+    pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.
     pub(super) _sub_assets: Vec<UntypedHandle>,
     /// Identifies this state of the character: changes whenever the asset is reloaded or modified.
@@ -61,7 +63,7 @@ pub struct CharacterPart {
     pub rest_bounds: Aabb,
     /// For each clip, the bounding box over the whole clip, in model space.
     pub clip_bounds: Arc<[Aabb]>,
-    /// Bounding box over all blends of the clips, in model space.
+    /// Bounding box over all blends of the clips, in model space. Additive tracks can leave it.
     pub blend_bounds: Aabb,
 }
 

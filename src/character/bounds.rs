@@ -8,7 +8,8 @@ use super::{
 use crate::{asset::Character, controller::AnimationController};
 use bevy::{camera::primitives::Aabb, prelude::*};
 
-/// Sets the boxes to enclose the clips that play. They are only written when other clips play.
+/// Sets the boxes to enclose the clips that play. They are only written when other clips play, or additive ones
+/// with a weight of more than the box was made for.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
     mut characters: Query<(
@@ -36,12 +37,17 @@ pub(super) fn follow_clips(
         }
         parts.bypass_change_detection().enclosed = layers.clip_set();
         let (count, single) = layers.count();
+        let additive = layers.has_additive().then(|| character.reach.with_additive(layers.additive_weights()));
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             let Ok(mut aabb) = boxes.get_mut(entity) else { continue };
             // A mix of two poses can stick out of both, like an arm on its way up.
-            *aabb = match (count, single) {
-                (0, _) => part.rest_bounds,
-                (1, Some(clip)) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
+            *aabb = match (count, single, &additive) {
+                (0, ..) => part.rest_bounds,
+                // What is added comes on top of what is blended.
+                (.., Some(reach)) => {
+                    part.bounds.within(reach).map_or(part.blend_bounds, |b| Aabb::from_min_max(b.min, b.max))
+                }
+                (1, Some(clip), _) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
                 _ => part.blend_bounds,
             };
         }

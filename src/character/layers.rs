@@ -36,6 +36,8 @@ struct ActiveLayer {
     weight: f32,
     priority: TrackPriority,
     mode: BlendMode,
+    /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
+    additive: f32,
     /// The mask's name, and the mask if there is one by that name.
     mask: Option<(AnimationName, Option<Arc<Mask>>)>,
 }
@@ -58,6 +60,7 @@ impl ActiveLayers {
         let (mut count, mut clips) = (0, 1_u64);
         for (track, layer) in controller.shown(character) {
             clips = clips.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + u64::from(layer.mask.is_some()) + 1);
+            clips = clips.wrapping_mul(31).wrapping_add(layer.blend as u64);
             match self.layers.get_mut(count) {
                 Some(active) => same &= active.update(track, &layer, character),
                 None => {
@@ -65,6 +68,7 @@ impl ActiveLayers {
                     same = false;
                 }
             }
+            clips = clips.wrapping_mul(31).wrapping_add(self.layers[count].additive.to_bits().into());
             count += 1;
         }
         same &= count == self.layers.len();
@@ -96,15 +100,26 @@ impl ActiveLayers {
         self.revision
     }
 
-    /// Changes when other clips play, or the same with and without a mask.
+    /// Changes when other clips play, or the same in another mode, with and without a mask, or, if additive, with a
+    /// much larger or smaller weight.
     pub(super) fn clip_set(&self) -> u64 {
         self.clip_set
     }
 
-    /// The number of layers, and the clip of the last one if it has no mask.
+    /// The number of layers, and the clip of the last one if it is blended without a mask.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
-        let alone = self.layers.last().filter(|active| active.mask.is_none()).map(|active| active.clip);
+        let whole = |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
+        let alone = self.layers.last().filter(whole).map(|active| active.clip);
         (self.layers.len(), alone)
+    }
+
+    pub(super) fn has_additive(&self) -> bool {
+        self.layers.iter().any(|active| active.additive > 0.0)
+    }
+
+    /// The clips of additive layers, each with a weight that is at least the layer's.
+    pub(super) fn additive_weights(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
+        self.layers.iter().filter(|active| active.additive > 0.0).map(|active| (active.clip, active.additive))
     }
 
     /// A hash of the pose: equal for all characters that play the same clips of the same asset at the same
@@ -195,7 +210,11 @@ impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
         let LayerInfo { clip, time, weight, priority, blend, .. } = *layer;
         let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
-        Self { clip, time, weight, priority, mode: blend, mask: track.mask.as_ref().map(found) }
+        let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
+        // In powers of two, so that a fade changes it a few times at most.
+        let additive =
+            if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
+        Self { clip, time, weight, priority, mode: blend, additive, mask: track.mask.as_ref().map(found) }
     }
 
     /// Follows a track. Returns `true` if nothing changed.

@@ -40,7 +40,7 @@ impl PartBounds {
     }
 
     /// Returns a box in model space that contains the part at every time of a clip that plays alone, at
-    /// full weight and without a mask.
+    /// full weight and without a mask; a clip of differences on top of the rest pose.
     ///
     /// Poses every frame, so it belongs to load time. `None` as for [`Self::posed`], and if the clip is
     /// not bound to the skeleton.
@@ -77,7 +77,7 @@ impl PartBounds {
             }
         }
         // Between frames far apart the margin can exceed what the joints can reach.
-        let reach = BlendReach::new(skeleton, [clip]);
+        let reach = BlendReach::new(skeleton, [clip]).with_additive(clip.additive.then_some((0, 1.0)));
         let within = |(part, (_, all)): (&Self, (_, Option<BoundingBox>))| {
             Some(intersection(all?, part.reach(&reach)?)).filter(BoundingBox::is_finite)
         };
@@ -125,13 +125,23 @@ impl PartBounds {
 
 /// How far a skeleton's joints can get in any blend of its clips, whatever the weights, masks and times.
 ///
-/// Does not cover IK and joint overrides.
+/// Covers blended and overriding layers, and the additive ones given to [`Self::with_additive`], but
+/// neither IK nor joint overrides.
 #[derive(Clone, Debug)]
 pub struct BlendReach {
     joints: Vec<JointReach>,
     parents: Vec<Option<JointIndex>>,
     /// The box of each root's positions.
     roots: Vec<Option<BoundingBox>>,
+    /// What each clip adds to each joint at weight 1. Empty for a clip that is not bound to the skeleton.
+    differences: Vec<Vec<JointDifference>>,
+}
+
+/// The largest distance by which an additive clip moves a joint, and the largest change of its scale.
+#[derive(Clone, Copy, Debug, Default)]
+struct JointDifference {
+    distance: f32,
+    scale: f32,
 }
 
 /// The largest distance of a joint from its parent, and its largest scale.
@@ -157,12 +167,44 @@ impl BlendReach {
             }
         };
         skeleton.joints().for_each(|joint| include(joint.into(), skeleton.rest_of(joint)));
-        for clip in clips.into_iter().filter(|clip| clip.rows().len() == skeleton.rows()) {
-            for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
-                (0..clip.frame_count()).for_each(|frame| include(joint, clip.transform_at(joint, frame)));
+        let mut differences = Vec::new();
+        for clip in clips {
+            let mut of_clip = Vec::new();
+            if clip.rows().len() == skeleton.rows() {
+                of_clip.resize(parents.len(), JointDifference::default());
+                for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
+                    let rest = skeleton.rest_of(joint as JointIndex);
+                    for transform in (0..clip.frame_count()).map(|frame| clip.transform_at(joint, frame)) {
+                        if !clip.additive {
+                            include(joint, transform);
+                        }
+                        let added = if clip.additive { transform } else { transform.difference_to(&rest) };
+                        let JointDifference { distance, scale } = &mut of_clip[joint];
+                        *distance = distance.max(added.translation.length());
+                        *scale = scale.max((added.scale - 1.0).abs().max_element());
+                    }
+                }
+            }
+            differences.push(of_clip);
+        }
+        Self { joints, parents: parents.to_vec(), roots, differences }
+    }
+
+    /// The reach with additive layers on top: for each layer the index of its clip, in the order given to
+    /// [`Self::new`], and its largest weight. Unknown indices are ignored.
+    pub fn with_additive(&self, layers: impl IntoIterator<Item = (usize, f32)>) -> Self {
+        let mut reach = self.clone();
+        for (clip, weight) in layers {
+            let weight = if weight > 0.0 { weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT) } else { 0.0 };
+            for (joint, added) in self.differences.get(clip).into_iter().flatten().enumerate() {
+                let JointReach { distance, scale } = &mut reach.joints[joint];
+                let shift = f64::from(weight) * f64::from(added.distance);
+                *distance += shift;
+                *scale *= 1.0 + f64::from(weight) * f64::from(added.scale);
+                reach.roots[joint] = reach.roots[joint].map(|root| grown(root, Vec3::splat((shift * 1.00001) as f32)));
             }
         }
-        Self { joints, parents: parents.to_vec(), roots }
+        reach
     }
 }
 
@@ -213,10 +255,16 @@ struct Motion {
 impl Motion {
     /// The motion from the frame before to `frame`.
     fn new(skeleton: &Skeleton, clip: &SkeletalClip, joint: usize, frame: usize) -> Self {
-        let [a, b] = match clip.animates(joint) {
-            true => [clip.transform_at(joint, frame - 1), clip.transform_at(joint, frame)],
-            false => [skeleton.rest_of(joint as JointIndex); 2],
-        };
+        let rest = skeleton.rest_of(joint as JointIndex);
+        let [a, b] = [frame - 1, frame].map(|frame| match (clip.animates(joint), clip.transform_at(joint, frame)) {
+            (false, _) => rest,
+            (true, pose) if !clip.additive => pose,
+            (true, difference) => JointTransform {
+                translation: rest.translation + difference.translation,
+                rotation: rest.rotation * difference.rotation,
+                scale: rest.scale * difference.scale,
+            },
+        });
         // The sine and cosine of the angle between the quaternions; neighbors lie in one hemisphere.
         let dot = a.rotation.dot(b.rotation);
         let sin = f64::from((b.rotation - a.rotation * dot).length());

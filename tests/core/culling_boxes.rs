@@ -1,6 +1,6 @@
 //! Culling boxes: posed vertices never leave them.
 
-use bevy_marionette::controller::TrackPriority;
+use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
     BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkeletalClip, Skeleton, SkinPart,
 };
@@ -84,10 +84,11 @@ fn no_vertex_leaves_the_box_of_its_pose() {
 #[test]
 fn no_vertex_ever_leaves_the_box_of_its_clip() {
     let mut random = Rng::with_seed(2);
-    for _ in 0..60 {
+    for round in 0..90 {
         let (skeleton, part) = character(&mut random);
         let much = random.f32() * 2.0;
         let clip = clip(&mut random, &skeleton, much);
+        let clip = if round % 3 == 0 { clip.to_additive() } else { clip };
         let bounds = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
         for step in 0..=100 {
             let (positions, _) = positions(&skeleton, &part, &[ClipLayer::new(&clip, step as f64 / 100.0)], 0.5);
@@ -141,6 +142,68 @@ fn no_vertex_ever_leaves_the_box_of_any_blend() {
         let BoundingBox { min, max } = bounds.over_clip(&skeleton, &clips[0]).unwrap();
         assert!(reach.contains(min) && reach.contains(max));
     }
+}
+
+/// The box of a stack of layers, whose clips are given by their indices.
+fn stack_box(bounds: &PartBounds, reach: &BlendReach, layers: &[(usize, ClipLayer)]) -> BoundingBox {
+    let additive = layers.iter().filter(|(_, layer)| layer.effective_mode() == BlendMode::Additive);
+    bounds.within(&reach.with_additive(additive.map(|(clip, layer)| (*clip, layer.weight)))).unwrap()
+}
+
+#[test]
+fn no_vertex_ever_leaves_the_box_of_any_stack_of_layers() {
+    let mut random = Rng::with_seed(5);
+    for _ in 0..100 {
+        let (skeleton, part) = character(&mut random);
+        let bounds = PartBounds::new(&skeleton, &part);
+        let mut clips: Vec<_> = (0..4).map(|_| clip(&mut random, &skeleton, 2.0)).collect();
+        clips[2..].iter_mut().for_each(|clip| *clip = clip.to_additive());
+        let reach = BlendReach::new(&skeleton, &clips);
+        let mask = Mask::from_weights((0..skeleton.len()).map(|_| random.f32()));
+        for _ in 0..20 {
+            let layer = |random: &mut Rng| {
+                let index = random.usize(..clips.len());
+                let layer = ClipLayer {
+                    mask: random.bool().then_some(&mask),
+                    weight: random.f32() * 3.0,
+                    priority: if random.bool() { TrackPriority::Low } else { TrackPriority::High },
+                    mode: [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][random.usize(..3)],
+                    ..ClipLayer::new(&clips[index], random.f64())
+                };
+                (index, layer)
+            };
+            let stack: Vec<_> = (0..random.usize(..7)).map(|_| layer(&mut random)).collect();
+            let layers: Vec<_> = stack.iter().map(|(_, layer)| *layer).collect();
+            let bounds = stack_box(&bounds, &reach, &stack);
+            let (positions, _) = positions(&skeleton, &part, &layers, random.f32());
+            assert!(positions.iter().all(|p| bounds.contains(*p)), "{bounds:?} {positions:?}");
+        }
+    }
+}
+
+#[test]
+fn a_jump_and_an_additive_hop_add_up() {
+    let joint =
+        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
+    let skeleton = Skeleton::new(vec![joint]).unwrap();
+    let part = SkinPart {
+        positions: vec![Vec3::ZERO, Vec3::Y],
+        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; 2],
+        palette: vec![0],
+        ..SkinPart::default()
+    };
+    let up = |y: f32| {
+        let transforms = [0.0, y].map(|y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY)).to_vec();
+        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        SkeletalClip::new(ClipTiming::new("up", 1.0), &frames).unwrap()
+    };
+    let clips = [up(2.0), up(2.0).to_additive()];
+    let stack = [0, 1].map(|clip| (clip, ClipLayer::new(&clips[clip], 1.0)));
+    let bounds = stack_box(&PartBounds::new(&skeleton, &part), &BlendReach::new(&skeleton, &clips), &stack);
+    let (positions, _) = positions(&skeleton, &part, &stack.map(|(_, layer)| layer), 0.5);
+    assert_eq!(positions, [Vec3::Y * 4.0, Vec3::Y * 5.0]);
+    assert!(positions.iter().all(|p| bounds.contains(*p)), "{bounds:?}");
+    assert!(bounds.max.y < 5.001, "no larger than needed along the jump: {bounds:?}");
 }
 
 #[test]
