@@ -123,4 +123,8 @@ impl Clips for Character {
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         self.clips.get(index).map(|clip| &clip.timing)
     }
+
+    fn is_additive(&self, index: usize) -> bool {
+        self.clips.get(index).is_some_and(|clip| clip.additive)
+    }
 }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationController, AnimationName, Clips, PlaybackEvent, TrackId},
+    controller::{AnimationController, AnimationName, BlendMode, Clips, PlaybackEvent, TrackId},
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*, utils::Parallel};
 use glam::Affine3A;
@@ -122,6 +122,7 @@ fn translate(
             weight: callback.weight,
             seconds_ago,
             moment: moment(callback.track, callback.clip_time),
+            current: callback.current,
             data: callback.data,
         }),
         PlaybackEvent::Started { track, clip, .. } => {
@@ -138,6 +139,26 @@ fn translate(
         }
         PlaybackEvent::UnknownClip { name, .. } => {
             warn!("cannot play `{name}` on {}: no such clip {}", who(), available(character.clip_names()));
+            return None;
+        }
+        PlaybackEvent::BlendMismatch { clip, blend, .. } => {
+            let (clip, who) = (clip_name(clip), who());
+            match blend {
+                BlendMode::Additive => warn!(
+                    "{who} adds `{clip}`, which holds poses, not differences: mark the clip as `additive: true` in the \
+                     manifest, or don't set the track's blend mode"
+                ),
+                _ => {
+                    warn!("{who} blends `{clip}` as a pose, but the clip is additive: don't set the track's blend mode")
+                }
+            }
+            return None;
+        }
+        PlaybackEvent::TooManyClips { limit, .. } => {
+            warn!(
+                "{}: the queue would start more than {limit} clips in one step: do its clips have any length?",
+                who()
+            );
             return None;
         }
         PlaybackEvent::TooManyCallbacks { clip, limit, .. } => {

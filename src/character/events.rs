@@ -61,6 +61,8 @@ pub struct AnimationCallback {
     pub seconds_ago: f64,
     /// The track's weight at that moment, so that a listener can ignore what is barely visible.
     pub weight: f32,
+    /// `true` on the current clip; `false` on clips that fade out and on tracks you added.
+    pub current: bool,
     /// The key's data.
     pub data: CallbackData,
     /// What the character played at that moment.

@@ -15,7 +15,8 @@
 //! things happen however time is divided into steps.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, FiredCallback, KeyRef, PlaybackEvent, TrackId,
+    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, FiredCallback, KeyRef, PlaybackEvent,
+    TrackId,
     callback::{self, AddedCallback, Keys},
     compensated::{CompensatedF64, tick},
     motion::{Ramp, Speed},
@@ -41,13 +42,14 @@ const MAX_SWITCHES: usize = 1024;
 /// Events of one advance, with what is needed to sort them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    entries: Vec<(i64, u32, PlaybackEvent)>,
+    /// Each with its moment in grid steps and its place among the entries.
+    entries: Vec<(f64, u32, PlaybackEvent)>,
 }
 
 impl Log {
     pub(super) fn push(&mut self, event: PlaybackEvent) {
         // Moments less than about a nanosecond apart differ by rounding only: there, tracks keep their order.
-        self.entries.push((tick(event.time()) as i64, self.entries.len() as u32, event));
+        self.entries.push((tick(event.time()), self.entries.len() as u32, event));
     }
 }
 
@@ -125,6 +127,7 @@ impl AnimationController {
         for track in &mut self.tracks {
             (track.run.0.fired, track.run.0.looped) = (0, 0);
             if track.prepare(clips) {
+                report_blend_mismatch(track, clips, self.time.value(), log);
                 if !self.callbacks.is_empty() {
                     collect_added(track, &self.callbacks);
                 }
@@ -138,22 +141,43 @@ impl AnimationController {
         }
     }
 
-    /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment.
+    /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for at in 0..self.tracks.len() {
-            let Some(target) = self.tracks[at].scrub else { continue };
-            let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
-            let track = &mut self.tracks[at];
-            let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
-            track.scrub = None;
-            if track.enabled {
-                let (begin, callbacks, limit) = (self.time, &self.callbacks[..], self.callback_limit);
-                let (way, forward) = ([track.held(), CompensatedF64::new(target)], target >= track.held().value());
-                Segment { begin, end: begin, weight, timing, callbacks, limit }.sweep(track, way, forward, None, log);
-            } else {
-                track.seek(target);
+            let Some(target) = self.tracks[at].scrub.filter(|_| self.tracks[at].run.0.index.is_some()) else {
+                continue;
+            };
+            self.tracks[at].scrub = None;
+            if !self.tracks[at].enabled {
+                self.tracks[at].seek(target);
+                continue;
+            }
+            let (leader, target) = match self.lead(at) {
+                None => (at, target),
+                Some(lead) if lead.ratio > 0.0 => (lead.leader, (target - lead.offset) / lead.ratio),
+                // A single pose has no place to move to.
+                Some(_) => continue,
+            };
+            let forward = target >= self.tracks[leader].held().value();
+            self.scrub_track(leader, target, forward, clips, log);
+            for follower in leader + 1..self.tracks.len() {
+                if let Some(lead) = self.lead(follower).filter(|lead| lead.leader == leader) {
+                    let target = lead.follow(self.tracks[leader].held().value());
+                    self.scrub_track(follower, target, forward, clips, log);
+                }
             }
         }
+    }
+
+    fn scrub_track<C: Clips + ?Sized>(&mut self, at: usize, target: f64, forward: bool, clips: &C, log: &mut Log) {
+        let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
+        let Self { tracks, callbacks, callback_limit: limit, callback_threshold: threshold, .. } = self;
+        let track = &mut tracks[at];
+        let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { return };
+        let (begin, current) = (self.time, self.playback.current == Some(track.id));
+        let rules = Rules { callbacks, limit: *limit, threshold: *threshold, current };
+        let way = [track.held(), CompensatedF64::new(target)];
+        Segment { begin, end: begin, weight, timing, rules }.sweep(track, way, forward, None, log);
     }
 
     /// Goes from cut to cut until `end`.
@@ -172,7 +196,11 @@ impl AnimationController {
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| CompensatedF64::new(time).min(end));
-            let arrival = if moving && switches < MAX_SWITCHES { self.next_arrival(next) } else { None };
+            let mut arrival = if moving { self.next_arrival(next) } else { None };
+            if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
+                self.report_stall(log);
+                arrival = None;
+            }
             if arrival.is_none() && arrived {
                 return;
             }
@@ -204,6 +232,10 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
             let (id, start) = (track.id, track.start);
+            if track.enabled && track.run.0.index.is_none() && !track.clip.is_empty() {
+                // Enabled within this step.
+                report_unknown(&mut self.unknown, Some(id), &track.clip, begin.value(), log);
+            }
             track.run.0.from = track.held().value();
             let arrival = arrives.filter(|(track, _)| *track == id).map(|(_, position)| position);
             // Between two cuts at one moment only the track that arrives gets its moment, and a track that has
@@ -212,12 +244,12 @@ impl AnimationController {
             if !self.is_moving(at) || (no_time && arrival.is_none()) {
                 continue;
             }
-            let (speed, leader) = self.course(at);
+            let (speed, lead) = self.course(at);
             let weight = self.running_ramp(id, EventKind::Weight);
-            let follow = leader.map(|(leader, ratio)| {
-                let leader = &self.tracks[leader];
+            let follow = lead.map(|lead| {
+                let leader = &self.tracks[lead.leader];
                 let run = &leader.run.0;
-                [run.from, run.turn, leader.held().value()].map(|position| position * ratio)
+                [run.from, run.turn, leader.held().value()].map(|position| lead.follow(position))
             });
             let track = &mut self.tracks[at];
             let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
@@ -229,8 +261,10 @@ impl AnimationController {
                 Some(position) => Target::Arrive(position),
                 None => follow.map_or(Target::Open, |[_, turn, to]| Target::Follow { turn, to }),
             };
-            let (callbacks, limit) = (&self.callbacks[..], self.callback_limit);
-            Segment { begin, end, weight, timing, callbacks, limit }.travel(track, speed, target, log);
+            let (callbacks, current) = (&self.callbacks[..], self.playback.current == Some(id));
+            let (limit, threshold) = (self.callback_limit, self.callback_threshold);
+            let rules = Rules { callbacks, limit, threshold, current };
+            Segment { begin, end, weight, timing, rules }.travel(track, speed, target, log);
         }
     }
 
@@ -239,9 +273,9 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             if self.tracks[at].sync.is_some()
                 && self.is_moving(at)
-                && let (_, Some((leader, ratio))) = self.course(at)
+                && let Some(lead) = self.lead(at)
             {
-                let position = self.tracks[leader].held().value() * ratio;
+                let position = lead.follow(self.tracks[lead.leader].held().value());
                 self.tracks[at].align(position);
             }
         }
@@ -253,42 +287,88 @@ impl AnimationController {
         track.enabled && !track.paused && track.run.0.index.is_some() && track.known.is_some()
     }
 
-    /// A track's speed from now to the next cut; for one that follows, also its leader and how many times longer
-    /// its clip is than the leader's.
-    pub(super) fn course(&self, at: usize) -> (Speed, Option<(usize, f64)>) {
-        let own = |at: usize| {
-            let track: &AnimationTrack = &self.tracks[at];
-            match self.running_ramp(track.id, EventKind::Speed) {
-                Some(ramp) => Speed::Ramp(ramp),
-                None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
-            }
+    /// A track's speed from now to the next cut, and what leads it.
+    pub(super) fn course(&self, at: usize) -> (Speed, Option<Lead>) {
+        let lead = self.lead(at);
+        let speed = match lead {
+            None => self.own_speed(at),
+            Some(Lead { leader, .. }) if self.tracks[leader].paused => Speed::Steady(0.0),
+            Some(Lead { leader, ratio, .. }) => self.own_speed(leader).scaled(ratio),
         };
+        (speed, lead)
+    }
+
+    /// A track's own speed from now to the next cut, in a sync group or not.
+    pub(super) fn own_speed(&self, at: usize) -> Speed {
+        let track = &self.tracks[at];
+        match self.running_ramp(track.id, EventKind::Speed) {
+            Some(ramp) => Speed::Ramp(ramp),
+            None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
+        }
+    }
+
+    /// What leads a track in its sync group: the first track of the group that plays.
+    fn lead(&self, at: usize) -> Option<Lead> {
+        let group = self.tracks[at].sync?;
         let length = |at: usize| self.tracks[at].known.map_or(0.0, |known| known.length);
-        let Some(group) = self.tracks[at].sync else { return (own(at), None) };
         let leads = |other: &usize| {
             let track = &self.tracks[*other];
             track.sync == Some(group) && track.enabled && track.run.0.index.is_some() && length(*other) > 0.0
         };
-        match (0..at).find(leads) {
-            None => (own(at), None),
-            Some(leader) => {
-                let ratio = length(at) / length(leader);
-                let speed = if self.tracks[leader].paused { Speed::Steady(0.0) } else { own(leader).scaled(ratio) };
-                (speed, Some((leader, ratio)))
-            }
-        }
+        let leader = (0..at).find(leads)?;
+        let ratio = length(at) / length(leader);
+        let offset = self.tracks[leader].phase * ratio - self.tracks[at].phase;
+        Some(Lead { leader, ratio, offset })
     }
 
     /// Sorts the log and empties it into `out`.
     fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
-        log.entries.sort_unstable_by_key(|(tick, sequence, _)| (*tick, *sequence));
+        log.entries.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut fired = 0;
         for (_, _, event) in log.entries.drain(..) {
             // Passings are counted in order of time, which is the same however time was cut.
-            match event {
-                PlaybackEvent::Callback(FiredCallback { key: KeyRef::Added(id), .. }) if !self.count_passing(id) => {}
-                event => out.push(event),
+            if let PlaybackEvent::Callback(callback) = &event {
+                if let KeyRef::Added(id) = callback.key
+                    && !self.count_passing(id)
+                {
+                    continue;
+                }
+                fired += 1;
+                if fired > self.callback_limit {
+                    let &FiredCallback { track, clip, time, .. } = callback;
+                    let limit = self.callback_limit;
+                    if self.track_mut(track).is_some_and(|track| !mem::replace(&mut track.reported_flood, true)) {
+                        out.push(PlaybackEvent::TooManyCallbacks { track, clip, limit, time });
+                    }
+                    continue;
+                }
             }
+            out.push(event);
         }
+    }
+
+    /// Reports, once, that the queue would start too many clips in one advance.
+    fn report_stall(&mut self, log: &mut Log) {
+        if !mem::replace(&mut self.playback.reported_stall, true) {
+            log.push(PlaybackEvent::TooManyClips { limit: MAX_SWITCHES, time: self.time.value() });
+        }
+    }
+}
+
+/// How a track follows the leader of its sync group.
+#[derive(Clone, Copy)]
+pub(super) struct Lead {
+    /// The leader's index.
+    pub(super) leader: usize,
+    /// How many times longer the follower's clip is.
+    ratio: f64,
+    offset: f64,
+}
+
+impl Lead {
+    /// The follower's position for one of the leader.
+    pub(super) fn follow(self, position: f64) -> f64 {
+        position * self.ratio + self.offset
     }
 }
 
@@ -303,6 +383,17 @@ pub(super) fn report_unknown(
     if !known.contains(clip) {
         known.push(clip.clone());
         log.push(PlaybackEvent::UnknownClip { track, name: clip.clone(), time });
+    }
+}
+
+/// Reports, once per track and clip, a blend mode that makes no sense for the clip.
+fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &C, time: f64, log: &mut Log) {
+    track.run.0.blend = track.blend;
+    if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index)
+        && (blend == BlendMode::Additive) != clips.is_additive(clip)
+        && !mem::replace(&mut track.reported_blend, true)
+    {
+        log.push(PlaybackEvent::BlendMismatch { track: track.id, clip, blend, time });
     }
 }
 
@@ -324,10 +415,20 @@ struct Segment<'a> {
     weight: Option<Ramp>,
     /// The track's clip.
     timing: &'a ClipTiming,
-    /// The controller's own callbacks.
+    rules: Rules<'a>,
+}
+
+/// What the controller says about callbacks.
+#[derive(Clone, Copy)]
+struct Rules<'a> {
+    /// The controller's own.
     callbacks: &'a [AddedCallback],
-    /// Callbacks, and rounds, that a track may report in one advance.
+    /// How many of them, and how many rounds, a track may report in one advance.
     limit: usize,
+    /// The least weight at which they fire.
+    threshold: f32,
+    /// Whether the track's clip is the current one.
+    current: bool,
 }
 
 /// Where a track goes.
@@ -389,11 +490,12 @@ impl Segment<'_> {
         let (from, to) = (from.value(), track.position.value());
         let sweep = PlayheadSweep { length, playback, from, to, forward, first };
         let share = track.share();
+        let Rules { callbacks, limit, threshold, current } = self.rules;
         let run = &mut track.run.0;
-        let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
         let own = &self.timing.callbacks;
         let keyless = own.is_empty() && added.is_empty();
-        sweep.pass(Keys::new(own, added, self.callbacks, length), |passed, place| {
+        sweep.pass(Keys::new(own, added, callbacks, length), |passed, place| {
             let moment = match speed {
                 Some(speed) if place != from => {
                     speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
@@ -402,9 +504,12 @@ impl Segment<'_> {
             };
             let time = moment.value();
             match passed {
-                Passed::Key(key) if run.fired < self.limit => {
-                    run.fired += 1;
+                Passed::Key(key) if run.fired < limit => {
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+                    if weight < threshold {
+                        return true;
+                    }
+                    run.fired += 1;
                     log.push(PlaybackEvent::Callback(FiredCallback {
                         track: id,
                         clip,
@@ -414,19 +519,20 @@ impl Segment<'_> {
                         clip_time: key.time,
                         time,
                         weight,
+                        current,
                     }));
                 }
-                Passed::Key(_) if !track.reported_flood => {
-                    track.reported_flood = true;
-                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: self.limit, time });
-                }
-                Passed::Key(_) => {}
-                Passed::Round if run.looped < self.limit => {
+                Passed::Round if run.looped < limit => {
                     run.looped += 1;
                     log.push(PlaybackEvent::Looped { track: id, clip, time });
                 }
-                // The rounds to come would report nothing more.
-                Passed::Round => return !keyless && run.fired < self.limit,
+                Passed::Key(_) | Passed::Round => {
+                    if !mem::replace(&mut track.reported_flood, true) {
+                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
+                    }
+                    // The rounds to come would report nothing more.
+                    return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
+                }
                 Passed::End => log.push(PlaybackEvent::Finished { track: id, clip, time }),
             }
             true

@@ -13,10 +13,10 @@
 //! One merged list, [`Keys`], yields the clip's keys and the added ones in order of time from either end.
 //! Every key carries its name and data, so that a fired callback needs no second lookup.
 
-use super::{AnimationController, AnimationName, KeyRef};
+use super::{AnimationController, AnimationName, Clips, FiredCallback, KeyRef, PlaybackEvent};
 use crate::model::{CallbackData, CallbackKey};
 use serde::{Deserialize, Serialize};
-use std::{iter, slice, sync::Arc};
+use std::{iter, slice, sync::Arc, time::Duration};
 
 /// Identifies a callback added to one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -109,6 +109,18 @@ impl AnimationController {
         self.callbacks.len() < before
     }
 
+    /// Returns the callbacks that will fire within the next `span`, on any track, if nothing is changed until then.
+    ///
+    /// Plays a copy of the controller ahead, timed events and queue included: for planning, not for every frame.
+    pub fn upcoming_callbacks<C: Clips + ?Sized>(&self, span: Duration, clips: &C) -> Vec<FiredCallback> {
+        let (mut ahead, mut events) = (self.clone(), Vec::new());
+        if ahead.advance(span.as_secs_f64(), clips, &mut events).is_err() {
+            return Vec::new();
+        }
+        let callback = |event| if let PlaybackEvent::Callback(callback) = event { Some(callback) } else { None };
+        events.into_iter().filter_map(callback).collect()
+    }
+
     /// Counts a passing of an added callback. Returns `true` if it fires this time.
     pub(super) fn count_passing(&mut self, callback: CallbackId) -> bool {
         self.callbacks.iter_mut().find(|added| added.id == callback).is_some_and(AddedCallback::count_passing)
@@ -136,6 +148,11 @@ pub(super) struct AddedCallback {
 }
 
 impl AddedCallback {
+    /// Returns `true` if its counters can be counted on.
+    pub(super) fn is_valid(&self, last_id: u64) -> bool {
+        self.id.0 <= last_id && self.passed < self.every
+    }
+
     fn count_passing(&mut self) -> bool {
         self.passed += 1;
         let fires = self.passed >= self.every;

@@ -22,6 +22,12 @@ pub trait Clips {
     /// Returns a clip's length, playback and callback keys; `None` if the index is out of range.
     fn timing(&self, index: usize) -> Option<&ClipTiming>;
 
+    /// Returns `true` if a clip holds differences to add to a pose, rather than poses.
+    fn is_additive(&self, index: usize) -> bool {
+        let _ = index;
+        false
+    }
+
     /// Returns the names of all clips.
     fn names(&self) -> Vec<&str> {
         (0..).map_while(|index| self.timing(index)).map(|timing| &*timing.name).collect()
@@ -70,6 +76,10 @@ impl<C: Clips + ?Sized> Clips for &C {
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         (**self).timing(index)
     }
+
+    fn is_additive(&self, index: usize) -> bool {
+        (**self).is_additive(index)
+    }
 }
 
 impl<C: Clips> Clips for Option<C> {
@@ -83,6 +93,10 @@ impl<C: Clips> Clips for Option<C> {
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
         self.as_ref()?.timing(index)
+    }
+
+    fn is_additive(&self, index: usize) -> bool {
+        self.as_ref().is_some_and(|clips| clips.is_additive(index))
     }
 }
 

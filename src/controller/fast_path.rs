@@ -55,7 +55,9 @@ impl AnimationController {
         let run = &track.run.0;
         let timing = clips.timing(run.index?)?;
         let known @ Known { length, playback } = track.known?;
-        let same_clip = Arc::ptr_eq(track.clip.as_arc(), &timing.name) && known == Known::new(timing, track.playback);
+        let same_clip = run.blend == track.blend
+            && Arc::ptr_eq(track.clip.as_arc(), &timing.name)
+            && known == Known::new(timing, track.playback);
         let added_fit = self.callbacks.is_empty() || track.added_fit();
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
         if !same_clip || !added_fit || fades || track.scrub.is_some() || track.start == Start::AtEnd {

@@ -60,6 +60,9 @@ fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<
         weight: track.share(),
         priority: track.priority,
         mask: track.mask.as_deref(),
-        blend: track.blend,
+        blend: track.blend.unwrap_or(match clips.is_additive(clip) {
+            true => BlendMode::Additive,
+            false => BlendMode::Blend,
+        }),
     })
 }

@@ -15,6 +15,7 @@ mod playhead;
 mod queue;
 mod timed_event;
 mod track;
+mod validate;
 
 pub use advance::AdvanceError;
 pub use callback::{CallbackId, CallbackTime};
@@ -38,6 +39,7 @@ use callback::AddedCallback;
 use compensated::CompensatedF64;
 use playback::Playback;
 use serde::{Deserialize, Serialize};
+use timed_event::Schedule;
 use track::{Role, Transient};
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
@@ -58,7 +60,8 @@ use track::{Role, Transient};
 /// assert_eq!(controller.current(), Some("jog"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+// Read by way of `validate`.
+#[serde(default, remote = "Self")]
 #[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
 // Opaque: a copy made field by field would lose the private parts of the clock.
 #[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
@@ -73,7 +76,9 @@ pub struct AnimationController {
     priority_blend: f32,
     paused: bool,
     callback_limit: usize,
-    events: Vec<TimedEvent>,
+    /// ≥ 0.
+    callback_threshold: f32,
+    events: Schedule,
     callbacks: Vec<AddedCallback>,
     /// Names reported as unknown.
     unknown: Vec<AnimationName>,
@@ -93,7 +98,8 @@ impl Default for AnimationController {
             priority_blend: 0.5,
             paused: false,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
-            events: Vec::new(),
+            callback_threshold: 0.0,
+            events: Schedule::default(),
             callbacks: Vec::new(),
             unknown: Vec::new(),
             playback: Playback::default(),
@@ -165,7 +171,7 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks a track fires in one advance, unless [set otherwise](Self::set_callback_limit).
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
@@ -235,8 +241,8 @@ impl AnimationController {
         }
     }
 
-    /// Returns the most callbacks a track fires in one advance. The rest are dropped and
-    /// [reported](PlaybackEvent::TooManyCallbacks) once.
+    /// Returns the most callbacks that fire in one advance. The rest are dropped, which is
+    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
     pub fn callback_limit(&self) -> usize {
         self.callback_limit
     }
@@ -244,6 +250,21 @@ impl AnimationController {
     /// Sets the [callback limit](Self::callback_limit).
     pub fn set_callback_limit(&mut self, limit: usize) {
         self.callback_limit = limit;
+    }
+
+    /// Returns the least weight of a track at which its callbacks fire; 0 by default.
+    pub fn callback_threshold(&self) -> f32 {
+        self.callback_threshold
+    }
+
+    /// Sets the least weight of a track at which its callbacks fire. NaN is ignored.
+    ///
+    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
+    /// footsteps. See also [`FiredCallback::current`].
+    pub fn set_callback_threshold(&mut self, weight: f32) {
+        if !weight.is_nan() {
+            self.callback_threshold = weight.max(0.0);
+        }
     }
 }
 
@@ -261,7 +282,8 @@ impl AnimationController {
 
     /// Returns the whole state, for [`restore`](Self::restore).
     ///
-    /// Advanced by the same steps, a restored controller goes through bit-identical states.
+    /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
+    /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
@@ -278,10 +300,14 @@ impl AnimationController {
     }
 
     /// Returns to a snapshot of this or another controller.
+    ///
+    /// Ids given out since the snapshot was taken are not given out again, so one that you still hold never means
+    /// another track.
     pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
         // Keeps the log's memory.
         let log = std::mem::take(&mut self.log);
-        *self = Self { log, ..snapshot.0.clone() };
+        let last_id = self.last_id.max(snapshot.0.last_id);
+        *self = Self { log, last_id, ..snapshot.0.clone() };
     }
 }
 

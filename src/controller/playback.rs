@@ -24,13 +24,15 @@ use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 /// The state of `play`, `cross_fade` and the queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Playback {
     /// The current clip's track, or that of the clip about to become current.
     pub(super) current: Option<TrackId>,
     /// What becomes current as soon as its clip is found: at most one to `play` and one to fade to.
     pub(super) pending: Vec<Pending>,
+    /// Speed of the clips that are started.
+    pub(super) speed: f64,
     /// When the last cross-fade is complete, in seconds of global time.
     fade_end: Option<f64>,
     pub(super) queue: VecDeque<AnimationName>,
@@ -42,9 +44,34 @@ pub(super) struct Playback {
     pub(super) queued: bool,
     /// Whether the fallback has had its turn.
     pub(super) settled: bool,
+    /// Set once `TooManyClips` has been reported.
+    pub(super) reported_stall: bool,
+}
+
+impl Default for Playback {
+    fn default() -> Self {
+        Self {
+            current: None,
+            pending: Vec::new(),
+            speed: 1.0,
+            fade_end: None,
+            queue: VecDeque::new(),
+            loop_queue: false,
+            queue_fade: Duration::ZERO,
+            fallback: QueueFallback::Stay,
+            queued: false,
+            settled: false,
+            reported_stall: false,
+        }
+    }
 }
 
 impl Playback {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let finite = self.fade_end.is_none_or(f64::is_finite);
+        if finite { Ok(()) } else { Err("the end of a cross-fade is not finite".to_owned()) }
+    }
+
     /// Returns `true` if the end of a cross-fade is yet to be reported.
     pub(super) fn fades(&self) -> bool {
         self.fade_end.is_some()
@@ -147,11 +174,15 @@ impl AnimationController {
 
     /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
     pub fn stop(&mut self) {
+        self.fade_out(Duration::ZERO);
+    }
+
+    /// Fades out the current clip and empties the queue. The tracks you added play on.
+    pub fn fade_out(&mut self, duration: Duration) {
         self.leave_queue();
+        self.drop_pending(true);
         self.playback.pending.clear();
-        self.playback.fade_end = None;
-        self.playback.current = None;
-        self.remove_tracks(|track| track.role != Role::User);
+        self.fade_out_all(duration);
     }
 }
 
@@ -184,21 +215,25 @@ impl AnimationController {
         self.playback.queue.is_empty() && self.current_ref().is_none_or(AnimationTrack::is_finished)
     }
 
-    /// Returns the speed of the current clip; 1 if there is none.
+    /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_ref().map_or(1.0, |track| track.speed)
+        self.current_ref().map_or(self.playback.speed, |track| track.speed)
     }
 
-    /// Sets the speed of the current clip. Negative plays backwards.
+    /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
+    /// Negative plays backwards.
     pub fn set_speed(&mut self, speed: f64) {
+        self.playback.speed = speed;
         if let Some(track) = self.current_mut() {
             track.speed = speed;
         }
     }
 
-    /// Reverses the current clip, from where it is.
+    /// Reverses the current clip, from where it is. The clips after it play as before.
     pub fn reverse(&mut self) {
-        self.set_speed(-self.speed());
+        if let Some(track) = self.current_mut() {
+            track.speed = -track.speed;
+        }
     }
 
     /// Moves to a place in the current clip, in seconds, without firing callbacks. See [`AnimationTrack::seek`].
@@ -208,11 +243,11 @@ impl AnimationController {
         }
     }
 
-    /// Moves to a place in the current clip at the next advance, firing the keys on the way. See
-    /// [`AnimationTrack::scrub`].
-    pub fn scrub_to(&mut self, position: f64) {
+    /// Moves to a place in the current clip, in seconds, at the next advance, firing the keys on the way. See
+    /// [`AnimationTrack::scrub_to`].
+    pub fn scrub_to(&mut self, place: f64) {
         if let Some(track) = self.current_mut() {
-            track.scrub(position);
+            track.scrub_to(place);
         }
     }
 
@@ -228,7 +263,7 @@ impl AnimationController {
 impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
         self.playback.queue.clear();
-        (self.playback.queued, self.playback.settled) = (false, false);
+        (self.playback.queued, self.playback.settled, self.playback.reported_stall) = (false, false, false);
     }
 
     /// Makes a clip the current one, as soon as it is found.
@@ -273,9 +308,12 @@ impl AnimationController {
 
     /// Adds a track for a clip, without weight as yet.
     pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
-        let id = self.add_track(AnimationTrack::new(clip.as_arc().clone()).weight(0.0));
+        let speed = self.playback.speed;
+        let id = self.add_track(AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed));
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
+            // From its end, if it plays backwards.
+            track.restart();
         }
         id
     }
@@ -331,18 +369,24 @@ impl AnimationController {
     }
 
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
-    pub(super) fn begin_fade(&mut self, Pending { track: id, from, fade, .. }: Pending) {
+    pub(super) fn begin_fade(&mut self, Pending { track: id, from, new, fade }: Pending) {
         // The weights to start from are those of this moment.
         self.write_running_values();
         let Fade { duration, transition, in_phase, announced } = fade;
-        if in_phase && let Some(from) = from {
+        // A clip that is still fading out continues where it is.
+        if in_phase
+            && new
+            && let Some(from) = from
+        {
             self.bring_in_phase(id, from);
         }
         let waits = |id: TrackId, playback: &Playback| playback.pending.iter().any(|pending| pending.track == id);
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
             track.role != Role::User && track.id != id && !waits(track.id, playback)
         };
-        let mut alone = true;
+        // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
+        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
+        let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
         if duration.is_zero() {
             let playback = std::mem::take(&mut self.playback);
             self.remove_tracks(|track| outgoing(track, &playback));
@@ -367,18 +411,36 @@ impl AnimationController {
         self.playback.fade_end = announced.then_some(self.time.value() + duration.as_secs_f64());
     }
 
-    /// Puts a track at the fraction of its length at which another is, and keeps it there.
+    /// Puts a track at the fraction of its length at which another is, in its first round, and keeps it in phase.
     fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
-        let Some(Known { length: lead, .. }) = self.track(from).and_then(|track| track.known) else { return };
-        let position = self.track(from).map_or(0.0, AnimationTrack::placed);
-        for (id, place) in [(from, false), (id, true)] {
-            if let Some(track) = self.track_mut(id) {
-                track.sync = Some(IN_PHASE);
-                if place && lead > 0.0 {
-                    let length = track.known.map_or(0.0, |known| known.length);
-                    track.position = CompensatedF64::new(position * length / lead);
-                    track.start = Start::AtPosition;
-                }
+        let Some(from) = self.track_mut(from) else { return };
+        let (unwrapped, place, phase) = (from.placed(), from.position(), from.phase);
+        let Some(Known { length: lead, playback }) = from.known.filter(|known| known.length > 0.0) else { return };
+        from.sync = Some(IN_PHASE);
+        let Some(track) = self.track_mut(id) else { return };
+        let Some(known) = track.known else { return };
+        let ratio = known.length / lead;
+        let turn = if playback == PlaybackMode::PingPong { 2.0 * lead } else { lead };
+        let rounds = if playback == PlaybackMode::Once { 0.0 } else { (unwrapped / turn).floor() * turn };
+        // There is no way back in a clip that plays once.
+        let position = if known.playback == PlaybackMode::Once { place } else { unwrapped - rounds } * ratio;
+        track.sync = Some(IN_PHASE);
+        track.position = CompensatedF64::new(position);
+        track.phase = (unwrapped + phase) * ratio - position;
+        track.start = Start::AtPosition;
+    }
+
+    /// Fades out all clips that `play`, `cross_fade` and the queue have started.
+    pub(super) fn fade_out_all(&mut self, duration: Duration) {
+        (self.playback.current, self.playback.fade_end) = (None, None);
+        if duration.is_zero() {
+            self.remove_tracks(|track| track.role != Role::User);
+            return;
+        }
+        self.write_running_values();
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].role == Role::Playback {
+                self.fade_out_from_now(self.tracks[at].id, duration, TransitionCurve::Linear);
             }
         }
     }
@@ -400,11 +462,13 @@ impl AnimationController {
         if self.tracks.iter().any(leaves) {
             self.remove_tracks(leaves);
         }
-        if self.playback.fade_end.is_some_and(|end| tick(end) <= tick(now)) {
+        // A fade of no length is complete once its clip has begun.
+        let begun = self.current_ref().is_none_or(|track| track.start == Start::Begun || !track.enabled);
+        if let Some(time) = self.playback.fade_end.filter(|end| begun && tick(*end) <= tick(now)) {
             self.playback.fade_end = None;
             let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?)));
             if let Some((track, clip)) = faded {
-                log.push(PlaybackEvent::CrossFadeFinished { track, clip, time: now });
+                log.push(PlaybackEvent::CrossFadeFinished { track, clip, time });
             }
         }
     }
@@ -435,7 +499,7 @@ impl AnimationController {
                 track.weight = 1.0;
             } else if track.overlay.is_some() {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
-                let weight = events.iter().rev().find(|event| event.target() == target).map(|event| event.value());
+                let weight = events.iter().filter(|event| event.target() == target).last().map(|event| event.value());
                 track.weight = weight.map_or(track.weight, |weight| weight as f32);
             }
         }

@@ -1,6 +1,6 @@
 //! What an advance reports.
 
-use super::{AnimationName, CallbackId, TrackId};
+use super::{AnimationName, BlendMode, CallbackId, TrackId};
 use crate::model::CallbackData;
 
 /// Something that happened during an advance. Events come in order of time, across all tracks.
@@ -49,6 +49,26 @@ pub enum PlaybackEvent {
         /// When.
         time: f64,
     },
+    /// A track blends an additive clip as a pose, or adds a clip of poses: the result is not what anyone wants. Said
+    /// once per track and clip.
+    BlendMismatch {
+        /// The track.
+        track: TrackId,
+        /// Its clip.
+        clip: usize,
+        /// The track's blend mode. [`AnimationTrack::blend`](super::AnimationTrack::blend) is best left `None`.
+        blend: BlendMode,
+        /// When.
+        time: f64,
+    },
+    /// The queue would have started more clips in one advance than the limit: a looping queue of clips without
+    /// length never ends. The last one stays until the next advance. Said once per queue.
+    TooManyClips {
+        /// The limit.
+        limit: usize,
+        /// When the next clip would have started.
+        time: f64,
+    },
     /// A track names a clip that does not exist. Reported once per name; the track waits for it to appear.
     UnknownClip {
         /// The track, or `None` for a name in the queue.
@@ -58,8 +78,9 @@ pub enum PlaybackEvent {
         /// When.
         time: f64,
     },
-    /// A track passed more callbacks in one advance than [the limit](super::AnimationController::callback_limit).
-    /// The first ones fired, the rest were dropped. Reported once per track.
+    /// More callbacks, or rounds of a loop, were passed in one advance than
+    /// [the limit](super::AnimationController::callback_limit). The first ones were reported, the rest were dropped.
+    /// Said once per track.
     TooManyCallbacks {
         /// The track.
         track: TrackId,
@@ -82,6 +103,8 @@ impl PlaybackEvent {
             | Self::Finished { time, .. }
             | Self::CrossFadeFinished { time, .. }
             | Self::UnknownClip { time, .. }
+            | Self::BlendMismatch { time, .. }
+            | Self::TooManyClips { time, .. }
             | Self::TooManyCallbacks { time, .. } => *time,
         }
     }
@@ -94,8 +117,10 @@ impl PlaybackEvent {
             | Self::Looped { track, .. }
             | Self::Finished { track, .. }
             | Self::CrossFadeFinished { track, .. }
+            | Self::BlendMismatch { track, .. }
             | Self::TooManyCallbacks { track, .. } => Some(*track),
             Self::UnknownClip { track, .. } => *track,
+            Self::TooManyClips { .. } => None,
         }
     }
 }
@@ -120,6 +145,9 @@ pub struct FiredCallback {
     pub time: f64,
     /// The track's weight at that moment; may be 0.
     pub weight: f32,
+    /// `true` on the [current clip](super::AnimationController::current); `false` on clips that fade out and on the
+    /// tracks you added.
+    pub current: bool,
 }
 
 /// A callback key, of a clip or of a controller.

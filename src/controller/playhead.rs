@@ -112,6 +112,22 @@ pub(super) fn round_end(playback: PlaybackMode, length: f64, position: f64, forw
     }
 }
 
+/// Returns the unwrapped position of a place in the clip in the same round as another position, and on the same way
+/// of a ping-pong clip.
+pub(super) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, place: f64) -> f64 {
+    let place = place.clamp(0.0, length);
+    let period = match playback {
+        PlaybackMode::Loop => length,
+        PlaybackMode::PingPong => 2.0 * length,
+        PlaybackMode::Once => 0.0,
+    };
+    if period <= 0.0 || place.is_nan() {
+        return place;
+    }
+    let base = round_of(length, period, position) * period;
+    if position - base > length { base + period - place } else { base + place }
+}
+
 /// Something passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Passed<K> {
@@ -235,6 +251,11 @@ impl PlayheadSweep {
         let (from, to) = (self.place(self.from), self.place(self.to));
         let mut n = round_of(self.length, period, self.from);
         if !self.forward && self.place(n * period) == from {
+            // A clip that begins at its start fires the keys there, in whichever direction it leaves.
+            let at_start = self.first && n == 0.0 && self.playback == PlaybackMode::Loop;
+            if at_start && !keys.clone().all(|(time, key)| time > 0.0 || sink(Passed::Key(key), 0.0)) {
+                return;
+            }
             n -= 1.0;
         }
         loop {

@@ -2,11 +2,12 @@
 
 use super::{
     AnimationController, AnimationName, Clips, TrackId,
-    advance::{Log, report_unknown},
+    advance::{Lead, Log, report_unknown},
     compensated::CompensatedF64,
     playback::{CUT, Fade, Pending, Playback},
     playhead,
-    track::{Known, Role},
+    timed_event::EventKind,
+    track::Known,
 };
 use crate::model::PlaybackMode;
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,7 @@ impl ClipQueueMut<'_> {
     /// Empties the queue. The current clip plays on.
     pub fn clear(&mut self) -> &mut Self {
         self.0.queue.clear();
+        self.0.reported_stall = false;
         self
     }
 
@@ -145,7 +147,7 @@ pub(super) struct Arrival {
 }
 
 /// What follows when a track arrives.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Next {
     /// The next clip of the queue, or the fallback.
     Clip,
@@ -204,12 +206,24 @@ impl AnimationController {
         if !self.is_moving(at) {
             return None;
         }
-        let (speed, _) = self.course(at);
-        let (mut begin, mut position) = (self.time, track.held());
+        let (speed, lead) = self.course(at);
+        // A follower goes only as far as its leader, which may be held at its end.
+        let led = |lead: Lead, position: CompensatedF64| CompensatedF64::new(lead.follow(position.value()));
+        let mut lead = lead.map(|lead| (lead, self.tracks[lead.leader].held()));
+        let (mut begin, mut position) = (self.time, lead.map_or(track.held(), |(lead, position)| led(lead, position)));
         for part in speed.turning_point(begin, end).into_iter().chain([end]) {
             let forward = speed.is_forward(begin, part);
             let target = target(position.value(), forward);
-            let there = position + speed.distance(begin, part);
+            let there = match &mut lead {
+                None => position + speed.distance(begin, part),
+                Some((lead, reached)) => {
+                    let leader = &self.tracks[lead.leader];
+                    if !leader.paused {
+                        *reached = leader.hold(*reached + self.own_speed(lead.leader).distance(begin, part));
+                    }
+                    led(*lead, *reached)
+                }
+            };
             let is_at = |position: f64| {
                 let [at, target] = [position, target].map(|position| playhead::place(length, position));
                 if forward { at >= target } else { at <= target }
@@ -249,10 +263,7 @@ impl AnimationController {
                     self.playback.queued = false;
                 }
             }
-            QueueFallback::RestPose => {
-                self.playback.current = None;
-                self.remove_tracks(|track| track.role != Role::User);
-            }
+            QueueFallback::RestPose => self.fade_out_all(self.follow_fade()),
         }
     }
 
@@ -262,12 +273,19 @@ impl AnimationController {
             report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
             return false;
         }
-        let from = self.current_track();
+        let (from, duration) = (self.current_track(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.playback.current = Some(track);
         self.prepare_track(track, clips);
-        let fade = Fade { duration: self.playback.queue_fade, ..CUT };
-        self.begin_fade(Pending { track, from, new: true, fade });
+        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
         true
+    }
+
+    /// How long the next clip of the queue fades in: the queue's fade, or as long as the current clip still needs to
+    /// fade in itself. A cut in the middle of that would be seen.
+    fn follow_fade(&self) -> Duration {
+        let current = self.playback.current.and_then(|id| self.running_ramp(id, EventKind::Weight));
+        let rest = current.map_or(0.0, |ramp| ramp.end() - self.time.value());
+        self.playback.queue_fade.max(Duration::try_from_secs_f64(rest).unwrap_or_default())
     }
 }

@@ -16,12 +16,18 @@ use super::{
     motion::{Ramp, TransitionCurve},
 };
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{collections::BTreeMap, mem, time::Duration};
 
 /// Identifies a timed event of one controller. Valid while the event waits or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct EventHandle(u64);
+
+impl EventHandle {
+    pub(super) fn id(self) -> u64 {
+        self.0
+    }
+}
 
 /// What a timed event changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,20 +111,94 @@ impl TimedEvent {
         self.running.is_some()
     }
 
-    /// When something happens next: its start, or its end if it runs.
-    fn due(&self) -> f64 {
-        self.running.map_or(self.start, |ramp| ramp.end())
+    /// Returns `true` if its ramp, if it runs, begins, ends and has values.
+    pub(super) fn is_sound(&self) -> bool {
+        self.running.is_none_or(|Ramp { from, to, begin, duration, .. }| {
+            [from, to, begin, duration].iter().all(|number| number.is_finite()) && duration > 0.0
+        })
     }
 
-    /// Events start in this order.
-    fn start_order(&self, other: &Self) -> std::cmp::Ordering {
-        self.start.total_cmp(&other.start).then(self.handle.cmp(&other.handle))
+    /// Events start in the order of this key.
+    fn start_order(&self) -> (i64, EventHandle) {
+        // The order of `f64::total_cmp`, as a number.
+        let bits = self.start.to_bits() as i64;
+        (bits ^ (((bits >> 63) as u64) >> 1) as i64, self.handle)
+    }
+}
+
+/// The events of a controller.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<TimedEvent>", into = "Vec<TimedEvent>")]
+pub(super) struct Schedule {
+    /// At most one for each target, in the order they started.
+    running: Vec<TimedEvent>,
+    /// By the order of their starts: finding the next one takes no search, however many wait.
+    waiting: BTreeMap<(i64, EventHandle), TimedEvent>,
+}
+
+impl Schedule {
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty() && self.waiting.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.running.clear();
+        self.waiting.clear();
+    }
+
+    /// Running events first, then the others in the order they will start.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &TimedEvent> {
+        self.running.iter().chain(self.waiting.values())
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&TimedEvent) -> bool) {
+        self.running.retain(&mut keep);
+        self.waiting.retain(|_, event| keep(event));
+    }
+
+    fn insert(&mut self, event: TimedEvent) {
+        if event.is_running() {
+            self.running.push(event);
+        } else {
+            self.waiting.insert(event.start_order(), event);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.running.len() + self.waiting.len()
+    }
+
+    /// Removes an event that is over at a time.
+    fn take_ended(&mut self, now: f64) -> Option<TimedEvent> {
+        let ended = |event: &TimedEvent| event.running.is_some_and(|ramp| tick(ramp.end()) <= tick(now));
+        let at = self.running.iter().position(ended)?;
+        Some(self.running.remove(at))
+    }
+
+    /// Removes the first event that is due to start at a time.
+    fn take_due(&mut self, now: f64) -> Option<TimedEvent> {
+        let first = self.waiting.first_entry().filter(|first| tick(first.get().start) <= tick(now))?;
+        Some(first.remove())
+    }
+}
+
+impl From<Vec<TimedEvent>> for Schedule {
+    fn from(events: Vec<TimedEvent>) -> Self {
+        let mut schedule = Self::default();
+        events.into_iter().for_each(|event| schedule.insert(event));
+        schedule
+    }
+}
+
+impl From<Schedule> for Vec<TimedEvent> {
+    fn from(Schedule { running, waiting }: Schedule) -> Self {
+        running.into_iter().chain(waiting.into_values()).collect()
     }
 }
 
 /// The timed events of a controller. See [`AnimationController::events`].
 #[derive(Clone, Copy, Debug)]
-pub struct TimedEvents<'a>(&'a [TimedEvent]);
+pub struct TimedEvents<'a>(&'a Schedule);
 
 impl<'a> TimedEvents<'a> {
     /// Returns the event with this handle, while it waits or runs.
@@ -131,7 +211,7 @@ impl<'a> TimedEvents<'a> {
         self.get(handle).is_some()
     }
 
-    /// Returns all events that wait or run, in the order they were keyed.
+    /// Returns all events: those that run, then those that wait, in the order they will start.
     pub fn iter(&self) -> impl Iterator<Item = &'a TimedEvent> + use<'a> {
         self.0.iter()
     }
@@ -143,7 +223,7 @@ impl<'a> TimedEvents<'a> {
 
     /// Returns the event that is changing `target` now.
     pub fn current(&self, target: EventTarget) -> Option<&'a TimedEvent> {
-        self.0.iter().find(|event| event.is_running() && event.target == target)
+        self.0.running.iter().find(|event| event.target == target)
     }
 
     /// Returns the events that have yet to start, in the order they will start.
@@ -157,9 +237,7 @@ impl<'a> TimedEvents<'a> {
     /// assert_eq!(next.map(|event| event.start()), Some(2.0));
     /// ```
     pub fn upcoming(&self) -> impl Iterator<Item = &'a TimedEvent> + use<'a> {
-        let mut waiting: Vec<_> = self.0.iter().filter(|event| !event.is_running()).collect();
-        waiting.sort_by(|a, b| a.start_order(b));
-        waiting.into_iter()
+        self.0.waiting.values()
     }
 }
 
@@ -242,7 +320,7 @@ impl TimedEventsMut<'_> {
             EventTarget::PriorityBlend => value.clamp(0.0, 1.0),
         };
         let handle = EventHandle(self.0.next_id());
-        self.0.events.push(TimedEvent { handle, target, value, start, duration, transition, running: None });
+        self.0.events.insert(TimedEvent { handle, target, value, start, duration, transition, running: None });
         Some(handle)
     }
 
@@ -296,47 +374,31 @@ impl AnimationController {
 
     /// Ends the events that are over at the present time, and starts those that are due.
     pub(super) fn settle_events(&mut self) {
-        if self.events.is_empty() {
-            return;
-        }
         let now = self.time.value();
-        let mut at = 0;
-        while at < self.events.len() {
-            match self.events[at].running {
-                Some(ramp) if tick(ramp.end()) <= tick(now) => {
-                    let event = self.events.remove(at);
-                    self.apply(event.target, event.value);
-                }
-                _ => at += 1,
-            }
+        while let Some(event) = self.events.take_ended(now) {
+            self.apply(event.target, event.value);
         }
         // In order of start, so that of two that are due the later one takes over.
-        while let Some(at) = self.first_due(now) {
-            let TimedEvent { handle, target, value, duration, transition, start, .. } = self.events[at];
+        while let Some(mut event) = self.events.take_due(now) {
+            let TimedEvent { target, value, start, transition, .. } = event;
+            let (begin, duration) = (start.max(now), event.duration.as_secs_f64());
             let from = self.value_of(target);
-            self.events.retain(|event| event.handle == handle || !event.is_running() || event.target != target);
-            // The removal may have moved it.
-            let Some(at) = self.events.iter().position(|event| event.handle == handle) else { continue };
-            let (begin, duration) = (start.max(now), duration.as_secs_f64());
+            self.events.running.retain(|event| event.target != target);
             if tick(begin + duration) > tick(now) {
-                self.events[at].running = Some(Ramp { from, to: value, begin, duration, transition });
+                event.running = Some(Ramp { from, to: value, begin, duration, transition });
+                self.events.insert(event);
             } else {
-                self.events.remove(at);
                 self.apply(target, value);
             }
         }
     }
 
-    fn first_due(&self, now: f64) -> Option<usize> {
-        let due =
-            self.events.iter().enumerate().filter(|(_, event)| !event.is_running() && tick(event.start) <= tick(now));
-        due.min_by(|(_, a), (_, b)| a.start_order(b)).map(|(at, _)| at)
-    }
-
     /// Returns the next moment after the present at which an event starts or ends.
     pub(super) fn next_event_time(&self) -> Option<f64> {
         let now = self.time.value();
-        self.events.iter().map(TimedEvent::due).filter(|due| tick(*due) > tick(now)).min_by(f64::total_cmp)
+        let ends = self.events.running.iter().filter_map(|event| Some(event.running?.end()));
+        let start = self.events.waiting.values().next().map(|event| event.start);
+        ends.chain(start).filter(|due| tick(*due) > tick(now)).min_by(f64::total_cmp)
     }
 
     /// Returns the ramp of a track's value that is changing now.
@@ -346,8 +408,8 @@ impl AnimationController {
 
     /// Writes the present values of running events.
     pub(super) fn write_running_values(&mut self) {
-        for at in 0..self.events.len() {
-            let TimedEvent { target, running, .. } = self.events[at];
+        for at in 0..self.events.running.len() {
+            let TimedEvent { target, running, .. } = self.events.running[at];
             if let Some(ramp) = running {
                 self.apply(target, ramp.at(self.time));
             }
@@ -386,11 +448,14 @@ impl AnimationController {
 
     /// Moves all events in time, waiting or running.
     pub(super) fn shift_events(&mut self, by: CompensatedF64) {
-        for event in &mut self.events {
-            event.start = (CompensatedF64::new(event.start) + by).value();
+        let shifted = |time: f64| (CompensatedF64::new(time) + by).value();
+        let mut events = Vec::from(mem::take(&mut self.events));
+        for event in &mut events {
+            event.start = shifted(event.start);
             if let Some(ramp) = &mut event.running {
-                ramp.begin = (CompensatedF64::new(ramp.begin) + by).value();
+                ramp.begin = shifted(ramp.begin);
             }
         }
+        self.events = events.into();
     }
 }

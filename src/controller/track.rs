@@ -59,8 +59,8 @@ pub struct AnimationTrack {
     pub paused: bool,
     /// The group it is blended in.
     pub priority: TrackPriority,
-    /// How it joins its group.
-    pub blend: BlendMode,
+    /// How it joins its group; `None` is additive for additive clips and [`BlendMode::Blend`] for all others.
+    pub blend: Option<BlendMode>,
     /// Name of the mask that selects the joints it moves; `None` selects all.
     pub mask: Option<AnimationName>,
     /// Playback in place of the clip's own.
@@ -88,6 +88,12 @@ pub struct AnimationTrack {
     pub(super) overlay: Option<Overlay>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
+    /// Seconds by which it lags behind the phase of its sync group: whole rounds that the others had played when it
+    /// joined.
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) phase: f64,
+    /// Set once `BlendMismatch` has been reported.
+    pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.
     pub(super) reported_flood: bool,
     #[serde(skip)]
@@ -152,6 +158,8 @@ pub(super) struct Run {
     /// The controller's own keys for this clip, in order of time, and the clip and length they are for.
     pub(super) added: Vec<AddedKey>,
     pub(super) added_for: Option<(AnimationName, u64)>,
+    /// The blend mode that was checked against the clip.
+    pub(super) blend: Option<BlendMode>,
     /// Callbacks fired and rounds reported in this advance.
     pub(super) fired: usize,
     pub(super) looped: usize,
@@ -179,7 +187,7 @@ impl Default for AnimationTrack {
             speed: 1.0,
             paused: false,
             priority: TrackPriority::Low,
-            blend: BlendMode::Blend,
+            blend: None,
             mask: None,
             playback: None,
             sync: None,
@@ -192,6 +200,8 @@ impl Default for AnimationTrack {
             leaves_at: None,
             overlay: None,
             role: Role::User,
+            phase: 0.0,
+            reported_blend: false,
             reported_flood: false,
             run: Transient::default(),
         }
@@ -227,7 +237,7 @@ impl AnimationTrack {
 
     /// Sets [`blend`](#structfield.blend).
     pub fn blend(self, blend: BlendMode) -> Self {
-        Self { blend, ..self }
+        Self { blend: Some(blend), ..self }
     }
 
     /// Sets [`mask`](#structfield.mask).
@@ -271,6 +281,7 @@ impl AnimationTrack {
     /// Plays another clip from its start. To play the same clip again, use [`restart`](Self::restart).
     pub fn set_clip(&mut self, clip: impl Into<Arc<str>>) {
         self.clip = AnimationName::new(clip);
+        self.reported_blend = false;
         self.known = None;
         self.run.0.index = None;
         self.restart();
@@ -290,18 +301,31 @@ impl AnimationTrack {
 
     /// Moves to a position without firing callbacks; keys right there do not fire either.
     ///
-    /// The position may be [unwrapped](Self::unwrapped_position). A non-finite one counts as 0.
+    /// Nothing is reported: moved to its end, a clip that plays once [is finished](Self::is_finished) without a
+    /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
         self.position = CompensatedF64::new(position);
         self.start = if self.start == Start::Begun { Start::Begun } else { Start::Placed };
         self.scrub = None;
     }
 
-    /// Moves to a position at the next advance and fires the keys on the way, even while paused.
+    /// Moves to an [unwrapped](Self::unwrapped_position) position at the next advance and fires the keys on the way,
+    /// even while paused. To stay within the present round, use [`scrub_to`](Self::scrub_to).
     ///
-    /// For editors and rewinds. A non-finite position counts as 0.
+    /// A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
         self.scrub = Some(if position.is_finite() { position } else { 0.0 });
+    }
+
+    /// Moves to a place in the clip at the next advance and fires the keys on the way, even while paused. Stays
+    /// within the present round of a loop, or on the present way of a ping-pong clip.
+    ///
+    /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
+    pub fn scrub_to(&mut self, place: f64) {
+        let known = self.known.unwrap_or(Known { length: 0.0, playback: PlaybackMode::Once });
+        let Known { length, playback } = known;
+        let within = playhead::in_same_round(playback, length, self.placed(), place);
+        self.scrub(if self.known.is_some() { within } else { place });
     }
 
     /// Starts the clip over, from its end if the speed is negative.
@@ -383,6 +407,12 @@ impl AnimationTrack {
         let length = self.known.map_or(0.0, |known| known.length);
         let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
         self.run.0.added_for.as_ref().is_some_and(fits)
+    }
+
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let known = self.known.is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
+        let places = [self.leaves_at, self.scrub, Some(self.phase)].into_iter().flatten().all(f64::is_finite);
+        if known && places { Ok(()) } else { Err("its clip's length or one of its times is not finite") }
     }
 
     /// Looks the clip up and carries out a start at its end. Returns `false` if the clip does not exist.

@@ -4,7 +4,7 @@ use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5
 use crate::{
     format::{Checked, Diagnostic, FormatError, m3d, md5},
     hierarchy::Hierarchy,
-    model::{JointTransform, Model, SkeletalClip, Skeleton},
+    model::{CallbackKey, JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
     spelling::did_you_mean,
 };
@@ -311,9 +311,12 @@ fn refine(
         );
         warnings.push(Diagnostic::warning(file, message));
     }
-    for key in &entry.callbacks {
-        clip.timing.add_callback(key.time, key.name.as_str(), key.data.clone());
-    }
+    let keys = entry.callbacks.iter();
+    clip.timing.extend_callbacks(keys.map(|key| CallbackKey {
+        time: key.time,
+        name: key.name.as_str().into(),
+        data: key.data.clone().into(),
+    }));
     clip
 }
 

@@ -242,15 +242,17 @@ fn one_track(
                 ui.selectable_value(&mut track.priority, TrackPriority::Low, "low");
                 ui.selectable_value(&mut track.priority, TrackPriority::High, "high");
             });
-            let title = match track.blend {
-                BlendMode::Blend => "blend",
-                BlendMode::Additive => "additive",
-                BlendMode::Override => "override",
-            };
+            let modes = [
+                (None, "of the clip"),
+                (Some(BlendMode::Blend), "blend"),
+                (Some(BlendMode::Additive), "additive"),
+                (Some(BlendMode::Override), "override"),
+            ];
+            let title = modes.iter().find(|(mode, _)| *mode == track.blend).map_or("", |&(_, title)| title);
             egui::ComboBox::from_id_salt("blend").width(76.0).selected_text(title).show_ui(ui, |ui| {
-                ui.selectable_value(&mut track.blend, BlendMode::Blend, "blend");
-                ui.selectable_value(&mut track.blend, BlendMode::Additive, "additive");
-                ui.selectable_value(&mut track.blend, BlendMode::Override, "override");
+                for (mode, title) in modes {
+                    ui.selectable_value(&mut track.blend, mode, title);
+                }
             });
             mask(ui, character, track);
         });
@@ -264,7 +266,7 @@ fn one_track(
 
 /// Moves to a time in the clip, within the current loop.
 pub(super) fn move_to(track: &mut AnimationTrack, time: f64, fire: bool) {
-    if fire { track.scrub(time) } else { track.seek(time) }
+    if fire { track.scrub_to(time) } else { track.seek(time) }
 }
 
 /// Shows the playback mode: the clip's own, or an override for this track.

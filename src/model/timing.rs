@@ -54,6 +54,19 @@ impl ClipTiming {
         self.insert(CallbackKey { time, name: name.into(), data: data.into() })
     }
 
+    /// Adds many callback keys, each as [`Self::add_callback`] would. Sorts once.
+    pub fn extend_callbacks(&mut self, keys: impl IntoIterator<Item = CallbackKey>) {
+        let duration = self.duration;
+        let placed = |key: CallbackKey| CallbackKey { time: Self::within(key.time, duration), ..key };
+        self.callbacks.extend(keys.into_iter().map(placed));
+        // Stable: keys at equal times stay in the order of addition.
+        self.callbacks.sort_by(|a, b| a.time.total_cmp(&b.time));
+    }
+
+    fn within(time: f64, duration: f64) -> f64 {
+        if time.is_finite() { time.clamp(0.0, duration) } else { 0.0 }
+    }
+
     /// Moves the callback key at `index` to another time, as [`Self::add_callback`] places it; gives its new
     /// index. `None` if there is no such key.
     pub fn move_callback(&mut self, index: usize, time: f64) -> Option<usize> {
@@ -65,7 +78,7 @@ impl ClipTiming {
     }
 
     fn insert(&mut self, key: CallbackKey) -> usize {
-        let time = if key.time.is_finite() { key.time.clamp(0.0, self.duration) } else { 0.0 };
+        let time = Self::within(key.time, self.duration);
         let at = self.callbacks.partition_point(|other| other.time <= time);
         self.callbacks.insert(at, CallbackKey { time, ..key });
         at
@@ -108,5 +121,15 @@ mod tests {
         assert_eq!(timing.move_callback(1, 7.0), Some(2));
         assert_eq!((names(&timing).as_str(), timing.callbacks[2].time), ("cab", 1.0));
         assert_eq!(timing.move_callback(3, 0.0), None);
+    }
+
+    #[test]
+    fn many_keys_added_at_once_are_placed_like_those_added_one_by_one() {
+        let times = [0.5, f64::NAN, 9.0, 0.25, 0.5, -1.0, 0.75];
+        let keys = times.iter().zip("abcdefg".chars()).map(|(&time, name)| (time, name.to_string()));
+        let (mut single, mut bulk) = (ClipTiming::new("walk", 1.0), ClipTiming::new("walk", 1.0));
+        keys.clone().for_each(|(time, name)| drop(single.add_callback(time, name, ())));
+        bulk.extend_callbacks(keys.map(|(time, name)| CallbackKey { time, name: name.into(), data: ().into() }));
+        assert_eq!(bulk, single);
     }
 }

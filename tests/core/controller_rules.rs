@@ -15,12 +15,15 @@
 //! properties under random input, and a long run against brute force.
 
 mod callbacks;
+mod clip_modes;
 mod copies;
 mod defects;
 mod everyday;
 mod overlays;
+mod phase;
 mod properties;
 mod queue;
+mod saved;
 mod soak;
 mod support;
 mod timed_events;

@@ -324,7 +324,7 @@ fn every_control_of_a_track_changes_the_controller() {
         harness.click(wanted);
     }
     let track = harness.controller().tracks().next().unwrap().clone();
-    assert_eq!((track.priority, track.blend), (TrackPriority::High, BlendMode::Additive));
+    assert_eq!((track.priority, track.blend), (TrackPriority::High, Some(BlendMode::Additive)));
     assert_eq!((track.mask.as_deref(), track.playback), (Some("left arm"), Some(PlaybackMode::Once)));
 
     harness.click("paused");

@@ -299,7 +299,7 @@ fn pictures(desk: &mut Desk) {
         let point = AnimationTrack::new("point").weight(0.8).priority(TrackPriority::High).mask("upper_body");
         let point = controller.add_track(point);
         let mut idle = AnimationTrack::new("idle").weight(0.25);
-        idle.blend = BlendMode::Override;
+        idle.blend = Some(BlendMode::Override);
         controller.add_track(idle);
         controller.events_mut().key_weight(
             point,

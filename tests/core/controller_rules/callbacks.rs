@@ -323,3 +323,82 @@ fn rule_7_keys_out_of_order_or_out_of_range_are_neither_lost_nor_doubled() {
     assert_eq!(run(1).len(), 7);
     assert_eq!(run(1), run(64));
 }
+
+#[test]
+fn rule_7_the_limit_holds_for_the_whole_advance_in_order_of_time() {
+    let clips = clips();
+    let (mut controller, _) = with_track(AnimationTrack::new("step"));
+    for _ in 0..9 {
+        controller.add_track(AnimationTrack::new("run"));
+    }
+    controller.set_callback_limit(30);
+    let events = advance(&mut controller, &clips, 100.0);
+    let times: Vec<f64> = events
+        .iter()
+        .filter_map(|event| if let PlaybackEvent::Callback(callback) = event { Some(callback.time) } else { None })
+        .collect();
+    // 0, nine at 0.25, half, nine at 0.75, 0 and nine more.
+    assert_eq!((times.len(), times[29]), (30, 1.25));
+    let floods = events.iter().filter(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. })).count();
+    assert_eq!(floods, 10);
+}
+
+#[test]
+fn rule_7_rounds_beyond_the_limit_are_reported() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("idle");
+    let events = advance(&mut controller, &clips, 1e6);
+    assert_eq!(events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count(), 1024);
+    assert!(events.iter().any(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. })));
+}
+
+#[test]
+fn rule_7_events_keep_their_order_after_centuries() {
+    let clips = clips();
+    let (mut controller, _) = with_track(AnimationTrack::new("walk"));
+    controller.set_callback_limit(0);
+    advance(&mut controller, &clips, 1e10);
+    controller.set_callback_limit(1024);
+    controller.add_track(AnimationTrack::new("run"));
+    let events = advance(&mut controller, &clips, 2.0);
+    assert!(callbacks(&events).len() >= 6);
+    assert!(events.is_sorted_by(|a, b| a.time() <= b.time()), "{events:?}");
+}
+
+#[test]
+fn rule_7_a_loop_that_begins_at_0_backwards_fires_the_key_it_stands_on() {
+    assert_eq!(all("step", -1.0, &[0.75]), ["0", "half"]);
+    assert_eq!(all("step", -1.0, &[0.25, 0.25, 0.25]), ["0", "half"]);
+}
+
+#[test]
+fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("walk");
+    advance(&mut controller, &clips, 0.25);
+    controller.cross_fade_in_phase("run", secs(1.0));
+    let events = advance(&mut controller, &clips, 0.5);
+    let steps: Vec<bool> = events
+        .iter()
+        .filter_map(|event| if let PlaybackEvent::Callback(callback) = event { Some(callback.current) } else { None })
+        .collect();
+    // Both feet fall at once; one of them belongs to the current clip.
+    assert_eq!(steps, [false, true]);
+    let mut controller = AnimationController::playing("walk");
+    controller.set_callback_threshold(0.51);
+    advance(&mut controller, &clips, 0.25);
+    controller.cross_fade_in_phase("run", secs(1.0));
+    assert_eq!(fired(&mut controller, &clips, 0.5), ["left"]);
+}
+
+#[test]
+fn rule_7_the_callbacks_still_to_come_can_be_asked_for() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("walk");
+    controller.set_speed(2.0);
+    advance(&mut controller, &clips, 0.5);
+    let coming = controller.upcoming_callbacks(secs(1.0), &clips);
+    let coming: Vec<_> = coming.iter().map(|callback| (&*callback.name, callback.time)).collect();
+    assert_eq!(coming, [("right", 0.75), ("left", 1.25)]);
+    assert_eq!(fired(&mut controller, &clips, 1.0), ["right", "left"]);
+}

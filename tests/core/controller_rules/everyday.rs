@@ -141,7 +141,7 @@ fn rule_8_a_fade_of_no_length_is_a_cut() {
     advance(&mut controller, &clips, 0.25);
     controller.cross_fade("run", Duration::ZERO);
     let events = advance(&mut controller, &clips, 0.25);
-    assert_eq!(words(&events, &clips), ["run faded in", "run started", "left"]);
+    assert_eq!(words(&events, &clips), ["run started", "run faded in", "left"]);
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
 }
 
@@ -276,4 +276,48 @@ fn a_fade_in_phase_keeps_walk_and_run_on_the_same_foot() {
     // Alone, it runs at its own pace.
     advance(&mut controller, &clips, 0.25);
     assert_close(position(&controller, run), 0.75);
+}
+
+#[test]
+fn a_speed_lasts_through_fades_the_queue_and_play() {
+    let clips = clips();
+    let mut controller = AnimationController::default();
+    controller.set_speed(2.0);
+    controller.play("walk");
+    advance(&mut controller, &clips, 0.25);
+    assert_eq!(controller.current_position(), Some(0.5));
+    controller.cross_fade("run", QUARTER);
+    controller.queue_mut().push("idle");
+    advance(&mut controller, &clips, 0.25);
+    assert_eq!((controller.speed(), controller.current_position()), (2.0, Some(0.5)));
+    advance(&mut controller, &clips, 0.5);
+    assert_eq!((controller.current(), controller.current_position()), (Some("idle"), Some(0.5)));
+    // A reversal is the clip's alone.
+    controller.reverse();
+    controller.cross_fade("walk", QUARTER);
+    assert_eq!(controller.speed(), 2.0);
+}
+
+#[test]
+fn a_fade_beside_a_track_of_the_user_starts_at_weight_0() {
+    let clips = clips();
+    let (mut controller, _) = with_track(AnimationTrack::new("step"));
+    advance(&mut controller, &clips, 0.25);
+    controller.cross_fade("walk", QUARTER);
+    advance(&mut controller, &clips, 0.0625);
+    assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0), ("walk", 0.25)]));
+    controller.fade_out(QUARTER);
+    advance(&mut controller, &clips, 0.125);
+    assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0), ("walk", 0.125)]));
+    advance(&mut controller, &clips, 0.125);
+    assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0)]));
+}
+
+#[test]
+fn seeking_past_the_end_of_a_one_shot_finishes_it_without_an_event() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("once");
+    advance(&mut controller, &clips, 0.25);
+    controller.seek(5.0);
+    assert!(controller.is_finished() && advance(&mut controller, &clips, 0.25).is_empty());
 }

@@ -27,6 +27,7 @@ fn some_clips() -> impl Strategy<Value = Vec<ClipTiming>> {
 #[derive(Clone, Debug)]
 enum Order {
     Fade(usize, f64),
+    FadeInPhase(usize, f64),
     Play(usize),
     Queue(Vec<usize>),
     Speed(usize, f64, f64, f64, bool),
@@ -40,6 +41,7 @@ fn order() -> impl Strategy<Value = Order> {
     let index = 0..8_usize;
     prop_oneof![
         (index.clone(), 0.0..0.5_f64).prop_map(|(i, t)| Order::Fade(i, t)),
+        (index.clone(), 0.0..1.5_f64).prop_map(|(i, t)| Order::FadeInPhase(i, t)),
         index.clone().prop_map(Order::Play),
         prop::collection::vec(0..8_usize, 1..4).prop_map(Order::Queue),
         (index.clone(), -3.0..3.0_f64, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
@@ -94,6 +96,9 @@ impl Play {
             Order::Fade(clip, seconds) => {
                 controller.cross_fade(self.name(*clip), Duration::from_secs_f64(*seconds));
             }
+            Order::FadeInPhase(clip, seconds) => {
+                controller.cross_fade_in_phase(self.name(*clip), Duration::from_secs_f64(*seconds));
+            }
             Order::Play(clip) => {
                 controller.play(self.name(*clip));
             }
@@ -138,7 +143,7 @@ impl Play {
         for (order, seconds) in &mut self.orders {
             round(seconds, 0.1);
             match order {
-                Order::Fade(_, seconds) => round(seconds, 0.05),
+                Order::Fade(_, seconds) | Order::FadeInPhase(_, seconds) => round(seconds, 0.05),
                 Order::Speed(_, speed, start, duration, _) => {
                     round(speed, 0.5);
                     round_start(start);

@@ -170,7 +170,9 @@ fn clips_without_length_in_a_looped_queue_hang_nothing() {
 fn the_queue_follows_a_clip_played_backwards() {
     let mut controller = AnimationController::playing("walk");
     story(&mut controller, &[1.0]);
-    controller.set_speed(-2.0);
+    // Of this clip alone.
+    let walk = controller.current_track().unwrap();
+    controller.track_mut(walk).unwrap().speed = -2.0;
     controller.queue_mut().extend(["step"]);
     assert_eq!(story(&mut controller, &[0.75]), ["left", "walk looped", "step started", "0"]);
     assert_close(controller.current_position().unwrap(), 0.25);
@@ -184,4 +186,45 @@ fn a_new_order_ends_the_queue() {
     assert_eq!(controller.queue().len(), 0);
     story(&mut controller, &[20.0]);
     assert_eq!(controller.current(), Some("idle"));
+}
+
+#[test]
+fn a_clip_that_ends_in_the_middle_of_its_fade_is_followed_without_a_jump() {
+    let clips = clips();
+    for fallback in [QueueFallback::Clip("idle".into()), QueueFallback::RestPose] {
+        let mut controller = AnimationController::playing("walk");
+        controller.queue_mut().set_fallback(fallback.clone());
+        story(&mut controller, &[0.25]);
+        controller.cross_fade("once", Duration::from_millis(2500));
+        let walk = |controller: &AnimationController| {
+            mix(controller, &clips).iter().find(|(clip, _)| clip == "walk").map_or(0.0, |(_, weight)| *weight)
+        };
+        let mut last = 1.0;
+        for _ in 0..60 {
+            story(&mut controller, &[0.05]);
+            let now = walk(&controller);
+            assert!((last - now).abs() < 0.05, "{fallback:?}: {last} to {now}");
+            last = now;
+        }
+        assert_eq!(last, 0.0);
+    }
+}
+
+#[test]
+fn the_rest_pose_takes_the_queues_fade() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("once");
+    controller.queue_mut().set_fallback(QueueFallback::RestPose).set_fade(Duration::from_millis(500));
+    story(&mut controller, &[1.25]);
+    assert_eq!((mix(&controller, &clips), controller.current()), (vec![("once".into(), 0.5)], None));
+    story(&mut controller, &[0.5]);
+    assert!(mix(&controller, &clips).is_empty());
+}
+
+#[test]
+fn a_queue_that_never_ends_is_reported_once() {
+    let mut controller = AnimationController::default();
+    controller.queue_mut().extend(["pose"]).set_looping(true);
+    let words = story(&mut controller, &[0.5; 4]);
+    assert_eq!(words.iter().filter(|word| word.starts_with("TooManyClips")).count(), 1);
 }

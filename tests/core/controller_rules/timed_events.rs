@@ -312,3 +312,36 @@ fn rule_5_a_reset_during_a_fade_changes_nothing_of_it() {
     };
     assert_eq!(story(true), story(false));
 }
+
+#[test]
+fn rule_4_a_track_enabled_within_a_step_reports_an_unknown_clip_at_that_moment() {
+    let clips = clips();
+    for steps in [1, 4] {
+        let (mut controller, track) = with_track(AnimationTrack::new("typo").enabled(false));
+        controller.events_mut().key_enabled(track, true, 0.5);
+        let mut events = Vec::new();
+        (0..steps).for_each(|_| events.extend(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
+        assert_eq!((words(&events, &clips), events[0].time()), (vec!["typo unknown".to_owned()], 0.5));
+    }
+}
+
+#[test]
+#[ignore = "measures time, which other programs on the machine take too"]
+fn rule_4_the_time_of_many_events_in_one_step_grows_with_their_number() {
+    let time = |count: u32| {
+        let (mut controller, track, clips) = idle();
+        for i in 0..count {
+            // In no order.
+            let start = f64::from(i.wrapping_mul(2_654_435_761) % count) / f64::from(count);
+            controller.events_mut().key_speed(track, f64::from(i % 3), start, secs(0.0), LINEAR);
+        }
+        let begin = std::time::Instant::now();
+        advance(&mut controller, &clips, 1.0);
+        assert!(controller.events().is_empty());
+        begin.elapsed().as_secs_f64()
+    };
+    // If each event looked at all the others, 16 times the events would take 256 times as long.
+    let least = |count| (0..5).map(|_| time(count)).fold(f64::INFINITY, f64::min);
+    let (few, many) = (least(2_000), least(32_000));
+    assert!(many < 100.0 * few, "{few} s and {many} s");
+}
