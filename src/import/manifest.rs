@@ -147,6 +147,11 @@ impl Manifest {
 
     /// Parses a manifest. `file` is its name in error messages.
     pub fn parse(file: &str, source: &[u8]) -> Result<Self, FormatError> {
+        let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
+        if source.starts_with(b"\xff\xfe") || source.starts_with(b"\xfe\xff") {
+            let error = Diagnostic::error(file, "this text is UTF-16");
+            return Err(FormatError::one(error.with_hint("save it as UTF-8")));
+        }
         if source.trim_ascii().is_empty() {
             let hint = "a manifest contains at least (model: \"character.md5mesh\")";
             return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
@@ -222,7 +227,11 @@ fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
 fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
     let (message, mut hint) = explain(&error.code, source);
     let at = error.span.start;
-    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, at.col as u32);
+    // RON counts columns in characters, diagnostics count them in bytes.
+    let line = source.split(|&byte| byte == b'\n').nth(at.line.saturating_sub(1)).unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let column = 1 + line.chars().take(at.col.saturating_sub(1)).map(char::len_utf8).sum::<usize>();
+    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, column as u32);
     // RON reports what is missing, but not that the file ended.
     let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
     let at_end = (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);

@@ -3,6 +3,7 @@
 
 mod arm;
 mod bar;
+mod files;
 mod inspect;
 mod pose;
 mod support;

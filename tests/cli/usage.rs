@@ -83,3 +83,17 @@ fn a_reader_that_stops_listening_is_no_error() {
         assert!(!said.to_lowercase().contains("pipe") && !said.contains("panicked"), "{said}");
     }
 }
+
+#[test]
+fn colors_are_for_terminals_and_for_those_who_ask() {
+    let folder = characters();
+    let run = |name: &str, value: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_marionette"));
+        let output =
+            command.current_dir(folder.path()).args(["validate", "bar.m3d"]).env(name, value).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (plain, colored) = (run("NO_COLOR", "1"), run("CLICOLOR_FORCE", "1"));
+    assert!(colored.contains("\x1b[33m") && !plain.contains('\x1b'), "{colored}");
+    assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain);
+}
