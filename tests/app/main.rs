@@ -7,6 +7,7 @@ mod bevy_animation_defects;
 mod clock;
 mod crowd;
 mod events;
+mod folder;
 mod life;
 mod loading;
 mod parts;

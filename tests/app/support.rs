@@ -59,24 +59,23 @@ impl TestApp {
 
     /// With `root` as the asset folder.
     pub fn with_files(root: &Path) -> Self {
-        Self::build(root, CharacterPlugin::default())
+        Self::with_assets(asset_folder(root))
+    }
+
+    /// With the asset plugin configured by the caller.
+    pub fn with_assets(assets: AssetPlugin) -> Self {
+        Self::build(assets, CharacterPlugin::default())
     }
 
     /// Without files, with the plugin configured by the caller.
     pub fn with_plugin(plugin: CharacterPlugin) -> Self {
-        Self::build(Path::new("no such folder"), plugin)
+        Self::build(asset_folder(Path::new("no such folder")), plugin)
     }
 
-    fn build(root: &Path, plugin: CharacterPlugin) -> Self {
+    fn build(assets: AssetPlugin, plugin: CharacterPlugin) -> Self {
         listen_to_the_log();
         let mut app = App::new();
-        let file_path = root.to_str().unwrap().to_owned();
-        app.add_plugins((
-            MinimalPlugins,
-            AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() },
-            TransformPlugin,
-            plugin,
-        ));
+        app.add_plugins((MinimalPlugins, assets, TransformPlugin, plugin));
         // Most tests look at poses; see crowd.rs for characters that don't store theirs.
         app.register_required_components::<SkinnedCharacter, ModelPose>();
         app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
@@ -204,6 +203,12 @@ impl TestApp {
         });
         message
     }
+}
+
+/// Returns an asset plugin with `root` as the asset folder.
+pub fn asset_folder(root: &Path) -> AssetPlugin {
+    let file_path = root.to_str().unwrap().to_owned();
+    AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() }
 }
 
 /// Creates an app with all of Bevy's plugins and ours, without a GPU, with an invisible window or none.
