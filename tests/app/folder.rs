@@ -17,7 +17,7 @@ use tempfile::TempDir;
 fn two_folders() -> TempDir {
     let outside = folder();
     fs::create_dir(outside.path().join("inside")).unwrap();
-    fs::copy(outside.path().join("chain.m3d"), outside.path().join("inside/chain.m3d")).unwrap();
+    fs::copy(outside.path().join("chain.md5mesh"), outside.path().join("inside/chain.md5mesh")).unwrap();
     outside
 }
 
@@ -37,7 +37,7 @@ fn a_manifest_leaves_the_asset_folder_only_if_the_app_allows_it() {
     write(&inside, "up.character.ron", "(model: \"../chain.md5mesh\")");
     write(&inside, "round.character.ron", "(model: \"x/../../chain.md5mesh\")");
     write(&inside, "root.character.ron", format!("(model: {absolute:?})"));
-    write(&inside, "clip.character.ron", "(model: \"chain.m3d\", clips: {\"away\": (file: \"../walk.md5anim\")})");
+    write(&inside, "clip.character.ron", "(model: \"chain.md5mesh\", clips: {\"away\": (file: \"../walk.md5anim\")})");
     for mode in [UnapprovedPathMode::Forbid, UnapprovedPathMode::Deny] {
         let mut app = app(&folder, mode);
         for manifest in ["up.character.ron", "round.character.ron", "root.character.ron"] {
@@ -65,7 +65,7 @@ fn a_character_loaded_from_outside_on_purpose_brings_what_lies_beside_it() {
     model.clips.clear();
     write(folder.path(), "dressed.m3d", m3d::write(&to_m3d(&model)));
     write(folder.path(), "outside_hide.tga", b"no picture");
-    let manifest = "(model: \"dressed.m3d\", clips: {
+    let manifest = "(model: \"dressed.m3d\", joint_names: [\"root\", \"elbow\", \"hand\"], clips: {
         \"walk\": (file: \"walk.md5anim\"),
         \"up\": (file: \"../walk.md5anim\"),
     })";
