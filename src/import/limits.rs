@@ -88,14 +88,14 @@ impl Limits {
 
     /// Refuses a file of more than [`Self::file_bytes`]. Ask before it is read.
     pub fn check_size(&self, file: &str, bytes: u64) -> Result<(), FormatError> {
-        within(file, "the file", bytes, "bytes", "file_bytes", self.file_bytes)
+        within(file, "the file", bytes as f64, "bytes", "file_bytes", self.file_bytes)
     }
 
     /// Refuses a model with more of anything than the limits allow.
     pub fn check(&self, file: &str, imported: &Imported) -> Result<(), FormatError> {
         let model = &imported.model;
-        let sum = |count: fn(&crate::model::SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as u64;
-        let joints = model.skeleton.len() as u64;
+        let sum = |count: fn(&crate::model::SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as f64;
+        let joints = model.skeleton.len() as f64;
         within(file, "the model", joints, "joints", "joints", self.joints.into())?;
         within(file, "the model", sum(|p| p.positions.len()), "vertices", "vertices", self.vertices.into())?;
         within(file, "the model", sum(|p| p.triangles.len()), "triangles", "triangles", self.triangles.into())?;
@@ -105,15 +105,14 @@ impl Limits {
 
     /// Rejects more clips than the limits allow, in number or in bytes together. Each was checked before.
     pub(super) fn check_clips(&self, file: &str, clips: &[crate::model::SkeletalClip]) -> Result<(), FormatError> {
-        within(file, "the model", clips.len() as u64, "clips", "clips", self.clips.into())
+        within(file, "the model", clips.len() as f64, "clips", "clips", self.clips.into())
     }
 
     /// Refuses a clip that is longer or larger than the limits allow.
     pub fn check_clip(&self, file: &str, clip: &crate::model::SkeletalClip) -> Result<(), FormatError> {
         let what = format!("clip `{}`", clip.timing.name);
-        // A duration is finite and not negative; the cast saturates.
-        within(file, &what, clip.timing.duration.ceil() as u64, "seconds", "clip_seconds", self.clip_seconds.into())?;
-        within(file, &what, clip.bytes() as u64, "bytes in memory", "clip_bytes", self.clip_bytes)
+        within(file, &what, clip.timing.duration.ceil(), "seconds", "clip_seconds", self.clip_seconds.into())?;
+        within(file, &what, clip.bytes() as f64, "bytes in memory", "clip_bytes", self.clip_bytes)
     }
 
     /// Refuses a vertex of more weights than [`Self::influences`].
@@ -122,10 +121,11 @@ impl Limits {
     }
 }
 
-fn within(file: &str, what: &str, count: u64, noun: &str, name: &str, most: u64) -> Result<(), FormatError> {
-    if count <= most {
+fn within(file: &str, what: &str, count: f64, noun: &str, name: &str, most: u64) -> Result<(), FormatError> {
+    if count <= most as f64 {
         return Ok(());
     }
+    let count = if count < 1e12 { count.to_string() } else { format!("{count:.2e}") };
     let error = Diagnostic::error(file, format!("{what} has {count} {noun}; the limit is {most}"));
     Err(FormatError::one(error.with_hint(format!("if that is meant, raise the limit `{name}`"))))
 }

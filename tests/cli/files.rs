@@ -43,9 +43,11 @@ fn a_manifest_may_start_with_a_byte_order_mark_and_utf_16_is_named() {
 fn lengths_beyond_reason_are_printed_for_people() {
     // Two frames, one every 10^30 seconds.
     let slow = md5_anim().replace("frameRate 10", "frameRate 0.000000000000000000000000000001");
-    let folder = folder(&[("slow.md5anim", slow)]);
+    let folder = folder(&[("slow.md5anim", slow), ("arm.md5mesh", md5_mesh())]);
     let run = marionette(&folder, &["inspect", "slow.md5anim"]);
-    assert!(run.stdout.lines().all(|line| line.len() < 200) && !run.stdout.contains("000000"), "{}", run.stdout);
+    assert!(run.stdout.contains("3.00e30 s") && run.stdout.lines().all(|line| line.len() < 200), "{}", run.stdout);
+    let run = marionette(&folder, &["validate", "arm.md5mesh", "slow.md5anim"]);
+    assert!(run.stdout.contains("clip `slow` has 3.00e30 seconds; the limit is 86400"), "{}", run.stdout);
 }
 
 #[cfg(unix)]
