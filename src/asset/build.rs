@@ -83,6 +83,7 @@ pub(super) fn assemble_character(
 ) -> Character {
     let Model { skeleton, parts, materials, clips } = imported.model;
     let mut sub_assets = Vec::new();
+    let types: Vec<Option<String>> = materials.iter().map(|material| material.type_name.clone()).collect();
     let materials: Vec<Handle<StandardMaterial>> = materials
         .iter()
         .enumerate()
@@ -108,6 +109,7 @@ pub(super) fn assemble_character(
                 name: part.name.clone(),
                 mesh,
                 material: materials.get(part.material).cloned().unwrap_or_default(),
+                material_type: types.get(part.material).cloned().flatten(),
                 palette: part.palette.as_slice().into(),
                 rest_bounds: aabb(bounds.posed(skeleton.rest_model()).unwrap_or_else(|| enclose(&part.positions))),
                 clip_bounds: over_clips

@@ -55,6 +55,8 @@ pub struct CharacterPart {
     pub mesh: Handle<Mesh>,
     /// The material.
     pub material: Handle<StandardMaterial>,
+    /// Name of the kind of material in the model, to choose a shader by: see [`Material`](crate::model::Material::type_name).
+    pub material_type: Option<String>,
     /// The joints that move this part. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
     /// Computes bounding boxes of the part in any pose.

@@ -148,8 +148,9 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up, .. } = settings.import;
-    let mut manifest = Manifest { scale, hand, up, clip_error: settings.clip_error, ..Manifest::of_model(model) };
+    let ImportSettings { scale, hand, up, flip_v, .. } = settings.import;
+    let clip_error = settings.clip_error;
+    let mut manifest = Manifest { scale, hand, up, flip_v, clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);

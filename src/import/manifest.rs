@@ -39,6 +39,9 @@ pub struct Manifest {
     /// The model's up axis.
     #[serde(default)]
     pub up: UpAxis,
+    /// Flips texture coordinates vertically; see [`ImportSettings::flip_v`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flip_v: bool,
     /// Compresses the clips ([`Compress`](crate::pose::Compress)) with an error of at most this distance at the skin, in
     /// model units after scaling. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +140,7 @@ impl Manifest {
             scale: 1.0,
             hand: Hand::default(),
             up: UpAxis::default(),
+            flip_v: false,
             clip_error: None,
             joint_names: Vec::new(),
             clips: BTreeMap::new(),
@@ -192,7 +196,8 @@ impl Manifest {
 
     /// Returns the settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
-        ImportSettings { scale: self.scale, hand: self.hand, up: self.up, ..ImportSettings::default() }
+        let Self { scale, hand, up, flip_v, .. } = *self;
+        ImportSettings { scale, hand, up, flip_v, ..ImportSettings::default() }
     }
 
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.

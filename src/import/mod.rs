@@ -27,7 +27,7 @@ pub use open::{FileKind, open_clips, open_manifest, open_model, skeleton_of_anim
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::{Diagnostic, m3d::Dialect};
-use crate::model::Model;
+use crate::model::{Model, SkinPart};
 use serde::{Deserialize, Serialize};
 
 /// The hand of a file's coordinates.
@@ -67,13 +67,23 @@ pub struct ImportSettings {
     pub hand: Hand,
     /// The file's up axis.
     pub up: UpAxis,
+    /// Flips texture coordinates vertically: `v` becomes `1 - v`. For files whose textures come out upside down.
+    pub flip_v: bool,
     /// The most that the file may hold.
     pub limits: Limits,
 }
 
 impl Default for ImportSettings {
     fn default() -> Self {
-        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto, limits: Limits::default() }
+        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto, flip_v: false, limits: Limits::default() }
+    }
+}
+
+/// Flips texture coordinates vertically. Bitangents keep pointing along V.
+fn flip_tex_coords(parts: &mut [SkinPart]) {
+    for part in parts {
+        part.tex_coords.iter_mut().for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
+        part.tangents.iter_mut().for_each(|tangent| tangent.w = -tangent.w);
     }
 }
 

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub struct Material {
     /// Name, unique within the model.
     pub name: String,
+    /// Name of the kind of material, by which programs choose a shader: the `MaterialTypeName` or `Effect` of an `.m3d`.
+    pub type_name: Option<String>,
     /// Linear RGBA factor of the base color map.
     pub base_color: [f32; 4],
     /// Base color map, sRGB; `None` for a plain material.
@@ -33,6 +35,7 @@ impl Default for Material {
     fn default() -> Self {
         Self {
             name: String::new(),
+            type_name: None,
             base_color: [1.0; 4],
             base_color_map: None,
             normal_map: None,

@@ -85,6 +85,7 @@ fn an_m3d_is_a_character_by_itself_and_its_parts_have_labels() {
     let label = |label: CharacterAssetLabel| label.from_asset("chain.m3d");
     let server = app.server().clone();
     for (index, part) in character.parts.iter().enumerate() {
+        assert_eq!(part.material_type.as_deref(), Some("Skinned"));
         assert_eq!(server.load::<Mesh>(label(CharacterAssetLabel::Mesh(index))).id(), part.mesh.id());
         assert_eq!(
             server.load::<StandardMaterial>(label(CharacterAssetLabel::Material(index))).id(),

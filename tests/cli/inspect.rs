@@ -13,6 +13,7 @@ fn inspect_shows_what_is_in_a_model() {
         "11 vertices · 6 triangles · 3 joints · 2 parts · 2 materials · 1 clip",
         "read as left-handed",
         "Bone0 (6)\n  └─ Bone1 (8)\n     └─ Bone2 (6)\n",
+        "lower  type Skinned, roughness 0.5",
         "lower.dds ✗ not found",
         "textures\\Upper.dds → ✓ textures/upper.DDS",
         "Sway   1 s",

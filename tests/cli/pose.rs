@@ -172,3 +172,23 @@ fn pose_says_why_it_cannot() {
     let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0", "-o", "no/such/folder/out.obj"]);
     assert!(run.code == Some(1) && run.stderr.contains("cannot be written"), "{}", run.stderr);
 }
+
+#[test]
+fn texture_coordinates_are_flipped_by_an_option_or_a_manifest() {
+    let folder = characters();
+    fs::write(folder.path().join("flipped.character.ron"), "(model: \"bar.m3d\", flip_v: true)").unwrap();
+    let tex_coords = |args: &[&str]| -> Vec<(f32, f32)> {
+        let run = marionette(&folder, &[&["pose", "--bind", "-o", "-"], args].concat());
+        let lines = run.stdout.lines().filter_map(|line| line.strip_prefix("vt ")?.split_once(' '));
+        lines.map(|(u, v)| (u.parse().unwrap(), v.parse().unwrap())).collect()
+    };
+    let plain = tex_coords(&["bar.m3d"]);
+    // The vertex that no part uses stays as it is.
+    let flipped: Vec<_> =
+        plain.iter().enumerate().map(|(at, &(u, v))| (u, if at == 6 { v } else { 1.0 - v })).collect();
+    assert!(plain.len() == 11 && plain != flipped);
+    assert_eq!(tex_coords(&["bar.m3d", "--flip-v"]), flipped);
+    assert_eq!(tex_coords(&["flipped.character.ron"]), flipped);
+    let mesh = tex_coords(&["arm.md5mesh", "--flip-v"]);
+    assert_eq!(mesh, vec![(0.25, 0.75); mesh.len()]);
+}

@@ -124,7 +124,8 @@ fn write_parts(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
 }
 
 fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &MaterialReport) -> io::Result<()> {
-    let mut traits = vec![format!("roughness {}", decimal(material.roughness.into(), 2))];
+    let mut traits: Vec<String> = material.type_name.iter().map(|name| format!("type {}", printable(name))).collect();
+    traits.extend([format!("roughness {}", decimal(material.roughness.into(), 2))]);
     let [r, g, b, a] = material.base_color.map(|channel| decimal(channel.into(), 2));
     if material.base_color != [1.0; 4] {
         let alpha = if a == "1" { String::new() } else { format!(" {a}") };

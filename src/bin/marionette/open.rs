@@ -132,7 +132,8 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         }
         let mut manifest = Manifest::parse(name, source)?;
         let settings = args.over(manifest.settings());
-        ImportSettings { scale: manifest.scale, hand: manifest.hand, up: manifest.up, .. } = settings;
+        (manifest.scale, manifest.hand) = (settings.scale, settings.hand);
+        (manifest.up, manifest.flip_v) = (settings.up, settings.flip_v);
         let folder = path.parent().unwrap_or(Path::new(""));
         let located = |file: &str| folder.join(file.replace('\\', "/"));
         let mut files = vec![path.to_owned()];

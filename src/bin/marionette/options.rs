@@ -24,6 +24,9 @@ pub struct ImportArgs {
     /// `z` has +X forward: (x, y, z) becomes (-y, z, -x). `auto` is y for .m3d and z for MD5.
     #[arg(long, value_parser = up())]
     up: Option<UpAxis>,
+    /// Flip texture coordinates vertically
+    #[arg(long)]
+    flip_v: bool,
     /// Upper limit on the contents of a file, such as joints=256; can be repeated
     ///
     /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), clips, clip_seconds,
@@ -48,6 +51,7 @@ impl ImportArgs {
             scale: self.scale.unwrap_or(base.scale),
             hand: self.hand.unwrap_or(base.hand),
             up: self.up.unwrap_or(base.up),
+            flip_v: self.flip_v || base.flip_v,
             limits: self.limits(),
         }
     }

@@ -37,7 +37,7 @@ JSON (--json): an array with one object per FILE, in the order given.
     bind_recovered    true if the joints in the file are not the pose the skin was bound in
     bind_residual, bind_residual_relative   largest distance between a bound vertex and where the
                       weights in the file put it, in model units and relative to the model's diagonal
-    materials[]       name, base_color (linear RGBA), base_color_map, normal_map, normal_map_green_down,
+    materials[]       name, type_name, base_color (linear RGBA), base_color_map, normal_map, normal_map_green_down,
                       specular_map, roughness, reflectance, alpha_cutoff, double_sided,
                       textures[] of {role (base_color | normal | specular), written, found}
     manifest          null, or model, scale, masks, sockets as in the manifest

@@ -26,6 +26,7 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
     let text = |text: &Option<String>| text.clone().filter(|t| !t.trim().is_empty());
     Material {
         name: text(&m3d.name).unwrap_or_else(|| format!("material{at}")),
+        type_name: text(&m3d.effect),
         base_color: [red, green, blue, 1.0],
         base_color_map: text(&m3d.diffuse_map),
         normal_map: text(&m3d.normal_map),
@@ -72,7 +73,7 @@ pub(super) fn export(material: &Material, skinned: bool) -> M3dMaterial {
         fresnel0: Some([0.16 * material.reflectance * material.reflectance; 3]),
         roughness: Some(material.roughness),
         alpha_clip: material.alpha_cutoff.is_some(),
-        effect: Some(effect.into()),
+        effect: material.type_name.clone().or(Some(effect.into())),
         diffuse_map: material.base_color_map.clone(),
         normal_map: material.normal_map.clone(),
         ..M3dMaterial::default()
@@ -130,6 +131,7 @@ mod tests {
     fn what_was_exported_comes_back() {
         let material = Material {
             name: "skin".into(),
+            type_name: Some("Hair".into()),
             base_color: [0.25, 0.5, 0.75, 1.0],
             base_color_map: Some("skin.png".into()),
             normal_map: Some("skin_n.png".into()),

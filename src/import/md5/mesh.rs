@@ -14,6 +14,7 @@ use crate::{
     import::{
         Hand, ImportReport, ImportSettings, Imported, UpAxis,
         axes::Basis,
+        flip_tex_coords,
         influences::{InfluenceReducer, JointInfluences},
         names::UniqueNames,
         normals::smooth_normals,
@@ -134,6 +135,9 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
             }
             parts.push(piece);
         }
+    }
+    if settings.flip_v {
+        flip_tex_coords(&mut parts);
     }
     let skeleton = joints.skeleton(mesh, order, &bind, &basis).map_err(|e| error(e.to_string()))?;
     let reach = Reach::new(&skeleton).map_err(error)?;
