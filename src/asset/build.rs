@@ -40,9 +40,13 @@ pub(super) trait Sink {
     /// Adds a material.
     fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial>;
     /// Adds an asset that is only used by label. Returns a handle that keeps it alive.
-    fn other<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Option<UntypedHandle>;
+    fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
+        None
+    }
     /// Loads a texture beside the model.
-    fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>>;
+    fn texture(&mut self, _file: &str, _is_srgb: bool) -> Option<Handle<Image>> {
+        None
+    }
 }
 
 struct AssetsSink<'a> {
@@ -57,14 +61,6 @@ impl Sink for AssetsSink<'_> {
 
     fn material(&mut self, _label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
         self.materials.add(material)
-    }
-
-    fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
-        None
-    }
-
-    fn texture(&mut self, _file: &str, _is_srgb: bool) -> Option<Handle<Image>> {
-        None
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5};
 use crate::{
-    format::{Checked, Diagnostic, FormatError, m3d, md5},
+    format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
     hierarchy::Hierarchy,
     model::{CallbackKey, JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
@@ -82,13 +82,13 @@ pub fn open_clips(
     source: &[u8],
     skeleton: &Skeleton,
     settings: &ImportSettings,
-) -> Result<(Vec<SkeletalClip>, Vec<Diagnostic>), FormatError> {
+) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
         settings.limits.check_size(file, source.len() as u64)?;
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
         settings.limits.check_clip(file, &clip.value)?;
-        return Ok((vec![clip.value], [anim.warnings, clip.warnings].concat()));
+        return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
     }
     let donor = open_model(file, source, settings)?;
     let mut warnings = donor.warnings;
@@ -106,7 +106,7 @@ pub fn open_clips(
     if donor.model.clips.is_empty() {
         warnings.push(Diagnostic::warning(file, "the file holds no clips"));
     }
-    Ok((donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings))
+    Ok(Parsed { value: donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings })
 }
 
 /// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
@@ -258,9 +258,9 @@ fn find_clip<'s>(
                         let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
                         FormatError::one(error.with_hint(BESIDE))
                     })?;
-                    let (clips, warnings) = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
-                    imported.warnings.extend(warnings);
-                    new.insert(clips)
+                    let clips = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
+                    imported.warnings.extend(clips.warnings);
+                    new.insert(clips.value)
                 }
             };
             (&*clips, path.as_str())

@@ -7,7 +7,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{
-        Checked, Diagnostic, FormatError, Severity,
+        Checked, Diagnostic, FormatError, Parsed, Severity,
         md5::{self, Md5Anim},
     },
     import::{self, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5, open_manifest},
@@ -182,7 +182,7 @@ pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool, limits: &Limits)
             }
             None => None,
         };
-        Ok((Content::Animation(Box::new(OpenAnimation { anim, bound })), warnings))
+        Ok(Parsed { value: Content::Animation(Box::new(OpenAnimation { anim, bound })), warnings })
     })
 }
 
@@ -207,7 +207,7 @@ pub fn stem(path: &Path) -> String {
 fn open(
     path: &Path,
     limits: &Limits,
-    parse: impl FnOnce(&str, FileKind, &[u8]) -> Result<(Content, Vec<Diagnostic>), FormatError>,
+    parse: impl FnOnce(&str, FileKind, &[u8]) -> Result<Parsed<Content>, FormatError>,
 ) -> Opened {
     let name = path.to_string_lossy().into_owned();
     let kind = FileKind::of_name(&name);
@@ -221,7 +221,7 @@ fn open(
         parse(&name, kind, &read::read(path, limits).map_err(FormatError::one)?)
     };
     let (content, diagnostics) = match content() {
-        Ok((content, warnings)) => (Some(content), warnings),
+        Ok(Parsed { value, warnings }) => (Some(value), warnings),
         Err(error) => (None, error.diagnostics),
     };
     Opened { name, kind, bytes, content, diagnostics }
@@ -234,9 +234,10 @@ fn finish(
     manifest: Option<Manifest>,
     settings: ImportSettings,
     files: Vec<PathBuf>,
-) -> (Content, Vec<Diagnostic>) {
+) -> Parsed<Content> {
     let Imported { model, mut warnings, report, .. } = imported;
     let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")));
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
-    (Content::Model(Box::new(OpenModel { model, report, textures, manifest, settings, files })), warnings)
+    let model = OpenModel { model, report, textures, manifest, settings, files };
+    Parsed { value: Content::Model(Box::new(model)), warnings }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use bevy_marionette::{
     controller::BlendMode,
-    format::{Diagnostic, FormatError},
+    format::{Diagnostic, FormatError, Parsed},
     import::{FileKind, open_clips},
     model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Scratch},
@@ -93,9 +93,9 @@ impl Pose {
         complain(&opened.diagnostics);
         let Some(model) = opened.model() else { return Ok(false) };
         let clip = match self.choose(&opened, model) {
-            Ok((clip, warnings)) => {
+            Ok(Parsed { value, warnings }) => {
                 complain(&warnings);
-                clip
+                value
             }
             Err(error) => {
                 complain(&error.diagnostics);
@@ -133,18 +133,18 @@ impl Pose {
     }
 
     /// Chooses the clip. Also returns the warnings of the files it was looked for in.
-    fn choose(&self, opened: &Opened, model: &OpenModel) -> Result<(Option<Named>, Vec<Diagnostic>), FormatError> {
+    fn choose(&self, opened: &Opened, model: &OpenModel) -> Result<Parsed<Option<Named>>, FormatError> {
         let mut warnings = Vec::new();
         let mut clips = Vec::new();
         for path in &self.anims {
             let file = path.to_string_lossy().into_owned();
             let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
-            let (found, more) = open_clips(&file, &open::stem(path), &source, &model.model.skeleton, &model.settings)?;
-            warnings.extend(more);
-            clips.extend(found.into_iter().map(|clip| Named { file: file.clone(), clip }));
+            let found = open_clips(&file, &open::stem(path), &source, &model.model.skeleton, &model.settings)?;
+            warnings.extend(found.warnings);
+            clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
         }
         if self.bind {
-            return Ok((None, warnings));
+            return Ok(Parsed { value: None, warnings });
         }
         clips.extend(model.model.clips.iter().map(|clip| Named { file: opened.name.clone(), clip: clip.clone() }));
         let names: Vec<String> = clips.iter().map(|named| format!("`{}`", named.clip.timing.name)).collect();
@@ -153,10 +153,10 @@ impl Pose {
             if let [first, _, ..] = &clips[..] {
                 term::note(&format!("using clip `{}`; choose another with --clip: {names}", first.clip.timing.name));
             }
-            return Ok((clips.into_iter().next(), warnings));
+            return Ok(Parsed { value: clips.into_iter().next(), warnings });
         };
         match clips.into_iter().find(|named| *named.clip.timing.name == **wanted) {
-            Some(named) => Ok((Some(named), warnings)),
+            Some(named) => Ok(Parsed { value: Some(named), warnings }),
             None => {
                 let error = Diagnostic::error(&opened.name, format!("no such clip: `{wanted}`"));
                 let hint =
