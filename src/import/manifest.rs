@@ -232,11 +232,7 @@ fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
 fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
     let (message, mut hint) = explain(&error.code, source);
     let at = error.span.start;
-    // RON counts columns in characters, diagnostics count them in bytes.
-    let line = source.split(|&byte| byte == b'\n').nth(at.line.saturating_sub(1)).unwrap_or_default();
-    let line = String::from_utf8_lossy(line);
-    let column = 1 + line.chars().take(at.col.saturating_sub(1)).map(char::len_utf8).sum::<usize>();
-    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, column as u32);
+    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, at.col as u32);
     // RON reports what is missing, but not that the file ended.
     let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
     let at_end = (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);
