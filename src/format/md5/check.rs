@@ -67,15 +67,15 @@ impl Md5Submesh {
             let message = format!("vertex {} is out of range: the mesh has {}", triangle[corner], vertices.len());
             Some(Fault { keyword: "tri", number, count: triangles.len(), word: 1 + corner, message })
         });
-        let of_weights = weights.iter().enumerate().filter_map(move |(number, weight)| {
-            (weight.joint as usize >= joints).then(|| Fault {
+        let of_weights = weights.iter().enumerate().filter(move |(_, weight)| weight.joint as usize >= joints).map(
+            move |(number, weight)| Fault {
                 keyword: "weight",
                 number,
                 count: weights.len(),
                 word: 1,
                 message: format!("joint {} is out of range: the file has {joints}", weight.joint),
-            })
-        });
+            },
+        );
         of_vertices.chain(of_triangles).chain(of_weights)
     }
 
