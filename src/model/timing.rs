@@ -128,7 +128,9 @@ mod tests {
         let times = [0.5, f64::NAN, 9.0, 0.25, 0.5, -1.0, 0.75];
         let keys = times.iter().zip("abcdefg".chars()).map(|(&time, name)| (time, name.to_string()));
         let (mut single, mut bulk) = (ClipTiming::new("walk", 1.0), ClipTiming::new("walk", 1.0));
-        keys.clone().for_each(|(time, name)| drop(single.add_callback(time, name, ())));
+        for (time, name) in keys.clone() {
+            single.add_callback(time, name, ());
+        }
         bulk.extend_callbacks(keys.map(|(time, name)| CallbackKey { time, name: name.into(), data: ().into() }));
         assert_eq!(bulk, single);
     }
