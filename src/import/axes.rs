@@ -1,7 +1,7 @@
 //! The change of basis from a file's axes to Bevy's: right-handed, Y up, forward −Z.
 //!
-//! The axes only ever change places and signs, so nothing is lost by the change: rotations and
-//! scales go over component by component, and no matrix has to be taken apart.
+//! Axes are only permuted and negated, so nothing is lost: rotations and scales are converted
+//! component by component, and no matrix has to be decomposed.
 
 use super::{ImportSettings, UpAxis};
 use crate::{
@@ -17,7 +17,7 @@ pub(super) struct Basis {
     scale: f32,
 }
 
-/// Where a component comes from: which one of the file's, and with which sign.
+/// Which of the file's components a component is, and with which sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
     from: usize,
@@ -25,17 +25,17 @@ struct Axis {
 }
 
 impl Basis {
-    /// The basis for data of the given hand and up axis.
+    /// The basis for data of the given handedness and up axis.
     ///
-    /// - Y up, right-handed: `(x, y, z)`, as it is.
-    /// - Y up, left-handed (Direct3D's custom, +Z forward): `(x, y, −z)`.
+    /// - Y up, right-handed: `(x, y, z)`, unchanged.
+    /// - Y up, left-handed (Direct3D's convention, +Z forward): `(x, y, −z)`.
     /// - Z up, +X forward, right-handed: `(−y, z, −x)`.
     /// - Z up, +X forward, left-handed: `(y, z, −x)`.
     ///
-    /// `default_up` is the format's custom, for [`UpAxis::Auto`].
+    /// `default_up` is the format's convention, for [`UpAxis::Auto`].
     ///
     /// # Errors
-    /// A scale that is not finite and more than 0.
+    /// The scale is not finite or not above 0.
     pub(super) fn new(
         file: &str,
         settings: &ImportSettings,
@@ -45,7 +45,7 @@ impl Basis {
         let scale = settings.scale;
         if !(scale.is_finite() && scale > 0.0) {
             let error = Diagnostic::error(file, format!("the load setting `scale` is {scale}"));
-            return Err(FormatError::one(error.with_hint("use a finite number more than 0, such as 1 or 0.0254")));
+            return Err(FormatError::one(error.with_hint("use a finite number above 0, such as 1 or 0.0254")));
         }
         let up = if settings.up == UpAxis::Auto { default_up } else { settings.up };
         let mirror = if right_handed { 1.0 } else { -1.0 };
@@ -57,7 +57,7 @@ impl Basis {
         Ok(Self { axes, scale })
     }
 
-    /// The way back: from Bevy's axes to the file's.
+    /// The inverse: from Bevy's axes to the file's.
     pub(super) fn inverse(&self) -> Self {
         let mut axes = self.axes;
         for (to, axis) in self.axes.iter().enumerate() {
@@ -66,32 +66,32 @@ impl Basis {
         Self { axes, scale: 1.0 / self.scale }
     }
 
-    /// Whether the change mirrors: triangles turn over, and cross products change sign.
+    /// Returns `true` if the change mirrors: triangles flip and cross products change sign.
     pub(super) fn mirrors(&self) -> bool {
         self.determinant() < 0.0
     }
 
-    /// A position.
+    /// Converts a position.
     #[inline]
     pub(super) fn point(&self, p: Vec3) -> Vec3 {
         self.direction(p) * self.scale
     }
 
-    /// A direction: no factor on its length.
+    /// Converts a direction, keeping its length.
     #[inline]
     pub(super) fn direction(&self, v: Vec3) -> Vec3 {
         let [x, y, z] = self.axes.map(|axis| v[axis.from] * axis.sign);
         Vec3::new(x, y, z)
     }
 
-    /// A rotation.
+    /// Converts a rotation.
     pub(super) fn rotation(&self, q: Quat) -> Quat {
-        // A mirror leaves the plane of rotation and turns its sense around.
+        // A mirror keeps the plane of rotation and reverses its sense.
         let axis = self.direction(Vec3::new(q.x, q.y, q.z)) * self.determinant();
         Quat::from_xyzw(axis.x, axis.y, axis.z, q.w)
     }
 
-    /// A joint's transform relative to its parent, both frames changed alike.
+    /// Converts a joint's transform relative to its parent; both frames change alike.
     pub(super) fn transform(&self, t: JointTransform) -> JointTransform {
         let [x, y, z] = self.axes.map(|axis| t.scale[axis.from]);
         JointTransform {
@@ -101,7 +101,7 @@ impl Basis {
         }
     }
 
-    /// A matrix between two frames that are both changed: `C · m · C⁻¹`.
+    /// Converts a matrix between two frames that both change: `C · m · C⁻¹`.
     pub(super) fn affine(&self, m: Affine3A) -> Affine3A {
         let column = |to: Axis| {
             let column = m.matrix3.col(to.from) * to.sign;

@@ -1,23 +1,25 @@
-//! Bounds on what is loaded: against files gone wrong or ill meant, and for budgets of one's own.
+//! Limits on what is loaded, against corrupt or malicious files and for budgets of your own.
 
 use super::Imported;
 use crate::format::{Diagnostic, FormatError};
+use crate::model::{SkeletalClip, SkinPart};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
-/// The most that a file may hold. What is beyond it is an error that names the limit.
+/// The most that a file may contain. Exceeding a limit is an error that names it.
 ///
-/// Loading costs no more than a multiple of the file's size whatever its header claims; these say how
-/// much of an honest file is wanted. The defaults are far above any game's character.
+/// Whatever a header claims, loading costs no more than a multiple of the file's size. These limits are for
+/// files that really are that large. The defaults are far above any game's character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Bytes of one file.
     pub file_bytes: u64,
-    /// Joints of the skeleton; at most [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) whatever is
+    /// Joints of the skeleton. At most [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) count whatever is
     /// set here.
     pub joints: u32,
-    /// Vertices of all parts together, after they were cut to palettes.
+    /// Vertices of all parts together, after splitting parts by palette.
     pub vertices: u32,
     /// Triangles of all parts together.
     pub triangles: u32,
@@ -29,6 +31,8 @@ pub struct Limits {
     pub clip_seconds: u32,
     /// Bytes of one clip in memory.
     pub clip_bytes: u64,
+    /// Bytes of all clips in memory. Clips that share their transforms count once.
+    pub total_bytes: u64,
 }
 
 impl Default for Limits {
@@ -42,12 +46,13 @@ impl Default for Limits {
             clips: 4096,
             clip_seconds: 24 * 3600,
             clip_bytes: 1 << 30,
+            total_bytes: 2 << 30,
         }
     }
 }
 
 impl Limits {
-    /// Nothing is too much but what memory or the formats themselves refuse.
+    /// No limits other than memory and the formats themselves.
     pub const NONE: Self = Self {
         file_bytes: u64::MAX,
         joints: u32::MAX,
@@ -57,17 +62,28 @@ impl Limits {
         clips: u32::MAX,
         clip_seconds: u32::MAX,
         clip_bytes: u64::MAX,
+        total_bytes: u64::MAX,
     };
 
-    /// The limits by name, as they are set on the command line and told in errors.
-    pub const NAMES: [&str; 8] =
-        ["file_bytes", "joints", "vertices", "triangles", "influences", "clips", "clip_seconds", "clip_bytes"];
+    /// The names of the limits, as used on the command line and in errors.
+    pub const NAMES: [&str; 9] = [
+        "file_bytes",
+        "joints",
+        "vertices",
+        "triangles",
+        "influences",
+        "clips",
+        "clip_seconds",
+        "clip_bytes",
+        "total_bytes",
+    ];
 
-    /// Sets the limit called `name`; false if there is none of that name or the number is too large for it.
+    /// Sets the limit called `name`. Returns `false` if there is no such limit or the number is too large for it.
     pub fn set(&mut self, name: &str, most: u64) -> bool {
         let wide = match name {
             "file_bytes" => Some(&mut self.file_bytes),
             "clip_bytes" => Some(&mut self.clip_bytes),
+            "total_bytes" => Some(&mut self.total_bytes),
             _ => None,
         };
         if let Some(limit) = wide {
@@ -86,38 +102,60 @@ impl Limits {
         u32::try_from(most).map(|most| *limit = most).is_ok()
     }
 
-    /// Refuses a file of more than [`Self::file_bytes`]. Ask before it is read.
+    /// Rejects a file of more than [`Self::file_bytes`]. Call this before reading it.
     pub fn check_size(&self, file: &str, bytes: u64) -> Result<(), FormatError> {
         within(file, "the file", bytes as f64, "bytes", "file_bytes", self.file_bytes)
     }
 
-    /// Refuses a model with more of anything than the limits allow.
+    /// Rejects a model with more of anything than the limits allow.
     pub fn check(&self, file: &str, imported: &Imported) -> Result<(), FormatError> {
         let model = &imported.model;
-        let sum = |count: fn(&crate::model::SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as f64;
+        let sum = |count: fn(&SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as f64;
         let joints = model.skeleton.len() as f64;
         within(file, "the model", joints, "joints", "joints", self.joints.into())?;
         within(file, "the model", sum(|p| p.positions.len()), "vertices", "vertices", self.vertices.into())?;
         within(file, "the model", sum(|p| p.triangles.len()), "triangles", "triangles", self.triangles.into())?;
-        model.clips.iter().try_for_each(|clip| self.check_clip(file, clip))?;
-        self.check_clips(file, &model.clips)
+        let mut totals = ClipTotals::default();
+        for clip in &model.clips {
+            self.check_clip(file, clip)?;
+            totals.add(clip);
+        }
+        self.check_totals(file, &totals)
     }
 
-    /// Rejects more clips than the limits allow, in number or in bytes together. Each was checked before.
-    pub(super) fn check_clips(&self, file: &str, clips: &[crate::model::SkeletalClip]) -> Result<(), FormatError> {
-        within(file, "the model", clips.len() as f64, "clips", "clips", self.clips.into())
+    /// Rejects more clips than the limits allow, in number or in bytes together.
+    pub(super) fn check_totals(&self, file: &str, totals: &ClipTotals) -> Result<(), FormatError> {
+        within(file, "the model", totals.count as f64, "clips", "clips", self.clips.into())?;
+        within(file, "the model", totals.bytes as f64, "bytes of clips in memory", "total_bytes", self.total_bytes)
     }
 
-    /// Refuses a clip that is longer or larger than the limits allow.
-    pub fn check_clip(&self, file: &str, clip: &crate::model::SkeletalClip) -> Result<(), FormatError> {
+    /// Rejects a clip that is longer or larger than the limits allow.
+    pub fn check_clip(&self, file: &str, clip: &SkeletalClip) -> Result<(), FormatError> {
         let what = format!("clip `{}`", clip.timing.name);
         within(file, &what, clip.timing.duration.ceil(), "seconds", "clip_seconds", self.clip_seconds.into())?;
         within(file, &what, clip.bytes() as f64, "bytes in memory", "clip_bytes", self.clip_bytes)
     }
 
-    /// Refuses a vertex of more weights than [`Self::influences`].
+    /// Rejects a vertex with more weights than [`Self::influences`].
     pub(super) fn check_influences(&self, file: &str, most: u32, vertex: &str) -> Result<(), FormatError> {
         within(file, vertex, most.into(), "weights", "influences", self.influences.into())
+    }
+}
+
+/// The clips of a model so far.
+#[derive(Default)]
+pub(super) struct ClipTotals {
+    count: u64,
+    bytes: u64,
+    frames: HashSet<usize>,
+}
+
+impl ClipTotals {
+    pub(super) fn add(&mut self, clip: &SkeletalClip) {
+        self.count += 1;
+        if self.frames.insert(clip.frames_key()) {
+            self.bytes += clip.bytes() as u64;
+        }
     }
 }
 
@@ -127,7 +165,7 @@ fn within(file: &str, what: &str, count: f64, noun: &str, name: &str, most: u64)
     }
     let count = if count < 1e12 { count.to_string() } else { format!("{count:.2e}") };
     let error = Diagnostic::error(file, format!("{what} has {count} {noun}; the limit is {most}"));
-    Err(FormatError::one(error.with_hint(format!("if that is meant, raise the limit `{name}`"))))
+    Err(FormatError::one(error.with_hint(format!("if that is intended, raise the limit `{name}`"))))
 }
 
 #[cfg(test)]
@@ -152,7 +190,7 @@ mod tests {
         let limits = Limits { file_bytes: 10, ..Limits::default() };
         assert!(limits.check_size("a.m3d", 10).is_ok());
         let text = limits.check_size("a.m3d", 11).unwrap_err().to_string();
-        let hint = "if that is meant, raise the limit `file_bytes`";
+        let hint = "if that is intended, raise the limit `file_bytes`";
         assert_eq!(text, format!("a.m3d: error: the file has 11 bytes; the limit is 10\n  hint: {hint}"));
     }
 }

@@ -8,8 +8,11 @@ use crate::{
 };
 use glam::{EulerRot, Quat, Vec3};
 use ron::{error::SpannedError, extensions::Extensions};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, MapAccess, Visitor},
+};
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 /// A character manifest, `.character.ron`. Only `model` is required; unknown fields are errors.
 ///
@@ -50,13 +53,13 @@ pub struct Manifest {
     #[serde(default)]
     pub joint_names: Vec<String>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
     /// Per-joint masks by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     pub masks: BTreeMap<String, MaskEntry>,
     /// Places to attach things to, by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     pub sockets: BTreeMap<String, SocketEntry>,
 }
 
@@ -132,6 +135,33 @@ fn unit() -> ron::Value {
     ron::Value::Unit
 }
 
+/// Reads a map and rejects keys that occur twice, of which serde would silently keep the last.
+fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Distinct<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Distinct<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut all = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if all.contains_key(&key) {
+                    return Err(de::Error::custom(format!("the key `{key}` is given twice")));
+                }
+                let value = map.next_value()?;
+                all.insert(key, value);
+            }
+            Ok(all)
+        }
+    }
+
+    deserializer.deserialize_map(Distinct(PhantomData))
+}
+
 impl Manifest {
     /// Creates a manifest that only names a model.
     pub fn of_model(model: impl Into<String>) -> Self {
@@ -173,7 +203,9 @@ impl Manifest {
             diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
         }
         for (name, clip) in &manifest.clips {
-            for key in clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0) {
+            let odd = clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0);
+            // Placing an error takes a look at the whole file.
+            for key in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
                 let message = format!("callback `{}` is at {} s, expected 0 or more", key.name, key.time);
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
@@ -181,7 +213,7 @@ impl Manifest {
         }
         for (name, socket) in &manifest.sockets {
             let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
-            if !finite {
+            if !finite && diagnostics.len() < MOST_ERRORS {
                 let error = Diagnostic::error(file, format!("socket `{name}` contains a number that is not finite"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
@@ -208,6 +240,9 @@ impl Manifest {
         files
     }
 }
+
+/// Errors reported for one manifest.
+const MOST_ERRORS: usize = 20;
 
 /// How deep lists and structs may be nested.
 const NESTING: usize = 64;
@@ -342,6 +377,20 @@ mod tests {
             "]".repeat(99)
         );
         assert!(Manifest::parse("a", deep.as_bytes()).unwrap_err().to_string().contains("more than 64 deep"));
+    }
+
+    #[test]
+    fn a_key_given_twice_is_an_error_at_its_place() {
+        let text = "(model: \"a\", clips: {\n  \"walk\": (),\n  \"walk\": (playback: Once),\n})";
+        let error = Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("a:3:") && error.contains("the key `walk` is given twice"), "{error}");
+    }
+
+    #[test]
+    fn many_errors_are_reported_up_to_a_limit() {
+        let clips: String = (0..5000).map(|i| format!("\"{i}\": (callbacks: [(time: -1, name: \"n\")]), ")).collect();
+        let error = Manifest::parse("a", format!("(model: \"a\", clips: {{{clips}}})").as_bytes()).unwrap_err();
+        assert_eq!(error.diagnostics.len(), MOST_ERRORS);
     }
 
     #[test]

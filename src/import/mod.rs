@@ -1,4 +1,4 @@
-//! From what a file says to a model, and back for the writers.
+//! Importing: from the contents of a file to a model, and back for the writers.
 
 // Shared by the formats.
 mod axes;
@@ -30,14 +30,14 @@ use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, SkinPart};
 use serde::{Deserialize, Serialize};
 
-/// The hand of a file's coordinates.
+/// Handedness of a file's coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Hand {
-    /// Decided per file: by the winding against the normals for `.m3d`; MD5 is right-handed.
+    /// Detected per file: from winding and normals for `.m3d`; MD5 is right-handed.
     #[default]
     Auto,
-    /// Left-handed, Direct3D's custom: z (with [`UpAxis::Z`], y) is negated on the way in.
+    /// Left-handed, as in Direct3D: z is negated on import (y with [`UpAxis::Z`]).
     Left,
     /// Right-handed.
     Right,
@@ -47,29 +47,29 @@ pub enum Hand {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum UpAxis {
-    /// The format's custom: Y for `.m3d`; Z for MD5, with +X forward.
+    /// The format's convention: Y for `.m3d`; Z for MD5, with +X forward.
     #[default]
     Auto,
-    /// Y is up; axes stay.
+    /// Y is up; axes are kept.
     Y,
     /// Z is up and +X forward: `(x, y, z) → (−y, z, −x)`, or `(y, z, −x)` for left-handed data.
     Z,
 }
 
-/// How a file's numbers become Bevy's: right-handed, Y up, forward −Z.
+/// How a file's coordinates are converted to Bevy's: right-handed, Y up, forward −Z.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportSettings {
-    /// Factor on every length; finite and more than 0. 0.0254 for a model in inches.
+    /// Scale factor for all lengths, finite and above 0. Use 0.0254 for a model in inches.
     pub scale: f32,
-    /// The file's hand.
+    /// Handedness of the file.
     pub hand: Hand,
-    /// The file's up axis.
+    /// Up axis of the file.
     pub up: UpAxis,
     /// Flips texture coordinates vertically: `v` becomes `1 - v`. For files whose textures come out upside down.
     pub flip_v: bool,
-    /// The most that the file may hold.
+    /// The most that the file may contain.
     pub limits: Limits,
 }
 
@@ -92,15 +92,15 @@ fn flip_tex_coords(parts: &mut [SkinPart]) {
 pub struct Imported {
     /// The model, in Bevy's axes.
     pub model: Model,
-    /// Warnings, once per cause.
+    /// Warnings, one per cause.
     pub warnings: Vec<Diagnostic>,
-    /// Figures for listings.
+    /// Statistics for listings.
     pub report: ImportReport,
     /// How far the joints carry the skin, at rest and in all clips.
     pub(crate) reach: reach::Reach,
 }
 
-/// Figures about an import.
+/// Statistics of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
     /// Which exporter wrote the file; `None` for formats without dialects.
@@ -109,17 +109,17 @@ pub struct ImportReport {
     pub vertices: usize,
     /// Triangles in the file, whether or not a part uses them.
     pub triangles: usize,
-    /// Vertices by their number of influences in the file: `[0, 1, 2, 3, 4, more]`.
+    /// Number of vertices by their number of influences in the file: `[0, 1, 2, 3, 4, more]`.
     pub influences: [usize; 6],
-    /// Largest share of a vertex's weight lost by keeping four influences.
+    /// Largest share of a vertex's weight that was lost by keeping four influences.
     pub largest_weight_dropped: f32,
-    /// Largest distance, in model units after scaling, by which any pose can part a bound vertex
-    /// from where the file's own weights put it. 0 for formats that store one position per vertex.
+    /// Largest distance, in model units after scaling, between a vertex and where the file's own weights
+    /// put it, in any pose. 0 for formats that store one position per vertex.
     pub bind_residual: f32,
-    /// `bind_residual` over the diagonal of the model's box.
+    /// `bind_residual` relative to the diagonal of the model's bounding box.
     pub bind_residual_relative: f32,
-    /// Whether the file's joints were not the pose its skin was bound in, so that it was recovered.
+    /// Whether the bind pose was recovered because the skin was not bound in the pose of the file's joints.
     pub bind_recovered: bool,
-    /// The hand that was used.
+    /// Whether the file was imported as right-handed.
     pub right_handed: bool,
 }

@@ -1,6 +1,6 @@
 //! Names that must be unique.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// Hands out unique names: the second `x` becomes `x.2`, the third `x.3`.
 #[derive(Debug, Default)]
@@ -28,6 +28,35 @@ impl UniqueNames {
         self.next.insert(name, number);
         free
     }
+}
+
+/// Names that occur more than once, each listed once.
+pub(super) fn duplicates(names: &[Arc<str>]) -> Vec<&str> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    names
+        .iter()
+        .map(|name| &**name)
+        .filter(|name| {
+            let count = seen.entry(name).or_default();
+            *count += 1;
+            *count == 2
+        })
+        .collect()
+}
+
+/// Says what happens with [`duplicates`] among joints.
+pub(super) const FIRST_ANSWERS: &str = "masks, sockets and clips find the first joint of a name";
+
+/// A list of names for a message: the first few, and how many more there are.
+pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const FEW: usize = 6;
+    let mut names = names.into_iter();
+    let mut out: Vec<String> = names.by_ref().take(FEW).map(|n| format!("`{n}`")).collect();
+    match names.count() {
+        0 => {}
+        more => out.push(format!("{more} more")),
+    }
+    if out.is_empty() { "none".into() } else { out.join(", ") }
 }
 
 #[cfg(test)]

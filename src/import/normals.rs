@@ -1,16 +1,16 @@
-//! Normals: computed where a file has none, repaired where its own are broken.
+//! Computes missing normals and repairs broken ones.
 //!
-//! They are angle-weighted means over all triangles that meet in a *place*, so that vertices
-//! doubled for a texture seam share theirs.
+//! Normals are angle-weighted means over all triangles that meet in one *place*, so that vertices
+//! duplicated along a texture seam share theirs.
 
 use super::weld::Places;
 use glam::{DVec3, Vec3};
 
-/// Unit normals for a mesh: means of the triangles around each place, weighted by angle.
+/// Computes unit normals: means of the triangles around each place, weighted by angle.
 ///
-/// Counter-clockwise triangles give outward normals. Vertices of triangles without area, and of
-/// none, take the normal of their place, or +Y. The two sides of a sheet modelled twice, once for
-/// each side, keep a normal each.
+/// Counter-clockwise triangles give outward normals. Vertices without triangles, or only with degenerate
+/// ones, take the normal of their place, or +Y. The two sides of a sheet that is modeled twice, once for
+/// each side, keep separate normals.
 pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
@@ -30,16 +30,16 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     let normal = |(own, &place): (&DVec3, &u32)| {
         let (shared, reach) = (shared[place as usize], reach[place as usize]);
         let own = unit(*own, 1e-6);
-        // What cancels out in one place is a sheet's two sides, each better off by itself.
+        // Normals that cancel out belong to the two sides of a sheet.
         let shared = unit(shared, 0.1 * reach).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()
 }
 
-/// Brings every normal to unit length and computes those that are missing (zero or not finite).
+/// Normalizes every normal and computes those that are missing (zero or not finite).
 ///
-/// The number of missing ones; the number whose length was off by more than 1 %.
+/// Returns how many were missing, and how many had a length that was off by more than 1 %.
 pub(super) fn repair_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals: &mut [Vec3]) -> (usize, usize) {
     let (mut missing, mut off) = (0, 0);
     for normal in &mut *normals {
@@ -67,14 +67,14 @@ pub(super) fn repair_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals
     (missing, off)
 }
 
-/// The unit vector along `v`, if `v` has a direction.
+/// The unit vector along `v`, or `None` if `v` is too short or not finite.
 pub(super) fn usable(v: Vec3) -> Option<Vec3> {
     // Through f64, so that very short and very long vectors keep theirs.
     unit(v.as_dvec3(), 1e-6).map(|v| v.as_vec3())
 }
 
 /// The angle between two vectors of any length.
-fn angle(a: DVec3, b: DVec3) -> f64 {
+pub(super) fn angle(a: DVec3, b: DVec3) -> f64 {
     let cosine = a.dot(b) / (a.length_squared() * b.length_squared()).sqrt();
     cosine.clamp(-1.0, 1.0).acos()
 }

@@ -1,6 +1,10 @@
 //! From the bytes of files to one finished model. Shared by the asset loaders and the command line.
 
-use super::{ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5};
+use super::{
+    ClipEntry, ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5,
+    limits::ClipTotals,
+    names::{FIRST_ANSWERS, duplicates, listed},
+};
 use crate::{
     format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
     hierarchy::Hierarchy,
@@ -173,6 +177,8 @@ pub fn open_manifest<'s>(
     drop(source);
     rename_joints(file, manifest, &mut imported);
     let mut opened = Opened::new();
+    let mut totals = ClipTotals::default();
+    imported.model.clips.iter().for_each(|clip| totals.add(clip));
     for (name, entry) in &manifest.clips {
         let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
         let Imported { model, warnings, reach, .. } = &mut imported;
@@ -186,8 +192,9 @@ pub fn open_manifest<'s>(
                 // A clip of the model that an entry refers to is replaced by the entry.
                 let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
                 model.clips.retain(|c| &*c.timing.name != name && Some(&*c.timing.name) != own);
+                totals.add(&clip);
                 model.clips.push(clip);
-                limits.check_clips(file, &model.clips)?;
+                limits.check_totals(file, &totals)?;
             }
             Err(error) => warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
                 diagnostic.severity = crate::format::Severity::Warning;
@@ -233,6 +240,11 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         imported.warnings.push(Diagnostic::warning(file, message));
     }
     let renamed = skeleton.with_names(manifest.joint_names.iter().map(|name| Arc::from(name.as_str())));
+    let twice = duplicates(renamed.names());
+    if !twice.is_empty() {
+        let message = format!("joint_names gives several joints the same name: {}", listed(twice));
+        imported.warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
+    }
     for clip in &mut imported.model.clips {
         clip.rename_joints(renamed.names().clone());
     }
@@ -335,5 +347,75 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
         }
         imported.warnings.push(diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
+        joints {\n\"root\" -1 ( 0 0 0 ) ( 0 0 0 )\n\"tip\" 0 ( 0 0 1 ) ( 0 0 0 )\n}\n\
+        mesh {\nshader \"\"\nnumverts 3\nvert 0 ( 0 0 ) 0 1\nvert 1 ( 1 0 ) 1 1\nvert 2 ( 0 1 ) 2 1\n\
+        numtris 1\ntri 0 0 1 2\n\
+        numweights 3\nweight 0 0 1 ( 0 0 0 )\nweight 1 0 1 ( 1 0 0 )\nweight 2 1 1 ( 0 1 0 )\n}\n";
+
+    const ANIM: &str = "MD5Version 10\ncommandline \"\"\nnumFrames 3\nnumJoints 2\nframeRate 24\n\
+        numAnimatedComponents 1\nhierarchy {\n\"root\" -1 4 0\n\"tip\" 0 0 0\n}\n\
+        baseframe {\n( 0 0 0 ) ( 0 0 0 )\n( 0 0 1 ) ( 0 0 0 )\n}\n\
+        frame 0 {\n0\n}\nframe 1 {\n1\n}\nframe 2 {\n3\n}\n";
+
+    fn open(manifest: &Manifest, limits: &Limits, anim: &str, reads: &mut usize) -> Result<Imported, FormatError> {
+        open_manifest("a.character.ron", manifest, limits, |file| {
+            *reads += 1;
+            Ok(Cow::Owned(if file == "a.md5mesh" { MESH.into() } else { anim.as_bytes().to_vec() }))
+        })
+    }
+
+    fn many_clips(count: usize, entry: &ClipEntry) -> Manifest {
+        let clips = (0..count).map(|i| (format!("clip{i}"), entry.clone()));
+        Manifest { clips: clips.collect(), ..Manifest::of_model("a.md5mesh") }
+    }
+
+    #[test]
+    fn a_file_that_four_thousand_entries_name_is_parsed_once_and_its_clips_share_their_frames() {
+        let entry = ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() };
+        let (mut reads, limits) = (0, Limits { total_bytes: 4096, ..Limits::default() });
+        let manifest = many_clips(4000, &entry);
+        let clips = open(&manifest, &limits, ANIM, &mut reads).unwrap().model.clips;
+        assert_eq!((clips.len(), reads), (4000, 2));
+        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
+        let compressed = Manifest { clip_error: Some(0.01), ..manifest };
+        let clips = open(&compressed, &limits, ANIM, &mut reads).unwrap().model.clips;
+        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
+
+        // Differences are frames of their own, and these are too many.
+        let additive = many_clips(4000, &ClipEntry { additive: Some(true), ..entry });
+        let error = open(&additive, &limits, ANIM, &mut reads).unwrap_err().to_string();
+        assert!(error.contains("bytes of clips in memory") && error.contains("`total_bytes`"), "{error}");
+    }
+
+    #[test]
+    fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
+        let manifest = many_clips(1, &ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() });
+        let play = |anim: &str| open(&manifest, &Limits::default(), anim, &mut 0).unwrap().model.clips.remove(0);
+        let (forward, backward) = (play(ANIM), play(&ANIM.replace("frameRate 24", "frameRate -12")));
+        assert_eq!((forward.timing.duration, backward.timing.duration), (2.0 / 24.0, 2.0 / 12.0));
+        for frame in 0..3 {
+            assert_eq!(backward.transform_at(0, frame), forward.transform_at(0, 2 - frame));
+        }
+        assert_eq!(forward.transform_at(0, 2).translation, Vec3::Y * 3.0);
+    }
+
+    #[test]
+    fn joints_that_share_a_name_are_warned_about() {
+        let manifest = Manifest { joint_names: vec!["a".into(), "a".into()], ..Manifest::of_model("a.md5mesh") };
+        let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
+        let said = imported.warnings.iter().any(|w| w.message == "joint_names gives several joints the same name: `a`");
+        assert!(said, "{:?}", imported.warnings);
+        let twice = MESH.replace("\"tip\"", "\"root\"");
+        let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default()).unwrap().warnings;
+        assert!(warnings.iter().any(|w| w.message == "several joints share a name: `root`"), "{warnings:?}");
     }
 }

@@ -3,13 +3,12 @@
 use super::influences::JointInfluences;
 use crate::model::{Influences, JointIndex, SkinPart};
 
-/// Gives `part` its palette and influences; cuts it by triangles where it uses more than
-/// [`SkinPart::MAX_PALETTE`] joints.
+/// Gives `part` its palette and influences. A part that uses more than [`SkinPart::MAX_PALETTE`] joints
+/// is split by triangles.
 ///
 /// `influences` has one entry per vertex of `part`, whose own influences and palette are still
-/// empty. A part that fits keeps all its vertices in their order, used by a triangle or not. The
-/// pieces of one that does not keep those their triangles use, in their order, and are called
-/// `x`, `x.2`, `x.3` and so on.
+/// empty. A part that fits keeps all its vertices, used by a triangle or not. Otherwise each piece
+/// keeps the vertices its triangles use, in their order; pieces are named `x`, `x.2`, `x.3` and so on.
 pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> Vec<SkinPart> {
     debug_assert_eq!(part.positions.len(), influences.len());
     let mut all = JointSet::default();
@@ -19,7 +18,7 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
     }
 
     // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
-    // last few are looked at, so that a hostile file costs no square of its pieces.
+    // last few are considered, so that a hostile file does not cost the square of its pieces.
     const OPEN: usize = 16;
     let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
     for &triangle in &part.triangles {
@@ -44,7 +43,7 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
     cut.collect()
 }
 
-/// The part of `part` that `triangles` use, and the index each vertex had.
+/// Returns what `triangles` use of `part`, and the original index of each vertex.
 fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>) {
     let mut renumber = vec![u32::MAX; part.positions.len()];
     triangles.as_flattened().iter().for_each(|&v| renumber[v as usize] = 0);
@@ -53,7 +52,7 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
         renumber[old as usize] = new as u32;
     }
     triangles.as_flattened_mut().iter_mut().for_each(|v| *v = renumber[*v as usize]);
-    // Lists that are not filled yet (tangents, say) stay empty.
+    // Lists that are not filled yet, such as tangents, stay empty.
     fn pick<T: Copy>(from: &[T], kept: &[u32]) -> Vec<T> {
         kept.iter().filter_map(|&v| from.get(v as usize).copied()).collect()
     }
@@ -81,7 +80,7 @@ fn fill(mut part: SkinPart, influences: &[JointInfluences], set: &JointSet) -> S
     part.influences = influences
         .iter()
         .map(|&JointInfluences { joints, weights }| {
-            // Without a branch: which of the four are used follows no pattern.
+            // Branchless: which of the four are used is unpredictable.
             let slot =
                 |i: usize| slots.get(usize::from(joints[i])).map_or(0, |slot| slot * u16::from(weights[i] > 0.0));
             Influences { palette: [slot(0), slot(1), slot(2), slot(3)], weights }
@@ -95,7 +94,7 @@ fn used(influences: &JointInfluences) -> impl Iterator<Item = JointIndex> {
     (0..4).filter(move |&i| weights[i] > 0.0).map(move |i| joints[i])
 }
 
-/// The joints of a palette in the making.
+/// The joints of an unfinished palette.
 #[derive(Default)]
 struct JointSet {
     /// Up to the largest joint so far.
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_too_many_joints_is_cut_and_nothing_is_lost() {
+    fn a_part_of_too_many_joints_is_split_and_nothing_is_lost() {
         let (part, influences) = strip(1000);
         let parts = with_palettes(part.clone(), &influences);
         assert!(parts.len() >= 4);

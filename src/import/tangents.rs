@@ -1,14 +1,12 @@
-//! Fills in missing tangents with MikkTSpace.
+//! Fills in missing tangents, following MikkTSpace.
+//!
+//! The `bevy_mikktspace` crate is the reference in the tests, but not for files: it recurses from triangle to triangle
+//! around a vertex, compares each with all others there, and needs a kilobyte per vertex.
 
-use super::normals::usable;
+use super::normals::{angle, usable};
 use crate::model::SkinPart;
-use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 use std::collections::HashMap;
-
-/// Triangles around one vertex that have a say in tangents. MikkTSpace recurses from one to the next and compares
-/// each with all others, which a file must not be able to abuse.
-const MOST_AROUND_A_VERTEX: u32 = 64;
 
 /// Computes the tangents that are missing and normalizes the others. Returns how many were missing.
 ///
@@ -37,22 +35,28 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 }
 
 fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
-    let mut corners = Corners::new(part);
-    // Its error type has no values.
-    let Ok(()) = generate_tangents(&mut corners) else { return };
-    let Corners { faces, tangents, .. } = corners;
+    let first = first_equal(part);
     // Per vertex, the sum over its corners of either sign.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];
-    for (&face, tangents) in faces.iter().zip(&tangents) {
-        for (&vertex, tangent) in part.triangles[face].iter().zip(tangents) {
-            sums[vertex as usize][usize::from(tangent.w < 0.0)] += tangent.truncate();
+    for triangle in &part.triangles {
+        let [a, b, c] = triangle.map(|vertex| part.positions[vertex as usize].as_dvec3());
+        let edges = [a - c, b - a, c - b, a - c];
+        let (along_u, mirrored) = along_u(part, triangle, b - a, c - a);
+        for (corner, &vertex) in triangle.iter().enumerate() {
+            let normal = part.normals[vertex as usize].as_dvec3();
+            let in_plane = |v: DVec3| v - normal * normal.dot(v);
+            let (from, to) = (in_plane(edges[corner]), in_plane(edges[corner + 1]));
+            let share = (in_plane(along_u).normalize_or_zero() * angle(-from, to)).as_vec3();
+            if share.is_finite() {
+                sums[first[vertex as usize] as usize][usize::from(mirrored)] += share;
+            }
         }
     }
     let mut mirrored_copy = vec![None; part.positions.len()];
     for &vertex in missing {
         let normal = part.normals[vertex];
         let in_plane = |v: Vec3| usable(v - normal * normal.dot(v));
-        let [plain, mirrored] = sums[vertex].map(in_plane);
+        let [plain, mirrored] = sums[first[vertex] as usize].map(in_plane);
         part.tangents[vertex] = match (plain, mirrored) {
             (Some(plain), _) => plain.extend(1.0),
             (None, Some(mirrored)) => mirrored.extend(-1.0),
@@ -62,13 +66,25 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
             mirrored_copy[vertex] = Some(duplicate(part, vertex, mirrored.extend(-1.0)));
         }
     }
-    for (&face, tangents) in faces.iter().zip(&tangents) {
-        for (vertex, tangent) in part.triangles[face].iter_mut().zip(tangents) {
-            if let Some(copy) = mirrored_copy[*vertex as usize].filter(|_| tangent.w < 0.0) {
-                *vertex = copy;
-            }
+    for face in 0..part.triangles.len() {
+        let triangle = part.triangles[face];
+        if triangle.iter().any(|&vertex| mirrored_copy.get(vertex as usize).is_some_and(Option::is_some))
+            && along_u(part, &triangle, DVec3::ZERO, DVec3::ZERO).1
+        {
+            part.triangles[face] = triangle.map(|vertex| mirrored_copy[vertex as usize].unwrap_or(vertex));
         }
     }
+}
+
+/// The direction, of any length, in which U grows along a triangle with the edges `ab` and `ac`, and whether the
+/// picture is mirrored on it.
+fn along_u(part: &SkinPart, triangle: &[u32; 3], ab: DVec3, ac: DVec3) -> (DVec3, bool) {
+    let [s, t, u] = triangle.map(|vertex| tex_coord(part, vertex as usize).as_dvec2());
+    let (st, su): (DVec2, DVec2) = (t - s, u - s);
+    let area = st.perp_dot(su);
+    // V points down the picture, so its area is negative where it is not mirrored.
+    let sign = if area == 0.0 { 0.0 } else { area.signum() };
+    ((ab * su.y - ac * st.y) * sign, area > 0.0)
 }
 
 /// Adds a copy of a vertex with another tangent and returns its index.
@@ -86,79 +102,20 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
     part.positions.len() as u32 - 1
 }
 
-/// A part as MikkTSpace sees it.
-struct Corners<'a> {
-    part: &'a SkinPart,
-    /// The triangles that count, none of them degenerate.
-    faces: Vec<usize>,
-    /// The tangents at the corners of each of `faces`; zero where there is none.
-    tangents: Vec<[Vec4; 3]>,
-}
-
-impl<'a> Corners<'a> {
-    fn new(part: &'a SkinPart) -> Self {
-        let mut uses: HashMap<[u32; 8], u32> = HashMap::new();
-        let mut counts = |triangle: &[u32; 3]| {
-            let [a, b, c] = triangle.map(|vertex| part.positions[vertex as usize]);
-            a != b
-                && b != c
-                && c != a
-                && triangle.iter().all(|&vertex| {
-                    let uses = uses.entry(key(part, vertex as usize)).or_default();
-                    *uses += 1;
-                    *uses <= MOST_AROUND_A_VERTEX
-                })
-        };
-        let faces: Vec<usize> = (0..part.triangles.len()).filter(|&face| counts(&part.triangles[face])).collect();
-        Self { part, tangents: vec![[Vec4::ZERO; 3]; faces.len()], faces }
-    }
-
-    fn vertex(&self, face: usize, corner: usize) -> usize {
-        self.part.triangles[self.faces[face]][corner] as usize
-    }
+/// Per vertex, the first one with the same position, normal and texture coordinate.
+fn first_equal(part: &SkinPart) -> Vec<u32> {
+    let mut first: HashMap<[u32; 8], u32> = HashMap::with_capacity(part.positions.len());
+    let key = |vertex: usize| {
+        let ([x, y, z], [l, m, n]) = (part.positions[vertex].to_array(), part.normals[vertex].to_array());
+        let [u, v] = tex_coord(part, vertex).to_array();
+        // Both zeros become one.
+        [x, y, z, l, m, n, u, v].map(|number| (number + 0.0).to_bits())
+    };
+    (0..part.positions.len()).map(|vertex| *first.entry(key(vertex)).or_insert(vertex as u32)).collect()
 }
 
 fn tex_coord(part: &SkinPart, vertex: usize) -> Vec2 {
     part.tex_coords.get(vertex).copied().unwrap_or_default()
-}
-
-/// Equal for vertices that MikkTSpace takes for one.
-fn key(part: &SkinPart, vertex: usize) -> [u32; 8] {
-    let ([x, y, z], [l, m, n]) = (part.positions[vertex].to_array(), part.normals[vertex].to_array());
-    let [u, v] = tex_coord(part, vertex).to_array();
-    // Both zeros become one.
-    [x, y, z, l, m, n, u, v].map(|number| (number + 0.0).to_bits())
-}
-
-impl Geometry for Corners<'_> {
-    fn num_faces(&self) -> usize {
-        self.faces.len()
-    }
-
-    fn num_vertices_of_face(&self, _face: usize) -> usize {
-        3
-    }
-
-    fn position(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.part.positions[self.vertex(face, corner)].into()
-    }
-
-    fn normal(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.part.normals[self.vertex(face, corner)].into()
-    }
-
-    fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        tex_coord(self.part, self.vertex(face, corner)).into()
-    }
-
-    fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, corner: usize) {
-        let Some([x, y, z, w]) = space.map(|space| space.tangent_encoded()) else { return };
-        // MikkTSpace's bitangent points along V, Bevy's against it.
-        let tangent = Vec4::new(x, y, z, -w);
-        if tangent.is_finite() {
-            self.tangents[face][corner] = tangent;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -227,8 +184,52 @@ mod tests {
         }
     }
 
+    /// The reference implementation.
+    struct MikkTSpace<'a> {
+        part: &'a SkinPart,
+        corners: Vec<Vec4>,
+    }
+
+    impl MikkTSpace<'_> {
+        fn vertex(&self, face: usize, corner: usize) -> usize {
+            self.part.triangles[face][corner] as usize
+        }
+    }
+
+    impl bevy_mikktspace::Geometry for MikkTSpace<'_> {
+        fn num_faces(&self) -> usize {
+            self.part.triangles.len()
+        }
+
+        fn num_vertices_of_face(&self, _face: usize) -> usize {
+            3
+        }
+
+        fn position(&self, face: usize, vert: usize) -> [f32; 3] {
+            self.part.positions[self.vertex(face, vert)].into()
+        }
+
+        fn normal(&self, face: usize, vert: usize) -> [f32; 3] {
+            self.part.normals[self.vertex(face, vert)].into()
+        }
+
+        fn tex_coord(&self, face: usize, vert: usize) -> [f32; 2] {
+            self.part.tex_coords.get(self.vertex(face, vert)).copied().unwrap_or(Vec2::ZERO).into()
+        }
+
+        fn set_tangent(&mut self, space: Option<bevy_mikktspace::TangentSpace>, face: usize, vert: usize) {
+            let Some(space) = space else { return };
+            let [x, y, z, w] = space.tangent_encoded();
+            // MikkTSpace's bitangent points along V, Bevy's against it.
+            let tangent = Vec4::new(x, y, z, -w);
+            if tangent.is_finite() {
+                self.corners[face * 3 + vert] = tangent;
+            }
+        }
+    }
+
     #[test]
-    fn corners_keep_the_tangents_that_mikktspace_gives_them() {
+    fn tangents_are_those_of_the_reference_implementation() {
         let mut random = fastrand::Rng::with_seed(2);
         // A bumpy sheet whose left half shows the right half's picture, with some vertices doubled.
         const SIDE: u32 = 24;
@@ -255,14 +256,14 @@ mod tests {
             uses.next().into_iter().for_each(|vertex| *vertex = to);
         }
         let original = part.clone();
-        let mut reference = Corners::new(&original);
-        generate_tangents(&mut reference).unwrap();
+        let mut reference = MikkTSpace { part: &original, corners: vec![Vec4::ZERO; part.triangles.len() * 3] };
+        bevy_mikktspace::generate_tangents(&mut reference).unwrap();
         complete_tangents(&mut part);
         assert!(part.positions.len() > original.positions.len(), "the mirror line is duplicated");
         let ours = part.triangles.as_flattened().iter().map(|&v| part.tangents[v as usize]);
         let mut off = 0;
-        let corners = reference.tangents.as_flattened();
-        for (ours, corner) in ours.zip(corners) {
+        let corners = reference.corners;
+        for (ours, corner) in ours.zip(&corners) {
             assert_eq!(ours.w, corner.w);
             // Where triangles of one vertex share no edge, the reference may give each its own.
             off += usize::from(!ours.abs_diff_eq(*corner, 1e-3));

@@ -1,8 +1,8 @@
-//! Which vertices stand in one place.
+//! Finds vertices at the same place.
 
 use glam::{DVec3, Vec3};
 
-/// Vertices that stand in one place.
+/// Groups of vertices at the same place.
 pub(super) struct Places {
     /// Per vertex, the number of its place.
     pub(super) of_vertex: Vec<u32>,
@@ -14,8 +14,8 @@ impl Places {
     /// Cells along the longest side of the mesh.
     const CELLS: f64 = (1 << 17) as f64;
 
-    /// Vertices of one cell of a fine grid stand in one place. A second grid, half a cell off,
-    /// joins most of what a cell's border parts.
+    /// Groups the vertices in each cell of a fine grid. A second grid, offset by half a cell,
+    /// joins most pairs that the first grid's borders separate.
     pub(super) fn new(positions: &[Vec3]) -> Self {
         let mut low = DVec3::INFINITY;
         let mut high = DVec3::NEG_INFINITY;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vertices_a_rounding_apart_stand_in_one_place_and_others_do_not() {
+    fn vertices_a_rounding_error_apart_share_a_place_and_others_do_not() {
         let mut positions = Vec::new();
         for i in 0..1000 {
             let p = Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32) * 0.1;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_none_and_boundless_ones_are_no_trouble() {
+    fn one_place_none_and_extreme_ones_work() {
         assert_eq!(Places::new(&[]).count, 0);
         assert_eq!(Places::new(&[Vec3::ONE; 5]).count, 1);
         assert_eq!(Places::new(&[Vec3::MAX, Vec3::MIN, Vec3::ZERO]).count, 3);

@@ -1,18 +1,18 @@
 //! Which way triangles face.
 //!
-//! A triangle's geometric normal is `(b − a) × (c − a)`: it points at whoever sees the triangle
-//! counter-clockwise in a right-handed space.
+//! A triangle's geometric normal is `(b − a) × (c − a)`: in a right-handed space it points to the side
+//! from which the triangle is seen counter-clockwise.
 
 use glam::{DVec3, Vec3};
 
-/// Triangles that face the way their vertex normals point, and triangles that face the other way.
+/// Number of triangles that face with their vertex normals, and against them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facing {
     pub(super) with_normals: usize,
     pub(super) against_normals: usize,
 }
 
-/// Compares every triangle with its vertices' normals; those without area or normals do not count.
+/// Compares every triangle with its vertices' normals. Triangles without area or normals do not count.
 pub(super) fn facing(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]]) -> Facing {
     let mut out = Facing::default();
     for triangle in triangles {
@@ -23,7 +23,7 @@ pub(super) fn facing(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]
     out
 }
 
-/// Turns over each triangle that faces against its vertex normals; the number of those.
+/// Flips each triangle that faces against its vertex normals. Returns how many did.
 pub(super) fn agree_with_normals(positions: &[Vec3], normals: &[Vec3], triangles: &mut [[u32; 3]]) -> usize {
     let mut turned = 0;
     for triangle in triangles {
@@ -35,16 +35,16 @@ pub(super) fn agree_with_normals(positions: &[Vec3], normals: &[Vec3], triangles
     turned
 }
 
-/// Turns every triangle over.
+/// Flips every triangle.
 pub(super) fn turn_over(triangles: &mut [[u32; 3]]) {
     triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
 }
 
-/// How clearly the triangles face away from the middle of the mesh, from −1 (all inward) to 1
+/// How consistently the triangles face away from the middle of the mesh, from −1 (all inward) to 1
 /// (all outward).
 ///
-/// For a closed mesh this has the sign of its volume. 0 for a mesh without volume, such as a flat
-/// sheet, and for one whose numbers are beyond reckoning.
+/// For a closed mesh this has the sign of its volume. It is 0 for a mesh without volume, such as a flat
+/// sheet, and where numbers overflow.
 pub(super) fn outwardness(positions: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
     // The normal, twice as long as the triangle is large, and the center.
     let area_and_center = |triangle: &[u32; 3]| {
@@ -88,7 +88,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_cube_faces_outward_until_it_is_turned_over() {
+    fn a_cube_faces_outward_until_it_is_flipped() {
         let (positions, mut triangles) = cube();
         assert_eq!(outwardness(&positions, &triangles), 1.0);
         turn_over(&mut triangles);
@@ -96,7 +96,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn triangles_are_turned_one_by_one_to_face_with_their_normals() {
+    fn triangles_are_flipped_one_by_one_to_face_with_their_normals() {
         let (positions, sound) = cube();
         let normals: Vec<_> = positions.iter().map(|p| p.normalize()).collect();
         let mut mixed = sound.clone();
@@ -108,7 +108,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn flat_empty_and_boundless_meshes_have_no_outside() {
+    fn flat_empty_and_overflowing_meshes_have_no_outside() {
         let flat = [Vec3::ZERO, Vec3::X, Vec3::Z];
         assert_eq!(outwardness(&flat, &[[0, 1, 2]]), 0.0);
         assert_eq!(outwardness(&[], &[]), 0.0);

@@ -131,6 +131,11 @@ impl SkeletalClip {
     /// # Errors
     /// The frames are not whole, or a number is not finite.
     pub fn new(timing: ClipTiming, frames: &ClipFrames) -> Result<Self, ClipError> {
+        Self::subdivided(timing, frames, 1)
+    }
+
+    /// Like [`Self::new`], with each frame cut into `steps`, at least one, along the arcs between rotations.
+    pub(crate) fn subdivided(timing: ClipTiming, frames: &ClipFrames, steps: usize) -> Result<Self, ClipError> {
         let name = || timing.name.clone();
         let joints = frames.joints.len();
         let transforms = frames.transforms.len();
@@ -146,33 +151,46 @@ impl SkeletalClip {
             return Err(ClipError::NotFinite { clip: name(), frame: bad / joints, joint });
         }
 
-        let frame_count = transforms.checked_div(joints).unwrap_or(1);
-        let row_count = joints.div_ceil(4);
-        // One row's frames after the other's.
-        let mut dense = vec![IDENTITY; row_count * frame_count];
-        for joint in (0..joints).filter(|&joint| animated(joint)) {
-            let column = &mut dense[joint / 4 * frame_count..][..frame_count];
-            let mut before = None;
-            for (vectors, transform) in column.iter_mut().zip(frames.transforms[joint..].iter().step_by(joints)) {
-                let JointTransform { translation: t, rotation, scale: s } = *transform;
-                let r = unit_near(rotation, before);
-                before = Some(r);
-                for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
-                    vector[joint % 4] = value;
+        let given = transforms.checked_div(joints).unwrap_or(1);
+        let frame_count = (given - 1) * steps + 1;
+        let transform = |joint: usize, frame: usize| {
+            let (at, step) = (frame / steps * joints + joint, frame % steps);
+            match step {
+                0 => frames.transforms[at],
+                step => frames.transforms[at].between(&frames.transforms[at + joints], step as f32 / steps as f32),
+            }
+        };
+        // The frames of four joints. Made twice, so that they never all take memory at once.
+        let mut column = vec![IDENTITY; frame_count];
+        let fill = |row: usize, column: &mut [RowVectors]| {
+            column.fill(IDENTITY);
+            for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
+                let mut before = None;
+                for (frame, vectors) in column.iter_mut().enumerate() {
+                    let JointTransform { translation: t, rotation, scale: s } = transform(joint, frame);
+                    let r = unit_near(rotation, before);
+                    before = Some(r);
+                    for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
+                        vector[joint % 4] = value;
+                    }
                 }
             }
-        }
+        };
 
         // First where every channel lives, then the samples: a frame is one run of memory.
-        let (mut rows, mut constants, mut sampled, mut stride) = (Vec::with_capacity(row_count), vec![], vec![], 0);
-        for (row, column) in dense.chunks_exact(frame_count).enumerate() {
+        let row_count = joints.div_ceil(4);
+        let (mut rows, mut constants, mut sampled) = (Vec::with_capacity(row_count), Vec::new(), Vec::new());
+        let (mut stride, mut unit_scale) = (0, true);
+        for row in 0..row_count {
+            fill(row, &mut column);
+            unit_scale &= column.iter().all(|vectors| vectors[7..] == IDENTITY[7..]);
             let mut slot = |channel: Range<usize>| {
                 let count = channel.len();
                 if column.iter().all(|vectors| vectors[channel.clone()] == column[0][channel.clone()]) {
                     constants.extend_from_slice(&column[0][channel]);
                     return ChannelSlot::Constant((constants.len() - count) as u32);
                 }
-                sampled.push((row, channel));
+                sampled.push((row, stride, channel));
                 stride += count;
                 ChannelSlot::Sampled((stride - count) as u32)
             };
@@ -184,10 +202,13 @@ impl SkeletalClip {
             let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
             rows.push(RowTracks { animated, translation, rotation, scale });
         }
-        let mut samples = Vec::with_capacity(stride * frame_count);
-        for frame in 0..frame_count {
-            for (row, channel) in &sampled {
-                samples.extend_from_slice(&dense[row * frame_count + frame][channel.clone()]);
+        let mut samples = vec![Vec4::ZERO; stride * frame_count];
+        for channels in sampled.chunk_by(|a, b| a.0 == b.0) {
+            fill(channels[0].0, &mut column);
+            for (frame, vectors) in samples.chunks_exact_mut(stride).zip(&column) {
+                for (_, at, channel) in channels {
+                    frame[*at..at + channel.len()].copy_from_slice(&vectors[channel.clone()]);
+                }
             }
         }
         Ok(Self {
@@ -203,7 +224,7 @@ impl SkeletalClip {
             ranges: Arc::default(),
             quantisation: None,
             animates_all: (0..joints).all(animated),
-            unit_scale: dense.iter().all(|vectors| vectors[7..] == IDENTITY[7..]),
+            unit_scale,
         })
     }
 

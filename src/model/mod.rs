@@ -1,8 +1,8 @@
-//! Skeleton, clip and skin: a character's data, wherever it came from.
+//! A character's data, independent of file formats: skeleton, skin, materials and clips.
 //!
-//! Everything here is in Bevy's axes: right-handed, Y up, forward −Z, metres after scaling.
-//! Joints come parents first, and poses are kept as structure-of-arrays rows of four joints
-//! ([`SoaTransform`]), the shape in which the jobs of [`crate::pose`] work.
+//! Everything is in Bevy's axes: right-handed, Y up, forward −Z, and in meters after scaling. Parents come
+//! before their children. Poses are stored as rows of four joints in structure-of-arrays layout
+//! ([`SoaTransform`]), which the jobs of [`crate::pose`] work on.
 
 mod bounding_box;
 mod callback_data;
@@ -25,12 +25,12 @@ pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
-/// A whole character: one skeleton, the parts of its skin, their materials, and its clips.
+/// A complete character: a skeleton, the parts of its skin, their materials, and its clips.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The joints.
     pub skeleton: Skeleton,
-    /// The skin, one part per subset or submesh (more where one uses over 256 joints).
+    /// The skin, one part per subset or submesh (more if one uses over 256 joints).
     pub parts: Vec<SkinPart>,
     /// Materials, referred to by [`SkinPart::material`].
     pub materials: Vec<Material>,

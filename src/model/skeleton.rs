@@ -1,4 +1,4 @@
-//! Joints, parents first.
+//! Skeletons: joints, parents first.
 
 use super::{JointTransform, SoaTransform};
 use crate::spelling::nearest;
@@ -8,42 +8,42 @@ use std::{ops::Range, sync::Arc};
 /// Index of a joint in its [`Skeleton`].
 pub type JointIndex = u16;
 
-/// One joint of a skeleton, as it is handed to [`Skeleton::new`].
+/// One joint of a skeleton: the input of [`Skeleton::new`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// Name; two joints may share one, and the first then answers to it.
+    /// Name. If several joints share a name, lookups find the first.
     pub name: Arc<str>,
-    /// Parent; `None` for a root. A parent comes before its children.
+    /// Parent, which comes before its children; `None` for a root.
     pub parent: Option<JointIndex>,
-    /// Transform relative to the parent when nothing plays.
+    /// Rest transform relative to the parent.
     pub rest: JointTransform,
-    /// Takes model space, with the skin as stored, to the joint's space.
+    /// Transforms model space, with the skin as stored, to the joint's space.
     pub inverse_bind: Affine3A,
 }
 
-/// Why joints do not make a [`Skeleton`].
+/// Why a [`Skeleton`] cannot be made of the given joints.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkeletonError {
-    /// More joints than a [`JointIndex`] can name.
+    /// There are more joints than a [`JointIndex`] can address.
     #[error("{0} joints, but a skeleton holds at most {max}", max = Skeleton::MAX_JOINTS)]
     TooManyJoints(usize),
-    /// A parent that does not come before its child.
+    /// A parent does not come before its child.
     #[error("joint {joint} `{name}` has parent {parent}, which does not come before it")]
     ParentNotFirst {
-        /// The child.
+        /// Index of the child.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: Arc<str>,
-        /// Its parent as given.
+        /// Index of its parent as given.
         parent: usize,
     },
-    /// A number that is not finite.
+    /// A transform contains a number that is not finite.
     #[error("joint {joint} `{name}` has a transform that is not finite")]
     NotFinite {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: Arc<str>,
     },
 }
@@ -60,10 +60,13 @@ pub struct Skeleton {
 }
 
 impl Skeleton {
-    /// Most joints a skeleton can hold.
+    /// The maximum number of joints.
     pub const MAX_JOINTS: usize = JointIndex::MAX as usize;
 
-    /// A skeleton of `joints`, each after its parent.
+    /// Creates a skeleton of `joints`, each after its parent.
+    ///
+    /// # Errors
+    /// There are too many joints, a parent does not come first, or a number is not finite.
     pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
         if joints.len() > Self::MAX_JOINTS {
             return Err(SkeletonError::TooManyJoints(joints.len()));
@@ -108,7 +111,7 @@ impl Skeleton {
         self.parents.is_empty()
     }
 
-    /// Number of rows in a pose of this skeleton.
+    /// Number of rows, of four joints each, in a pose of this skeleton.
     pub fn rows(&self) -> usize {
         self.rest.len()
     }
@@ -145,7 +148,7 @@ impl Skeleton {
         self.rest[joint / 4].get(joint % 4)
     }
 
-    /// Whether every scale of the rest pose is exactly one.
+    /// Returns `true` if every scale of the rest pose is exactly one.
     pub fn unit_scale(&self) -> bool {
         !self.scaled
     }
@@ -165,7 +168,7 @@ impl Skeleton {
         &self.rest_model
     }
 
-    /// The same skeleton with new names for its first joints; the others keep theirs.
+    /// Returns the skeleton with new names for its first joints; the others keep theirs.
     pub fn with_names(&self, names: impl IntoIterator<Item = Arc<str>>) -> Self {
         let mut all: Vec<Arc<str>> = self.names.to_vec();
         for (old, new) in all.iter_mut().zip(names) {

@@ -1,6 +1,6 @@
-//! Clips: keys per bone → uniform samples.
+//! Clips: keyframes per bone → uniform samples.
 
-use super::resample::{Curve, Levers, resample};
+use super::resample::{Curve, FILE_BUDGET, Levers, resample};
 use crate::{
     format::{
         Diagnostic,
@@ -11,10 +11,10 @@ use crate::{
 };
 use glam::{Quat, Vec3};
 
-/// The file's clips in the joint order of `model`, whose skeleton and parts are done.
+/// Imports the file's clips in the joint order of `model`, whose skeleton and parts are complete.
 ///
-/// A clip runs from 0 to the last key of any of its bones; a bone holds its own first and last key
-/// outside its range, and one without keys is not animated.
+/// A clip runs from 0 to the last key of any of its bones. Outside its own keys a bone holds the first or
+/// last one; a bone without keys is not animated.
 pub(super) fn import(
     file: &str,
     m3d: &M3d,
@@ -28,12 +28,13 @@ pub(super) fn import(
         return Vec::new();
     }
     if joint_of_bone.is_empty() {
-        let message = format!("{} clips but no bones to move", m3d.clips.len());
+        let message = format!("the file has {} clips but no bones", m3d.clips.len());
         warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
         return Vec::new();
     }
 
     let levers = Levers::new(model);
+    let mut budget = FILE_BUDGET;
     let (mut unusable, mut renamed, mut names) = (0, 0, UniqueNames::default());
     let mut clips = Vec::with_capacity(m3d.clips.len());
     for (at, clip) in m3d.clips.iter().enumerate() {
@@ -44,12 +45,12 @@ pub(super) fn import(
         for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
             curves[usize::from(joint)] = curve(keys, basis, &mut unusable);
         }
-        let sampled = resample(&curves, &levers);
+        let sampled = resample(&curves, &levers, budget);
+        budget = budget.saturating_sub(sampled.transforms.len());
         if !sampled.within_bound {
             let share = sampled.error / levers.size() * 100.0;
             let message = format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
-            warnings
-                .push(Diagnostic::warning(file, message).with_hint("keys at even steps of time are sampled exactly"));
+            warnings.push(Diagnostic::warning(file, message).with_hint("evenly spaced keys are sampled exactly"));
         }
         let frames = ClipFrames {
             joints: model.skeleton.names().clone(),
@@ -68,16 +69,19 @@ pub(super) fn import(
         }
     }
     if renamed > 0 {
-        warnings.push(Diagnostic::warning(file, format!("{renamed} clips share a name with another and got a number")));
+        warnings.push(Diagnostic::warning(
+            file,
+            format!("{renamed} clips share a name with another clip and got a number"),
+        ));
     }
     if unusable > 0 {
-        let message = format!("{unusable} keys have numbers that make no transform, such as a rotation of all zeros");
-        warnings.push(Diagnostic::warning(file, message).with_hint("they were left out, or turn nothing"));
+        let message = format!("{unusable} keys are not valid transforms, for example with a rotation of all zeros");
+        warnings.push(Diagnostic::warning(file, message).with_hint("they were left out or given no rotation"));
     }
     clips
 }
 
-/// The usable keys of a bone in Bevy's axes.
+/// The valid keys of a bone, in Bevy's axes.
 fn curve(keys: &[M3dKey], basis: &Basis, unusable: &mut usize) -> Curve {
     let mut curve = Curve::with_capacity(keys.len());
     for key in keys {

@@ -1,4 +1,4 @@
-//! Materials of an `.m3d` in the terms of a metallic–roughness renderer.
+//! Converts the materials of an `.m3d` to metallic–roughness, and back.
 
 use crate::{
     format::m3d::{M3d, M3dMaterial},
@@ -6,10 +6,10 @@ use crate::{
     model::Material,
 };
 
-/// Texels below this alpha are cut out, as in Luna's shaders: `clip(alpha − 0.1)`.
+/// Texels below this alpha are discarded, as in Luna's shaders: `clip(alpha − 0.1)`.
 const ALPHA_CUTOFF: f32 = 0.1;
 
-/// The file's materials in its order; those without a name are called `material0` and so on.
+/// Converts the file's materials in order. Unnamed ones are called `material0` and so on.
 pub(super) fn import(m3d: &M3d) -> Vec<Material> {
     let mut names = UniqueNames::default();
     let unique = |(at, material): (usize, &M3dMaterial)| {
@@ -47,19 +47,19 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
     }
 }
 
-/// The material of a subset that has none.
+/// The material of a subset without one.
 pub(super) fn plain(name: String) -> Material {
     Material { name, normal_map_green_down: true, ..Material::default() }
 }
 
-/// Perceptual roughness with the highlight of a Blinn–Phong exponent: α² = 2 / (power + 2), and
+/// The perceptual roughness whose highlight matches a Blinn–Phong exponent: α² = 2 / (power + 2), and
 /// perceptual roughness is √α.
 fn roughness_of_power(power: f32) -> f32 {
     (2.0 / (power + 2.0)).sqrt().sqrt()
 }
 
-/// The way back. What `.m3d` cannot say is lost: back faces without cut-out, a cut-off other than
-/// [`ALPHA_CUTOFF`], a normal map whose green points up, alpha, and the specular map.
+/// Converts a material back. What `.m3d` cannot express is lost: back faces without cutout, a cutoff other
+/// than [`ALPHA_CUTOFF`], a normal map with green up, alpha, and the specular map.
 pub(super) fn export(material: &Material, skinned: bool) -> M3dMaterial {
     let [red, green, blue, _] = material.base_color;
     let effect = match (skinned, material.alpha_cutoff) {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn fresnel_and_roughness_of_the_dx12_dialect_go_over() {
+    fn fresnel_and_roughness_of_the_dx12_dialect_are_converted() {
         let m = import_one(M3dMaterial {
             name: Some("jacket".into()),
             diffuse: [0.8, 0.7, 0.6],
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_do_not_get_through() {
+    fn numbers_that_are_not_finite_are_replaced() {
         let m = import_one(M3dMaterial {
             diffuse: [f32::NAN, -1.0, f32::INFINITY],
             fresnel0: Some([f32::NAN; 3]),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_exported_comes_back() {
+    fn exported_materials_round_trip() {
         let material = Material {
             name: "skin".into(),
             type_name: Some("Hair".into()),

@@ -1,8 +1,8 @@
 //! `.m3d` → model, and model → `.m3d`.
 //!
-//! The files do not say their hand. Direct3D draws triangles that are clockwise on the screen, so
-//! in left-handed data `(b − a) × (c − a)` agrees with the vertex normals and in right-handed data
-//! it opposes them; the majority decides.
+//! The files do not specify their handedness. Direct3D draws triangles that are clockwise on the screen,
+//! so `(b − a) × (c − a)` agrees with the vertex normals in left-handed data and opposes them in
+//! right-handed data; the majority decides.
 
 mod clips;
 mod export;
@@ -26,7 +26,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Makes a model of an `.m3d` file; `file` is its name for reports.
+/// Imports an `.m3d` file. `file` is its name in warnings and errors.
 ///
 /// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
 /// their materials. Clips are sampled uniformly, on the keys where these lie on a grid; between them
@@ -46,8 +46,8 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     };
     if settings.hand == Hand::Auto && faces == Facing::default() && !m3d.triangles.is_empty() {
         let warning =
-            Diagnostic::warning(file, "no normals that tell the hand of the coordinates; taken as left-handed");
-        warnings.push(warning.with_hint("set the load setting `hand` if the model comes out mirrored"));
+            Diagnostic::warning(file, "no normals to detect the handedness from; left-handed coordinates are assumed");
+        warnings.push(warning.with_hint("set `hand` if the model appears mirrored"));
     }
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
 
@@ -83,7 +83,7 @@ pub const CLIP_ERROR: f32 = 1e-4;
 /// [`CLIP_ERROR`] would take five times the memory.
 pub const CLIP_ERROR_AT_ODD_KEYS: f32 = 5e-4;
 
-/// How the file's triangles face, in the file's own axes.
+/// How the triangles face in the file's own axes.
 fn facing(m3d: &M3d) -> Facing {
     let positions: Vec<Vec3> = m3d.vertices.iter().map(|v| v.position.into()).collect();
     let normals: Vec<Vec3> = m3d.vertices.iter().map(|v| v.normal.into()).collect();

@@ -71,16 +71,19 @@ pub(super) struct Sampled {
 /// frames than that.
 const MAX_TRANSFORMS: usize = 1 << 20;
 
+/// Transforms that all clips of a file together are given to meet the error bound (168 MB).
+pub(super) const FILE_BUDGET: usize = 1 << 22;
+
 /// Most transforms per key of the file, so that a small file cannot request a lot of memory.
 const MAX_TRANSFORMS_PER_KEY: usize = 512;
 
 /// Resamples `curves`, in the order of the skeleton's joints, with an error of at most [`CLIP_ERROR`] or
 /// [`CLIP_ERROR_AT_ODD_KEYS`] times the model's size, if memory allows.
-pub(super) fn resample(curves: &[Curve], levers: &Levers) -> Sampled {
+pub(super) fn resample(curves: &[Curve], levers: &Levers, budget: usize) -> Sampled {
     let times = distinct_times(curves);
     let duration = times.last().map_or(0.0, |last| last.max(0.0));
     let keys: usize = curves.iter().map(|curve| curve.keys.len()).sum();
-    let transforms = MAX_TRANSFORMS.min(MAX_TRANSFORMS_PER_KEY * keys);
+    let transforms = MAX_TRANSFORMS.min(MAX_TRANSFORMS_PER_KEY * keys).min(budget);
     let most = (transforms / curves.len().max(1)).max(times.len() * 2);
     if times.len() < 2 || duration <= 0.0 {
         let transforms = frames(curves, 1, |_| 0.0);

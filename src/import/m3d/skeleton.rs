@@ -11,9 +11,9 @@ use crate::{
 };
 use glam::{Affine3A, DAffine3, DMat3, Vec3};
 
-/// The skeleton, and for each bone of the file its joint.
+/// Imports the skeleton. Also returns the joint of each bone.
 ///
-/// The rest pose is the pose the skin was bound in: `.m3d` has no other.
+/// The rest pose is the bind pose; `.m3d` has no other.
 pub(super) fn import(
     file: &str,
     m3d: &M3d,
@@ -57,7 +57,7 @@ pub(super) fn import(
     Ok((skeleton, joint_of_bone))
 }
 
-/// A bone's offset for column vectors, if it is an affine matrix that can be undone.
+/// A bone's offset for column vectors, if it is affine and has an inverse.
 fn offset(bone: &M3dBone) -> Option<Affine3A> {
     let m = &bone.offset;
     let affine = (0..3).all(|row| m[row][3].abs() < 1e-4) && (m[3][3] - 1.0).abs() < 1e-4;

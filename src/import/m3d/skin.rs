@@ -21,10 +21,9 @@ use crate::{
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
 
-/// Makes the parts of a file.
+/// Imports the parts of a file.
 pub(super) struct Importer<'a> {
     pub(super) file: &'a str,
-    /// Its indices are in range.
     pub(super) m3d: &'a M3d,
     pub(super) basis: &'a Basis,
     /// How the triangles face in the file's own axes.
@@ -43,15 +42,15 @@ struct Repairs {
     turned: usize,
 }
 
-/// Largest number of triangles drawn for each one in the file: subsets may overlap, but a file
-/// whose subsets all claim everything is not drawn that often.
+/// Most triangles drawn per triangle in the file. Subsets may overlap, but not so that each of them
+/// draws everything.
 const MAX_OVERDRAW: usize = 8;
 
-/// Share of turned or repaired things below which nothing is said: every exporter leaves a few.
+/// Share of repairs that needs no warning: every exporter leaves a few.
 const WORTH_SAYING: f32 = 0.01;
 
 impl Importer<'_> {
-    /// The parts in the order of their subsets. Adds a material where a subset has none.
+    /// Returns the parts in the order of their subsets. Adds a material if there is none.
     pub(super) fn run(
         &self,
         materials: &mut Vec<Material>,
@@ -112,7 +111,7 @@ impl Importer<'_> {
         parts
     }
 
-    /// The subsets that are drawn; one for everything if the file has none.
+    /// The subsets to draw; one for everything if the file has none.
     fn subsets(&self, warnings: &mut Vec<Diagnostic>) -> Vec<M3dSubset> {
         let m3d = self.m3d;
         if m3d.subsets.is_empty() {
@@ -130,8 +129,8 @@ impl Importer<'_> {
         };
         let kept: Vec<M3dSubset> = m3d.subsets.iter().take_while(within).cloned().collect();
         if kept.len() < m3d.subsets.len() {
-            let message = format!("the subsets draw every triangle more than {MAX_OVERDRAW} times over");
-            let hint = format!("only the first {} of {} were taken", kept.len(), m3d.subsets.len());
+            let message = format!("the subsets draw every triangle more than {MAX_OVERDRAW} times");
+            let hint = format!("only the first {} of {} are used", kept.len(), m3d.subsets.len());
             warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
         } else if drawn < m3d.triangles.len() {
             let message = format!("{} triangles belong to no subset and are left out", m3d.triangles.len() - drawn);
@@ -173,11 +172,11 @@ impl Importer<'_> {
         part
     }
 
-    /// Turns triangles counter-clockwise as seen from outside.
+    /// Makes triangles counter-clockwise as seen from outside.
     fn face_outward(&self, part: &mut SkinPart, repairs: &mut Repairs) {
         let Facing { with_normals, against_normals } = self.faces;
         let evidence = with_normals + against_normals > 0;
-        // Without evidence Direct3D's custom holds: clockwise on the screen, whatever the hand.
+        // Without evidence, assume Direct3D's convention: clockwise on the screen, in either handedness.
         if !evidence || (with_normals >= against_normals) == self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
@@ -200,20 +199,20 @@ impl Importer<'_> {
     }
 }
 
-/// The triangles of a subset, cut to those there are.
+/// The triangles of a subset, clamped to those that exist.
 fn faces(subset: &M3dSubset, m3d: &M3d) -> Range<usize> {
     let count = m3d.triangles.len();
     let start = (subset.face_start as usize).min(count);
     start..start.saturating_add(subset.face_count as usize).min(count)
 }
 
-/// The subset's own range of vertices, if its triangles keep to it.
+/// The subset's own range of vertices, if its triangles stay within it.
 fn enclosing_range(subset: &M3dSubset, triangles: &[[u32; 3]], vertices: usize) -> Option<Range<u32>> {
     let range = subset.vertex_start..subset.vertex_start.checked_add(subset.vertex_count)?;
     (range.end as usize <= vertices && triangles.as_flattened().iter().all(|v| range.contains(v))).then_some(range)
 }
 
-/// The vertices that triangles use, in file order.
+/// The vertices used by triangles, in file order.
 fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     let mut used = triangles.as_flattened().to_vec();
     used.sort_unstable();
@@ -221,8 +220,8 @@ fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     used
 }
 
-/// The material of a subset: that of its identifier, else that of its place, else the last one. The
-/// parser has warned of identifiers that are nonsense.
+/// The material of a subset: by its identifier, else by its position, else the last one. The parser has
+/// already warned about invalid identifiers.
 fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> usize {
     if materials.is_empty() {
         materials.push(materials::plain("plain".into()));
@@ -231,10 +230,10 @@ fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> 
     if id < materials.len() { id } else { at.min(materials.len() - 1) }
 }
 
-/// Makes the signs of the given tangents those of Bevy's custom.
+/// Converts the signs of the given tangents to Bevy's convention.
 ///
-/// Files that write no sign take it from their texture coordinates; so do, all at once, those whose
-/// exporter followed the other custom and whose signs therefore mostly contradict them.
+/// Missing signs are taken from the texture coordinates. If most signs contradict the texture coordinates,
+/// the exporter used the opposite convention and all signs are negated.
 fn settle_handedness(part: &mut SkinPart) {
     let orientation = |part: &SkinPart, triangle: &[u32; 3]| {
         let [a, b, c] = triangle.map(|v| part.tex_coords[v as usize]);
@@ -281,22 +280,22 @@ impl Repairs {
         say(
             self.missing_normals > 0,
             format!("{} of {vertices} vertices have no normal", self.missing_normals),
-            "theirs were computed",
+            "they were computed",
         );
         say(
             worth(self.long_normals, vertices),
             format!("{} of {vertices} vertices have a normal that is not of unit length", self.long_normals),
-            "it was normalised",
+            "they were normalized",
         );
         say(
             worth(self.missing_tangents, vertices),
-            format!("{} of {vertices} vertices have no tangent of use", self.missing_tangents),
-            "theirs were computed",
+            format!("{} of {vertices} vertices have no usable tangent", self.missing_tangents),
+            "they were computed",
         );
         say(
             worth(self.turned, m3d.triangles.len()),
             format!("{} of {} triangles face inward", self.turned, m3d.triangles.len()),
-            "they were turned over",
+            "they were flipped",
         );
     }
 }
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hand_is_read_off_the_normals_and_mixed_triangles_are_turned() {
+    fn handedness_is_detected_from_normals_and_mixed_triangles_are_flipped() {
         let left = cube_file();
         let mut right = left.clone();
         right.triangles.iter_mut().for_each(|t| t.swap(1, 2));
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn without_normals_the_volume_tells_the_outside() {
+    fn without_normals_the_volume_determines_the_outside() {
         for turned in [false, true] {
             for hand in [Hand::Auto, Hand::Left, Hand::Right] {
                 let mut m3d = cube_file();
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_beyond_a_subsets_vertices_are_used_and_those_of_no_subset_told() {
+    fn faces_beyond_a_subsets_vertices_are_used_and_those_of_no_subset_are_reported() {
         let mut m3d = cube_file();
         let subset = |id, vertex_count, face_start, face_count| M3dSubset {
             id,
@@ -388,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn tangent_signs_follow_the_texture_where_the_file_has_none_or_the_other_custom() {
+    fn tangent_signs_follow_the_texture_if_missing_or_inverted() {
         // Sides that all show the picture the right way round.
         let mut m3d = cube_file();
         m3d.vertices = m3d.triangles.as_flattened().iter().map(|&v| m3d.vertices[v as usize]).collect();

@@ -7,7 +7,7 @@ use crate::{
         md5::{Md5Anim, Md5AnimJoint},
     },
     hierarchy::Hierarchy,
-    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes::subdivide},
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes},
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
     spelling::nearest,
 };
@@ -27,8 +27,8 @@ const TRANSFORMS_PER_NUMBER: usize = 64;
 /// Joints are matched by name; where the animation has one twice, the first counts. Joints it lacks
 /// are left unanimated, joints the skeleton lacks are dropped. A joint whose parent is another than
 /// in the skeleton keeps its place in the model: its transforms are made relative to the skeleton's
-/// parent. The length is `(frames − 1) / |rate|`, so every frame lies on the clip's own grid; a negative rate plays
-/// the frames backwards. Where joints
+/// parent. The length is `(frames − 1) / |rate|`; a negative rate plays the frames backward. Every frame
+/// lies on the clip's own grid. Where joints
 /// turn by more than 13° from frame to frame the grid is made finer, along the arcs.
 ///
 /// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences
@@ -61,15 +61,18 @@ pub fn clip_from_md5(
         return Err(error(message));
     }
     let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
-    let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
+    let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate.abs());
     let timing = ClipTiming::new(name, duration);
     let additive = is_delta(file) || is_delta(name);
     let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
     if additive {
         make_differences(&mut frames.transforms, skeleton.len());
     }
-    subdivide(&mut frames);
-    let mut clip = SkeletalClip::new(timing, &frames).map_err(|e| error(e.to_string()))?;
+    if anim.frame_rate < 0.0 {
+        frames.transforms = frames.transforms.rchunks(skeleton.len().max(1)).flatten().copied().collect();
+    }
+    let steps = subframes::steps(&frames);
+    let mut clip = SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;
     Reach::new(skeleton)
         .and_then(|mut reach| reach.admit(skeleton, &clip))

@@ -16,7 +16,7 @@ use crate::{
         axes::Basis,
         flip_tex_coords,
         influences::{InfluenceReducer, JointInfluences},
-        names::UniqueNames,
+        names::{FIRST_ANSWERS, UniqueNames, duplicates},
         normals::smooth_normals,
         reach::{Reach, is_near},
         split::with_palettes,
@@ -141,6 +141,11 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     }
     let skeleton = joints.skeleton(mesh, order, &bind, &basis).map_err(|e| error(e.to_string()))?;
     let reach = Reach::new(&skeleton).map_err(error)?;
+    let twice = duplicates(skeleton.names());
+    if !twice.is_empty() {
+        let message = format!("several joints share a name: {}", listed(twice));
+        warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
+    }
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
     Ok(Imported { model, warnings, report, reach })
 }

@@ -20,14 +20,4 @@ pub use clip::clip_from_md5;
 pub use export::{to_md5_anim, to_md5_mesh};
 pub use mesh::from_md5;
 
-/// A list of names for a message: the first few, and how many more there are.
-fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    const FEW: usize = 6;
-    let mut names = names.into_iter();
-    let mut out: Vec<String> = names.by_ref().take(FEW).map(|n| format!("`{n}`")).collect();
-    match names.count() {
-        0 => {}
-        more => out.push(format!("{more} more")),
-    }
-    if out.is_empty() { "none".into() } else { out.join(", ") }
-}
+use super::names::listed;
