@@ -215,7 +215,10 @@ struct Maker {
 impl Maker {
     fn make(&self, seed: u64) -> M3d {
         let rng = &mut Rng::with_seed(seed);
-        let mut m3d = M3d { materials: vec![M3dMaterial::default(); 2], ..M3d::default() };
+        let mut m3d = M3d {
+            materials: vec![M3dMaterial { effect: Some("Skinned".into()), ..M3dMaterial::default() }; 2],
+            ..M3d::default()
+        };
         let mut global: Vec<Matrix> = Vec::new();
         let mut clip = M3dClip { name: "Take 1".into(), bones: Vec::new() };
         for bone in 0..self.bones {
