@@ -5,7 +5,7 @@
 
 use super::{ClipTiming, JointTransform, Skeleton};
 use glam::{Quat, Vec3, Vec4};
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{collections::HashMap, iter, ops::Range, sync::Arc};
 
 /// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
 #[derive(Clone, Debug, Default)]
@@ -202,10 +202,12 @@ impl SkeletalClip {
             let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
             rows.push(RowTracks { animated, translation, rotation, scale });
         }
-        let mut samples = vec![Vec4::ZERO; stride * frame_count];
+        // Collected into place: a `Vec` would be copied.
+        let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
+        let frames_out = Arc::make_mut(&mut samples);
         for channels in sampled.chunk_by(|a, b| a.0 == b.0) {
             fill(channels[0].0, &mut column);
-            for (frame, vectors) in samples.chunks_exact_mut(stride).zip(&column) {
+            for (frame, vectors) in frames_out.chunks_exact_mut(stride).zip(&column) {
                 for (_, at, channel) in channels {
                     frame[*at..at + channel.len()].copy_from_slice(&vectors[channel.clone()]);
                 }
@@ -218,7 +220,7 @@ impl SkeletalClip {
             frame_count,
             rows: rows.into(),
             constants: constants.into(),
-            samples: samples.into(),
+            samples,
             stride,
             numbers: Arc::default(),
             ranges: Arc::default(),

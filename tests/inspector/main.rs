@@ -316,11 +316,9 @@ fn every_control_of_a_track_changes_the_controller() {
     assert!(harness.controller().priority_blend() > 0.55);
 
     for (shown, wanted) in
-        [("low", "high"), ("blend", "additive"), ("all joints", "left arm"), ("clip default", "once")]
+        [("low", "high"), ("of the clip", "additive"), ("all joints", "left arm"), ("clip default", "once")]
     {
-        // "blend" is also the row's label.
-        let at = if shown == "blend" { harness.find_beside("blend", "blend") } else { harness.find(shown) };
-        harness.drag(at.center(), Vec2::ZERO);
+        harness.drag(harness.find(shown).center(), Vec2::ZERO);
         harness.click(wanted);
     }
     let track = harness.controller().tracks().next().unwrap().clone();

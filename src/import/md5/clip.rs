@@ -61,15 +61,12 @@ pub fn clip_from_md5(
         return Err(error(message));
     }
     let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
-    let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate.abs());
+    let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let timing = ClipTiming::new(name, duration);
     let additive = is_delta(file) || is_delta(name);
     let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
     if additive {
         make_differences(&mut frames.transforms, skeleton.len());
-    }
-    if anim.frame_rate < 0.0 {
-        frames.transforms = frames.transforms.rchunks(skeleton.len().max(1)).flatten().copied().collect();
     }
     let steps = subframes::steps(&frames);
     let mut clip = SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
