@@ -26,6 +26,7 @@
 //! those frames may differ in their last bits between platforms.
 
 mod adjust;
+mod blend;
 mod bounds;
 mod compress;
 mod evaluate;

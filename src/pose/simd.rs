@@ -186,74 +186,16 @@ pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
     done
 }
 
-// Debug builds only: LLVM 22 crashes on these tests when they are optimized, though not on the code they test.
+/// The bits of a number, for comparing backends: the sign of a NaN is unspecified, and Miri picks it at random.
+#[cfg(all(test, debug_assertions))]
+pub(crate) fn bits_of(x: f32) -> u32 {
+    if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }
+}
+
+// Debug builds only: LLVM 22 crashes on such tests when they are optimized, though not on the code they test.
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
-    use crate::model::{JointTransform, SoaTransform};
-    use crate::pose::matrix::{Columns, Elements, Left};
-    use glam::{Mat4, Quat, Vec3};
-
-    /// The results of every operation and every matrix product, as bits.
-    fn bits<S: Simd>(s: S, a: &Affine3A, b: &Affine3A, row: &SoaTransform) -> Vec<u32> {
-        let mut numbers = Vec::new();
-        let (left, right) = (Left::new(s, a), Columns::new(s, b));
-        for right in [right, left.times(s, right), left.times(s, right).moved(s, b.translation)] {
-            numbers.extend(left.times(s, right).to_mat4(s).to_cols_array());
-        }
-        let scaled = Elements::new::<true>(s, row);
-        let unscaled = Elements::new::<false>(s, row);
-        for elements in [scaled, unscaled] {
-            numbers.extend(left.times_lane::<0>(s, &elements).to_affine(s).to_cols_array());
-            numbers.extend(left.times_lane::<3>(s, &elements).to_affine(s).to_cols_array());
-        }
-        let (x, y) = (s.pair(row.rotation.x, row.rotation.y), s.both(row.rotation.z));
-        for pair in [s.add(x, y), s.sub(x, y), s.mul(x, y), s.fma(x, y, x), s.lane::<1>(x), s.lane::<2>(x)] {
-            numbers.extend(s.rows(pair).iter().flat_map(|row| row.to_array()));
-        }
-        numbers.extend(s.fma_row(row.rotation.x, row.rotation.y, row.rotation.z).to_array());
-        numbers.into_iter().map(bits_of).collect()
-    }
-
-    /// The sign of a NaN is unspecified, and Miri picks it at random.
-    fn bits_of(x: f32) -> u32 {
-        if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }
-    }
-
-    #[test]
-    fn every_backend_gives_the_same_bits() {
-        let mut random = fastrand::Rng::with_seed(3);
-        let mut number = || match random.u32(..8) {
-            0 => [0.0, -0.0, 1.0, -1.0][random.usize(..4)],
-            1 => (random.f32() - 0.5) * 1e20,
-            2 => (random.f32() - 0.5) * 1e-20,
-            _ => random.f32() * 4.0 - 2.0,
-        };
-        for _ in 0..if cfg!(miri) { 100 } else { 20_000 } {
-            let [a, b] = [0; 2].map(|_| Affine3A::from_cols_array(&[0; 12].map(|_| number())));
-            let row = SoaTransform::rows(&[0; 4].map(|_| JointTransform {
-                translation: Vec3::from_array([0; 3].map(|_| number())),
-                rotation: Quat::from_array([0; 4].map(|_| number())),
-                scale: Vec3::from_array([0; 3].map(|_| number())),
-            }))[0];
-            let portable = bits(Portable, &a, &b, &row);
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx) = avx::Avx::detect() {
-                assert_eq!(bits(avx, &a, &b, &row), portable);
-            }
-            let expected = std::array::from_fn(|column| {
-                let [x, y, z] = b.to_cols_array_2d()[column];
-                let first = a.matrix3.x_axis * x;
-                let columns = a.to_cols_array_2d();
-                std::array::from_fn::<_, 3, _>(|i| {
-                    let by_x = if column < 3 { first[i] } else { columns[0][i].mul_add(x, columns[3][i]) };
-                    columns[2][i].mul_add(z, columns[1][i].mul_add(y, by_x))
-                })
-            });
-            let expected = Mat4::from(Affine3A::from_cols_array_2d(&expected));
-            assert_eq!(portable[..16], expected.to_cols_array().map(bits_of));
-        }
-    }
 
     #[test]
     fn an_emulated_fma_rounds_once() {

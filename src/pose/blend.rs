@@ -1,0 +1,196 @@
+//! The arithmetic of a blend, four joints at a time: means of layers, and overlays on a pose.
+
+use super::packed::{PackedTransforms, Quats4, Vectors4};
+use super::sample::SamplePoint;
+use super::simd::Simd;
+use super::soa::{sqrt, toward};
+use crate::model::{SoaQuat, SoaTransform};
+use glam::Vec4;
+
+/// A layer that counts, at its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active<'a> {
+    pub(super) point: SamplePoint<'a>,
+    pub(super) mask: Option<&'a [Vec4]>,
+    pub(super) weight: Vec4,
+    pub(super) kind: Kind,
+    /// Place among the layers of the [`Mix`].
+    pub(super) index: usize,
+}
+
+/// What a layer does to the pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Blend,
+    Override,
+    /// Adds the clip, which holds differences.
+    Difference,
+    /// Adds the difference of the clip to the rest pose.
+    DifferenceToRest,
+}
+
+impl Active<'_> {
+    /// The layer's weight for each joint of a row.
+    #[inline(always)]
+    pub(super) fn weight(&self, row: usize) -> Vec4 {
+        let weight = self.weight * self.point.rows[row].animated;
+        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
+    }
+
+    /// Applies an overlay to a pose.
+    #[inline(always)]
+    pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[SoaTransform], pose: &mut [SoaTransform]) {
+        for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
+            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
+            *pose = match self.kind {
+                Kind::Blend | Kind::Override => replace(s, pose, over, weight),
+                Kind::Difference => add(s, pose, over, weight),
+                Kind::DifferenceToRest => {
+                    let difference = over.to_row(s).difference_to(rest);
+                    add(s, pose, PackedTransforms::<S, SCALE>::read(s, &difference), weight)
+                }
+            };
+        }
+    }
+}
+
+/// The mean of a group for four joints. Rotations have any length, but are not 0 where reached.
+#[derive(Clone, Copy)]
+pub(super) struct Mean<S: Simd, const SCALE: bool> {
+    pose: PackedTransforms<S, SCALE>,
+    /// What the layers that reach a joint sum to, of one.
+    pub(super) total: Vec4,
+}
+
+impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
+    /// Of a group of at least one layer.
+    #[inline(always)]
+    pub(super) fn new<const PARTIAL: bool>(s: S, group: &[Active], row: usize) -> Self {
+        let (a, b, others) = match group {
+            [a, b, others @ ..] => (a, b, others),
+            [layer] => {
+                let total = if PARTIAL { layer.weight(row) } else { Vec4::ONE };
+                return Self { pose: layer.point.row(s, row), total };
+            }
+            [] => unreachable!("empty groups are left out"),
+        };
+        let (mut a_weight, mut b_weight) = (a.weight, b.weight);
+        let (mut scale, mut total) = (Vec4::ONE, Vec4::ONE);
+        if PARTIAL {
+            (a_weight, b_weight) = (a.weight(row), b.weight(row));
+            total = a_weight + b_weight;
+            for layer in others {
+                total += layer.weight(row);
+            }
+            scale = inverse(total);
+            (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
+        }
+        // The first two share a square root. Each further layer needs its own, to match the length of the sum.
+        let (mut pose, square) = a.point.row::<S, SCALE>(s, row).mix(s, a_weight, b.point.row(s, row), b_weight);
+        for layer in others {
+            let next = layer.point.row::<S, SCALE>(s, row);
+            let weight = if PARTIAL { layer.weight(row) * scale } else { layer.weight };
+            let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
+            pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
+        }
+        Self { pose, total }
+    }
+
+    /// Both groups by the share of the high one; where only one reaches a joint, that one.
+    #[inline(always)]
+    pub(super) fn mix<const PARTIAL: bool>(self, s: S, high: Self, high_share: Vec4) -> Self {
+        let (low, both) = (self, reached(self.total.min(high.total)));
+        let (mean, _) = low.pose.mix(s, Vec4::ONE - high_share, high.pose, high_share);
+        if !PARTIAL || both.cmpgt(Vec4::ZERO).all() {
+            return Self { pose: mean, total: low.total };
+        }
+        let pose = mean.or(s, both, low.pose.or(s, reached(low.total), high.pose));
+        Self { pose, total: low.total.max(high.total) }
+    }
+
+    /// The rest pose for the joints that are not reached.
+    #[inline(always)]
+    pub(super) fn to_row<const PARTIAL: bool>(self, s: S, rest: &SoaTransform) -> SoaTransform {
+        let row = self.pose.to_row(s);
+        let reached = reached(self.total);
+        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() { row.or(reached, rest) } else { row }
+    }
+}
+
+/// A joint whose layers sum to no more than this part of a group's weight counts as not reached.
+const REACHED: f32 = 1e-30;
+
+/// Greater than 0 for the joints reached by layers whose weights sum to `total`.
+#[inline(always)]
+pub(super) fn reached(total: Vec4) -> Vec4 {
+    total - Vec4::splat(REACHED)
+}
+
+/// The share of the high group at joints that both groups reach, given the groups' total weights there.
+///
+/// It is `blend` where both totals are at least 1. A group with less counts by that much: its share goes to 0
+/// with its weight, whatever the blend, and the other's to 1.
+#[inline(always)]
+pub(super) fn high_share(low: Vec4, high: Vec4, blend: Vec4) -> Vec4 {
+    let (low, high) = (low.min(Vec4::ONE), high.min(Vec4::ONE));
+    let low_part = low * (Vec4::ONE - blend * high);
+    let high_part = high * (Vec4::ONE - (Vec4::ONE - blend) * low);
+    high_part / (low_part + high_part).max(Vec4::splat(f32::MIN_POSITIVE))
+}
+
+/// The factor that makes weights with the sum `total` sum to one; any number where nothing is reached.
+#[inline(always)]
+pub(super) fn inverse(total: Vec4) -> Vec4 {
+    Vec4::ONE / total.max(Vec4::splat(REACHED))
+}
+
+/// Normalizes every rotation. In a pass of its own, since a row's square root and division end a long chain of
+/// dependent operations: here those of many rows overlap.
+#[inline(always)]
+pub(super) fn normalize<S: Simd>(s: S, pose: &mut [SoaTransform]) {
+    for row in pose {
+        let SoaQuat { x, y, z, w } = row.rotation;
+        row.rotation = Quats4::read(s, &[x, y, z, w]).normalized(s).to_soa(s);
+    }
+}
+
+/// `pose` with the differences `delta` added, by a weight ≥ 0 per joint.
+#[inline(always)]
+fn add<S: Simd, const SCALE: bool>(
+    s: S,
+    pose: &SoaTransform,
+    delta: PackedTransforms<S, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let pose = PackedTransforms::<S, SCALE>::read(s, pose);
+    // 1 − w + w · Δr/|Δr|, times |Δr|. Never zero: its real part is at least 1 − w, and only reaches 0 when
+    // x, y, z remain.
+    let length = sqrt(delta.rotation.dot(s, delta.rotation));
+    let SoaQuat { x, y, z, w } = delta.rotation.to_soa(s);
+    let turn = toward(weight, w);
+    let turn = SoaQuat { x: x * turn, y: y * turn, z: z * turn, w: w * turn + (Vec4::ONE - weight) * length };
+    let SoaQuat { x, y, z, w } = pose.rotation.to_soa(s).mul(turn);
+    PackedTransforms::<S, SCALE> {
+        translation: pose.translation.plus(s, delta.translation, weight),
+        rotation: Quats4::read(s, &[x, y, z, w]).normalized(s),
+        scale: match SCALE {
+            true => pose.scale.mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
+            false => pose.scale,
+        },
+    }
+    .to_row(s)
+}
+
+/// `pose` replaced by `other`, by a weight in 0..=1 per joint.
+#[inline(always)]
+fn replace<S: Simd, const SCALE: bool>(
+    s: S,
+    pose: &SoaTransform,
+    other: PackedTransforms<S, SCALE>,
+    weight: Vec4,
+) -> SoaTransform {
+    let (mut mean, _) = PackedTransforms::read(s, pose).mix(s, Vec4::ONE - weight, other, weight);
+    mean.rotation = mean.rotation.normalized(s);
+    // A joint that is not reached keeps its bits.
+    mean.to_row(s).or(weight, pose)
+}
