@@ -9,7 +9,7 @@ use super::{
     callback::{self, Keys},
     compensated::CompensatedF64,
     motion::Speed,
-    playback::Playback,
+    playback_state::Playback,
     playhead::PlayheadSweep,
     track::{Known, Start},
 };

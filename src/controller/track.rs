@@ -1,6 +1,12 @@
 //! Tracks: each plays one clip, with a weight, a speed and a position.
 
-use super::{Clips, callback::AddedKey, compensated::CompensatedF64, name::AnimationName, playhead};
+use super::{
+    Clips,
+    callback::{self, AddedCallback, AddedKey},
+    compensated::CompensatedF64,
+    name::AnimationName,
+    playhead,
+};
 use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
@@ -407,6 +413,15 @@ impl AnimationTrack {
         let length = self.known.map_or(0.0, |known| known.length);
         let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
         self.run.0.added_for.as_ref().is_some_and(fits)
+    }
+
+    /// Brings the list of added keys up to date.
+    pub(super) fn collect_added(&mut self, callbacks: &[AddedCallback]) {
+        if !self.added_fit() {
+            let length = self.known.map_or(0.0, |known| known.length);
+            callback::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
+            self.run.0.added_for = Some((self.clip.clone(), length.to_bits()));
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
