@@ -1,13 +1,14 @@
 //! One step of time.
 //!
 //! A step is cut where something changes: where a timed event starts or ends, where a clip that fades out
-//! leaves, where a queued clip takes over.
+//! leaves, where a queued clip takes over, where the lead of a sync group changes.
 //!
 //! ```text
 //! frame      ├───────────────────────────────────────────────┤
 //! events     │        ●speed starts            ●speed ends   │
 //! queue      │                      ●next clip               │
-//! cuts       ├────────┼─────────────┼──────────┼─────────────┤
+//! sync group │                                       ●lead   │
+//! cuts       ├────────┼─────────────┼──────────┼─────┼───────┤
 //! segments      each track moves with one speed or ramp, its keys are logged
 //! ```
 //!
@@ -97,6 +98,7 @@ impl AnimationController {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
+        self.settle_leads();
         self.scrub(clips, &mut log);
         self.run_to(end, clips, &mut log);
         self.align_followers();
@@ -137,13 +139,14 @@ impl AnimationController {
             }
             let (leader, target) = match self.lead(at) {
                 None => (at, target),
-                Some(lead) if lead.ratio > 0.0 => (lead.leader, (target - lead.offset) / lead.ratio),
-                // A single pose has no place to move to.
-                Some(_) => continue,
+                Some(lead) => match lead.lead_to(target) {
+                    Some(target) => (lead.leader, target),
+                    None => continue,
+                },
             };
             let forward = target >= self.tracks[leader].held().value();
             self.scrub_track(leader, target, forward, clips, log);
-            for follower in leader + 1..self.tracks.len() {
+            for follower in 0..self.tracks.len() {
                 if let Some(lead) = self.lead(follower).filter(|lead| lead.leader == leader) {
                     let target = lead.follow(self.tracks[leader].held().value());
                     self.scrub_track(follower, target, forward, clips, log);
@@ -172,6 +175,7 @@ impl AnimationController {
             if moving {
                 self.settle_fades(log);
             }
+            self.settle_leads();
             let arrived = !self.time.is_before(end);
             if arrived && !(moving && self.awaits_arrivals()) {
                 return;
@@ -179,6 +183,7 @@ impl AnimationController {
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| CompensatedF64::new(time).min(end));
+            next = self.next_lead_change(next).unwrap_or(next);
             let mut arrival = if moving { self.next_arrival(next) } else { None };
             if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
                 self.report_stall(log);
@@ -212,7 +217,13 @@ impl AnimationController {
         log: &mut Log,
     ) {
         let begin = self.time;
-        for at in 0..self.tracks.len() {
+        // Leaders first: the others follow where they went.
+        let count = self.tracks.len();
+        for (follows, at) in (0..count).map(|at| (false, at)).chain((0..count).map(|at| (true, at))) {
+            let lead = self.lead(at);
+            if lead.is_some() != follows {
+                continue;
+            }
             let track = &mut self.tracks[at];
             let (id, start) = (track.id, track.start);
             if track.enabled && track.run.0.index.is_none() && !track.clip.is_empty() {
@@ -227,7 +238,7 @@ impl AnimationController {
             if !self.is_moving(at) || (no_time && arrival.is_none()) {
                 continue;
             }
-            let (speed, lead) = self.course(at);
+            let speed = self.course(at, lead);
             let weight = self.running_ramp(id, EventKind::Weight);
             let follow = lead.map(|lead| {
                 let leader = &self.tracks[lead.leader];
@@ -251,7 +262,7 @@ impl AnimationController {
         }
     }
 
-    /// Sorts the log and empties it into `out`.
+    /// Empties the log into `out`, in order of time.
     fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
         let mut fired = 0;
         for event in log.drain() {

@@ -35,7 +35,8 @@ impl AnimationController {
         if !self.is_moving(at) {
             return None;
         }
-        let (speed, lead) = self.course(at);
+        let lead = self.lead(at);
+        let speed = self.course(at, lead);
         // A follower goes only as far as its leader, which may be held at its end.
         let led = |lead: Lead, position: CompensatedF64| CompensatedF64::new(lead.follow(position.value()));
         let mut lead = lead.map(|lead| (lead, self.tracks[lead.leader].held()));

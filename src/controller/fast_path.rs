@@ -60,11 +60,12 @@ impl AnimationController {
             && known == Known::new(timing, track.playback);
         let added_fit = self.callbacks.is_empty() || track.added_fit();
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
-        if !same_clip || !added_fit || fades || track.scrub.is_some() || track.start == Start::AtEnd {
+        let synced = track.enabled && track.sync.is_some();
+        if !same_clip || !added_fit || fades || synced || track.scrub.is_some() || track.start == Start::AtEnd {
             return None;
         }
         let Some(elapsed) = elapsed.filter(|_| track.enabled && !track.paused) else { return Some(track.position) };
-        if track.start != Start::Begun || track.sync.is_some() {
+        if track.start != Start::Begun {
             return None;
         }
         let speed = if track.speed.is_finite() { track.speed } else { 0.0 };

@@ -123,7 +123,7 @@ impl AnimationController {
     pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
         let id = TrackId(self.next_id());
         // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, ..track });
+        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
         id
     }
 

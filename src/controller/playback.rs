@@ -72,7 +72,7 @@ impl AnimationController {
     /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
     /// without a change of foot. Returns the clip's track.
     ///
-    /// Until the fade is complete, the outgoing clip sets the pace for both.
+    /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
     pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
         self.leave_queue();
         let transition = TransitionCurve::Linear;

@@ -71,8 +71,9 @@ pub struct AnimationTrack {
     pub mask: Option<AnimationName>,
     /// Playback in place of the clip's own.
     pub playback: Option<PlaybackMode>,
-    /// Tracks of one sync group stay in phase: the first enabled one leads, the others follow at the same
-    /// fraction of their own length, whatever their speed. `u32::MAX` is reserved for the controller.
+    /// Tracks of one sync group stay in phase, at the same fraction of their lengths. The heaviest enabled one leads at
+    /// its own speed; when another one becomes heavier it takes over the pace, and nothing jumps. Of equals, the one
+    /// that leads already or else the first stays ahead. `u32::MAX` is reserved for the controller.
     pub sync: Option<u32>,
 
     pub(super) id: TrackId,
@@ -95,9 +96,12 @@ pub struct AnimationTrack {
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
     /// Seconds by which it lags behind the phase of its sync group: whole rounds that the others had played when it
-    /// joined.
+    /// joined, or have played while it waited at its end.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) phase: f64,
+    /// The sync group that it leads.
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) leads: Option<u32>,
     /// Set once `BlendMismatch` has been reported.
     pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.
@@ -207,6 +211,7 @@ impl Default for AnimationTrack {
             overlay: None,
             role: Role::User,
             phase: 0.0,
+            leads: None,
             reported_blend: false,
             reported_flood: false,
             run: Transient::default(),
