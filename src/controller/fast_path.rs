@@ -156,7 +156,7 @@ mod tests {
     fn a_fast_step_leaves_the_state_of_a_full_one_and_neither_misses_an_event() {
         let mut random = fastrand::Rng::with_seed(11);
         let mut fast_steps = 0;
-        for _ in 0..900 {
+        for _ in 0..1000 {
             let clips = clips(&mut random);
             let mut either = controller(&mut random);
             let mut full = either.clone();

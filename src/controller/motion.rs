@@ -232,7 +232,7 @@ mod tests {
         // It begins and ends flat.
         let [begin, end] = roots(ease.slope(at(1.25)));
         assert!((begin + 0.25).abs() < 1e-12 && (end - 1.75).abs() < 1e-12);
-        assert_eq!(roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())), [(false, false), (true, true)]);
+        assert_eq!(roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())), [(true, true), (false, false)]);
         assert!(roots([1.0, 0.0, 1.0]).iter().chain(&roots([1.0, 0.0, 0.0])).all(|root| !root.is_finite()));
         assert_eq!(roots([-1.0, 0.0, 1.0]), [-1.0, 1.0]);
     }
