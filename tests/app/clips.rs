@@ -36,12 +36,17 @@ fn hand(app: &mut TestApp, entity: Entity) -> Vec3 {
     app.world().run_system_once(ask).unwrap()
 }
 
+fn aabb(app: &mut TestApp, entity: Entity) -> Aabb {
+    let part = app.parts(entity)[0];
+    *app.world().get(part).unwrap()
+}
+
 /// Checks that the culling box contains every vertex of the posed part.
 #[track_caller]
 fn assert_boxed(app: &mut TestApp, entity: Entity) {
     let ask = move |poses: CharacterPoses| poses.palette(entity, 0).unwrap();
     let palette = app.world().run_system_once(ask).unwrap();
-    let aabb = *app.world().get::<Aabb>(app.parts(entity)[0]).unwrap();
+    let aabb = aabb(app, entity);
     let part = strip("strip", 0);
     for (position, influences) in part.positions.iter().zip(&part.influences) {
         let place = palette[usize::from(influences.palette[0])].transform_point3(*position);
@@ -87,7 +92,7 @@ fn the_box_of_a_blend_makes_room_for_a_clip_that_plays_already() {
     assert!(remove(&mut app, &handle, "later"));
     app.update(0.1);
     assert_boxed(&mut app, entity);
-    assert!(app.world().get::<Aabb>(app.parts(entity)[0]).unwrap().half_extents.x < 8.0);
+    assert!(aabb(&mut app, entity).half_extents.x < 8.0);
 }
 
 #[test]
