@@ -45,12 +45,21 @@ pub struct WornBy(#[entities] pub Entity);
 #[require(ModelPose)]
 pub struct Wears(Vec<Entity>);
 
-/// Which of the body's joints moves each joint, for one version of both assets.
+/// Which of the body's joints moves each joint, for one shape of both assets.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct WornJoints {
-    /// Body, version of what is worn, and version of the body; no asset has version 0.
+    /// Body, shape of what is worn, and shape of the body; no asset has shape 0.
     of: (Option<Entity>, u64, u64),
     joints: Vec<Option<JointIndex>>,
+}
+
+impl WornJoints {
+    /// The pose of what is worn, given that of the body. `None` if they have not met yet.
+    pub(super) fn follow(&self, character: &Character, body: &Character, pose: &[Affine3A]) -> Option<Vec<Affine3A>> {
+        let mut joints = Vec::new();
+        let is_met = (self.of.1, self.of.2) == (character.shape.version, body.shape.version);
+        is_met.then(|| copy_pose(&mut joints, &self.joints, character, pose)).map(|()| joints)
+    }
 }
 
 /// Keeps what is worn a child of its body, at its place.
@@ -107,7 +116,7 @@ pub(super) fn follow_bodies(
         if parts.version != Some(character.version) {
             continue;
         }
-        let of = (Some(outermost), character.version, body.version);
+        let of = (Some(outermost), character.shape.version, body.shape.version);
         let is_new = joints.of != of;
         if is_new {
             let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
