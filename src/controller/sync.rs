@@ -146,7 +146,6 @@ impl AnimationController {
 }
 
 /// # Who follows
-
 impl AnimationController {
     /// Returns `true` if a track plays now.
     pub(super) fn is_moving(&self, at: usize) -> bool {
