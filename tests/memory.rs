@@ -186,7 +186,7 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
                 repeated("***AnimationClips***\nAnimationClip a\n{\n", "Bone0 #Keyframes: 4294967295\n{\n}\n", n)
             }),
         ),
-        (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Colour: 1 2 3\n", n))),
+        (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Color: 1 2 3\n", n))),
         (".m3d: one line", load_m3d, Box::new(|n| "*".repeat(n))),
         (".md5mesh: shared weights", load_mesh, Box::new(shared_weights)),
         (".md5mesh: submeshes repeated", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),

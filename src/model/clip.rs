@@ -60,7 +60,7 @@ pub(crate) enum ChannelSlot {
     /// Index of its first vector within each frame.
     Sampled(u32),
     /// Index of its first vector of 16-bit numbers within each frame, and of the vectors' ranges.
-    Quantised(u32),
+    Quantized(u32),
 }
 
 /// What the 16-bit numbers of four joints stand for: `low + number · step`.
@@ -74,7 +74,7 @@ pub(crate) struct NumberRange {
 
 /// What a clip lost by being made smaller.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Quantisation {
+pub struct Quantization {
     /// [`SkeletalClip::bytes`] of the original clip.
     pub bytes_before: usize,
     /// Largest distance measured between the skin under this clip and under the original, in model units.
@@ -112,7 +112,7 @@ pub struct SkeletalClip {
     stride: usize,
     numbers: Arc<[[u16; 4]]>,
     ranges: Arc<[NumberRange]>,
-    quantisation: Option<Quantisation>,
+    quantization: Option<Quantization>,
     unit_scale: bool,
     animates_all: bool,
 }
@@ -224,7 +224,7 @@ impl SkeletalClip {
             stride,
             numbers: Arc::default(),
             ranges: Arc::default(),
-            quantisation: None,
+            quantization: None,
             animates_all: (0..joints).all(animated),
             unit_scale,
         })
@@ -284,13 +284,13 @@ impl SkeletalClip {
     }
 
     /// What the clip lost by being made smaller; `None` if it is lossless.
-    pub fn quantisation(&self) -> Option<Quantisation> {
-        self.quantisation
+    pub fn quantization(&self) -> Option<Quantization> {
+        self.quantization
     }
 
     /// The same frames with every sampled channel in 16-bit numbers between its smallest and its largest
     /// value, joint by joint and component by component.
-    pub(crate) fn quantised(&self, quantisation: Quantisation) -> Self {
+    pub(crate) fn quantized(&self, quantization: Quantization) -> Self {
         // Per vector of the new frames, where it is in the old ones.
         let (mut kept, mut packed, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut slot = |slot: ChannelSlot, count: u32| {
@@ -300,7 +300,7 @@ impl SkeletalClip {
             if of_channel.iter().all(|range| range.step.is_finite()) {
                 packed.extend(at..at + count);
                 ranges.extend(of_channel);
-                ChannelSlot::Quantised(packed.len() as u32 - count)
+                ChannelSlot::Quantized(packed.len() as u32 - count)
             } else {
                 kept.extend(at..at + count);
                 ChannelSlot::Sampled(kept.len() as u32 - count)
@@ -322,7 +322,7 @@ impl SkeletalClip {
         }
         Self {
             stride: kept.len(),
-            quantisation: Some(quantisation),
+            quantization: Some(quantization),
             rows: rows.into(),
             samples: samples.into(),
             numbers: numbers.into(),
@@ -372,7 +372,7 @@ impl SkeletalClip {
         let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
             translation: vec3(row.translation),
-            rotation: if matches!(r, ChannelSlot::Quantised(_)) { rotation.normalize() } else { rotation },
+            rotation: if matches!(r, ChannelSlot::Quantized(_)) { rotation.normalize() } else { rotation },
             scale: vec3(row.scale),
         }
     }
@@ -382,7 +382,7 @@ impl SkeletalClip {
         match slot {
             ChannelSlot::Constant(at) => self.constants[at as usize + i],
             ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
-            ChannelSlot::Quantised(at) => {
+            ChannelSlot::Quantized(at) => {
                 let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
                 Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
             }

@@ -15,7 +15,7 @@ mod transform;
 
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
-pub use clip::{ClipError, ClipFrames, Quantisation, SkeletalClip};
+pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{Influences, SkinPart};

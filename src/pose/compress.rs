@@ -7,7 +7,7 @@
 //! corner.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
-use crate::model::{BoundingBox, ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{BoundingBox, ClipFrames, Quantization, SkeletalClip, Skeleton, SkinPart};
 use glam::Vec3A;
 
 /// Compresses the clips of one character.
@@ -42,13 +42,13 @@ impl<'a> Compress<'a> {
     }
 
     /// Returns the smallest clip that keeps the skin within the allowed error when it plays alone at full
-    /// weight (an additive clip on top of the rest pose). [`SkeletalClip::quantisation`] reports the
+    /// weight (an additive clip on top of the rest pose). [`SkeletalClip::quantization`] reports the
     /// error and the size before.
     ///
     /// The error is measured at four times per frame. Returns a copy of `clip` if nothing smaller
     /// suffices, if it is not bound to the skeleton, or if it is already compressed.
     pub fn run(&self, clip: &SkeletalClip) -> SkeletalClip {
-        let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantisation().is_some();
+        let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantization().is_some();
         if unfit || clip.frame_count() < 2 || clip.timing.duration <= 0.0 {
             return clip.clone();
         }
@@ -61,12 +61,12 @@ impl<'a> Compress<'a> {
             }
             tried = fewer;
             let Some(thin) = self.with_steps(clip, fewer) else { continue };
-            let small = thin.quantised(Quantisation::default());
+            let small = thin.quantized(Quantization::default());
             if small.bytes() >= clip.bytes() {
                 continue;
             }
             if let Some(error) = self.measure(clip, &small) {
-                return thin.quantised(Quantisation { bytes_before: clip.bytes(), error });
+                return thin.quantized(Quantization { bytes_before: clip.bytes(), error });
             }
         }
         clip.clone()

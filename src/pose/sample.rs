@@ -121,7 +121,7 @@ impl<'a> SamplePoint<'a> {
                 let (first, second) = self.samples.chunks(slot);
                 Vectors4::read(s, first).lerp(s, Vectors4::read(s, second), self.fraction)
             }
-            ChannelSlot::Quantised(slot) => Vectors4::read(s, &self.unpack(slot)),
+            ChannelSlot::Quantized(slot) => Vectors4::read(s, &self.unpack(slot)),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> SamplePoint<'a> {
                 let (first, second) = self.samples.chunks(slot);
                 Quats4::read(s, first).lerp(s, Quats4::read(s, second), self.fraction)
             }
-            ChannelSlot::Quantised(slot) => Quats4::read(s, &self.unpack(slot)),
+            ChannelSlot::Quantized(slot) => Quats4::read(s, &self.unpack(slot)),
         }
     }
 

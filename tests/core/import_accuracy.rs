@@ -126,7 +126,7 @@ fn luna(m3d: &M3d, clip: &M3dClip, time: f64) -> Vec<[f64; 3]> {
     m3d.vertices.iter().map(vertex).collect()
 }
 
-/// Two neighbouring frames, lerp and nlerp, down the chain.
+/// Two neighboring frames, lerp and nlerp, down the chain.
 fn pose(model: &Model, clip: &SkeletalClip, time: f64) -> Vec<Affine3A> {
     let skeleton = &model.skeleton;
     let at = time.clamp(0.0, clip.timing.duration) * clip.frame_rate();
@@ -137,7 +137,7 @@ fn pose(model: &Model, clip: &SkeletalClip, time: f64) -> Vec<Affine3A> {
     for joint in 0..skeleton.len() {
         let local = if clip.animates(joint) {
             let (a, b) = (clip.transform_at(joint, frame), clip.transform_at(joint, next));
-            assert!(a.rotation.dot(b.rotation) >= 0.0, "neighbouring frames in one hemisphere");
+            assert!(a.rotation.dot(b.rotation) >= 0.0, "neighboring frames in one hemisphere");
             JointTransform {
                 translation: a.translation.lerp(b.translation, share),
                 rotation: (a.rotation * (1.0 - share) + b.rotation * share).normalize(),

@@ -161,7 +161,7 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
         if clip.joints < joints {
             rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
         }
-        if let Some(quantized) = &clip.quantised {
+        if let Some(quantized) = &clip.quantized {
             rest.push(format!("quantized {:.1} : 1, error up to {:.2e}", quantized.ratio, quantized.error));
         }
         rest.extend(clip.file.map(|file| format!("from {}", printable(file))));

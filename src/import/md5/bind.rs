@@ -331,7 +331,7 @@ mod tests {
         DQuat::from_axis_angle(random_vector(random).normalize(), angle * random.f64())
     }
 
-    /// A chain of joints along X with vertices around it that follow two or three neighbours, bound
+    /// A chain of joints along X with vertices around it that follow two or three neighbors, bound
     /// in a pose that the joints returned beside it do not show: each is turned by up to `angle`.
     fn chain(joints: usize, angle: f64, random: &mut fastrand::Rng) -> (Weights, Vec<Rigid>, Vec<Option<usize>>) {
         let bound: Vec<Rigid> = (0..joints)
