@@ -53,8 +53,10 @@ impl<'a> Compress<'a> {
             return clip.clone();
         }
         let steps = clip.frame_count() - 1;
+        // Frames at times of their own were put where they are needed.
+        let reductions = if clip.frame_times().is_some() { &[1.0][..] } else { &Self::STEPS };
         let mut tried = 0;
-        for step in Self::STEPS {
+        for step in reductions {
             let fewer = (steps as f64 / step).ceil() as usize;
             if fewer == tried {
                 continue;
@@ -92,11 +94,12 @@ impl<'a> Compress<'a> {
 
     /// The largest error of `small` against `clip`; `None` if it is larger than allowed.
     fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip) -> Option<f32> {
-        let moments = (clip.frame_count() - 1) * Self::MOMENTS;
         let mut poses = [Scratch::default(), Scratch::default()];
         let mut worst = 0.0_f32;
-        for moment in 0..=moments {
-            let time = clip.timing.duration * moment as f64 / moments as f64;
+        for moment in 0..=(clip.frame_count() - 1) * Self::MOMENTS {
+            let (frame, part) = (moment / Self::MOMENTS, moment % Self::MOMENTS);
+            let (from, to) = (clip.time_showing(frame), clip.frame_time(frame + usize::from(part > 0)));
+            let time = from + (to - from) * part as f64 / Self::MOMENTS as f64;
             for (clip, pose) in [clip, small].into_iter().zip(&mut poses) {
                 Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, pose);
             }

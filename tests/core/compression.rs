@@ -109,7 +109,7 @@ fn an_additive_clip_keeps_within_the_error_over_the_pose_it_was_measured_on() {
     let (mut made_smaller, mut farthest) = (0, 0.0_f32);
     for _ in 0..40 {
         let character = character(&mut random);
-        let clip = clip(&mut random, &character.skeleton).to_additive();
+        let clip = clip(&mut random, &character.skeleton).to_additive(&character.skeleton).unwrap();
         let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
         let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
         let Some(quantization) = small.quantization() else { continue };

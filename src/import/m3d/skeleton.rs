@@ -1,4 +1,4 @@
-//! Bones → joints: parents first, names by file index, rest pose from the offset matrices.
+//! Bones → joints: parents first, named by their index in the file, with the rest pose from the offset matrices.
 
 use crate::{
     format::{
@@ -6,8 +6,8 @@ use crate::{
         m3d::{M3d, M3dBone},
     },
     hierarchy::Hierarchy,
-    import::{axes::Basis, reach::is_near},
-    model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix},
+    import::axes::Basis,
+    model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix, is_near},
 };
 use glam::{Affine3A, DAffine3, DMat3, Vec3};
 
@@ -42,7 +42,7 @@ pub(super) fn import(
     let joint_of_bone: Vec<_> = hierarchy.places().into_iter().map(|joint| joint as JointIndex).collect();
     let joints = hierarchy.order.iter().map(|&bone| {
         let parent = hierarchy.parents[bone];
-        // In f64: the inverse of one matrix times another, which nearly cancel.
+        // In f64, because the two matrices nearly cancel.
         let bind = wide(&inverse_bind[bone]).inverse();
         let rest = narrow(parent.map_or(bind, |p| wide(&inverse_bind[p]) * bind));
         Joint {
@@ -63,7 +63,7 @@ fn offset(bone: &M3dBone) -> Option<Affine3A> {
     let affine = (0..3).all(|row| m[row][3].abs() < 1e-4) && (m[3][3] - 1.0).abs() < 1e-4;
     let offset = affine_from_row_vector_matrix(m);
     let DMat3 { x_axis, y_axis, z_axis } = wide(&offset).matrix3;
-    // Volume against that of a box of the same sides: independent of the model's units.
+    // Compare the volume with that of a box of the same sides, which does not depend on the model's units.
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     let volume = x_axis.cross(y_axis).dot(z_axis).abs();
     let inverse = narrow(wide(&offset).inverse());
