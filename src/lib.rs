@@ -39,6 +39,7 @@ Loading
 * [Change scale, axes and limits](import::ImportSettings), or [skip textures](asset::TextureMode)
 * [Address meshes, materials and clips by label](asset::CharacterAssetLabel)
 * [Build a character from code](asset::build_character)
+* [Add clips](asset::Character::add_clip) and [remove them](asset::Character::remove_clip) while characters play
 
 Playing
 

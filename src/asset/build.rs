@@ -1,8 +1,8 @@
 //! Makes the assets of a character from an imported model.
 
 use super::{
-    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, material::standard_material,
-    mesh::mesh_of, textures::Textures,
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, character::Shape,
+    material::standard_material, mesh::mesh_of, textures::Textures,
 };
 use crate::{
     import::{Imported, Manifest},
@@ -134,19 +134,21 @@ pub(super) fn assemble_character(
         let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
         Some((name.clone(), Socket { joint: skeleton.joint(&socket.joint)?, offset }))
     });
+    let version = next_version();
     Character {
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
+        shape: Shape::new(version, &skeleton, &parts),
         skeleton: skeleton.clone(),
         parts,
         clips,
         _sub_assets: sub_assets,
         reach: Arc::new(reach),
-        version: next_version(),
+        version,
     }
 }
 
-fn aabb(bounds: BoundingBox) -> Aabb {
+pub(super) fn aabb(bounds: BoundingBox) -> Aabb {
     Aabb::from_min_max(bounds.min, bounds.max)
 }
 

@@ -1,5 +1,6 @@
 //! The character asset: everything that instances share.
 
+use super::next_version;
 use crate::{
     controller::Clips,
     model::{ClipTiming, JointIndex, SkeletalClip, Skeleton},
@@ -22,6 +23,7 @@ use std::{
 /// | look up a joint | [`joint`](Self::joint), or [`skeleton`](Self::skeleton) for names, parents and the rest pose |
 /// | look up a clip, its length or its callback keys | [`clip`](Self::clip) and its `timing` |
 /// | list the clips | [`clip_names`](Self::clip_names) |
+/// | add and remove clips at run time | [`add_clip`](Self::add_clip), [`remove_clip`](Self::remove_clip) |
 /// | attach things to a named place | [`socket`](Self::socket) |
 /// | limit a track to some of the joints | [`masks`](Self::masks) |
 /// | frame the character with a camera | [`rest_bounds`](Self::rest_bounds) |
@@ -44,6 +46,8 @@ pub struct Character {
     pub(super) _sub_assets: Vec<UntypedHandle>,
     /// Identifies this state of the character: changes whenever the asset is reloaded or modified.
     pub(crate) version: u64,
+    /// What the entities of its parts are made from.
+    pub(crate) shape: Shape,
 }
 
 /// A part of a character's skin, drawn with one material. Also a labeled asset.
@@ -88,7 +92,44 @@ pub struct ClipAsset(pub Arc<SkeletalClip>);
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct SkeletonAsset(pub Arc<Skeleton>);
 
+/// The skeleton and the parts of a character, to tell a change of them from one of clips, masks or sockets.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// The character's version since when it has this shape.
+    pub(crate) version: u64,
+    skeleton: Arc<Skeleton>,
+    parts: Vec<CharacterPart>,
+}
+
+impl Shape {
+    pub(super) fn new(version: u64, skeleton: &Arc<Skeleton>, parts: &[CharacterPart]) -> Self {
+        Self { version, skeleton: skeleton.clone(), parts: parts.to_vec() }
+    }
+
+    fn is_of(&self, character: &Character) -> bool {
+        let same = |a: &CharacterPart, b: &CharacterPart| {
+            a.name == b.name
+                && (&a.mesh, &a.material) == (&b.mesh, &b.material)
+                && (a.rest_bounds.center, a.rest_bounds.half_extents)
+                    == (b.rest_bounds.center, b.rest_bounds.half_extents)
+                && Arc::ptr_eq(&a.palette, &b.palette)
+                && Arc::ptr_eq(&a.bounds, &b.bounds)
+        };
+        Arc::ptr_eq(&self.skeleton, &character.skeleton)
+            && self.parts.len() == character.parts.len()
+            && self.parts.iter().zip(&character.parts).all(|(a, b)| same(a, b))
+    }
+}
+
 impl Character {
+    /// Gives a character that was changed another version, and another shape if its skeleton or parts were changed.
+    pub(crate) fn renew(&mut self) {
+        self.version = next_version();
+        if !self.shape.is_of(self) {
+            self.shape = Shape::new(self.version, &self.skeleton, &self.parts);
+        }
+    }
+
     /// Returns the joint called `name`.
     pub fn joint(&self, name: &str) -> Option<JointIndex> {
         self.skeleton.joint(name)

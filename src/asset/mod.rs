@@ -2,6 +2,7 @@
 
 mod build;
 mod character;
+mod clips;
 mod files;
 mod label;
 mod loader;
@@ -13,6 +14,7 @@ mod textures;
 pub use build::build_character;
 pub(crate) use build::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
+pub use clips::AddClipError;
 pub use label::CharacterAssetLabel;
 pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,

@@ -2,8 +2,7 @@
 
 use super::mips::{Content, with_mips};
 use crate::{
-    format::Diagnostic,
-    import::{Imported, MaterialTextures, TextureFiles},
+    import::{Imported, MaterialTextures, TextureFiles, missing_textures},
     model::Material,
 };
 use bevy::{
@@ -24,18 +23,11 @@ impl Textures {
         let files = TextureFiles::new(files);
         let materials = &imported.model.materials;
         let found: Vec<_> = materials.iter().map(|material| files.resolve_material(material)).collect();
-        let mut missing: Vec<String> = Vec::new();
-        for (material, found) in materials.iter().zip(&found) {
-            let maps = [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)];
-            let maps = maps.into_iter().filter(|(_, file)| file.is_none());
-            missing.extend(maps.filter_map(|(name, _)| Some(format!("`{}`", name.as_ref()?))));
-        }
-        missing.sort_unstable();
-        missing.dedup();
-        if !missing.is_empty() {
-            let warning = Diagnostic::warning(model, format!("texture not found: {}", missing.join(", ")));
-            imported.warnings.push(warning.with_hint("textures belong beside the model"));
-        }
+        let maps = materials.iter().zip(&found).flat_map(|(material, found)| {
+            [(&material.base_color_map, &found.base_color), (&material.normal_map, &found.normal)]
+        });
+        let missing = maps.filter(|(_, file)| file.is_none()).filter_map(|(name, _)| name.as_deref());
+        imported.warnings.extend(missing_textures(model, missing));
         Self(found)
     }
 

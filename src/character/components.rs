@@ -44,9 +44,12 @@ pub struct CharacterParts {
     /// The parts' entities.
     #[reflect(skip_serializing, default)]
     pub entities: Vec<Entity>,
-    /// Version of the asset they were spawned from.
+    /// Version of the asset that they are up to date with; `None` if there are none.
     #[reflect(ignore)]
     pub(super) version: Option<u64>,
+    /// Version of the asset's skeleton and parts.
+    #[reflect(ignore)]
+    pub(super) shape: u64,
     /// Center and radius of the character at rest, in its own space.
     #[reflect(ignore)]
     pub(super) center: Vec3A,

@@ -59,8 +59,6 @@ impl ActiveLayers {
         self.priority_blend = controller.priority_blend();
         let (mut count, mut clips) = (0, 1_u64);
         for (track, layer) in controller.shown(character) {
-            clips = clips.wrapping_mul(31).wrapping_add(2 * layer.clip as u64 + u64::from(layer.mask.is_some()) + 1);
-            clips = clips.wrapping_mul(31).wrapping_add(layer.blend as u64);
             match self.layers.get_mut(count) {
                 Some(active) => same &= active.update(track, &layer, character),
                 None => {
@@ -68,7 +66,9 @@ impl ActiveLayers {
                     same = false;
                 }
             }
-            clips = clips.wrapping_mul(31).wrapping_add(self.layers[count].additive.to_bits().into());
+            let kind = u64::from(layer.mask.is_some()) << 2 | layer.blend as u64;
+            let additive = u64::from(self.layers[count].additive.to_bits()) << 32;
+            clips = clips.wrapping_mul(31).wrapping_add(((layer.clip as u64) << 3 | kind) ^ additive).wrapping_add(1);
             count += 1;
         }
         same &= count == self.layers.len();

@@ -3,10 +3,12 @@
 use super::{
     components::{ModelPose, SkinnedCharacter},
     events::AnimationCallback,
+    hierarchy::upward,
     layers::ActiveLayers,
-    pose_state::{PoseClock, PoseSource, PoseState},
+    pose_state::{PoseClock, PoseSource, PoseStamp, PoseState},
     sharing::SharedPoses,
     update_rate::PoseInterpolation,
+    worn::{WornBy, WornJoints},
 };
 use crate::{
     asset::Character,
@@ -34,8 +36,9 @@ use std::mem;
 /// somewhere, it is read from there, otherwise it is evaluated on each call, which takes about a microsecond.
 /// With an [`UpdateRate`](super::UpdateRate) or [`PoseSharing`](super::PoseSharing), once they were posed,
 /// characters in view answer with the pose as it is drawn. Changes to
-/// [`PoseOverrides`](super::PoseOverrides) count, and a worn character follows its body, from
-/// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on.
+/// [`PoseOverrides`](super::PoseOverrides) count from
+/// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on. A worn character has the pose of
+/// its body at any time.
 ///
 /// World transforms are relative to the character's `GlobalTransform`, which Bevy updates in
 /// [`TransformSystems::Propagate`]. Observers of a character's animation events, which run before that, get its
@@ -73,6 +76,10 @@ impl CharacterPoses<'_, '_> {
     /// ```
     pub fn joint_transform_at(&self, callback: &AnimationCallback, socket_or_joint: &str) -> Option<GlobalTransform> {
         let Some(moment) = &callback.moment.0 else { return self.joint_transform(callback.entity, socket_or_joint) };
+        if self.poses.worn.contains(callback.entity) {
+            // Its own clips have no effect.
+            return self.joint_transform(callback.entity, socket_or_joint);
+        }
         self.with_scratch(|scratch| {
             self.poses.with_layers(callback.entity, moment, scratch, |asset, world, joints| {
                 socket_transform(socket_or_joint, asset, world, joints)
@@ -129,6 +136,7 @@ pub(crate) struct Poses<'w, 's> {
     clock: Res<'w, PoseClock>,
     shared: Res<'w, SharedPoses>,
     characters: Query<'w, 's, PoseOf>,
+    worn: Query<'w, 's, (&'static WornBy, &'static WornJoints)>,
 }
 
 /// What a pose is read from.
@@ -199,6 +207,11 @@ impl Poses<'_, '_> {
         // Whether the character was posed since its controller was last advanced.
         let is_posed = state.revision == revision;
         let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
+        if kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn)
+            && let Some((joints, place)) = self.of_body(entity, character, scratch)
+        {
+            return Some(work(character, if drawn { &world } else { &place }, &joints));
+        }
         let joints = match (kept, state.source) {
             (Some(pose), _) if is_posed || pose.stamp.is_current(revision) => &pose.joints,
             (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => joints,
@@ -223,5 +236,24 @@ impl Poses<'_, '_> {
         };
         // Shared poses of another version of the asset are replaced before the next frame.
         (joints.len() == character.skeleton.len()).then(|| work(character, &world, joints))
+    }
+
+    /// The pose of a worn character and its place, if its body has been advanced and not posed since.
+    #[cold]
+    fn of_body(
+        &self,
+        entity: Entity,
+        character: &Character,
+        scratch: &mut Scratch,
+    ) -> Option<(Vec<Affine3A>, Affine3A)> {
+        let (_, joints) = self.worn.get(entity).ok()?;
+        let outermost = upward(entity, |entity| Some(self.worn.get(entity).ok()?.0.0)).last()?;
+        let body = self.characters.get(outermost).ok()?;
+        if body.kept.is_some_and(|pose| pose.stamp.is_current(body.layers.revision())) {
+            return None;
+        }
+        self.find(outermost, scratch, false, |body, world, pose| {
+            Some((joints.follow(character, body, pose)?, self.place(outermost, world)))
+        })?
     }
 }

@@ -4,9 +4,10 @@ use super::{
     components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported},
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
+    layers::ActiveLayers,
     names::name_of,
 };
-use crate::asset::{Character, next_version};
+use crate::{asset::Character, controller::AnimationController};
 use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
@@ -84,14 +85,14 @@ pub(super) fn warn_of_lost_parts(
 }
 
 /// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that everything
-/// derived from them is updated.
+/// derived from them is updated. Parts are spawned anew only if they or the skeleton were changed.
 pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, mut assets: ResMut<Assets<Character>>) {
     for event in events.read() {
         // One that was loaded has a new version already; another one does no harm.
         if let AssetEvent::Modified { id } = event
             && let Some(character) = assets.get_mut_untracked(*id)
         {
-            character.version = next_version();
+            character.renew();
         }
     }
 }
@@ -104,10 +105,16 @@ pub(super) fn follow_assets(
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
     mut ready: Option<ResMut<Messages<CharacterReady>>>,
-    mut characters: Query<(Entity, Ref<SkinnedCharacter>, &mut CharacterParts, Option<&mut ModelPose>)>,
+    mut characters: Query<(
+        Entity,
+        Ref<SkinnedCharacter>,
+        &mut CharacterParts,
+        Option<&mut ModelPose>,
+        Option<(&AnimationController, &mut ActiveLayers)>,
+    )>,
 ) {
     let any = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
-    for (entity, handle, mut parts, pose) in &mut characters {
+    for (entity, handle, mut parts, pose, playing) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
         }
@@ -121,6 +128,16 @@ pub(super) fn follow_assets(
         if parts.version == Some(character.version) {
             continue;
         }
+        if let Some((controller, mut layers)) = playing {
+            // Now, because the controller may be advanced in a schedule that does not run in this frame.
+            layers.bypass_change_detection().look_up(character, controller);
+        }
+        if parts.version.is_some() && parts.shape == character.shape.version {
+            // Only clips, masks or sockets are different.
+            let parts = parts.bypass_change_detection();
+            (parts.version, parts.enclosed) = (Some(character.version), 0);
+            continue;
+        }
         clear(&mut commands, &mut parts);
         if let Some(mut pose) = pose {
             *pose = ModelPose { joints: character.skeleton.rest_model().to_vec(), ..default() };
@@ -128,6 +145,7 @@ pub(super) fn follow_assets(
         let rest = character.rest_bounds();
         *parts = CharacterParts {
             version: Some(character.version),
+            shape: character.shape.version,
             center: rest.map_or(Vec3A::ZERO, |rest| rest.center),
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()

@@ -14,7 +14,8 @@ use glam::Affine3A;
 ///
 /// Each joint takes the pose of the body's joint of the same name, in the same frame. A joint that the body
 /// lacks keeps its rest transform relative to its parent. While it is worn, the character's own controller and
-/// [`PoseOverrides`](super::PoseOverrides) have no effect.
+/// [`PoseOverrides`](super::PoseOverrides) have no effect: it is in its rest pose until the body has loaded, and keeps
+/// its last pose if the body stops being a character.
 ///
 /// The character becomes a child of the body and shares its transform, so it is moved, hidden and despawned
 /// with it. To take it off, despawn it, or remove [`WornBy`] and `ChildOf`. A character worn by something that
@@ -44,12 +45,21 @@ pub struct WornBy(#[entities] pub Entity);
 #[require(ModelPose)]
 pub struct Wears(Vec<Entity>);
 
-/// Which of the body's joints moves each joint, for one version of both assets.
+/// Which of the body's joints moves each joint, for one shape of both assets.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct WornJoints {
-    /// Body, version of what is worn, and version of the body; no asset has version 0.
+    /// Body, shape of what is worn, and shape of the body; no asset has shape 0.
     of: (Option<Entity>, u64, u64),
     joints: Vec<Option<JointIndex>>,
+}
+
+impl WornJoints {
+    /// The pose of what is worn, given that of the body. `None` if they have not met yet.
+    pub(super) fn follow(&self, character: &Character, body: &Character, pose: &[Affine3A]) -> Option<Vec<Affine3A>> {
+        let mut joints = Vec::new();
+        let is_met = (self.of.1, self.of.2) == (character.shape.version, body.shape.version);
+        is_met.then(|| copy_pose(&mut joints, &self.joints, character, pose)).map(|()| joints)
+    }
 }
 
 /// Keeps what is worn a child of its body, at its place.
@@ -92,14 +102,21 @@ pub(super) fn follow_bodies(
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (&WornBy(body), handle, mut joints, mut pose, mut parts) in &mut worn {
-        let Some(outermost) = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last() else { continue };
-        // In a ring, there is none.
-        let Ok((body_handle, body_pose, body_parts)) = bodies.get(outermost) else { continue };
-        let (Some(character), Some(body)) = (assets.get(handle.id()), assets.get(body_handle.id())) else { continue };
-        if parts.version != Some(character.version) || body_pose.joints.len() != body.skeleton.len() {
+        let Some(character) = assets.get(handle.id()) else { continue };
+        let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last().and_then(|outermost| {
+            // In a ring, there is none.
+            let (handle, pose, parts) = bodies.get(outermost).ok()?;
+            let body = assets.get(handle.id()).filter(|body| pose.joints.len() == body.skeleton.len())?;
+            Some((outermost, body, pose, parts))
+        });
+        let Some((outermost, body, body_pose, body_parts)) = posed_body else {
+            hold(&mut pose, character);
+            continue;
+        };
+        if parts.version != Some(character.version) {
             continue;
         }
-        let of = (Some(outermost), character.version, body.version);
+        let of = (Some(outermost), character.shape.version, body.shape.version);
         let is_new = joints.of != of;
         if is_new {
             let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
@@ -124,6 +141,18 @@ pub(super) fn follow_bodies(
                 *aabb = pose.bounds_of(part);
             }
         }
+    }
+}
+
+/// Keeps the last pose, or takes the rest pose, while there is no body to follow: it has not loaded yet, or is not a
+/// character.
+fn hold(pose: &mut Mut<ModelPose>, character: &Character) {
+    if !pose.is(PoseStamp::Worn, character.skeleton.len()) {
+        if pose.joints.len() != character.skeleton.len() {
+            pose.joints.clear();
+            pose.joints.extend_from_slice(character.skeleton.rest_model());
+        }
+        pose.stamp = PoseStamp::Worn;
     }
 }
 

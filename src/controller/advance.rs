@@ -1,13 +1,14 @@
 //! One step of time.
 //!
 //! A step is cut where something changes: where a timed event starts or ends, where a clip that fades out
-//! leaves, where a queued clip takes over.
+//! leaves, where a queued clip takes over, where the lead of a sync group changes.
 //!
 //! ```text
 //! frame      ├───────────────────────────────────────────────┤
 //! events     │        ●speed starts            ●speed ends   │
 //! queue      │                      ●next clip               │
-//! cuts       ├────────┼─────────────┼──────────┼─────────────┤
+//! sync group │                                       ●lead   │
+//! cuts       ├────────┼─────────────┼──────────┼─────┼───────┤
 //! segments      each track moves with one speed or ramp, its keys are logged
 //! ```
 //!
@@ -15,17 +16,14 @@
 //! things happen however time is divided into steps.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    TrackId,
-    callback::{self, AddedCallback, Keys},
+    AnimationController, AnimationTrack, BlendMode, Clips, FiredCallback, KeyRef, PlaybackEvent, TrackId,
+    arrival::Next,
     compensated::{CompensatedF64, tick},
-    motion::{Ramp, Speed},
-    playhead::{Passed, PlayheadSweep},
-    queue::Next,
+    log::Log,
+    segment::{Rules, Segment, Target},
     timed_event::EventKind,
-    track::{Known, Start},
+    track::Start,
 };
-use crate::model::ClipTiming;
 use std::mem;
 
 /// A time step that is negative or not finite. Nothing was changed.
@@ -38,20 +36,6 @@ pub struct AdvanceError {
 
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
 const MAX_SWITCHES: usize = 1024;
-
-/// Events of one advance, with what is needed to sort them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Log {
-    /// Each with its moment in grid steps and its place among the entries.
-    entries: Vec<(f64, u32, PlaybackEvent)>,
-}
-
-impl Log {
-    pub(super) fn push(&mut self, event: PlaybackEvent) {
-        // Moments less than about a nanosecond apart differ by rounding only: there, tracks keep their order.
-        self.entries.push((tick(event.time()), self.entries.len() as u32, event));
-    }
-}
 
 /// # Advancing
 impl AnimationController {
@@ -114,6 +98,7 @@ impl AnimationController {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
+        self.settle_leads();
         self.scrub(clips, &mut log);
         self.run_to(end, clips, &mut log);
         self.align_followers();
@@ -129,14 +114,14 @@ impl AnimationController {
             if track.prepare(clips) {
                 report_blend_mismatch(track, clips, self.time.value(), log);
                 if !self.callbacks.is_empty() {
-                    collect_added(track, &self.callbacks);
+                    track.collect_added(&self.callbacks);
                 }
                 if !self.unknown.is_empty() {
                     self.unknown.retain(|name| *name != track.clip);
                 }
             } else if track.enabled && !track.clip.is_empty() {
                 let (id, clip, time) = (Some(track.id), &track.clip, self.time.value());
-                report_unknown(&mut self.unknown, id, clip, time, log);
+                log.push_unknown(&mut self.unknown, id, clip, time);
             }
         }
     }
@@ -154,13 +139,14 @@ impl AnimationController {
             }
             let (leader, target) = match self.lead(at) {
                 None => (at, target),
-                Some(lead) if lead.ratio > 0.0 => (lead.leader, (target - lead.offset) / lead.ratio),
-                // A single pose has no place to move to.
-                Some(_) => continue,
+                Some(lead) => match lead.lead_to(target) {
+                    Some(target) => (lead.leader, target),
+                    None => continue,
+                },
             };
             let forward = target >= self.tracks[leader].held().value();
             self.scrub_track(leader, target, forward, clips, log);
-            for follower in leader + 1..self.tracks.len() {
+            for follower in 0..self.tracks.len() {
                 if let Some(lead) = self.lead(follower).filter(|lead| lead.leader == leader) {
                     let target = lead.follow(self.tracks[leader].held().value());
                     self.scrub_track(follower, target, forward, clips, log);
@@ -189,6 +175,7 @@ impl AnimationController {
             if moving {
                 self.settle_fades(log);
             }
+            self.settle_leads();
             let arrived = !self.time.is_before(end);
             if arrived && !(moving && self.awaits_arrivals()) {
                 return;
@@ -196,6 +183,7 @@ impl AnimationController {
             // A cut at the end's own rounded value must not lead beyond the end.
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| CompensatedF64::new(time).min(end));
+            next = self.next_lead_change(next).unwrap_or(next);
             let mut arrival = if moving { self.next_arrival(next) } else { None };
             if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
                 self.report_stall(log);
@@ -229,12 +217,18 @@ impl AnimationController {
         log: &mut Log,
     ) {
         let begin = self.time;
-        for at in 0..self.tracks.len() {
+        // Leaders first: the others follow where they went.
+        let count = self.tracks.len();
+        for (follows, at) in (0..count).map(|at| (false, at)).chain((0..count).map(|at| (true, at))) {
+            let lead = self.lead(at);
+            if lead.is_some() != follows {
+                continue;
+            }
             let track = &mut self.tracks[at];
             let (id, start) = (track.id, track.start);
             if track.enabled && track.run.0.index.is_none() && !track.clip.is_empty() {
                 // Enabled within this step.
-                report_unknown(&mut self.unknown, Some(id), &track.clip, begin.value(), log);
+                log.push_unknown(&mut self.unknown, Some(id), &track.clip, begin.value());
             }
             track.run.0.from = track.held().value();
             let arrival = arrives.filter(|(track, _)| *track == id).map(|(_, position)| position);
@@ -244,7 +238,7 @@ impl AnimationController {
             if !self.is_moving(at) || (no_time && arrival.is_none()) {
                 continue;
             }
-            let (speed, lead) = self.course(at);
+            let speed = self.course(at, lead);
             let weight = self.running_ramp(id, EventKind::Weight);
             let follow = lead.map(|lead| {
                 let leader = &self.tracks[lead.leader];
@@ -268,64 +262,10 @@ impl AnimationController {
         }
     }
 
-    /// Puts tracks that follow where their leaders were put.
-    fn align_followers(&mut self) {
-        for at in 0..self.tracks.len() {
-            if self.tracks[at].sync.is_some()
-                && self.is_moving(at)
-                && let Some(lead) = self.lead(at)
-            {
-                let position = lead.follow(self.tracks[lead.leader].held().value());
-                self.tracks[at].align(position);
-            }
-        }
-    }
-
-    /// Returns `true` if a track plays now.
-    pub(super) fn is_moving(&self, at: usize) -> bool {
-        let track = &self.tracks[at];
-        track.enabled && !track.paused && track.run.0.index.is_some() && track.known.is_some()
-    }
-
-    /// A track's speed from now to the next cut, and what leads it.
-    pub(super) fn course(&self, at: usize) -> (Speed, Option<Lead>) {
-        let lead = self.lead(at);
-        let speed = match lead {
-            None => self.own_speed(at),
-            Some(Lead { leader, .. }) if self.tracks[leader].paused => Speed::Steady(0.0),
-            Some(Lead { leader, ratio, .. }) => self.own_speed(leader).scaled(ratio),
-        };
-        (speed, lead)
-    }
-
-    /// A track's own speed from now to the next cut, in a sync group or not.
-    pub(super) fn own_speed(&self, at: usize) -> Speed {
-        let track = &self.tracks[at];
-        match self.running_ramp(track.id, EventKind::Speed) {
-            Some(ramp) => Speed::Ramp(ramp),
-            None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
-        }
-    }
-
-    /// What leads a track in its sync group: the first track of the group that plays.
-    fn lead(&self, at: usize) -> Option<Lead> {
-        let group = self.tracks[at].sync?;
-        let length = |at: usize| self.tracks[at].known.map_or(0.0, |known| known.length);
-        let leads = |other: &usize| {
-            let track = &self.tracks[*other];
-            track.sync == Some(group) && track.enabled && track.run.0.index.is_some() && length(*other) > 0.0
-        };
-        let leader = (0..at).find(leads)?;
-        let ratio = length(at) / length(leader);
-        let offset = self.tracks[leader].phase * ratio - self.tracks[at].phase;
-        Some(Lead { leader, ratio, offset })
-    }
-
-    /// Sorts the log and empties it into `out`.
+    /// Empties the log into `out`, in order of time.
     fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
-        log.entries.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut fired = 0;
-        for (_, _, event) in log.entries.drain(..) {
+        for event in log.drain() {
             // Passings are counted in order of time, which is the same however time was cut.
             if let PlaybackEvent::Callback(callback) = &event {
                 if let KeyRef::Added(id) = callback.key
@@ -355,37 +295,6 @@ impl AnimationController {
     }
 }
 
-/// How a track follows the leader of its sync group.
-#[derive(Clone, Copy)]
-pub(super) struct Lead {
-    /// The leader's index.
-    pub(super) leader: usize,
-    /// How many times longer the follower's clip is.
-    ratio: f64,
-    offset: f64,
-}
-
-impl Lead {
-    /// The follower's position for one of the leader.
-    pub(super) fn follow(self, position: f64) -> f64 {
-        position * self.ratio + self.offset
-    }
-}
-
-/// Reports that there is no such clip, once for each name.
-pub(super) fn report_unknown(
-    known: &mut Vec<AnimationName>,
-    track: Option<TrackId>,
-    clip: &AnimationName,
-    time: f64,
-    log: &mut Log,
-) {
-    if !known.contains(clip) {
-        known.push(clip.clone());
-        log.push(PlaybackEvent::UnknownClip { track, name: clip.clone(), time });
-    }
-}
-
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
 fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &C, time: f64, log: &mut Log) {
     track.run.0.blend = track.blend;
@@ -394,148 +303,5 @@ fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &
         && !mem::replace(&mut track.reported_blend, true)
     {
         log.push(PlaybackEvent::BlendMismatch { track: track.id, clip, blend, time });
-    }
-}
-
-/// Brings a track's list of added keys up to date.
-pub(super) fn collect_added(track: &mut AnimationTrack, callbacks: &[AddedCallback]) {
-    if !track.added_fit() {
-        let length = track.known.map_or(0.0, |known| known.length);
-        callback::collect_added(callbacks, &track.clip, length, &mut track.run.0.added);
-        track.run.0.added_for = Some((track.clip.clone(), length.to_bits()));
-    }
-}
-
-/// The time between two cuts, for one track.
-#[derive(Clone, Copy)]
-struct Segment<'a> {
-    begin: CompensatedF64,
-    end: CompensatedF64,
-    /// How the track's weight changes, if it does.
-    weight: Option<Ramp>,
-    /// The track's clip.
-    timing: &'a ClipTiming,
-    rules: Rules<'a>,
-}
-
-/// What the controller says about callbacks.
-#[derive(Clone, Copy)]
-struct Rules<'a> {
-    /// The controller's own.
-    callbacks: &'a [AddedCallback],
-    /// How many of them, and how many rounds, a track may report in one advance.
-    limit: usize,
-    /// The least weight at which they fire.
-    threshold: f32,
-    /// Whether the track's clip is the current one.
-    current: bool,
-}
-
-/// Where a track goes.
-#[derive(Clone, Copy)]
-enum Target {
-    /// As far as its speed takes it.
-    Open,
-    /// To a position at which it is known to arrive.
-    Arrive(f64),
-    /// To where its leader takes it, by way of where the leader reversed.
-    Follow { turn: f64, to: f64 },
-}
-
-impl Segment<'_> {
-    /// Moves a track at a speed.
-    fn travel(&self, track: &mut AnimationTrack, speed: Speed, target: Target, log: &mut Log) {
-        // A track that follows goes its leader's way even beyond its own ends, where it only waits.
-        let origin = |track: &AnimationTrack, way: CompensatedF64| {
-            if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) }
-        };
-        let (mut begin, mut from) = (self.begin, origin(track, track.position));
-        for end in speed.turning_point(self.begin, self.end).into_iter().chain([self.end]) {
-            let forward = speed.is_forward(begin, end);
-            let to = match target {
-                Target::Arrive(to) | Target::Follow { to, .. } if end == self.end => CompensatedF64::new(to),
-                Target::Follow { turn, .. } => CompensatedF64::new(turn),
-                _ => from + speed.distance(begin, end),
-            };
-            Segment { begin, end, ..*self }.sweep(track, [from, to], forward, Some(speed), log);
-            if end != self.end {
-                track.run.0.turn = track.held().value();
-            }
-            (begin, from) = (end, origin(track, to));
-        }
-    }
-
-    /// Moves a track in one direction and logs what it passes: at the moments that `speed` gives, or all at the
-    /// segment's begin without one. A clip that plays once is held within its ends.
-    fn sweep(
-        &self,
-        track: &mut AnimationTrack,
-        [origin, mut to]: [CompensatedF64; 2],
-        forward: bool,
-        speed: Option<Speed>,
-        log: &mut Log,
-    ) {
-        let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index) else { return };
-        // Rounding must not lead against the direction.
-        if (forward && to.is_before(origin)) || (!forward && origin.is_before(to)) {
-            to = origin;
-        }
-        let from = track.hold(origin);
-        track.position = track.hold(to);
-        let (id, start) = (track.id, mem::replace(&mut track.start, Start::Begun));
-        let first = start == Start::AtPosition;
-        if start != Start::Begun {
-            log.push(PlaybackEvent::Started { track: id, clip, time: self.begin.value() });
-        }
-        let (from, to) = (from.value(), track.position.value());
-        let sweep = PlayheadSweep { length, playback, from, to, forward, first };
-        let share = track.share();
-        let Rules { callbacks, limit, threshold, current } = self.rules;
-        let run = &mut track.run.0;
-        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
-        let own = &self.timing.callbacks;
-        let keyless = own.is_empty() && added.is_empty();
-        sweep.pass(Keys::new(own, added, callbacks, length), |passed, place| {
-            let moment = match speed {
-                Some(speed) if place != from => {
-                    speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
-                }
-                _ => self.begin,
-            };
-            let time = moment.value();
-            match passed {
-                Passed::Key(key) if run.fired < limit => {
-                    let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
-                    if weight < threshold {
-                        return true;
-                    }
-                    run.fired += 1;
-                    log.push(PlaybackEvent::Callback(FiredCallback {
-                        track: id,
-                        clip,
-                        key: key.key,
-                        name: AnimationName::new(key.name.clone()),
-                        data: key.data.clone(),
-                        clip_time: key.time,
-                        time,
-                        weight,
-                        current,
-                    }));
-                }
-                Passed::Round if run.looped < limit => {
-                    run.looped += 1;
-                    log.push(PlaybackEvent::Looped { track: id, clip, time });
-                }
-                Passed::Key(_) | Passed::Round => {
-                    if !mem::replace(&mut track.reported_flood, true) {
-                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
-                    }
-                    // The rounds to come would report nothing more.
-                    return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
-                }
-                Passed::End => log.push(PlaybackEvent::Finished { track: id, clip, time }),
-            }
-            true
-        });
     }
 }

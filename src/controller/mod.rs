@@ -1,18 +1,24 @@
 #![doc = include_str!("guide.md")]
 
 mod advance;
+mod arrival;
 mod callback;
 mod clips;
 mod compensated;
+mod fade;
 mod fast_path;
 mod layer;
+mod log;
 mod motion;
 mod name;
 mod overlay;
 mod playback;
 mod playback_event;
+mod playback_state;
 mod playhead;
 mod queue;
+mod segment;
+mod sync;
 mod timed_event;
 mod track;
 mod validate;
@@ -24,7 +30,8 @@ pub use layer::LayerInfo;
 pub use motion::TransitionCurve;
 pub use name::AnimationName;
 pub use playback_event::{FiredCallback, KeyRef, PlaybackEvent};
-pub use queue::{ClipQueue, ClipQueueMut, QueueFallback};
+pub use playback_state::QueueFallback;
+pub use queue::{ClipQueue, ClipQueueMut};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TimedEventsMut};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
@@ -34,10 +41,10 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 
-use advance::Log;
 use callback::AddedCallback;
 use compensated::CompensatedF64;
-use playback::Playback;
+use log::Log;
+use playback_state::Playback;
 use serde::{Deserialize, Serialize};
 use timed_event::Schedule;
 use track::{Role, Transient};
@@ -116,7 +123,7 @@ impl AnimationController {
     pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
         let id = TrackId(self.next_id());
         // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, ..track });
+        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
         id
     }
 
@@ -159,7 +166,7 @@ impl AnimationController {
             && track.prepare(clips)
             && !callbacks.is_empty()
         {
-            advance::collect_added(track, callbacks);
+            track.collect_added(callbacks);
         }
     }
 

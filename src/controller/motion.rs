@@ -66,6 +66,18 @@ impl Ramp {
         if share >= 1.0 { self.to } else { self.from + (self.to - self.from) * share }
     }
 
+    /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after a time within the ramp.
+    pub(super) fn slope(&self, time: CompensatedF64) -> [f64; 3] {
+        let change = (self.to - self.from) / self.duration;
+        match self.transition {
+            TransitionCurve::Linear => [change, 0.0, 0.0],
+            TransitionCurve::EaseInEaseOut => {
+                let (t, dt) = (self.progress(time), 1.0 / self.duration);
+                [t * (1.0 - t), dt * (1.0 - 2.0 * t), -dt * dt].map(|c| 6.0 * change * c)
+            }
+        }
+    }
+
     /// The integral of the value over the time from one progress to another.
     fn integral(&self, t0: f64, t1: f64) -> f64 {
         let area = self.transition.area(t1) - self.transition.area(t0);
@@ -156,8 +168,15 @@ impl Speed {
     }
 }
 
+/// Returns the roots of `c + b·x + a·x²`, the lesser one first; not finite where there is none.
+pub(super) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
+    let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
+    let (first, second) = (q / a, c / q);
+    if second < first { [second, first] } else { [first, second] }
+}
+
 /// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
-fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
+pub(super) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
     // 64 halvings of 0..=1 reach adjacent numbers.
     for _ in 0..64 {
         let middle = low + (high - low) * 0.5;
@@ -200,6 +219,22 @@ mod tests {
             let sum: f64 = (0..steps).map(|i| ramp.at(at(1.25 + (f64::from(i) + 0.5) * step)) * step).sum();
             assert!((whole - sum).abs() < 1e-9, "{transition:?}: {whole} {sum}");
         }
+    }
+
+    #[test]
+    fn a_slope_is_the_derivative_and_its_roots_are_found() {
+        let ease = ramp(0.5, 3.0, TransitionCurve::EaseInEaseOut);
+        let [c, b, a] = ease.slope(at(1.25));
+        for s in [0.0, 0.5, 1.5] {
+            let rate = (ease.at(at(1.25 + s + 1e-6)) - ease.at(at(1.25 + s - 1e-6))) / 2e-6;
+            assert!((c + b * s + a * s * s - rate).abs() < 1e-6, "{s}");
+        }
+        // It begins and ends flat.
+        let [begin, end] = roots(ease.slope(at(1.25)));
+        assert!((begin + 0.25).abs() < 1e-12 && (end - 1.75).abs() < 1e-12);
+        assert_eq!(roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())), [(true, true), (false, false)]);
+        assert!(roots([1.0, 0.0, 1.0]).iter().chain(&roots([1.0, 0.0, 0.0])).all(|root| !root.is_finite()));
+        assert_eq!(roots([-1.0, 0.0, 1.0]), [-1.0, 1.0]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::{
     AnimationController, AnimationTrack, TrackId, TransitionCurve,
+    arrival::{Arrival, Next},
     compensated::CompensatedF64,
-    queue::{Arrival, Next},
     track::{Known, Overlay},
 };
 use crate::model::PlaybackMode;

@@ -1,30 +1,17 @@
 //! The clip queue: what follows the current clip, at the very moment its round ends.
 
 use super::{
-    AnimationController, AnimationName, Clips, TrackId,
-    advance::{Lead, Log, report_unknown},
+    AnimationController, AnimationName, Clips, QueueFallback,
+    arrival::{Arrival, Next},
     compensated::CompensatedF64,
-    playback::{CUT, Fade, Pending, Playback},
+    log::Log,
+    playback_state::{CUT, Fade, Pending, Playback},
     playhead,
     timed_event::EventKind,
     track::Known,
 };
 use crate::model::PlaybackMode;
-use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
-
-/// What plays when a clip has ended and the queue is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum QueueFallback {
-    /// The current clip stays: it holds its last frame if it plays once, and continues if it loops.
-    #[default]
-    Stay,
-    /// A clip, such as `idle`.
-    Clip(AnimationName),
-    /// No clip: the rest pose, under the tracks you added.
-    RestPose,
-}
 
 /// # The queue
 impl AnimationController {
@@ -137,24 +124,6 @@ impl ClipQueueMut<'_> {
     }
 }
 
-/// A track reaches the place at which something follows.
-pub(super) struct Arrival {
-    pub(super) time: CompensatedF64,
-    pub(super) track: TrackId,
-    /// The place, as an unwrapped position.
-    pub(super) position: f64,
-    pub(super) next: Next,
-}
-
-/// What follows when a track arrives.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Next {
-    /// The next clip of the queue, or the fallback.
-    Clip,
-    /// The track, an overlay, fades out.
-    FadeOut,
-}
-
 impl AnimationController {
     /// Returns `true` if the end of a clip's round may have consequences.
     pub(super) fn awaits_arrivals(&self) -> bool {
@@ -192,54 +161,6 @@ impl AnimationController {
         !queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once))
     }
 
-    /// The moment until `end` at which the track at an index reaches its target, which depends on where it is and
-    /// on its direction.
-    pub(super) fn arrival(
-        &self,
-        at: usize,
-        end: CompensatedF64,
-        next: Next,
-        target: impl Fn(f64, bool) -> f64,
-    ) -> Option<Arrival> {
-        let track = &self.tracks[at];
-        let length = track.known?.length;
-        if !self.is_moving(at) {
-            return None;
-        }
-        let (speed, lead) = self.course(at);
-        // A follower goes only as far as its leader, which may be held at its end.
-        let led = |lead: Lead, position: CompensatedF64| CompensatedF64::new(lead.follow(position.value()));
-        let mut lead = lead.map(|lead| (lead, self.tracks[lead.leader].held()));
-        let (mut begin, mut position) = (self.time, lead.map_or(track.held(), |(lead, position)| led(lead, position)));
-        for part in speed.turning_point(begin, end).into_iter().chain([end]) {
-            let forward = speed.is_forward(begin, part);
-            let target = target(position.value(), forward);
-            let there = match &mut lead {
-                None => position + speed.distance(begin, part),
-                Some((lead, reached)) => {
-                    let leader = &self.tracks[lead.leader];
-                    if !leader.paused {
-                        *reached = leader.hold(*reached + self.own_speed(lead.leader).distance(begin, part));
-                    }
-                    led(*lead, *reached)
-                }
-            };
-            let is_at = |position: f64| {
-                let [at, target] = [position, target].map(|position| playhead::place(length, position));
-                if forward { at >= target } else { at <= target }
-            };
-            if is_at(position.value()) {
-                return Some(Arrival { time: begin, track: track.id, position: target, next });
-            }
-            if is_at(there.value()) {
-                let time = speed.moment(begin, part, (CompensatedF64::new(target) - position).value());
-                return Some(Arrival { time, track: track.id, position: target, next });
-            }
-            (begin, position) = (part, there);
-        }
-        None
-    }
-
     /// Starts the next clip of the queue that is known, or the fallback.
     pub(super) fn switch_clip<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         while let Some(clip) = self.playback.queue.pop_front() {
@@ -270,7 +191,7 @@ impl AnimationController {
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
     fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, log: &mut Log) -> bool {
         if clips.index_of(&clip).is_none() {
-            report_unknown(&mut self.unknown, None, &clip, self.time.value(), log);
+            log.push_unknown(&mut self.unknown, None, &clip, self.time.value());
             return false;
         }
         let (from, duration) = (self.current_track(), self.follow_fade());

@@ -30,7 +30,7 @@ impl EventHandle {
 }
 
 /// What a timed event changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventTarget {
     /// Something of one track.
@@ -40,7 +40,7 @@ pub enum EventTarget {
 }
 
 /// What a timed event changes about a track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventKind {
     /// [`AnimationTrack::speed`](super::AnimationTrack::speed).
@@ -130,7 +130,7 @@ impl TimedEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<TimedEvent>", into = "Vec<TimedEvent>")]
 pub(super) struct Schedule {
-    /// At most one for each target, in the order they started.
+    /// At most one for each target, in the order of targets: every track asks for its own at every cut.
     running: Vec<TimedEvent>,
     /// By the order of their starts: finding the next one takes no search, however many wait.
     waiting: BTreeMap<(i64, EventHandle), TimedEvent>,
@@ -146,6 +146,12 @@ impl Schedule {
         self.waiting.clear();
     }
 
+    /// The event that is changing a target now.
+    fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
+        let at = self.running.binary_search_by_key(&target, |event| event.target).ok()?;
+        Some(&self.running[at])
+    }
+
     /// Running events first, then the others in the order they will start.
     pub(super) fn iter(&self) -> impl Iterator<Item = &TimedEvent> {
         self.running.iter().chain(self.waiting.values())
@@ -157,22 +163,25 @@ impl Schedule {
     }
 
     fn insert(&mut self, event: TimedEvent) {
-        if event.is_running() {
-            self.running.push(event);
-        } else {
+        if !event.is_running() {
             self.waiting.insert(event.start_order(), event);
+            return;
+        }
+        match self.running.binary_search_by_key(&event.target, |event| event.target) {
+            Ok(at) => self.running[at] = event,
+            Err(at) => self.running.insert(at, event),
+        }
+    }
+
+    /// Removes the running event with a target.
+    fn end(&mut self, target: EventTarget) {
+        if let Ok(at) = self.running.binary_search_by_key(&target, |event| event.target) {
+            self.running.remove(at);
         }
     }
 
     fn len(&self) -> usize {
         self.running.len() + self.waiting.len()
-    }
-
-    /// Removes an event that is over at a time.
-    fn take_ended(&mut self, now: f64) -> Option<TimedEvent> {
-        let ended = |event: &TimedEvent| event.running.is_some_and(|ramp| tick(ramp.end()) <= tick(now));
-        let at = self.running.iter().position(ended)?;
-        Some(self.running.remove(at))
     }
 
     /// Removes the first event that is due to start at a time.
@@ -223,7 +232,7 @@ impl<'a> TimedEvents<'a> {
 
     /// Returns the event that is changing `target` now.
     pub fn current(&self, target: EventTarget) -> Option<&'a TimedEvent> {
-        self.0.running.iter().find(|event| event.target == target)
+        self.0.current(target)
     }
 
     /// Returns the events that have yet to start, in the order they will start.
@@ -375,15 +384,21 @@ impl AnimationController {
     /// Ends the events that are over at the present time, and starts those that are due.
     pub(super) fn settle_events(&mut self) {
         let now = self.time.value();
-        while let Some(event) = self.events.take_ended(now) {
-            self.apply(event.target, event.value);
-        }
+        let mut running = mem::take(&mut self.events.running);
+        running.retain(|event| {
+            let is_over = event.running.is_some_and(|ramp| tick(ramp.end()) <= tick(now));
+            if is_over {
+                self.apply(event.target, event.value);
+            }
+            !is_over
+        });
+        self.events.running = running;
         // In order of start, so that of two that are due the later one takes over.
         while let Some(mut event) = self.events.take_due(now) {
             let TimedEvent { target, value, start, transition, .. } = event;
             let (begin, duration) = (start.max(now), event.duration.as_secs_f64());
             let from = self.value_of(target);
-            self.events.running.retain(|event| event.target != target);
+            self.events.end(target);
             if tick(begin + duration) > tick(now) {
                 event.running = Some(Ramp { from, to: value, begin, duration, transition });
                 self.events.insert(event);

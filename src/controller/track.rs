@@ -1,6 +1,12 @@
 //! Tracks: each plays one clip, with a weight, a speed and a position.
 
-use super::{Clips, callback::AddedKey, compensated::CompensatedF64, name::AnimationName, playhead};
+use super::{
+    Clips,
+    callback::{self, AddedCallback, AddedKey},
+    compensated::CompensatedF64,
+    name::AnimationName,
+    playhead,
+};
 use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
@@ -65,8 +71,9 @@ pub struct AnimationTrack {
     pub mask: Option<AnimationName>,
     /// Playback in place of the clip's own.
     pub playback: Option<PlaybackMode>,
-    /// Tracks of one sync group stay in phase: the first enabled one leads, the others follow at the same
-    /// fraction of their own length, whatever their speed. `u32::MAX` is reserved for the controller.
+    /// Tracks of one sync group stay in phase, at the same fraction of their lengths. The heaviest enabled one leads at
+    /// its own speed; when another one becomes heavier it takes over the pace, and nothing jumps. Of equals, the one
+    /// that leads already or else the first stays ahead. `u32::MAX` is reserved for the controller.
     pub sync: Option<u32>,
 
     pub(super) id: TrackId,
@@ -89,9 +96,12 @@ pub struct AnimationTrack {
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
     /// Seconds by which it lags behind the phase of its sync group: whole rounds that the others had played when it
-    /// joined.
+    /// joined, or have played while it waited at its end.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) phase: f64,
+    /// The sync group that it leads.
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) leads: Option<u32>,
     /// Set once `BlendMismatch` has been reported.
     pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.
@@ -201,6 +211,7 @@ impl Default for AnimationTrack {
             overlay: None,
             role: Role::User,
             phase: 0.0,
+            leads: None,
             reported_blend: false,
             reported_flood: false,
             run: Transient::default(),
@@ -407,6 +418,15 @@ impl AnimationTrack {
         let length = self.known.map_or(0.0, |known| known.length);
         let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
         self.run.0.added_for.as_ref().is_some_and(fits)
+    }
+
+    /// Brings the list of added keys up to date.
+    pub(super) fn collect_added(&mut self, callbacks: &[AddedCallback]) {
+        if !self.added_fit() {
+            let length = self.known.map_or(0.0, |known| known.length);
+            callback::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
+            self.run.0.added_for = Some((self.clip.clone(), length.to_bits()));
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {

@@ -23,7 +23,7 @@ pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, open_clips, open_manifest, open_model, skeleton_of_anim};
-pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
+pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
 
 use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, Reach, SkinPart};

@@ -4,7 +4,7 @@
 //! backslashes, with an absolute path, or through a material that implies the file. This module only deals with names; the
 //! caller lists the folder.
 
-use crate::model::Material;
+use crate::{format::Diagnostic, model::Material};
 use std::collections::HashMap;
 
 /// Extensions to try if a name has none, or if there is no file with its own.
@@ -37,6 +37,19 @@ pub struct MaterialTextures {
     pub normal: Option<String>,
     /// Specular map.
     pub specular: Option<String>,
+}
+
+/// Returns a warning that lists the names of textures that no file was found for; `None` if there are none.
+pub fn missing_textures<'a>(model: &str, names: impl IntoIterator<Item = &'a str>) -> Option<Diagnostic> {
+    const SHOWN: usize = 6;
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let message = || format!("texture not found: {}", names.join(", "));
+    (!names.is_empty()).then(|| Diagnostic::warning(model, message()).with_hint("textures belong beside the model"))
 }
 
 impl TextureFiles {

@@ -1,14 +1,14 @@
 //! The Cost tab: sizes of a character, and how long its pose takes to evaluate.
 
 use super::{
-    InspectedItem, InspectedReadOnlyItem,
+    InspectedItem, InspectedReadOnlyItem, explain,
     widgets::{self, cell, grouped, name_cell, right_cell},
 };
 use crate::{
     asset::Character,
     character::PoseCounts,
     controller::AnimationController,
-    pose::{ClipLayer, Evaluate, JointOverride, Scratch},
+    pose::{Evaluate, JointOverride, Mask, Scratch},
 };
 use bevy::{camera::visibility::ViewVisibility, prelude::*};
 use bevy_egui::egui::{self, RichText, Ui};
@@ -190,22 +190,8 @@ fn measure(
     controller: &AnimationController,
     overrides: &[JointOverride],
 ) -> f64 {
-    let layers = controller.layers(character).filter_map(|layer| {
-        let mask = match layer.mask {
-            Some(name) => Some(&**character.masks.get(name)?),
-            None => None,
-        };
-        let clip = character.clips.get(layer.clip)?;
-        Some(ClipLayer {
-            clip,
-            time: layer.time,
-            weight: layer.weight,
-            mask,
-            priority: layer.priority,
-            mode: layer.blend,
-        })
-    });
-    let layers: Vec<_> = layers.collect();
+    let empty = Mask::empty(character.skeleton.len());
+    let layers: Vec<_> = explain::playing(character, controller, &empty).map(|(_, layer)| layer).collect();
     let job = Evaluate {
         priority_blend: controller.priority_blend(),
         overrides,

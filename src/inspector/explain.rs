@@ -32,19 +32,26 @@ struct Contribution {
     share: f32,
 }
 
+/// Returns the layers that play, with what the controller says of each. `empty` stands for masks that do not exist.
+pub(super) fn playing<'a>(
+    character: &'a Character,
+    controller: &'a AnimationController,
+    empty: &'a Mask,
+) -> impl Iterator<Item = (LayerInfo<'a>, ClipLayer<'a>)> {
+    controller.layers(character).filter_map(move |info| {
+        let clip = character.clips.get(info.clip)?;
+        let mask = info.mask.map(|name| character.masks.get(name).map_or(empty, |mask| &**mask));
+        let LayerInfo { time, weight, priority, blend: mode, .. } = info;
+        Some((info, ClipLayer { clip, time, weight, mask, priority, mode }))
+    })
+}
+
 /// Returns each track's share at a joint, from [`Mix`]. The rest pose fills up what the blended and overriding tracks
 /// leave of 1.
 fn contributions(character: &Character, controller: &AnimationController, joint: usize) -> Vec<Contribution> {
     let skeleton = &character.skeleton;
-    // A mask that does not exist admits nothing.
-    let missing = Mask::empty(skeleton.len());
-    let playing = controller.layers(character).filter_map(|info| {
-        let clip = character.clips.get(info.clip)?;
-        let mask = info.mask.map(|name| character.masks.get(name).map_or(&missing, |mask| &**mask));
-        let LayerInfo { time, weight, priority, blend: mode, .. } = info;
-        Some((info, ClipLayer { clip, time, weight, mask, priority, mode }))
-    });
-    let (infos, layers): (Vec<_>, Vec<_>) = playing.unzip();
+    let empty = Mask::empty(skeleton.len());
+    let (infos, layers): (Vec<_>, Vec<_>) = playing(character, controller, &empty).unzip();
     let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
     let shares = Mix { layers: &layers, priority_blend: controller.priority_blend(), rest, unit_scale }.shares(joint);
     let contribution = |((info, layer), share): ((&LayerInfo, &ClipLayer), f32)| {

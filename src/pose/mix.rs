@@ -152,71 +152,56 @@ impl<'a> Mix<'a> {
     /// high ones end, and their total weights.
     #[inline]
     fn prepare(&self, active: &mut Vec<Active<'a>>) -> [(usize, f32); 2] {
-        let (mut largest, mut overlays) = ([0.0; 2], false);
-        for layer in self.layers {
-            debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-            let (largest, weight) = (&mut largest[layer.priority as usize], layer.weight);
-            match layer.effective_mode() {
-                BlendMode::Blend if weight > *largest && weight < f32::INFINITY => *largest = weight,
-                BlendMode::Blend => {}
-                BlendMode::Additive | BlendMode::Override => overlays = true,
-            }
+        let groups = [TrackPriority::Low, TrackPriority::High].map(|priority| self.prepare_group(priority, active));
+        for (index, layer) in self.layers.iter().enumerate() {
+            let (kind, most) = match (layer.effective_mode(), layer.clip.additive) {
+                (BlendMode::Blend, _) => continue,
+                (BlendMode::Override, _) => (Kind::Override, 1.0),
+                (BlendMode::Additive, true) => (Kind::Difference, ClipLayer::MAX_ADDITIVE_WEIGHT),
+                (BlendMode::Additive, false) => (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT),
+            };
+            let weight = clamp_weight(layer.weight / most) * most;
+            self.prepare_layer(index, layer, weight, kind, active);
         }
-        let low = self.prepare_group(TrackPriority::Low, largest[0], active);
-        let high = self.prepare_group(TrackPriority::High, largest[1], active);
-        if overlays {
-            for (index, layer) in self.layers.iter().enumerate() {
-                let weight = match layer.effective_mode() {
-                    BlendMode::Blend => continue,
-                    BlendMode::Additive if layer.weight > 0.0 => layer.weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT),
-                    BlendMode::Additive | BlendMode::Override => clamp_weight(layer.weight),
-                };
-                self.prepare_layer(index, layer, weight, active);
-            }
-        }
-        [low, high]
+        groups
     }
 
     /// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
     #[inline]
-    fn prepare_group(&self, priority: TrackPriority, largest: f32, active: &mut Vec<Active<'a>>) -> (usize, f32) {
+    fn prepare_group(&self, priority: TrackPriority, active: &mut Vec<Active<'a>>) -> (usize, f32) {
         let first = active.len();
-        if largest == 0.0 {
-            return (first, 0.0);
-        }
+        // In double precision, no sum of weights over- or underflows.
         let mut total = 0.0;
         for (index, layer) in self.layers.iter().enumerate() {
-            // Relative to the largest first, so that no sum over- or underflows.
-            let usable = layer.weight > 0.0 && layer.weight <= largest;
-            let joins = usable && layer.priority == priority && layer.effective_mode() == BlendMode::Blend;
-            if joins && self.prepare_layer(index, layer, layer.weight / largest, active) {
-                total += layer.weight / largest;
+            if layer.priority == priority && layer.effective_mode() == BlendMode::Blend && layer.weight < f32::INFINITY
+            {
+                total += f64::from(self.prepare_layer(index, layer, layer.weight, Kind::Blend, active));
             }
         }
-        let scale = Vec4::splat(1.0 / total);
-        active[first..].iter_mut().for_each(|layer| layer.weight *= scale);
-        (active.len(), (total * largest).min(f32::MAX))
+        for layer in &mut active[first..] {
+            layer.weight = Vec4::splat((f64::from(layer.weight.x) / total) as f32);
+        }
+        (active.len(), (total as f32).min(f32::MAX))
     }
 
-    /// Appends a layer; returns `false` if it does not count.
+    /// Appends a layer if it counts; returns its weight, or 0 if it doesn't.
     #[inline]
-    fn prepare_layer(&self, index: usize, layer: &ClipLayer<'a>, weight: f32, active: &mut Vec<Active<'a>>) -> bool {
+    fn prepare_layer(
+        &self,
+        index: usize,
+        layer: &ClipLayer<'a>,
+        weight: f32,
+        kind: Kind,
+        active: &mut Vec<Active<'a>>,
+    ) -> f32 {
+        debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
         let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
-        if counts {
-            active.push(Active {
-                point: SamplePoint::new(layer.clip, layer.time),
-                mask: layer.mask.map(Mask::rows),
-                weight: Vec4::splat(weight),
-                kind: match (layer.effective_mode(), layer.clip.additive) {
-                    (BlendMode::Blend, _) => Kind::Blend,
-                    (BlendMode::Override, _) => Kind::Override,
-                    (BlendMode::Additive, true) => Kind::Difference,
-                    (BlendMode::Additive, false) => Kind::DifferenceToRest,
-                },
-                index,
-            });
+        if !counts {
+            return 0.0;
         }
-        counts
+        let point = SamplePoint::new(layer.clip, layer.time);
+        active.push(Active { point, mask: layer.mask.map(Mask::rows), weight: Vec4::splat(weight), kind, index });
+        weight
     }
 
     /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
@@ -242,10 +227,25 @@ impl<'a> Mix<'a> {
         group: &[Active],
         out: &mut [SoaTransform],
     ) {
+        // A length known to the compiler leaves out what only more layers need.
+        match group {
+            [_] => self.blend_rows::<S, SCALE, PARTIAL>(s, &group[..1], out),
+            [_, _] => self.blend_rows::<S, SCALE, PARTIAL>(s, &group[..2], out),
+            _ => self.blend_rows::<S, SCALE, PARTIAL>(s, group, out),
+        }
+        normalize(s, out);
+    }
+
+    #[inline(always)]
+    fn blend_rows<S: Simd, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        s: S,
+        group: &[Active],
+        out: &mut [SoaTransform],
+    ) {
         for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
             *out = Mean::<S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, rest);
         }
-        normalize(s, out);
     }
 
     #[inline(always)]

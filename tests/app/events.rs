@@ -126,6 +126,42 @@ fn an_observer_finds_the_joints_where_they_are_in_this_frame_and_where_they_were
     }
 }
 
+#[derive(Resource)]
+struct Asked {
+    worn: Entity,
+    /// The hand of the body and of what it wears.
+    hands: Vec<[Vec3; 2]>,
+}
+
+#[test]
+fn an_observer_finds_what_is_worn_where_the_body_is_in_this_frame() {
+    let (mut app, _, body) = TestApp::playing("walk");
+    let coat = app.add(chain(&[]), &manifest());
+    let coat = app.world().spawn((SkinnedCharacter(coat), WornBy(body))).id();
+    let badge = app.add(chain(&[]), &manifest());
+    let worn = app.world().spawn((SkinnedCharacter(badge), WornBy(coat))).id();
+    app.world().insert_resource(Asked { worn, hands: Vec::new() });
+    app.app.add_observer(|step: On<AnimationCallback>, poses: CharacterPoses, mut asked: ResMut<Asked>| {
+        let hands = [step.entity, asked.worn].map(|of| poses.joint_transform(of, "hand").unwrap().translation());
+        asked.hands.push(hands);
+    });
+    for frame in 1..=10 {
+        app.world().entity_mut(body).insert(Transform::from_xyz(0.0, 0.0, frame as f32));
+        app.update(0.1);
+        let time = 0.1 * frame as f32;
+        let hand = Vec3::new(time, 2.0, 0.5 * time + frame as f32);
+        for [of_body, of_worn] in std::mem::take(&mut app.world().resource_mut::<Asked>().hands) {
+            assert!(of_body.abs_diff_eq(hand, 1e-5), "{of_body} instead of {hand}");
+            assert!(of_worn.abs_diff_eq(hand, 1e-5), "{of_worn} instead of {hand}");
+            app.world().insert_resource(Frames(frame));
+        }
+    }
+    assert_eq!(app.world().resource::<Frames>().0, 8, "the second key is passed in the eighth frame");
+}
+
+#[derive(Resource)]
+struct Frames(i32);
+
 #[test]
 fn at_the_moment_of_a_key_every_clip_is_where_it_was() {
     let mut app = TestApp::new();

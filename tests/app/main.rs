@@ -4,6 +4,7 @@ mod support;
 
 mod beside_bevy;
 mod bevy_animation_defects;
+mod clips;
 mod clock;
 mod crowd;
 mod events;

@@ -5,6 +5,7 @@ mod churn;
 mod harness;
 #[path = "../offscreen/mod.rs"]
 mod offscreen;
+mod random_life;
 
 use arm::arm;
 use bevy::prelude::*;

@@ -2,7 +2,7 @@
 
 use bevy_marionette::{
     format::Diagnostic,
-    import::{TextureFiles, TextureMap, texture_candidates},
+    import::{TextureFiles, TextureMap, missing_textures, texture_candidates},
     model::Material,
 };
 use serde::Serialize;
@@ -28,17 +28,7 @@ pub fn resolve(materials: &[Material], folder: &Path) -> Vec<Vec<TextureUse>> {
 /// Returns a warning that lists the textures that were not found, except specular maps, which are not drawn.
 pub fn missing(file: &str, textures: &[Vec<TextureUse>]) -> Option<Diagnostic> {
     let missing = textures.iter().flatten().filter(|map| map.found.is_none() && map.role != "specular");
-    let mut names: Vec<String> = missing.filter_map(|map| Some(format!("`{}`", map.written.as_ref()?))).collect();
-    names.sort();
-    names.dedup();
-    const SHOWN: usize = 6;
-    let more = names.len().saturating_sub(SHOWN);
-    names.truncate(SHOWN);
-    if more > 0 {
-        names.push(format!("{more} more"));
-    }
-    let message = || format!("texture not found: {}", names.join(", "));
-    (!names.is_empty()).then(|| Diagnostic::warning(file, message()).with_hint("textures belong beside the model"))
+    missing_textures(file, missing.filter_map(|map| map.written.as_deref()))
 }
 
 fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {

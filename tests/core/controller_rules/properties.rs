@@ -31,7 +31,7 @@ enum Order {
     Play(usize),
     Queue(Vec<usize>),
     Speed(usize, f64, f64, f64, bool),
-    Weight(usize, f32, f64, f64),
+    Weight(usize, f32, f64, f64, bool),
     Enable(usize, bool, f64),
     Seek(usize, f64, f64),
     Reset,
@@ -46,7 +46,8 @@ fn order() -> impl Strategy<Value = Order> {
         prop::collection::vec(0..8_usize, 1..4).prop_map(Order::Queue),
         (index.clone(), -3.0..3.0_f64, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
             .prop_map(|(i, v, s, d, e)| Order::Speed(i, v, s, d, e)),
-        (index.clone(), 0.0..1.0_f32, -0.2..2.0_f64, 0.0..2.0_f64).prop_map(|(i, v, s, d)| Order::Weight(i, v, s, d)),
+        (index.clone(), 0.0..1.0_f32, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
+            .prop_map(|(i, v, s, d, e)| Order::Weight(i, v, s, d, e)),
         (index.clone(), any::<bool>(), -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Enable(i, v, s)),
         (index, -5.0..5.0_f64, -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Seek(i, v, s)),
         Just(Order::Reset),
@@ -57,13 +58,14 @@ fn order() -> impl Strategy<Value = Order> {
 #[derive(Clone, Debug)]
 struct Play {
     clips: Vec<ClipTiming>,
-    tracks: Vec<(usize, f64, bool)>,
+    /// Clip, speed, weight, and whether it is in the sync group.
+    tracks: Vec<(usize, f64, f32, bool)>,
     orders: Vec<(Order, f64)>,
     loop_queue: bool,
 }
 
 fn play() -> impl Strategy<Value = Play> {
-    let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, any::<bool>()), 0..4);
+    let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, 0.0..1.0_f32, prop::bool::weighted(0.7)), 0..4);
     let orders = prop::collection::vec((order(), 0.001..2.5_f64), 1..8);
     (some_clips(), tracks, orders, any::<bool>()).prop_map(|(clips, tracks, orders, loop_queue)| Play {
         clips,
@@ -76,9 +78,9 @@ fn play() -> impl Strategy<Value = Play> {
 impl Play {
     fn begin(&self) -> AnimationController {
         let mut controller = AnimationController::playing("c0");
-        for (clip, speed, synchronized) in &self.tracks {
-            let track = AnimationTrack::new(self.name(*clip)).speed(*speed);
-            controller.add_track(if *synchronized { track.sync(1) } else { track });
+        for (clip, speed, weight, synchronised) in &self.tracks {
+            let track = AnimationTrack::new(self.name(*clip)).speed(*speed).weight(*weight);
+            controller.add_track(if *synchronised { track.sync(1) } else { track });
         }
         controller.queue_mut().set_looping(self.loop_queue);
         controller
@@ -109,14 +111,9 @@ impl Play {
                 let transition = if *ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
                 controller.events_mut().key_speed(track(*i), *value, now + start, secs(*duration), transition);
             }
-            Order::Weight(i, value, start, duration) => {
-                controller.events_mut().key_weight(
-                    track(*i),
-                    *value,
-                    now + start,
-                    secs(*duration),
-                    TransitionCurve::Linear,
-                );
+            Order::Weight(i, value, start, duration, ease) => {
+                let transition = if *ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
+                controller.events_mut().key_weight(track(*i), *value, now + start, secs(*duration), transition);
             }
             Order::Enable(i, value, start) => {
                 controller.events_mut().key_enabled(track(*i), *value, now + start);
@@ -139,7 +136,7 @@ impl Play {
             clip.callbacks.iter_mut().for_each(|key| round(&mut key.time, 0.05));
             clip.callbacks.iter_mut().for_each(|key| key.time = key.time.min(clip.duration));
         }
-        self.tracks.iter_mut().for_each(|(_, speed, _)| round(speed, 0.5));
+        self.tracks.iter_mut().for_each(|(_, speed, ..)| round(speed, 0.5));
         for (order, seconds) in &mut self.orders {
             round(seconds, 0.1);
             match order {
@@ -149,7 +146,7 @@ impl Play {
                     round_start(start);
                     round(duration, 0.1);
                 }
-                Order::Weight(_, _, start, duration) => {
+                Order::Weight(_, _, start, duration, _) => {
                     round_start(start);
                     round(duration, 0.1);
                 }

@@ -1,0 +1,96 @@
+//! Clips that are added to a character, or taken from it, while it plays.
+
+use super::{Character, build::aabb, next_version};
+use crate::{
+    controller::Clips,
+    model::SkeletalClip,
+    pose::{BlendReach, PartBounds},
+};
+use std::sync::Arc;
+
+/// Why a clip cannot be added to a character.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddClipError {
+    /// The character has a clip of this name.
+    #[error("cannot add clip `{0}`: the character has one of this name; remove it first, or rename the new one")]
+    NameTaken(Arc<str>),
+    /// The character has none of the clip's joints.
+    #[error("cannot add clip `{0}`: none of its joints is one of the character's; check that the names are the same")]
+    OtherJoints(Arc<str>),
+}
+
+/// # Clips at run time
+impl Character {
+    /// Adds a clip, matched to the skeleton by joint names.
+    ///
+    /// All instances can play it from the next frame on, by name. What they play goes on, their parts stay, and their
+    /// culling boxes make room for it. This takes about as long as loading the clip did: it poses every frame.
+    ///
+    /// Reloading the character's file brings back the clips that the file has. To have a clip there from the start,
+    /// name it in a [manifest](crate::import::Manifest).
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::{asset::ClipAsset, prelude::*};
+    /// # #[derive(Resource)] struct Learned { who: Handle<Character>, what: Handle<ClipAsset> }
+    /// fn learn(learned: Res<Learned>, clips: Res<Assets<ClipAsset>>, mut characters: ResMut<Assets<Character>>) {
+    ///     if let (Some(clip), Some(mut character)) = (clips.get(&learned.what), characters.get_mut(&learned.who)) {
+    ///         if let Err(error) = character.add_clip(clip) {
+    ///             error!("{error}");
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is a clip of this name, or if the clip and the character have no joint in common. Then nothing is
+    /// changed.
+    pub fn add_clip(&mut self, clip: &SkeletalClip) -> Result<(), AddClipError> {
+        let name = &clip.timing.name;
+        if self.clip(name).is_some() {
+            return Err(AddClipError::NameTaken(name.clone()));
+        }
+        if clip.joints().iter().all(|joint| self.joint(joint).is_none()) {
+            return Err(AddClipError::OtherJoints(name.clone()));
+        }
+        let clip = clip.bind(&self.skeleton);
+        let bounds: Vec<PartBounds> = self.parts.iter().map(|part| (*part.bounds).clone()).collect();
+        let boxes = PartBounds::each_over_clip(&bounds, &self.skeleton, &clip);
+        for (part, bounds) in self.parts.iter_mut().zip(boxes) {
+            let bounds = bounds.map_or(part.rest_bounds, aabb);
+            part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
+        }
+        self.clips.push(Arc::new(clip));
+        self.follow_clips();
+        Ok(())
+    }
+
+    /// Removes the clip called `name`, and returns it. `None` if there is no such clip.
+    ///
+    /// Tracks that play it stop, which the log says once, and have no part in the pose; they go on where they were if a
+    /// clip of this name is added again. Other tracks are not affected.
+    pub fn remove_clip(&mut self, name: &str) -> Option<Arc<SkeletalClip>> {
+        let index = self.index_of(name)?;
+        let clip = self.clips.remove(index);
+        for part in &mut self.parts {
+            let others = part.clip_bounds.iter().enumerate().filter(|(at, _)| *at != index);
+            part.clip_bounds = others.map(|(_, bounds)| *bounds).collect();
+        }
+        self.follow_clips();
+        // The indices of the clips behind it have changed: what was looked up by index is void.
+        self.version = next_version();
+        Some(clip)
+    }
+
+    /// Makes the boxes around blends those of the present clips.
+    fn follow_clips(&mut self) {
+        let reach = BlendReach::new(&self.skeleton, self.clips.iter().map(|clip| &**clip));
+        for part in &mut self.parts {
+            if let Some(bounds) = part.bounds.within(&reach) {
+                part.blend_bounds = aabb(bounds);
+            }
+        }
+        self.reach = Arc::new(reach);
+    }
+}

@@ -1,0 +1,103 @@
+//! The state of `play`, `cross_fade` and the queue.
+
+use super::{AnimationName, TrackId, TransitionCurve};
+use serde::{Deserialize, Serialize};
+use std::{collections::VecDeque, time::Duration};
+
+/// What plays when a clip has ended and the queue is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum QueueFallback {
+    /// The current clip stays: it holds its last frame if it plays once, and continues if it loops.
+    #[default]
+    Stay,
+    /// A clip, such as `idle`.
+    Clip(AnimationName),
+    /// No clip: the rest pose, under the tracks you added.
+    RestPose,
+}
+
+/// The state of `play`, `cross_fade` and the queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Playback {
+    /// The current clip's track, or that of the clip about to become current.
+    pub(super) current: Option<TrackId>,
+    /// What becomes current as soon as its clip is found: at most one to `play` and one to fade to.
+    pub(super) pending: Vec<Pending>,
+    /// Speed of the clips that are started.
+    pub(super) speed: f64,
+    /// When the last cross-fade is complete, in seconds of global time.
+    pub(super) fade_end: Option<f64>,
+    pub(super) queue: VecDeque<AnimationName>,
+    pub(super) loop_queue: bool,
+    /// How long queued clips fade into each other.
+    pub(super) queue_fade: Duration,
+    pub(super) fallback: QueueFallback,
+    /// Whether the current clip came from the queue, and so ends after one round.
+    pub(super) queued: bool,
+    /// Whether the fallback has had its turn.
+    pub(super) settled: bool,
+    /// Set once `TooManyClips` has been reported.
+    pub(super) reported_stall: bool,
+}
+
+impl Default for Playback {
+    fn default() -> Self {
+        Self {
+            current: None,
+            pending: Vec::new(),
+            speed: 1.0,
+            fade_end: None,
+            queue: VecDeque::new(),
+            loop_queue: false,
+            queue_fade: Duration::ZERO,
+            fallback: QueueFallback::Stay,
+            queued: false,
+            settled: false,
+            reported_stall: false,
+        }
+    }
+}
+
+impl Playback {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let finite = self.fade_end.is_none_or(f64::is_finite);
+        if finite { Ok(()) } else { Err("the end of a cross-fade is not finite".to_owned()) }
+    }
+
+    /// Returns `true` if the end of a cross-fade is yet to be reported.
+    pub(super) fn fades(&self) -> bool {
+        self.fade_end.is_some()
+    }
+
+    /// Returns `true` if anything may follow the current clip.
+    pub(super) fn may_switch(&self) -> bool {
+        !self.queue.is_empty() || (self.fallback != QueueFallback::Stay && !self.settled)
+    }
+}
+
+/// A clip about to become current.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pending {
+    pub(super) track: TrackId,
+    /// The track that was current before.
+    pub(super) from: Option<TrackId>,
+    /// Whether the track was added for this.
+    pub(super) new: bool,
+    pub(super) fade: Fade,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Fade {
+    pub(super) duration: Duration,
+    pub(super) transition: TransitionCurve,
+    /// Whether to start at the same fraction of its length as the other clip, and stay there.
+    pub(super) in_phase: bool,
+    /// Whether to report the end of the fade.
+    pub(super) announced: bool,
+}
+
+/// No fade.
+pub(super) const CUT: Fade =
+    Fade { duration: Duration::ZERO, transition: TransitionCurve::Linear, in_phase: false, announced: false };
