@@ -261,11 +261,7 @@ impl SkeletalClip {
     /// first frame that is scaled to almost nothing.
     pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
         let mut frames = self.bind(skeleton).to_frames();
-        let joints = frames.joints.len();
-        let first: Vec<JointTransform> = frames.transforms.iter().take(joints).copied().collect();
-        for (i, transform) in frames.transforms.iter_mut().enumerate() {
-            *transform = transform.difference_to(&first[i % joints]);
-        }
+        frames.subtract_first();
         let clip = Self::new(self.timing.clone(), &frames)?;
         let clip = Self { additive: true, times: self.times.clone(), ..clip };
         Reach::new(skeleton)

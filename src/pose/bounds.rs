@@ -246,11 +246,7 @@ impl Motion {
         let [a, b] = [frame - 1, frame].map(|frame| match (clip.animates(joint), clip.transform_at(joint, frame)) {
             (false, _) => rest,
             (true, pose) if !clip.additive => pose,
-            (true, difference) => JointTransform {
-                translation: rest.translation + difference.translation,
-                rotation: rest.rotation * difference.rotation,
-                scale: rest.scale * difference.scale,
-            },
+            (true, difference) => rest.plus(&difference),
         });
         // The sine and cosine of the angle between the quaternions; neighbors lie in one hemisphere.
         let dot = a.rotation.dot(b.rotation);

@@ -68,6 +68,15 @@ fn positions(skeleton: &Skeleton, part: &SkinPart, layers: &[ClipLayer], blend: 
     (positions, scratch.model().to_vec())
 }
 
+/// A joint at the origin and a part that follows it.
+fn rigid_part(positions: Vec<Vec3>) -> (Skeleton, SkinPart) {
+    let joint =
+        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
+    let influences = vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; positions.len()];
+    let part = SkinPart { positions, influences, palette: vec![0], ..SkinPart::default() };
+    (Skeleton::new(vec![joint]).unwrap(), part)
+}
+
 #[test]
 fn no_vertex_leaves_the_box_of_its_pose() {
     let mut random = Rng::with_seed(1);
@@ -123,15 +132,7 @@ fn no_vertex_ever_leaves_the_box_of_a_clip_with_steps() {
 
 #[test]
 fn a_jump_without_a_way_between_its_ends_needs_no_box_around_the_way() {
-    let joint =
-        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
-    let skeleton = Skeleton::new(vec![joint]).unwrap();
-    let part = SkinPart {
-        positions: vec![Vec3::X],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }],
-        palette: vec![0],
-        ..SkinPart::default()
-    };
+    let (skeleton, part) = rigid_part(vec![Vec3::X]);
     let turn = |angle| JointTransform { rotation: Quat::from_rotation_z(angle), ..JointTransform::IDENTITY };
     let transforms = vec![turn(-1.5), turn(-1.5), turn(1.5), turn(1.5)];
     let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
@@ -142,15 +143,7 @@ fn a_jump_without_a_way_between_its_ends_needs_no_box_around_the_way() {
 
 #[test]
 fn between_frames_the_box_is_not_much_larger_than_it_must_be() {
-    let joint =
-        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
-    let skeleton = Skeleton::new(vec![joint]).unwrap();
-    let part = SkinPart {
-        positions: vec![Vec3::X],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }],
-        palette: vec![0],
-        ..SkinPart::default()
-    };
+    let (skeleton, part) = rigid_part(vec![Vec3::X]);
     // From −0.1 to 0.1 rad about z: the arc goes 1 − cos 0.1 = 0.005 beyond its chord.
     let turn = |angle| JointTransform { rotation: Quat::from_rotation_z(angle), ..JointTransform::IDENTITY };
     let transforms = vec![turn(-0.1), turn(0.1)];
@@ -226,15 +219,7 @@ fn no_vertex_ever_leaves_the_box_of_any_stack_of_layers() {
 
 #[test]
 fn a_jump_and_an_additive_hop_add_up() {
-    let joint =
-        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
-    let skeleton = Skeleton::new(vec![joint]).unwrap();
-    let part = SkinPart {
-        positions: vec![Vec3::ZERO, Vec3::Y],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; 2],
-        palette: vec![0],
-        ..SkinPart::default()
-    };
+    let (skeleton, part) = rigid_part(vec![Vec3::ZERO, Vec3::Y]);
     let up = |y: f32| {
         let transforms = [0.0, y].map(|y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY)).to_vec();
         let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };

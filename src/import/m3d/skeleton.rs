@@ -9,7 +9,7 @@ use crate::{
     import::axes::Basis,
     model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix, is_near},
 };
-use glam::{Affine3A, DAffine3, DMat3, Vec3};
+use glam::{Affine3A, DMat3};
 
 /// Imports the skeleton. Also returns the joint of each bone.
 ///
@@ -43,8 +43,8 @@ pub(super) fn import(
     let joints = hierarchy.order.iter().map(|&bone| {
         let parent = hierarchy.parents[bone];
         // In f64, because the two matrices nearly cancel.
-        let bind = wide(&inverse_bind[bone]).inverse();
-        let rest = narrow(parent.map_or(bind, |p| wide(&inverse_bind[p]) * bind));
+        let bind = inverse_bind[bone].as_daffine3().inverse();
+        let rest = parent.map_or(bind, |p| inverse_bind[p].as_daffine3() * bind).as_affine3a();
         Joint {
             name: format!("Bone{bone}").into(),
             parent: parent.map(|p| joint_of_bone[p]),
@@ -62,28 +62,20 @@ fn offset(bone: &M3dBone) -> Option<Affine3A> {
     let m = &bone.offset;
     let affine = (0..3).all(|row| m[row][3].abs() < 1e-4) && (m[3][3] - 1.0).abs() < 1e-4;
     let offset = affine_from_row_vector_matrix(m);
-    let DMat3 { x_axis, y_axis, z_axis } = wide(&offset).matrix3;
+    let DMat3 { x_axis, y_axis, z_axis } = offset.as_daffine3().matrix3;
     // Compare the volume with that of a box of the same sides, which does not depend on the model's units.
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     let volume = x_axis.cross(y_axis).dot(z_axis).abs();
-    let inverse = narrow(wide(&offset).inverse());
+    let inverse = offset.as_daffine3().inverse().as_affine3a();
     let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
     (affine && near(&offset) && volume > 1e-6 * sides && near(&inverse)).then_some(offset)
-}
-
-fn wide(m: &Affine3A) -> DAffine3 {
-    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
-}
-
-fn narrow(m: DAffine3) -> Affine3A {
-    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::import::{ImportSettings, UpAxis};
-    use glam::{Mat4, Quat};
+    use glam::{Mat4, Quat, Vec3};
 
     fn bone(parent: Option<u32>, bind: Mat4) -> M3dBone {
         // Columns of a column-vector matrix are the rows of the row-vector matrix.

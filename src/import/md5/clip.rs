@@ -1,6 +1,9 @@
 //! `.md5anim` → clip.
 
-use super::{listed, rigid::Rigid};
+use super::{
+    listed,
+    rigid::{Rigid, affine},
+};
 use crate::{
     format::{
         Checked, Diagnostic, FormatError, Parsed,
@@ -11,7 +14,7 @@ use crate::{
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Reach, SkeletalClip, Skeleton},
     spelling::nearest,
 };
-use glam::{DAffine3, Vec3};
+use glam::DAffine3;
 use std::collections::{HashMap, HashSet};
 
 /// Most transforms of a clip: about 800 joints for 20,000 frames.
@@ -63,7 +66,7 @@ pub fn clip_from_md5(
     let additive = is_delta(file) || is_delta(name);
     let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
     if additive {
-        make_differences(&mut frames.transforms, skeleton.len());
+        frames.subtract_first();
     }
     let steps = subframes::steps(&frames);
     let mut clip = SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
@@ -209,26 +212,6 @@ impl Matching {
             };
             ours.push(parent * affine(&transform));
             out.push(if source.is_some() { transform } else { JointTransform::IDENTITY });
-        }
-    }
-}
-
-fn affine(transform: &JointTransform) -> DAffine3 {
-    DAffine3::from_scale_rotation_translation(
-        transform.scale.as_dvec3(),
-        transform.rotation.as_dquat().normalize(),
-        transform.translation.as_dvec3(),
-    )
-}
-
-/// Converts frames to differences from the first one.
-fn make_differences(transforms: &mut [JointTransform], joints: usize) {
-    let first = transforms.get(..joints).unwrap_or(&[]).to_vec();
-    for frame in transforms.chunks_mut(joints.max(1)) {
-        for (transform, first) in frame.iter_mut().zip(&first) {
-            transform.translation -= first.translation;
-            transform.rotation = (first.rotation.as_dquat().inverse() * transform.rotation.as_dquat()).as_quat();
-            transform.scale = Vec3::ONE;
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Model → `.md5mesh`, clip → `.md5anim`.
 
-use super::{mesh::stem, rigid::Rigid};
+use super::{
+    mesh::stem,
+    rigid::{Rigid, affine},
+};
 use crate::{
     format::md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
     import::{ImportSettings, UpAxis, axes::Basis},
-    model::{JointIndex, JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
+    model::{JointIndex, Model, SkeletalClip, Skeleton, SkinPart},
     pose::FrameSpan,
 };
-use glam::{Affine3A, DAffine3, DQuat};
+use glam::DAffine3;
 
 /// Frames per second of a clip with a single pose.
 const DEFAULT_RATE: f32 = 24.0;
@@ -26,8 +29,8 @@ pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let skeleton = &model.skeleton;
     let rest = skeleton.rest_model();
     let bind = |joint: usize| {
-        let affine = to_f64(basis.affine(skeleton.inverse_bind()[joint])).inverse();
-        if affine.is_finite() { affine } else { to_f64(basis.affine(rest[joint])) }
+        let affine = basis.affine(skeleton.inverse_bind()[joint]).as_daffine3().inverse();
+        if affine.is_finite() { affine } else { basis.affine(rest[joint]).as_daffine3() }
     };
     let mut joints: Vec<Md5Joint> = (0..skeleton.len())
         .map(|joint| {
@@ -104,7 +107,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             let local = match (clip.animates(joint), clip.additive) {
                 (false, _) => rest,
                 (true, false) => transform(joint, frame),
-                (true, true) => added(rest, transform(joint, frame)),
+                (true, true) => rest.plus(&transform(joint, frame)),
             };
             let local = basis.transform(local);
             let parent = skeleton.parents()[joint].map(|p| model[usize::from(p)]);
@@ -153,26 +156,4 @@ fn to_z_up() -> Basis {
     let settings = ImportSettings::default();
     // Only a scale can be invalid, and the default scale is one.
     Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
-}
-
-/// Adds a clip's difference to a rest transform.
-fn added(rest: JointTransform, difference: JointTransform) -> JointTransform {
-    JointTransform {
-        translation: rest.translation + difference.translation,
-        rotation: rest.rotation * difference.rotation,
-        scale: rest.scale * difference.scale,
-    }
-}
-
-fn affine(transform: &JointTransform) -> DAffine3 {
-    let JointTransform { translation, rotation, scale } = *transform;
-    let rotation: DQuat = rotation.as_dquat().normalize();
-    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation, translation.as_dvec3())
-}
-
-fn to_f64(affine: Affine3A) -> DAffine3 {
-    DAffine3::from_mat3_translation(
-        glam::Mat3::from(affine.matrix3).as_dmat3(),
-        glam::Vec3::from(affine.translation).as_dvec3(),
-    )
 }

@@ -16,6 +16,17 @@ pub struct ClipFrames {
     pub transforms: Vec<JointTransform>,
 }
 
+impl ClipFrames {
+    /// Converts the frames to differences from the first one.
+    pub(crate) fn subtract_first(&mut self) {
+        let joints = self.joints.len();
+        let first: Vec<JointTransform> = self.transforms.iter().take(joints).copied().collect();
+        for (i, transform) in self.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&first[i % joints]);
+        }
+    }
+}
+
 /// Why frames do not make a [`SkeletalClip`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
