@@ -155,8 +155,7 @@ fn no_character_ever_plays_another_clip_than_the_one_it_was_told_to() {
         }
         app.update(f64::from(random.u8(..30)) * 0.01);
         for &(entity, clip) in &characters {
-            let place =
-                if there.contains(&clip) { app.clip_time(entity) as f32 * (clip as f32 + 1.0) } else { 0.0 };
+            let place = if there.contains(&clip) { app.clip_time(entity) as f32 * (clip as f32 + 1.0) } else { 0.0 };
             let hand = hand(&mut app, entity);
             assert!((hand.x - place).abs() < 1e-4, "{hand} instead of {place}, playing {clip} of {there:?}");
             assert_boxed(&mut app, entity);

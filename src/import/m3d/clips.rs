@@ -23,8 +23,8 @@ const FEW_TRANSFORMS: usize = 1 << 16;
 /// Most transforms per key: a frame has one for each joint, even if only one of them has a key.
 const TRANSFORMS_PER_KEY: usize = 64;
 
-/// Most transforms of all clips together (84 MB), unless there are almost as many keys.
-const MOST_TRANSFORMS: usize = 1 << 21;
+/// Most transforms of all clips together (168 MB), unless there are almost as many keys.
+const MOST_TRANSFORMS: usize = 1 << 22;
 
 /// Transforms per key that any number of keys may have.
 const DENSE_TRANSFORMS_PER_KEY: usize = 8;
