@@ -104,6 +104,28 @@ fn sheet(bytes: usize) -> String {
     m3d::write(&m3d)
 }
 
+/// Keys of which no two are at the same time.
+fn scattered_keys(bytes: usize) -> String {
+    let bones = 64;
+    let offset = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    let key = |i: usize| M3dKey {
+        time: i as f32,
+        translation: [0.001 * i as f32, 0.0, 0.0],
+        scale: [1.0; 3],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+    };
+    let keys = |bone: usize| (0..bytes / 60 / bones).map(|i| key(i * bones + bone)).collect();
+    m3d::write(&M3d {
+        materials: vec![M3dMaterial::default()],
+        vertices: vec![M3dVertex::default(); 3],
+        triangles: vec![[0, 1, 2]],
+        subsets: vec![M3dSubset { vertex_count: 3, face_count: 1, ..M3dSubset::default() }],
+        bones: vec![M3dBone { offset, parent: None }; bones],
+        clips: vec![M3dClip { name: "move".into(), bones: (0..bones).map(keys).collect() }],
+        ..M3d::default()
+    })
+}
+
 const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 1\nnumMeshes 1\njoints {\n\"a\" -1 ( 0 0 0 ) ( 0 0 0 )\n}\nmesh {\nshader \"\"\n";
 
 /// A valid mesh: a vertex, a weight and a triangle for each point of a sheet.
@@ -168,7 +190,7 @@ fn repeated(head: &str, line: &str, bytes: usize) -> String {
 fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
     let header =
         "***m3d-File-Header***\n#Materials 1\n#Vertices 4294967295\n#Triangles 4294967295\n#Bones 4294967295\n";
-    let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 14] = [
+    let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 15] = [
         ("a valid .m3d", load_m3d, Box::new(sheet)),
         ("a valid .md5mesh", load_mesh, Box::new(mesh)),
         ("a valid .md5anim", load_anim, Box::new(anim)),
@@ -186,7 +208,8 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
                 repeated("***AnimationClips***\nAnimationClip a\n{\n", "Bone0 #Keyframes: 4294967295\n{\n}\n", n)
             }),
         ),
-        (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Colour: 1 2 3\n", n))),
+        (".m3d: keys at scattered times", load_m3d, Box::new(scattered_keys)),
+        (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Color: 1 2 3\n", n))),
         (".m3d: one line", load_m3d, Box::new(|n| "*".repeat(n))),
         (".md5mesh: shared weights", load_mesh, Box::new(shared_weights)),
         (".md5mesh: submeshes repeated", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),

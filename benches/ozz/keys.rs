@@ -13,9 +13,9 @@ use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
 pub(crate) enum Keys {
     /// One at every frame.
     Dense,
-    /// Those that ozz's optimiser would keep, by its defaults: what is left out is off by a millimetre at most,
-    /// at the farthest joint below or a tenth of a metre away. A constant channel keeps its ends.
-    Optimised,
+    /// Those that ozz's optimizer would keep, by its defaults: what is left out is off by a millimeter at most,
+    /// at the farthest joint below or a tenth of a meter away. A constant channel keeps its ends.
+    Optimized,
     /// The ends of every channel: another motion, of which next to nothing has to be read.
     Ends,
 }
@@ -53,7 +53,7 @@ pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) ->
         };
         translations.push(vectors(|frame| frame.translation));
         scales.push(vectors(|frame| frame.scale));
-        // Neighbours in one hemisphere: ozz looks at no sign when it interpolates.
+        // Neighbors in one hemisphere: ozz looks at no sign when it interpolates.
         let mut turns: Vec<Quat> = frames.iter().map(|frame| frame.rotation).collect();
         for i in 1..turns.len() {
             turns[i] = if turns[i - 1].dot(turns[i]) < 0.0 { -turns[i] } else { turns[i] };
@@ -92,7 +92,7 @@ pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) ->
     (animation, channels.iter().map(Vec::len).sum())
 }
 
-/// Metres that a joint may be off by what [`Keys::Optimised`] leaves out of one channel.
+/// Meters that a joint may be off by what [`Keys::Optimized`] leaves out of one channel.
 const TOLERANCE: f32 = 1e-3;
 
 /// How far from each joint what it turns may lie.
@@ -119,7 +119,7 @@ fn kept<T: Copy>(values: &[T], keys: Keys, near: impl Fn(T, T, f32, T) -> bool) 
         };
         kept.push(match keys {
             Keys::Dense => from + 1,
-            Keys::Optimised => (from + 2..=last).take_while(|&to| skips(to)).last().unwrap_or(from + 1),
+            Keys::Optimized => (from + 2..=last).take_while(|&to| skips(to)).last().unwrap_or(from + 1),
             Keys::Ends => last,
         });
     }

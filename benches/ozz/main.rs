@@ -4,12 +4,12 @@
 //! The ozz here is `ozz-animation-rs`, its maintained port to Rust: the same files, the same layout (four joints to
 //! a vector, compressed keys, a cursor and a cache of decompressed keys for each clip of each character) and the same
 //! jobs, loop by loop. It gets our clips in its own format (`keys.rs`), three times: with a key at every frame; thinned
-//! as its optimiser would by default; and with nothing but the ends of each channel, which is another motion, there
+//! as its optimizer would by default; and with nothing but the ends of each channel, which is another motion, there
 //! to show what ozz takes at least however well a clip may be thinned.
 //!
 //! It is used at its best. Jobs, contexts and buffers persist and nothing is allocated; all characters share the
 //! buffers for poses, so that these stay in the cache; time only goes forward, a sixtieth of a second a step, as its
-//! cursors want it; everything is optimised as one. And where the port forgets what the C++ does, to mark
+//! cursors want it; everything is optimized as one. And where the port forgets what the C++ does, to mark
 //! decompressed keys as done, `sides.rs` does it: else its sampling takes half as long again, and of thinned clips
 //! several times as long.
 //!
@@ -17,7 +17,7 @@
 //! stores a rotation's elements in 15 bits (0.0001 rad) and lengths as half floats (0.0005 of them): over a limb of ten
 //! or fifteen joints that comes to 0.002 of its length if all of it adds up, and far less since it does not: 0.0003 is
 //! allowed. A clip read a frame late is off by 0.08. Where keys are thinned 0.01 is allowed: each joint turns
-//! the rest of its limb by up to a millimetre at the tip.
+//! the rest of its limb by up to a millimeter at the tip.
 //!
 //! Then the sides take turns, job by job, and the quickest of many rounds counts. All on one thread.
 //!
@@ -29,7 +29,7 @@
 //! * The clips scale nothing. This crate notices that and skips it; ozz samples and blends scales always.
 //! * For a thousand characters ozz keeps 2000 contexts of 7 KB, more than a core's own cache holds. So there is a table
 //!   of 16 characters too, whose contexts do stay there.
-//! * ozz in C++ took 2.6 µs (optimised clip) to 3.7 µs (dense) for two clips at 58 joints: on such a machine, but on
+//! * ozz in C++ took 2.6 µs (optimized clip) to 3.7 µs (dense) for two clips at 58 joints: on such a machine, but on
 //!   another day, with other clips and another compiler. It takes estimates of roots and quotients where the port
 //!   works them out, and the port checks bounds. Only ratios printed here were taken side by side.
 
@@ -93,7 +93,7 @@ fn agree(scene: &Scene) {
     }
     let length = lengths.iter().copied().fold(0.0, f32::max);
     println!();
-    for (keys, most) in [(Keys::Dense, STORED), (Keys::Optimised, THINNED)] {
+    for (keys, most) in [(Keys::Dense, STORED), (Keys::Optimized, THINNED)] {
         let (mut ours, mut ozz) = (Ours::new(scene), Ozz::new(scene, keys));
         let mut apart = [0.0_f32; 2];
         for _ in 0..300 {
@@ -127,14 +127,14 @@ fn farthest(a: &[[f32; 16]], b: &[[f32; 16]]) -> f32 {
 
 fn table(scene: &Scene) {
     let mut ours = Ours::new(scene);
-    let [mut dense, mut optimised, mut ends] =
-        [Keys::Dense, Keys::Optimised, Keys::Ends].map(|keys| Ozz::new(scene, keys));
+    let [mut dense, mut optimized, mut ends] =
+        [Keys::Dense, Keys::Optimized, Keys::Ends].map(|keys| Ozz::new(scene, keys));
     let (ours_jobs, ozz_jobs) = (jobs::<Ours>(), jobs::<Ozz>());
     let mut best = [[Duration::MAX; 4]; 4];
     for _ in 0..ROUNDS {
         for (job, best) in best.iter_mut().enumerate() {
             best[0] = best[0].min(turn(scene, &mut dense, ozz_jobs[job].1));
-            best[1] = best[1].min(turn(scene, &mut optimised, ozz_jobs[job].1));
+            best[1] = best[1].min(turn(scene, &mut optimized, ozz_jobs[job].1));
             best[2] = best[2].min(turn(scene, &mut ends, ozz_jobs[job].1));
             best[3] = best[3].min(turn(scene, &mut ours, ours_jobs[job].1));
         }
@@ -142,13 +142,13 @@ fn table(scene: &Scene) {
     println!();
     let (joints, characters) = (scene.skeleton.len(), scene.characters.len());
     println!(
-        "{joints} joints, {characters} characters | ozz, dense | ozz, optimised | ozz, ends only | ours | ozz to ours"
+        "{joints} joints, {characters} characters | ozz, dense | ozz, optimized | ozz, ends only | ours | ozz to ours"
     );
     println!("------------------------ | ---------: | -------------: | -------------: | ---: | ----------:");
     for ((name, _), best) in ours_jobs.into_iter().zip(best) {
-        let [dense, optimised, ends, ours] = best.map(|time| time.as_nanos() as f64 / TURN as f64);
-        let ratios = [dense, optimised, ends].map(|ozz| format!("{:.1}", ozz / ours)).join(" / ");
-        println!("{name} | {dense:.0} | {optimised:.0} | {ends:.0} | {ours:.0} | {ratios}");
+        let [dense, optimized, ends, ours] = best.map(|time| time.as_nanos() as f64 / TURN as f64);
+        let ratios = [dense, optimized, ends].map(|ozz| format!("{:.1}", ozz / ours)).join(" / ");
+        println!("{name} | {dense:.0} | {optimized:.0} | {ends:.0} | {ours:.0} | {ratios}");
     }
 }
 

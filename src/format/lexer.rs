@@ -4,6 +4,7 @@
 
 mod number;
 
+use super::without_bom;
 use std::{borrow::Cow, fmt};
 
 /// A position in a byte slice, and methods to read what comes next.
@@ -84,8 +85,7 @@ const fn ends_word(byte: u8) -> bool {
 impl<'a> Lexer<'a> {
     /// Makes a lexer at the start of `source`, behind a byte order mark. `//` means nothing to it.
     pub(crate) fn new(source: &'a [u8]) -> Self {
-        let at = if source.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Self { source, at, comments: false }
+        Self { source, at: source.len() - without_bom(source).len(), comments: false }
     }
 
     /// Makes a lexer that skips comments: `//` to the end of the line.

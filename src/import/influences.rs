@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_are_off_are_normalised_and_told() {
+    fn sums_that_are_off_are_normalized_and_told() {
         let (out, reducer) = reduce(&[(1, 0.21), (2, 0.21)]);
         assert_eq!(out.weights, [0.5, 0.5, 0.0, 0.0]);
         assert!(reducer.warning("f", "m").unwrap().message.contains("0.42"));

@@ -6,7 +6,6 @@ mod influences;
 mod limits;
 mod names;
 mod normals;
-mod reach;
 mod split;
 mod subframes;
 mod tangents;
@@ -20,14 +19,14 @@ mod open;
 mod textures;
 
 pub use limits::Limits;
-pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
+pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, open_clips, open_manifest, open_model, skeleton_of_anim};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
 
 use crate::format::{Diagnostic, m3d::Dialect};
-use crate::model::{Model, SkinPart};
+use crate::model::{Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
 
 /// Handedness of a file's coordinates.
@@ -97,7 +96,7 @@ pub struct Imported {
     /// Statistics for listings.
     pub report: ImportReport,
     /// How far the joints carry the skin, at rest and in all clips.
-    pub(crate) reach: reach::Reach,
+    pub(crate) reach: Reach,
 }
 
 /// Statistics of an import.

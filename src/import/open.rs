@@ -8,7 +8,7 @@ use super::{
 use crate::{
     format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
     hierarchy::Hierarchy,
-    model::{CallbackKey, JointTransform, Model, SkeletalClip, Skeleton},
+    model::{CallbackKey, ClipError, JointTransform, Model, SkeletalClip, Skeleton},
     pose::Compress,
     spelling::did_you_mean,
 };
@@ -183,7 +183,7 @@ pub fn open_manifest<'s>(
         let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
         let Imported { model, warnings, reach, .. } = &mut imported;
         let admitted = found.and_then(|clip| {
-            let clip = refine(file, name, entry, clip, warnings);
+            let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
             reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
             Ok(clip)
         });
@@ -302,14 +302,18 @@ fn refine(
     name: &str,
     entry: &ClipEntry,
     mut clip: SkeletalClip,
+    skeleton: &Skeleton,
     warnings: &mut Vec<Diagnostic>,
-) -> SkeletalClip {
+) -> Result<SkeletalClip, FormatError> {
     clip.timing.name = name.into();
     if let Some(playback) = entry.playback {
         clip.timing.playback = playback;
     }
     match entry.additive {
-        Some(true) if !clip.additive => clip = clip.to_additive(),
+        Some(true) if !clip.additive => {
+            let too_far = |error: ClipError| FormatError::one(Diagnostic::error(file, error.to_string()));
+            clip = clip.to_additive(skeleton).map_err(too_far)?;
+        }
         Some(additive) => clip.additive = additive,
         None => {}
     }
@@ -329,7 +333,7 @@ fn refine(
         name: key.name.as_str().into(),
         data: key.data.clone().into(),
     }));
-    clip
+    Ok(clip)
 }
 
 /// Warns about joints that masks and sockets name and the skeleton lacks.

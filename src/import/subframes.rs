@@ -1,18 +1,17 @@
-//! Adds frames where joints turn so fast that linear interpolation between quaternions would stray from
-//! the arc.
+//! Decides how many frames to add where joints turn so fast that nlerp would deviate from the arc.
 
 use crate::model::ClipFrames;
 
 /// Largest rotation of a joint from one frame to the next, in radians, that needs no extra frames.
 ///
-/// For a rotation of θ, normalized linear interpolation is up to about 0.032 · (θ/2)³ radians ahead of or
-/// behind spherical interpolation; at 13° that is 5·10⁻⁵, a twenty-thousandth of a limb's length.
+/// For a rotation of θ, nlerp is up to about 0.032 · (θ/2)³ radians ahead of or behind slerp. At 13°, that is
+/// 5·10⁻⁵, or a twenty-thousandth of a limb's length.
 const LARGEST_TURN: f32 = 0.227;
 
-/// Most steps that one frame becomes. Anything that jumps farther is meant to jump.
+/// Most steps that one frame becomes. Larger rotations are jumps.
 const MOST: usize = 4;
 
-/// The number of steps to cut each frame into so that rotations from one to the next stay small.
+/// Returns the number of steps to cut each frame into so that rotations between frames stay small.
 pub(super) fn steps(frames: &ClipFrames) -> usize {
     let joints = frames.joints.len();
     let pairs = frames.transforms.iter().zip(frames.transforms.iter().skip(joints));

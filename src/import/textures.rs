@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_normal_map_falls_back_to_the_one_beside_the_base_colour() {
+    fn a_missing_normal_map_falls_back_to_the_one_beside_the_base_color() {
         let material = Material {
             base_color_map: Some("bricks.jpg".into()),
             normal_map: Some("gone.dds".into()),

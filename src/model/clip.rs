@@ -1,56 +1,18 @@
-//! Clips: uniformly sampled joint transforms, four joints to a row.
+//! Clips: sampled joint transforms, four joints to a row.
 //!
 //! Sampling a clip reads two adjacent frames. Channels that never change are stored once, and
-//! neighboring quaternions lie in one hemisphere, so sampling needs no sign test.
+//! neighboring quaternions lie in one hemisphere, so sampling needs no sign test. Frames are evenly
+//! spaced, unless they were given times of their own.
 
-use super::{ClipTiming, JointTransform, Skeleton};
+mod build;
+mod quantize;
+
+pub use build::{ClipError, ClipFrames};
+pub use quantize::Quantization;
+
+use super::{ClipTiming, JointTransform, Reach, Skeleton, reach::JointReach};
 use glam::{Quat, Vec3, Vec4};
-use std::{collections::HashMap, iter, ops::Range, sync::Arc};
-
-/// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
-#[derive(Clone, Debug, Default)]
-pub struct ClipFrames {
-    /// Joint names, one for each transform of a frame.
-    pub joints: Arc<[Arc<str>]>,
-    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
-    pub animated: Vec<bool>,
-    /// At least one frame of `joints.len()` transforms relative to the parents.
-    pub transforms: Vec<JointTransform>,
-}
-
-/// Why frames do not make a [`SkeletalClip`].
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClipError {
-    /// There is no frame, or the number of transforms is not a multiple of the number of joints.
-    #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
-    NotWholeFrames {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Number of transforms given.
-        transforms: usize,
-        /// Number of joints given.
-        joints: usize,
-    },
-    /// A transform contains a number that is not finite.
-    #[error("clip `{clip}`, frame {frame}, joint `{joint}`: a transform that is not finite")]
-    NotFinite {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Index of the frame.
-        frame: usize,
-        /// Name of the joint.
-        joint: Arc<str>,
-    },
-    /// The duration is negative or not finite.
-    #[error("clip `{clip}` has a duration of {duration} s")]
-    BadDuration {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// The duration in seconds.
-        duration: f64,
-    },
-}
+use std::{collections::HashMap, sync::Arc};
 
 /// Where a channel (translation, rotation or scale) of four joints is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +22,7 @@ pub(crate) enum ChannelSlot {
     /// Index of its first vector within each frame.
     Sampled(u32),
     /// Index of its first vector of 16-bit numbers within each frame, and of the vectors' ranges.
-    Quantised(u32),
+    Quantized(u32),
 }
 
 /// What the 16-bit numbers of four joints stand for: `low + number · step`.
@@ -70,15 +32,6 @@ pub(crate) struct NumberRange {
     pub(crate) low: Vec4,
     /// The distance from one number to the next.
     pub(crate) step: Vec4,
-}
-
-/// What a clip lost by being made smaller.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Quantisation {
-    /// [`SkeletalClip::bytes`] of the original clip.
-    pub bytes_before: usize,
-    /// Largest distance measured between the skin under this clip and under the original, in model units.
-    pub error: f32,
 }
 
 /// The channels of four joints.
@@ -94,7 +47,7 @@ pub(crate) struct RowTracks {
     pub(crate) scale: ChannelSlot,
 }
 
-/// A clip for the joints of a skeleton, sampled at equal steps of time.
+/// A clip for the joints of a skeleton, as a row of frames.
 ///
 /// A clip whose [joint names](Self::joints) are those of a skeleton, in its order, fits that
 /// skeleton as it is; [`Self::bind`] makes it fit any other. Clones share the transforms.
@@ -106,130 +59,20 @@ pub struct SkeletalClip {
     pub additive: bool,
     joints: Arc<[Arc<str>]>,
     frame_count: usize,
+    /// Seconds of each frame; empty if they are evenly spaced.
+    times: Arc<[f64]>,
     rows: Arc<[RowTracks]>,
     constants: Arc<[Vec4]>,
     samples: Arc<[Vec4]>,
     stride: usize,
     numbers: Arc<[[u16; 4]]>,
     ranges: Arc<[NumberRange]>,
-    quantisation: Option<Quantisation>,
+    quantization: Option<Quantization>,
     unit_scale: bool,
     animates_all: bool,
 }
 
-/// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
-type RowVectors = [Vec4; 10];
-
-const IDENTITY: RowVectors = {
-    let (zero, one) = (Vec4::ZERO, Vec4::ONE);
-    [zero, zero, zero, zero, zero, zero, one, one, one, one]
-};
-
 impl SkeletalClip {
-    /// Creates a clip that runs through `frames` in `timing.duration` seconds, first and last included.
-    ///
-    /// # Errors
-    /// The frames are not whole, or a number is not finite.
-    pub fn new(timing: ClipTiming, frames: &ClipFrames) -> Result<Self, ClipError> {
-        Self::subdivided(timing, frames, 1)
-    }
-
-    /// Like [`Self::new`], with each frame cut into `steps`, at least one, along the arcs between rotations.
-    pub(crate) fn subdivided(timing: ClipTiming, frames: &ClipFrames, steps: usize) -> Result<Self, ClipError> {
-        let name = || timing.name.clone();
-        let joints = frames.joints.len();
-        let transforms = frames.transforms.len();
-        if (joints == 0 && transforms > 0) || (joints > 0 && (transforms == 0 || !transforms.is_multiple_of(joints))) {
-            return Err(ClipError::NotWholeFrames { clip: name(), transforms, joints });
-        }
-        if !timing.duration.is_finite() || timing.duration < 0.0 {
-            return Err(ClipError::BadDuration { clip: name(), duration: timing.duration });
-        }
-        let animated = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
-        if let Some(bad) = (0..transforms).find(|&i| animated(i % joints) && !frames.transforms[i].is_finite()) {
-            let joint = frames.joints[bad % joints].clone();
-            return Err(ClipError::NotFinite { clip: name(), frame: bad / joints, joint });
-        }
-
-        let given = transforms.checked_div(joints).unwrap_or(1);
-        let frame_count = (given - 1) * steps + 1;
-        let transform = |joint: usize, frame: usize| {
-            let (at, step) = (frame / steps * joints + joint, frame % steps);
-            match step {
-                0 => frames.transforms[at],
-                step => frames.transforms[at].between(&frames.transforms[at + joints], step as f32 / steps as f32),
-            }
-        };
-        // The frames of four joints. Made twice, so that they never all take memory at once.
-        let mut column = vec![IDENTITY; frame_count];
-        let fill = |row: usize, column: &mut [RowVectors]| {
-            column.fill(IDENTITY);
-            for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
-                let mut before = None;
-                for (frame, vectors) in column.iter_mut().enumerate() {
-                    let JointTransform { translation: t, rotation, scale: s } = transform(joint, frame);
-                    let r = unit_near(rotation, before);
-                    before = Some(r);
-                    for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
-                        vector[joint % 4] = value;
-                    }
-                }
-            }
-        };
-
-        // First where every channel lives, then the samples: a frame is one run of memory.
-        let row_count = joints.div_ceil(4);
-        let (mut rows, mut constants, mut sampled) = (Vec::with_capacity(row_count), Vec::new(), Vec::new());
-        let (mut stride, mut unit_scale) = (0, true);
-        for row in 0..row_count {
-            fill(row, &mut column);
-            unit_scale &= column.iter().all(|vectors| vectors[7..] == IDENTITY[7..]);
-            let mut slot = |channel: Range<usize>| {
-                let count = channel.len();
-                if column.iter().all(|vectors| vectors[channel.clone()] == column[0][channel.clone()]) {
-                    constants.extend_from_slice(&column[0][channel]);
-                    return ChannelSlot::Constant((constants.len() - count) as u32);
-                }
-                sampled.push((row, stride, channel));
-                stride += count;
-                ChannelSlot::Sampled((stride - count) as u32)
-            };
-            let (translation, rotation, scale) = (slot(0..3), slot(3..7), slot(7..10));
-            let lane = |lane: usize| {
-                let joint = row * 4 + lane;
-                if joint < joints && animated(joint) { 1.0 } else { 0.0 }
-            };
-            let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
-            rows.push(RowTracks { animated, translation, rotation, scale });
-        }
-        // Collected into place: a `Vec` would be copied.
-        let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
-        let frames_out = Arc::make_mut(&mut samples);
-        for channels in sampled.chunk_by(|a, b| a.0 == b.0) {
-            fill(channels[0].0, &mut column);
-            for (frame, vectors) in frames_out.chunks_exact_mut(stride).zip(&column) {
-                for (_, at, channel) in channels {
-                    frame[*at..at + channel.len()].copy_from_slice(&vectors[channel.clone()]);
-                }
-            }
-        }
-        Ok(Self {
-            timing,
-            additive: false,
-            joints: frames.joints.clone(),
-            frame_count,
-            rows: rows.into(),
-            constants: constants.into(),
-            samples,
-            stride,
-            numbers: Arc::default(),
-            ranges: Arc::default(),
-            quantisation: None,
-            animates_all: (0..joints).all(animated),
-            unit_scale,
-        })
-    }
-
     /// Names of the joints.
     pub fn joints(&self) -> &Arc<[Arc<str>]> {
         &self.joints
@@ -240,9 +83,35 @@ impl SkeletalClip {
         self.frame_count
     }
 
-    /// Frames per second; 0 for a clip of one frame or no length.
+    /// Frames per second, on average if they are not evenly spaced; 0 for a clip of one frame or no length.
     pub fn frame_rate(&self) -> f64 {
         if self.timing.duration > 0.0 { (self.frame_count - 1) as f64 / self.timing.duration } else { 0.0 }
+    }
+
+    /// Seconds from the start to each frame, or `None` if frames are evenly spaced. Two equal times are a step.
+    #[inline]
+    pub fn frame_times(&self) -> Option<&[f64]> {
+        if self.times.is_empty() { None } else { Some(&self.times) }
+    }
+
+    /// Seconds from the start to a frame.
+    pub fn frame_time(&self, frame: usize) -> f64 {
+        let even = || self.timing.duration * frame as f64 / (self.frame_count - 1).max(1) as f64;
+        self.times.get(frame).copied().unwrap_or_else(even)
+    }
+
+    /// The time at which a sample shows nothing but this frame: its own, or next to a step the closest on its side.
+    pub(crate) fn time_showing(&self, frame: usize) -> f64 {
+        let time = self.frame_time(frame);
+        let at_end = time == self.timing.duration;
+        let steps_to = |other: usize| self.times.get(other) == Some(&time);
+        if !at_end && frame > 0 && steps_to(frame - 1) {
+            time.next_up()
+        } else if at_end && steps_to(frame + 1) {
+            time.next_down()
+        } else {
+            time
+        }
     }
 
     /// Where the channels of each four joints are stored.
@@ -284,58 +153,8 @@ impl SkeletalClip {
     }
 
     /// What the clip lost by being made smaller; `None` if it is lossless.
-    pub fn quantisation(&self) -> Option<Quantisation> {
-        self.quantisation
-    }
-
-    /// The same frames with every sampled channel in 16-bit numbers between its smallest and its largest
-    /// value, joint by joint and component by component.
-    pub(crate) fn quantised(&self, quantisation: Quantisation) -> Self {
-        // Per vector of the new frames, where it is in the old ones.
-        let (mut kept, mut packed, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
-        let mut slot = |slot: ChannelSlot, count: u32| {
-            let ChannelSlot::Sampled(at) = slot else { return slot };
-            let of_channel: Vec<NumberRange> = (at..at + count).map(|at| self.range_of(at as usize)).collect();
-            // A range beyond f32 cannot be cut into steps.
-            if of_channel.iter().all(|range| range.step.is_finite()) {
-                packed.extend(at..at + count);
-                ranges.extend(of_channel);
-                ChannelSlot::Quantised(packed.len() as u32 - count)
-            } else {
-                kept.extend(at..at + count);
-                ChannelSlot::Sampled(kept.len() as u32 - count)
-            }
-        };
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for row in &*self.rows {
-            let (translation, rotation) = (slot(row.translation, 3), slot(row.rotation, 4));
-            rows.push(RowTracks { translation, rotation, scale: slot(row.scale, 3), ..*row });
-        }
-        let mut samples = Vec::with_capacity(kept.len() * self.frame_count);
-        let mut numbers = Vec::with_capacity(packed.len() * self.frame_count);
-        for frame in (0..self.frame_count).map(|frame| self.frame(frame)) {
-            samples.extend(kept.iter().map(|&at| frame[at as usize]));
-            numbers.extend(packed.iter().zip(&ranges).map(|(&at, NumberRange { low, step })| {
-                // 0 / 0 for what does not change becomes 0.
-                ((frame[at as usize] - *low) / *step).to_array().map(|number| number.round() as u16)
-            }));
-        }
-        Self {
-            stride: kept.len(),
-            quantisation: Some(quantisation),
-            rows: rows.into(),
-            samples: samples.into(),
-            numbers: numbers.into(),
-            ranges: ranges.into(),
-            ..self.clone()
-        }
-    }
-
-    fn range_of(&self, at: usize) -> NumberRange {
-        let values = || (0..self.frame_count).map(|frame| self.frame(frame)[at]);
-        let low = values().fold(Vec4::MAX, Vec4::min);
-        let high = values().fold(Vec4::MIN, Vec4::max);
-        NumberRange { low, step: (high - low) / f32::from(u16::MAX) }
+    pub fn quantization(&self) -> Option<Quantization> {
+        self.quantization
     }
 
     /// Returns `true` if the clip moves every joint.
@@ -351,7 +170,8 @@ impl SkeletalClip {
     /// Bytes of transform data. Clones share it.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
-        size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + size_of_val(&self.rows[..])
+        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]);
+        size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + tables
     }
 
     /// Returns `true` if the clip moves a joint.
@@ -372,7 +192,7 @@ impl SkeletalClip {
         let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
             translation: vec3(row.translation),
-            rotation: if matches!(r, ChannelSlot::Quantised(_)) { rotation.normalize() } else { rotation },
+            rotation: if matches!(r, ChannelSlot::Quantized(_)) { rotation.normalize() } else { rotation },
             scale: vec3(row.scale),
         }
     }
@@ -382,7 +202,7 @@ impl SkeletalClip {
         match slot {
             ChannelSlot::Constant(at) => self.constants[at as usize + i],
             ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
-            ChannelSlot::Quantised(at) => {
+            ChannelSlot::Quantized(at) => {
                 let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
                 Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
             }
@@ -390,8 +210,8 @@ impl SkeletalClip {
     }
 
     /// Per joint, the longest translation and the largest scale, by amount, of any frame.
-    pub(crate) fn largest(&self) -> Vec<(f64, f64)> {
-        let mut largest = vec![(0.0_f64, 0.0_f64); self.joints.len()];
+    pub(super) fn largest(&self) -> Vec<JointReach> {
+        let mut largest = vec![JointReach::default(); self.joints.len()];
         for (row, lanes) in self.rows.iter().zip(largest.chunks_mut(4)) {
             // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
             let values = |slot: ChannelSlot| {
@@ -399,13 +219,13 @@ impl SkeletalClip {
                 (0..frames).map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
             };
             for [x, y, z] in values(row.translation) {
-                let squares = x * x + y * y + z * z;
-                lanes.iter_mut().zip(squares.to_array()).for_each(|(lane, square)| lane.0 = lane.0.max(square));
+                let squares = (x * x + y * y + z * z).to_array();
+                lanes.iter_mut().zip(squares).for_each(|(lane, square)| lane.distance = lane.distance.max(square));
             }
-            lanes.iter_mut().for_each(|lane| lane.0 = lane.0.sqrt());
+            lanes.iter_mut().for_each(|lane| lane.distance = lane.distance.sqrt());
             for [x, y, z] in values(row.scale) {
-                let scales = x.abs().max(y.abs()).max(z.abs());
-                lanes.iter_mut().zip(scales.to_array()).for_each(|(lane, scale)| lane.1 = lane.1.max(scale));
+                let scales = x.abs().max(y.abs()).max(z.abs()).to_array();
+                lanes.iter_mut().zip(scales).for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
             }
         }
         largest
@@ -433,19 +253,21 @@ impl SkeletalClip {
         }
     }
 
-    /// Converts the clip to differences to its first frame: translation `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`.
-    pub fn to_additive(&self) -> Self {
-        let mut frames = self.to_frames();
-        let joints = frames.joints.len();
-        let first: Vec<JointTransform> = frames.transforms.iter().take(joints).copied().collect();
-        for (i, transform) in frames.transforms.iter_mut().enumerate() {
-            *transform = transform.difference_to(&first[i % joints]);
-        }
-        match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => Self { additive: true, ..clip },
-            // Differences of finite transforms are finite, and the frames are whole.
-            Err(_) => Self { additive: true, ..self.clone() },
-        }
+    /// Converts the clip to differences from its first frame, to be added to poses of `skeleton`: translation
+    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`. Joints are matched by name.
+    ///
+    /// # Errors
+    /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
+    /// first frame that is scaled to almost nothing.
+    pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
+        let mut frames = self.bind(skeleton).to_frames();
+        frames.subtract_first();
+        let clip = Self::new(self.timing.clone(), &frames)?;
+        let clip = Self { additive: true, times: self.times.clone(), ..clip };
+        Reach::new(skeleton)
+            .and_then(|mut reach| reach.admit(skeleton, &clip))
+            .map_err(|reason| ClipError::TooFar { clip: self.timing.name.clone(), reason })?;
+        Ok(clip)
     }
 
     /// The same clip in the joint order of `skeleton`, matched by name.
@@ -471,17 +293,11 @@ impl SkeletalClip {
                 .collect(),
         };
         match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => Self { additive: self.additive, ..clip },
+            Ok(clip) => Self { additive: self.additive, times: self.times.clone(), ..clip },
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
             Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
         }
     }
-}
-
-/// The unit quaternion of `q`, in the hemisphere of `before`; for a zero quaternion, `before` or the identity.
-fn unit_near(q: Quat, before: Option<Quat>) -> Quat {
-    let unit = if q.length_squared() > 1e-12 { q.normalize() } else { before.unwrap_or(Quat::IDENTITY) };
-    if before.is_some_and(|b| b.dot(unit) < 0.0) { -unit } else { unit }
 }
 
 #[cfg(test)]

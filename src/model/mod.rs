@@ -8,6 +8,7 @@ mod bounding_box;
 mod callback_data;
 mod clip;
 mod material;
+mod reach;
 mod skeleton;
 mod skin;
 mod timing;
@@ -15,7 +16,7 @@ mod transform;
 
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
-pub use clip::{ClipError, ClipFrames, Quantisation, SkeletalClip};
+pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{Influences, SkinPart};
@@ -23,6 +24,7 @@ pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
+pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

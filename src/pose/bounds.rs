@@ -13,7 +13,7 @@
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
 use super::{ClipLayer, Evaluate, Scratch};
-use crate::model::{BoundingBox, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The boxes of the vertices each joint of a part moves, in the joint's bind space.
@@ -55,13 +55,13 @@ impl PartBounds {
         }
         let mut scratch = Scratch::default();
         let mut motions = vec![Motion::default(); skeleton.len()];
-        let last = clip.frame_count() - 1;
         // Per part: the box of the frame before, and the union so far.
         let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> = vec![(None, None); parts.len()];
-        for frame in 0..=last {
-            let time = if last > 0 { clip.timing.duration * frame as f64 / last as f64 } else { 0.0 };
-            Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, &mut scratch);
-            if frame > 0 {
+        for frame in 0..clip.frame_count() {
+            Evaluate::new(skeleton, &[ClipLayer::new(clip, clip.time_showing(frame))]).run_clips(None, &mut scratch);
+            // Nothing moves from one side of a step to the other.
+            let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
+            if moves {
                 motions.iter_mut().enumerate().for_each(|(joint, m)| *m = Motion::new(skeleton, clip, joint, frame));
             }
             for (part, (before, all)) in parts.iter().zip(&mut boxes) {
@@ -71,7 +71,7 @@ impl PartBounds {
                 now = grown(now, Vec3::splat(now.max.abs().max(now.min.abs()).max_element() * 1e-5));
                 // The lines from the frame before lie in the union of both boxes.
                 let margin = Vec3::splat(part.margin(skeleton, &motions));
-                let since = before.map_or(now, |before| grown(now.union(before), margin));
+                let since = before.filter(|_| moves).map_or(now, |before| grown(now.union(before), margin));
                 *all = Some(all.map_or(since, |all| all.union(since)));
                 *before = Some(now);
             }
@@ -111,7 +111,7 @@ impl PartBounds {
         largest as f32
     }
 
-    fn reach(&self, BlendReach { joints, parents, roots, .. }: &BlendReach) -> Option<BoundingBox> {
+    fn reach(&self, BlendReach { reach: Reach { joints }, parents, roots, .. }: &BlendReach) -> Option<BoundingBox> {
         self.union_of(|mut joint, bounds| {
             let mut radius = farthest(bounds);
             while let Some(parent) = parents[joint] {
@@ -129,82 +129,69 @@ impl PartBounds {
 /// neither IK nor joint overrides.
 #[derive(Clone, Debug)]
 pub struct BlendReach {
-    joints: Vec<JointReach>,
+    reach: Reach,
     parents: Vec<Option<JointIndex>>,
     /// The box of each root's positions.
     roots: Vec<Option<BoundingBox>>,
-    /// What each clip adds to each joint at weight 1. Empty for a clip that is not bound to the skeleton.
-    differences: Vec<Vec<JointDifference>>,
-}
-
-/// The largest distance by which an additive clip moves a joint, and the largest change of its scale.
-#[derive(Clone, Copy, Debug, Default)]
-struct JointDifference {
-    distance: f32,
-    scale: f32,
-}
-
-/// The largest distance of a joint from its parent, and its largest scale.
-#[derive(Clone, Copy, Debug, Default)]
-struct JointReach {
-    distance: f64,
-    scale: f64,
+    /// What each clip adds to each joint at weight 1: a distance and a change of scale. Empty for a clip that is not
+    /// bound to the skeleton.
+    differences: Vec<Vec<JointReach>>,
 }
 
 impl BlendReach {
     /// The reach of the rest pose and `clips`. Clips that are not bound to the skeleton are ignored.
     pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
         let parents = skeleton.parents();
-        let mut joints = vec![JointReach::default(); parents.len()];
+        let mut reach = Reach::of_rest(skeleton);
         let mut roots: Vec<Option<BoundingBox>> = vec![None; parents.len()];
-        let mut include = |joint: usize, transform: JointTransform| {
-            let JointReach { distance, scale } = &mut joints[joint];
-            *distance = distance.max(f64::from(transform.translation.length()));
-            *scale = scale.max(f64::from(transform.scale.abs().max_element()));
+        let mut place = |joint: usize, transform: JointTransform| {
             if parents[joint].is_none() {
                 let at = BoundingBox::point(transform.translation);
                 roots[joint] = Some(roots[joint].map_or(at, |bounds| bounds.union(at)));
             }
         };
-        skeleton.joints().for_each(|joint| include(joint.into(), skeleton.rest_of(joint)));
+        skeleton.joints().for_each(|joint| place(joint.into(), skeleton.rest_of(joint)));
         let mut differences = Vec::new();
         for clip in clips {
             let mut of_clip = Vec::new();
             if clip.rows().len() == skeleton.rows() {
-                of_clip.resize(parents.len(), JointDifference::default());
+                of_clip.resize(parents.len(), JointReach::default());
+                if !clip.additive {
+                    reach.include(clip);
+                }
                 for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
                     let rest = skeleton.rest_of(joint as JointIndex);
                     for transform in (0..clip.frame_count()).map(|frame| clip.transform_at(joint, frame)) {
                         if !clip.additive {
-                            include(joint, transform);
+                            place(joint, transform);
                         }
                         let added = if clip.additive { transform } else { transform.difference_to(&rest) };
-                        let JointDifference { distance, scale } = &mut of_clip[joint];
-                        *distance = distance.max(added.translation.length());
-                        *scale = scale.max((added.scale - 1.0).abs().max_element());
+                        let JointReach { distance, scale } = &mut of_clip[joint];
+                        *distance = distance.max(added.translation.as_dvec3().length());
+                        *scale = scale.max((added.scale - 1.0).abs().max_element().into());
                     }
                 }
             }
             differences.push(of_clip);
         }
-        Self { joints, parents: parents.to_vec(), roots, differences }
+        Self { reach, parents: parents.to_vec(), roots, differences }
     }
 
     /// The reach with additive layers on top: for each layer the index of its clip, in the order given to
     /// [`Self::new`], and its largest weight. Unknown indices are ignored.
     pub fn with_additive(&self, layers: impl IntoIterator<Item = (usize, f32)>) -> Self {
-        let mut reach = self.clone();
+        let Self { mut reach, parents, mut roots, differences } = self.clone();
         for (clip, weight) in layers {
-            let weight = if weight > 0.0 { weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT) } else { 0.0 };
-            for (joint, added) in self.differences.get(clip).into_iter().flatten().enumerate() {
+            let weight = if weight > 0.0 { weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT).into() } else { 0.0 };
+            for (joint, added) in differences.get(clip).into_iter().flatten().enumerate() {
                 let JointReach { distance, scale } = &mut reach.joints[joint];
-                let shift = f64::from(weight) * f64::from(added.distance);
+                let shift: f64 = weight * added.distance;
                 *distance += shift;
-                *scale *= 1.0 + f64::from(weight) * f64::from(added.scale);
-                reach.roots[joint] = reach.roots[joint].map(|root| grown(root, Vec3::splat((shift * 1.00001) as f32)));
+                *scale *= 1.0 + weight * added.scale;
+                roots[joint] = roots[joint].map(|root| grown(root, Vec3::splat((shift * 1.00001) as f32)));
             }
         }
-        reach
+        Self { reach, parents, roots, differences }
     }
 }
 
@@ -259,11 +246,7 @@ impl Motion {
         let [a, b] = [frame - 1, frame].map(|frame| match (clip.animates(joint), clip.transform_at(joint, frame)) {
             (false, _) => rest,
             (true, pose) if !clip.additive => pose,
-            (true, difference) => JointTransform {
-                translation: rest.translation + difference.translation,
-                rotation: rest.rotation * difference.rotation,
-                scale: rest.scale * difference.scale,
-            },
+            (true, difference) => rest.plus(&difference),
         });
         // The sine and cosine of the angle between the quaternions; neighbors lie in one hemisphere.
         let dot = a.rotation.dot(b.rotation);

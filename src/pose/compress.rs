@@ -7,7 +7,7 @@
 //! corner.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
-use crate::model::{BoundingBox, ClipFrames, Quantisation, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{BoundingBox, ClipFrames, Quantization, SkeletalClip, Skeleton, SkinPart};
 use glam::Vec3A;
 
 /// Compresses the clips of one character.
@@ -42,31 +42,33 @@ impl<'a> Compress<'a> {
     }
 
     /// Returns the smallest clip that keeps the skin within the allowed error when it plays alone at full
-    /// weight (an additive clip on top of the rest pose). [`SkeletalClip::quantisation`] reports the
+    /// weight (an additive clip on top of the rest pose). [`SkeletalClip::quantization`] reports the
     /// error and the size before.
     ///
     /// The error is measured at four times per frame. Returns a copy of `clip` if nothing smaller
     /// suffices, if it is not bound to the skeleton, or if it is already compressed.
     pub fn run(&self, clip: &SkeletalClip) -> SkeletalClip {
-        let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantisation().is_some();
+        let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantization().is_some();
         if unfit || clip.frame_count() < 2 || clip.timing.duration <= 0.0 {
             return clip.clone();
         }
         let steps = clip.frame_count() - 1;
+        // Frames at times of their own were put where they are needed.
+        let reductions = if clip.frame_times().is_some() { &[1.0][..] } else { &Self::STEPS };
         let mut tried = 0;
-        for step in Self::STEPS {
+        for step in reductions {
             let fewer = (steps as f64 / step).ceil() as usize;
             if fewer == tried {
                 continue;
             }
             tried = fewer;
             let Some(thin) = self.with_steps(clip, fewer) else { continue };
-            let small = thin.quantised(Quantisation::default());
+            let small = thin.quantized(Quantization::default());
             if small.bytes() >= clip.bytes() {
                 continue;
             }
             if let Some(error) = self.measure(clip, &small) {
-                return thin.quantised(Quantisation { bytes_before: clip.bytes(), error });
+                return thin.quantized(Quantization { bytes_before: clip.bytes(), error });
             }
         }
         clip.clone()
@@ -92,11 +94,12 @@ impl<'a> Compress<'a> {
 
     /// The largest error of `small` against `clip`; `None` if it is larger than allowed.
     fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip) -> Option<f32> {
-        let moments = (clip.frame_count() - 1) * Self::MOMENTS;
         let mut poses = [Scratch::default(), Scratch::default()];
         let mut worst = 0.0_f32;
-        for moment in 0..=moments {
-            let time = clip.timing.duration * moment as f64 / moments as f64;
+        for moment in 0..=(clip.frame_count() - 1) * Self::MOMENTS {
+            let (frame, part) = (moment / Self::MOMENTS, moment % Self::MOMENTS);
+            let (from, to) = (clip.time_showing(frame), clip.frame_time(frame + usize::from(part > 0)));
+            let time = from + (to - from) * part as f64 / Self::MOMENTS as f64;
             for (clip, pose) in [clip, small].into_iter().zip(&mut poses) {
                 Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, pose);
             }

@@ -5,7 +5,7 @@
 //!
 //! Solvers only rotate joints, they never stretch a bone. They read positions from the model matrices
 //! and write rotations to the local pose. Below a parent with non-uniform or mirroring scale, a rotation in
-//! model space is not a rotation of the joint; the tip then only moves towards its target.
+//! model space is not a rotation of the joint; the tip then only moves toward its target.
 
 use super::adjust::unit;
 use super::{LocalToModel, clamp_weight};
@@ -25,7 +25,7 @@ pub struct TwoBoneIk {
     pub tip: JointIndex,
     /// The target in model space. If it is out of reach, the limb points straight at it.
     pub target: Vec3,
-    /// The point in model space the limb bends towards. If `None`, or on the line to the target, the
+    /// The point in model space the limb bends toward. If `None`, or on the line to the target, the
     /// limb keeps bending the way it does in the pose.
     pub pole: Option<Vec3>,
     /// How much of each rotation is applied, 0..=1.
@@ -42,7 +42,7 @@ pub struct ChainIk {
     pub bones: u16,
     /// The target in model space. If it is out of reach, the chain points straight at it.
     pub target: Vec3,
-    /// The point in model space the chain bends towards; `None` keeps the way it bends in the pose.
+    /// The point in model space the chain bends toward; `None` keeps the way it bends in the pose.
     pub pole: Option<Vec3>,
     /// How much of each rotation is applied, 0..=1.
     pub weight: f32,
@@ -179,7 +179,7 @@ impl ChainIk {
         true
     }
 
-    /// Moves the points towards the target. Keeps the distances between them and the first in place.
+    /// Moves the points toward the target. Keeps the distances between them and the first in place.
     fn place(&self, points: &mut [Vec3], lengths: &[f32], reach: f32) {
         let root = points[0];
         let last = points.len() - 1;
@@ -193,7 +193,7 @@ impl ChainIk {
             }
             return;
         }
-        // A straight chain would only slide along its line, so push it off, towards the pole.
+        // A straight chain would only slide along its line, so push it off, toward the pole.
         let bend =
             points[1..last].iter().map(|p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, along));
@@ -215,7 +215,7 @@ impl ChainIk {
                 break;
             }
         }
-        // Rotating the chain about the line to its tip bends it towards the pole without moving the tip.
+        // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
         let Some(axis) = direction(points[last] - root) else { return };
         let belly: Vec3 = points[1..last].iter().map(|point| (point - root).reject_from_normalized(axis)).sum();
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, axis));
@@ -307,9 +307,9 @@ fn part(turn: Quat, weight: f32) -> Quat {
     unit(Quat::IDENTITY * (1.0 - weight) + turn * weight)
 }
 
-/// The point at the distance `length` from `from`, in the direction of `towards`.
-fn at_distance(from: Vec3, towards: Vec3, length: f32) -> Vec3 {
-    from + direction(towards - from).unwrap_or(Vec3::X) * length
+/// The point at the distance `length` from `from`, in the direction of `toward`.
+fn at_distance(from: Vec3, toward: Vec3, length: f32) -> Vec3 {
+    from + direction(toward - from).unwrap_or(Vec3::X) * length
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@
 //! estimates, and the wide (AVX) code does the same operations in the same order as the portable
 //! code. Matrix products, interpolation and means use fused multiply-adds (FMA); on a processor
 //! without FMA these take about ten times as long and give the same result. Importing is the
-//! exception: keys off a clip's grid are resampled with the platform's sine and arc cosine, so
-//! those frames may differ in their last bits between platforms.
+//! exception: frames between keys are computed with the platform's sine and arc cosine, so they may
+//! differ in their last bits between platforms.
 
 mod adjust;
 mod blend;

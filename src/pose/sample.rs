@@ -1,6 +1,7 @@
 //! Sampling: reading a clip at a time.
 //!
-//! A time falls between two adjacent frames. Translations and scales are interpolated linearly,
+//! A time falls between two adjacent frames: found by a multiplication if frames are evenly spaced, and
+//! by a binary search if not. Translations and scales are interpolated linearly,
 //! rotations by nlerp; a clip keeps neighboring quaternions in one hemisphere, so no sign is tested.
 
 use super::packed::{PackedTransforms, Quats4, Vectors4};
@@ -23,6 +24,9 @@ impl FrameSpan {
     /// The frames around `time` seconds into `clip`. The time is clamped to `0..=duration`; NaN counts as 0.
     #[inline]
     pub fn new(clip: &SkeletalClip, time: f64) -> Self {
+        if let Some(times) = clip.frame_times() {
+            return Self::among(times, time);
+        }
         let last = clip.frame_count() - 1;
         let length = clip.timing.duration;
         // NaN is not greater than 0.
@@ -32,6 +36,21 @@ impl FrameSpan {
         let first = (place as u32).min((last as u32).saturating_sub(1));
         let fraction = (place - f64::from(first)) as f32;
         Self { first: first as usize, second: (first as usize + 1).min(last), fraction }
+    }
+
+    /// The frames around `time` among frames at `times`, at least two, from 0 on.
+    #[inline(never)]
+    fn among(times: &[f64], time: f64) -> Self {
+        let last = times.len() - 1;
+        let second = match time {
+            time if time >= times[last] => return Self { first: last - 1, second: last, fraction: 1.0 },
+            time if time > 0.0 => times.partition_point(|&frame| frame < time),
+            // NaN, too.
+            _ => return Self { first: 0, second: 1, fraction: 0.0 },
+        };
+        // The first is earlier than `time` and the second is not, so they are some time apart.
+        let (from, to) = (times[second - 1], times[second]);
+        Self { first: second - 1, second, fraction: ((time - from) / (to - from)) as f32 }
     }
 
     /// One joint of `clip` at this time; the identity for a joint the clip does not animate.
@@ -121,7 +140,7 @@ impl<'a> SamplePoint<'a> {
                 let (first, second) = self.samples.chunks(slot);
                 Vectors4::read(s, first).lerp(s, Vectors4::read(s, second), self.fraction)
             }
-            ChannelSlot::Quantised(slot) => Vectors4::read(s, &self.unpack(slot)),
+            ChannelSlot::Quantized(slot) => Vectors4::read(s, &self.unpack(slot)),
         }
     }
 
@@ -133,7 +152,7 @@ impl<'a> SamplePoint<'a> {
                 let (first, second) = self.samples.chunks(slot);
                 Quats4::read(s, first).lerp(s, Quats4::read(s, second), self.fraction)
             }
-            ChannelSlot::Quantised(slot) => Quats4::read(s, &self.unpack(slot)),
+            ChannelSlot::Quantized(slot) => Quats4::read(s, &self.unpack(slot)),
         }
     }
 
@@ -216,6 +235,30 @@ mod tests {
     fn joints_the_clip_does_not_animate_keep_their_rest_pose() {
         assert_eq!(sample(0.7).get(2), JointTransform::new(Vec3::Z, Quat::IDENTITY));
         assert_eq!(sample(0.7).get(3), JointTransform::IDENTITY);
+    }
+
+    #[test]
+    fn frames_at_their_own_times_are_found_and_steps_change_at_once() {
+        let frames = clip().to_frames();
+        let timed =
+            |duration: f64, times: &[f64]| SkeletalClip::at_times(ClipTiming::new("step", duration), &frames, times);
+        let step = timed(600.0, &[0.0, 0.001, 600.0]).unwrap();
+        let at = |clip: &SkeletalClip, time: f64| FrameSpan::new(clip, time).transform(clip, 0).translation.x;
+        for (time, x) in [(-1.0, 0.0), (f64::NAN, 0.0), (0.0005, 0.5), (0.001, 1.0), (300.0005, 0.0), (1e9, -1.0)] {
+            assert!((at(&step, time) - x).abs() < 1e-6, "{time}: {}", at(&step, time));
+        }
+        let step = timed(1.0, &[0.0, 1.0, 1.0]).unwrap();
+        let seen = [0.5, 1.0_f64.next_down(), 1.0].map(|time| at(&step, time));
+        assert!(seen[0] == 0.5 && (seen[1] - 1.0).abs() < 1e-6 && seen[2] == -1.0, "{seen:?}");
+        let step = timed(1.0, &[0.0, 0.0, 1.0]).unwrap();
+        let seen = [0.0, 0.0_f64.next_up(), 0.5].map(|time| at(&step, time));
+        assert_eq!(seen, [0.0, 1.0, 0.0]);
+        let shown = |clip: &SkeletalClip| [0, 1, 2].map(|frame| at(clip, clip.time_showing(frame)).round());
+        assert_eq!(shown(&step), [0.0, 1.0, -1.0]);
+        assert_eq!(shown(&timed(0.5, &[0.0, 0.5, 0.5]).unwrap()), [0.0, 1.0, -1.0]);
+        for times in [&[0.0, 1.0][..], &[0.0, 0.5, 0.9], &[0.1, 0.5, 1.0], &[0.0, f64::NAN, 1.0]] {
+            assert!(timed(1.0, times).is_err(), "{times:?}");
+        }
     }
 
     #[test]

@@ -339,7 +339,7 @@ fn a_joint_that_no_part_knows_colors_everything_as_none() {
 // ---- worn by another -----------------------------------------------------------------------------
 
 /// Armor for the chain: its joints in another order, an additional plume, different bind matrices.
-fn armour() -> Model {
+fn armor() -> Model {
     let names = ["plume base", "root", "hand", "plume"];
     let parents = [None, None, Some(1), Some(2)];
     let joints = names.into_iter().zip(parents).enumerate().map(|(i, (name, parent))| Joint {
@@ -364,11 +364,11 @@ fn world_of(app: &mut TestApp, entity: Entity) -> Affine3A {
 #[test]
 fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
     let mut app = TestApp::new();
-    let (body_asset, armour_asset) = (app.add(chain(&clips()), &manifest()), app.add(armour(), &manifest()));
+    let (body_asset, armor_asset) = (app.add(chain(&clips()), &manifest()), app.add(armor(), &manifest()));
     let body = app.spawn(&body_asset, "walk");
-    let worn = app.world().spawn((SkinnedCharacter(armour_asset.clone()), WornBy(body))).id();
+    let worn = app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body))).id();
     let lamp = app.world().spawn(AttachedTo::new(worn, "plume")).id();
-    let skeleton = armour().skeleton;
+    let skeleton = armor().skeleton;
     for frame in 0..40 {
         let place = Transform::from_xyz(frame as f32, 1.0, 0.0).with_rotation(Quat::from_rotation_y(frame as f32));
         app.world().entity_mut(body).insert(place.with_scale(Vec3::splat(1.0 + 0.1 * frame as f32)));
@@ -393,7 +393,7 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
         // Its box contains every vertex, so it is never culled while it is in view.
         let part = app.parts(worn)[0];
         let aabb = *app.world().get::<Aabb>(part).unwrap();
-        for (vertex, position) in armour().parts[0].positions.iter().enumerate() {
+        for (vertex, position) in armor().parts[0].positions.iter().enumerate() {
             let joint = 1 + vertex / 2;
             let point = (ours[joint] * skeleton.inverse_bind()[joint]).transform_point3(*position);
             let out = (Vec3::from(aabb.center) - point).abs() - Vec3::from(aabb.half_extents);
@@ -405,12 +405,12 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
 #[test]
 fn joints_that_the_body_lacks_are_said_once_with_close_names() {
     let mut app = TestApp::new();
-    let mut model = armour();
+    let mut model = armor();
     model.skeleton = model.skeleton.with_names(["a", "root", "hamd", "plume"].map(Into::into));
-    let (body_asset, armour_asset) = (app.add(chain(&clips()), &manifest()), app.add(model, &manifest()));
+    let (body_asset, armor_asset) = (app.add(chain(&clips()), &manifest()), app.add(model, &manifest()));
     let body = app.spawn(&body_asset, "walk");
     for _ in 0..3 {
-        app.world().spawn((SkinnedCharacter(armour_asset.clone()), WornBy(body)));
+        app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body)));
         app.update(0.1);
     }
     let said = logged("`hamd`");
@@ -445,11 +445,11 @@ fn what_is_worn_goes_with_the_body_or_stays_and_plays_its_own_clips_again() {
 #[test]
 fn what_is_worn_waits_for_its_body_and_follows_when_either_changes() {
     let mut app = TestApp::new();
-    let armour_asset = app.add(armour(), &manifest());
+    let armor_asset = app.add(armor(), &manifest());
     let body = app.spawn(&Handle::default(), "walk");
-    let worn = app.world().spawn((SkinnedCharacter(armour_asset.clone()), WornBy(body))).id();
+    let worn = app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body))).id();
     app.update(0.1);
-    assert_eq!(pose(&mut app, worn), armour().skeleton.rest_model());
+    assert_eq!(pose(&mut app, worn), armor().skeleton.rest_model());
     let body_asset = app.add(chain(&clips()), &manifest());
     app.world().entity_mut(body).insert(SkinnedCharacter(body_asset.clone()));
     app.update(0.1);
@@ -462,8 +462,8 @@ fn what_is_worn_waits_for_its_body_and_follows_when_either_changes() {
     app.update(0.1);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[0]);
     // None of this depends on time passing.
-    let character = build(app.world(), armour(), &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&armour_asset, character).unwrap();
+    let character = build(app.world(), armor(), &manifest());
+    app.world().resource_mut::<Assets<Character>>().insert(&armor_asset, character).unwrap();
     app.update(0.0);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[0]);
 }

@@ -66,14 +66,14 @@ impl Stage {
         world.insert_resource(ClearColor(Color::srgb(0.12, 0.14, 0.17)));
         world.insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() });
         let floor = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(14.0, 14.0));
-        let grey = StandardMaterial {
+        let gray = StandardMaterial {
             base_color: Color::srgb(0.42, 0.45, 0.50),
             perceptual_roughness: 0.9,
             reflectance: 0.2,
             ..default()
         };
-        let grey = world.resource_mut::<Assets<StandardMaterial>>().add(grey);
-        world.spawn((Mesh3d(floor), MeshMaterial3d(grey)));
+        let gray = world.resource_mut::<Assets<StandardMaterial>>().add(gray);
+        world.spawn((Mesh3d(floor), MeshMaterial3d(gray)));
         world.spawn((
             DirectionalLight { illuminance: 7000.0, shadow_maps_enabled: true, ..default() },
             CascadeShadowConfigBuilder { num_cascades: 2, maximum_distance: 14.0, ..default() }.build(),

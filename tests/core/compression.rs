@@ -81,12 +81,12 @@ fn no_vertex_of_a_random_clip_is_farther_off_than_allowed_at_any_time() {
         let clip = clip(&mut random, &character.skeleton);
         let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
         let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
-        let Some(quantisation) = small.quantisation() else {
+        let Some(quantization) = small.quantization() else {
             assert_eq!(small, clip);
             continue;
         };
         made_smaller += 1;
-        assert!(quantisation.error <= allowed && quantisation.bytes_before == clip.bytes());
+        assert!(quantization.error <= allowed && quantization.bytes_before == clip.bytes());
         assert!(small.bytes() < clip.bytes());
         if clip.frame_count() > 40 {
             least_ratio = least_ratio.min(clip.bytes() as f64 / small.bytes() as f64);
@@ -109,12 +109,12 @@ fn an_additive_clip_keeps_within_the_error_over_the_pose_it_was_measured_on() {
     let (mut made_smaller, mut farthest) = (0, 0.0_f32);
     for _ in 0..40 {
         let character = character(&mut random);
-        let clip = clip(&mut random, &character.skeleton).to_additive();
+        let clip = clip(&mut random, &character.skeleton).to_additive(&character.skeleton).unwrap();
         let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
         let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
-        let Some(quantisation) = small.quantisation() else { continue };
+        let Some(quantization) = small.quantization() else { continue };
         made_smaller += 1;
-        assert!(small.additive && quantisation.error <= allowed && small.bytes() < clip.bytes());
+        assert!(small.additive && quantization.error <= allowed && small.bytes() < clip.bytes());
         for _ in 0..50 {
             let time = random.f64() * 2.0;
             for (exact, got) in skin(&character, &clip, time).into_iter().zip(skin(&character, &small, time)) {
@@ -143,13 +143,13 @@ fn what_cannot_be_smaller_stays_as_it_is() {
 }
 
 #[test]
-fn a_quantised_clip_reads_the_same_frame_by_frame_and_in_time() {
+fn a_quantized_clip_reads_the_same_frame_by_frame_and_in_time() {
     let mut random = fastrand::Rng::with_seed(5);
     let character = character(&mut random);
     let skeleton = &character.skeleton;
     let clip = clip(&mut random, skeleton);
     let small = Compress::new(skeleton, std::slice::from_ref(&character.part), 0.01).run(&clip);
-    assert!(small.quantisation().is_some());
+    assert!(small.quantization().is_some());
     let last = small.frame_count() - 1;
     let mut scratch = Scratch::default();
     for frame in 0..=last {
@@ -164,7 +164,7 @@ fn a_quantised_clip_reads_the_same_frame_by_frame_and_in_time() {
 }
 
 #[test]
-fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimetre() {
+fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimeter() {
     let file = |name: &str| -> Result<Cow<'static, [u8]>, String> {
         Ok(Cow::Borrowed(match name {
             "scout.md5mesh" => include_bytes!("../../assets/scout/scout.md5mesh").as_slice(),
@@ -181,15 +181,15 @@ fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimetre() {
     let source = include_bytes!("../../assets/scout/scout.character.ron");
     let manifest = Manifest::parse("scout.character.ron", source).unwrap();
     let lossless = open_manifest("scout", &manifest, &Limits::default(), file).unwrap();
-    assert!(lossless.model.clips.iter().all(|clip| clip.quantisation().is_none()), "the default");
+    assert!(lossless.model.clips.iter().all(|clip| clip.quantization().is_none()), "the default");
     let small =
         open_manifest("scout", &Manifest { clip_error: Some(0.0005), ..manifest }, &Limits::default(), file).unwrap();
     assert_eq!(small.model.clips.len(), lossless.model.clips.len());
     for (clip, before) in small.model.clips.iter().zip(&lossless.model.clips) {
-        let quantisation = clip.quantisation().unwrap_or_else(|| panic!("{}", clip.timing.name));
-        assert!(quantisation.error <= 0.0005 && quantisation.bytes_before == before.bytes());
+        let quantization = clip.quantization().unwrap_or_else(|| panic!("{}", clip.timing.name));
+        assert!(quantization.error <= 0.0005 && quantization.bytes_before == before.bytes());
         let ratio = before.bytes() as f64 / clip.bytes() as f64;
-        println!("{}: {ratio:.2} : 1, {:.2e}", clip.timing.name, quantisation.error);
+        println!("{}: {ratio:.2} : 1, {:.2e}", clip.timing.name, quantization.error);
         assert!(ratio > 1.7, "{}: {ratio}", clip.timing.name);
     }
 }

@@ -68,6 +68,15 @@ fn positions(skeleton: &Skeleton, part: &SkinPart, layers: &[ClipLayer], blend: 
     (positions, scratch.model().to_vec())
 }
 
+/// A joint at the origin and a part that follows it.
+fn rigid_part(positions: Vec<Vec3>) -> (Skeleton, SkinPart) {
+    let joint =
+        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
+    let influences = vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; positions.len()];
+    let part = SkinPart { positions, influences, palette: vec![0], ..SkinPart::default() };
+    (Skeleton::new(vec![joint]).unwrap(), part)
+}
+
 #[test]
 fn no_vertex_leaves_the_box_of_its_pose() {
     let mut random = Rng::with_seed(1);
@@ -88,7 +97,7 @@ fn no_vertex_ever_leaves_the_box_of_its_clip() {
         let (skeleton, part) = character(&mut random);
         let much = random.f32() * 2.0;
         let clip = clip(&mut random, &skeleton, much);
-        let clip = if round % 3 == 0 { clip.to_additive() } else { clip };
+        let clip = if round % 3 == 0 { clip.to_additive(&skeleton).unwrap() } else { clip };
         let bounds = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
         for step in 0..=100 {
             let (positions, _) = positions(&skeleton, &part, &[ClipLayer::new(&clip, step as f64 / 100.0)], 0.5);
@@ -98,16 +107,43 @@ fn no_vertex_ever_leaves_the_box_of_its_clip() {
 }
 
 #[test]
+fn no_vertex_ever_leaves_the_box_of_a_clip_with_steps() {
+    let mut random = Rng::with_seed(6);
+    for round in 0..60 {
+        let (skeleton, part) = character(&mut random);
+        let even = clip(&mut random, &skeleton, 2.0);
+        let mut times: Vec<f64> = (0..even.frame_count()).map(|_| f64::from(random.u8(..4)) / 3.0).collect();
+        times.sort_by(f64::total_cmp);
+        let last = times.len() - 1;
+        times[0] = 0.0;
+        times[last] = if last > 0 { 1.0 } else { continue };
+        let mut clip = SkeletalClip::at_times(even.timing.clone(), &even.to_frames(), &times).unwrap();
+        if round % 3 == 0 {
+            clip = clip.to_additive(&skeleton).unwrap();
+        }
+        let bounds = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
+        let near = |time: &f64| [time.next_down(), *time, time.next_up()];
+        for time in (0..=50).map(|step| f64::from(step) / 50.0).chain(times.iter().flat_map(near)) {
+            let (positions, _) = positions(&skeleton, &part, &[ClipLayer::new(&clip, time)], 0.5);
+            assert!(positions.iter().all(|p| bounds.contains(*p)), "{time} {times:?} {bounds:?}");
+        }
+    }
+}
+
+#[test]
+fn a_jump_without_a_way_between_its_ends_needs_no_box_around_the_way() {
+    let (skeleton, part) = rigid_part(vec![Vec3::X]);
+    let turn = |angle| JointTransform { rotation: Quat::from_rotation_z(angle), ..JointTransform::IDENTITY };
+    let transforms = vec![turn(-1.5), turn(-1.5), turn(1.5), turn(1.5)];
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+    let clip = SkeletalClip::at_times(ClipTiming::new("jump", 1.0), &frames, &[0.0, 0.5, 0.5, 1.0]).unwrap();
+    let BoundingBox { max, .. } = PartBounds::new(&skeleton, &part).over_clip(&skeleton, &clip).unwrap();
+    assert!(max.x < 0.08 && max.y < 1.001, "{max}");
+}
+
+#[test]
 fn between_frames_the_box_is_not_much_larger_than_it_must_be() {
-    let joint =
-        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
-    let skeleton = Skeleton::new(vec![joint]).unwrap();
-    let part = SkinPart {
-        positions: vec![Vec3::X],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }],
-        palette: vec![0],
-        ..SkinPart::default()
-    };
+    let (skeleton, part) = rigid_part(vec![Vec3::X]);
     // From −0.1 to 0.1 rad about z: the arc goes 1 − cos 0.1 = 0.005 beyond its chord.
     let turn = |angle| JointTransform { rotation: Quat::from_rotation_z(angle), ..JointTransform::IDENTITY };
     let transforms = vec![turn(-0.1), turn(0.1)];
@@ -157,7 +193,7 @@ fn no_vertex_ever_leaves_the_box_of_any_stack_of_layers() {
         let (skeleton, part) = character(&mut random);
         let bounds = PartBounds::new(&skeleton, &part);
         let mut clips: Vec<_> = (0..4).map(|_| clip(&mut random, &skeleton, 2.0)).collect();
-        clips[2..].iter_mut().for_each(|clip| *clip = clip.to_additive());
+        clips[2..].iter_mut().for_each(|clip| *clip = clip.to_additive(&skeleton).unwrap());
         let reach = BlendReach::new(&skeleton, &clips);
         let mask = Mask::from_weights((0..skeleton.len()).map(|_| random.f32()));
         for _ in 0..20 {
@@ -183,21 +219,13 @@ fn no_vertex_ever_leaves_the_box_of_any_stack_of_layers() {
 
 #[test]
 fn a_jump_and_an_additive_hop_add_up() {
-    let joint =
-        Joint { name: "a".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
-    let skeleton = Skeleton::new(vec![joint]).unwrap();
-    let part = SkinPart {
-        positions: vec![Vec3::ZERO, Vec3::Y],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; 2],
-        palette: vec![0],
-        ..SkinPart::default()
-    };
+    let (skeleton, part) = rigid_part(vec![Vec3::ZERO, Vec3::Y]);
     let up = |y: f32| {
         let transforms = [0.0, y].map(|y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY)).to_vec();
         let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
         SkeletalClip::new(ClipTiming::new("up", 1.0), &frames).unwrap()
     };
-    let clips = [up(2.0), up(2.0).to_additive()];
+    let clips = [up(2.0), up(2.0).to_additive(&skeleton).unwrap()];
     let stack = [0, 1].map(|clip| (clip, ClipLayer::new(&clips[clip], 1.0)));
     let bounds = stack_box(&PartBounds::new(&skeleton, &part), &BlendReach::new(&skeleton, &clips), &stack);
     let (positions, _) = positions(&skeleton, &part, &stack.map(|(_, layer)| layer), 0.5);

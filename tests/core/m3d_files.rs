@@ -27,7 +27,7 @@ Fresnel0: 0.05 0.06 0.07
 Roughness: 0.75
 AlphaClip: 1
 MaterialTypeName: Skinned
-DiffuseMap: cloth colour.dds
+DiffuseMap: cloth color.dds
 NormalMap: cloth_n.dds
 
 Name: skin
@@ -333,9 +333,9 @@ fn assert_promises(m: &M3d) {
     }
     assert!(m.triangles.as_flattened().iter().all(|&i| u64::from(i) < vertices));
     for material in &m.materials {
-        let colours = [material.fresnel0, material.specular, material.ambient, material.reflectivity];
-        let colours = colours.into_iter().flatten().chain([material.diffuse]).flatten();
-        assert!(colours.chain(material.roughness).chain(material.specular_power).all(f32::is_finite));
+        let colors = [material.fresnel0, material.specular, material.ambient, material.reflectivity];
+        let colors = colors.into_iter().flatten().chain([material.diffuse]).flatten();
+        assert!(colors.chain(material.roughness).chain(material.specular_power).all(f32::is_finite));
     }
     for v in &m.vertices {
         let numbers = v.position.iter().chain(&v.tangent).chain(&v.normal).chain(&v.tex_coord).chain(&v.weights);

@@ -152,8 +152,11 @@ fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &
 
 fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io::Result<()> {
     let rows = clips.iter().map(|clip| {
-        let rate =
-            if clip.frames > 1 { format!(" at {}/s", decimal(clip.frames_per_second, 2)) } else { String::new() };
+        let rate = match clip.frames_per_second {
+            Some(rate) if clip.frames > 1 => format!(" at {}/s", decimal(rate, 2)),
+            Some(_) => String::new(),
+            None => ", unevenly spaced".to_owned(),
+        };
         let mut rest = Vec::new();
         if clip.additive {
             rest.push("additive".to_owned());
@@ -161,7 +164,7 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
         if clip.joints < joints {
             rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
         }
-        if let Some(quantized) = &clip.quantised {
+        if let Some(quantized) = &clip.quantized {
             rest.push(format!("quantized {:.1} : 1, error up to {:.2e}", quantized.ratio, quantized.error));
         }
         rest.extend(clip.file.map(|file| format!("from {}", printable(file))));

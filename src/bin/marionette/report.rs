@@ -28,9 +28,10 @@ JSON (--json): an array with one object per FILE, in the order given.
     right_handed      handedness the file was read with
     parts[]           name, material (index), vertices, triangles, joints (used)
     joints[]          name, parent (index or null), vertices (influenced); parents come first
-    clips[]           name, file (null: the model's own), seconds, frames, frames_per_second,
-                      playback (loop | once | ping_pong), additive, joints (animated), bytes,
-                      quantised (null: lossless; ratio of compression, and error: the largest distance
+    clips[]           name, file (null: the model's own), seconds, frames,
+                      frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
+                      additive, joints (animated), bytes,
+                      quantized (null: lossless; ratio of compression, and error: the largest distance
                       measured at the skin, in model units), callbacks[] of {time, name, data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
     largest_weight_dropped      largest share of a vertex's weight lost by keeping four influences
@@ -104,12 +105,12 @@ pub struct ClipReport<'a> {
     pub file: Option<&'a str>,
     pub seconds: f64,
     pub frames: usize,
-    pub frames_per_second: f64,
+    pub frames_per_second: Option<f64>,
     pub playback: &'static str,
     pub additive: bool,
     pub joints: usize,
     pub bytes: usize,
-    pub quantised: Option<QuantizedReport>,
+    pub quantized: Option<QuantizedReport>,
     pub callbacks: Vec<CallbackReport<'a>>,
 }
 
@@ -265,7 +266,7 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         file,
         seconds: clip.timing.duration,
         frames: clip.frame_count(),
-        frames_per_second: clip.frame_rate(),
+        frames_per_second: clip.frame_times().is_none().then(|| clip.frame_rate()),
         playback: match clip.timing.playback {
             PlaybackMode::Loop => "loop",
             PlaybackMode::Once => "once",
@@ -274,9 +275,9 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         additive: clip.additive,
         joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),
         bytes: clip.bytes(),
-        quantised: clip.quantisation().map(|quantisation| QuantizedReport {
-            ratio: quantisation.bytes_before as f64 / clip.bytes().max(1) as f64,
-            error: quantisation.error,
+        quantized: clip.quantization().map(|quantization| QuantizedReport {
+            ratio: quantization.bytes_before as f64 / clip.bytes().max(1) as f64,
+            error: quantization.error,
         }),
         callbacks: callbacks.collect(),
     }

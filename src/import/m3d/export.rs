@@ -10,7 +10,7 @@ use glam::{Affine3A, Vec3};
 /// Converts a model to an `.m3d` file, right-handed and Y up.
 ///
 /// [`from_m3d`](super::from_m3d) converts it back to the same model: parts are subsets, and clips have a key for
-/// every frame. The format cannot store the names of joints (they become `Bone0` and so on, in the same order) and
+/// every frame, and two at each step. The format cannot store the names of joints (they become `Bone0` and so on, in the same order) and
 /// parts (they take their material's name), playback modes, callback keys, and some properties of a
 /// [`Material`](crate::model::Material): alpha, a cutoff other than 0.1, back faces without a cutoff, and normal maps
 /// with green up.
@@ -69,12 +69,11 @@ fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
 }
 
 fn export_clip(clip: &SkeletalClip, bones: usize) -> M3dClip {
-    let last = (clip.frame_count() - 1).max(1) as f64;
     let keys = |joint: usize| {
         let key = |frame: usize| {
             let transform = clip.transform_at(joint, frame);
             M3dKey {
-                time: (clip.timing.duration * frame as f64 / last) as f32,
+                time: clip.frame_time(frame) as f32,
                 translation: transform.translation.into(),
                 scale: transform.scale.into(),
                 rotation: transform.rotation.into(),

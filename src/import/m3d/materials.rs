@@ -37,7 +37,7 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
             (None, None) => plain.roughness,
         },
         reflectance: match m3d.fresnel0 {
-            // F0 = 0.16 · reflectance², so 1 stands for an F0 of 0.16, the most a dielectric has.
+            // F0 = 0.16 · reflectance², so a reflectance of 1 is an F0 of 0.16, the maximum of a dielectric.
             Some(f0) => (finite(f0.iter().sum::<f32>() / 3.0, 0.04) / 0.16).sqrt().min(1.0),
             None => plain.reflectance,
         },
@@ -47,19 +47,19 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
     }
 }
 
-/// The material of a subset without one.
+/// Returns the material of a subset without one.
 pub(super) fn plain(name: String) -> Material {
     Material { name, normal_map_green_down: true, ..Material::default() }
 }
 
-/// The perceptual roughness whose highlight matches a Blinn–Phong exponent: α² = 2 / (power + 2), and
+/// Returns the perceptual roughness whose highlight matches a Blinn–Phong exponent: α² = 2 / (power + 2), and
 /// perceptual roughness is √α.
 fn roughness_of_power(power: f32) -> f32 {
     (2.0 / (power + 2.0)).sqrt().sqrt()
 }
 
-/// Converts a material back. What `.m3d` cannot express is lost: back faces without cutout, a cutoff other
-/// than [`ALPHA_CUTOFF`], a normal map with green up, alpha, and the specular map.
+/// Converts a material back. What `.m3d` cannot store is lost: double sides without a cutoff, a cutoff other than
+/// [`ALPHA_CUTOFF`], a normal map with green up, alpha, and the specular map.
 pub(super) fn export(material: &Material, skinned: bool) -> M3dMaterial {
     let [red, green, blue, _] = material.base_color;
     let effect = match (skinned, material.alpha_cutoff) {
@@ -93,7 +93,8 @@ mod tests {
         let m = import_one(M3dMaterial {
             name: Some("jacket".into()),
             diffuse: [0.8, 0.7, 0.6],
-            fresnel0: Some([0.05, 0.04, 0.03]),
+            // Not the default of 0.04, which a reflectance of 0.5 stands for.
+            fresnel0: Some([0.11, 0.09, 0.07]),
             roughness: Some(0.4),
             alpha_clip: true,
             diffuse_map: Some("jacket.dds".into()),
@@ -101,7 +102,7 @@ mod tests {
             ..M3dMaterial::default()
         });
         assert_eq!((&*m.name, m.base_color, m.roughness), ("jacket", [0.8, 0.7, 0.6, 1.0], 0.4));
-        assert!((m.reflectance - 0.5).abs() < 1e-6);
+        assert!((m.reflectance - 0.75).abs() < 1e-6);
         assert_eq!((m.alpha_cutoff, m.double_sided, m.normal_map_green_down), (Some(0.1), true, true));
         assert_eq!((m.base_color_map.as_deref(), m.normal_map), (Some("jacket.dds"), None));
     }
@@ -136,6 +137,7 @@ mod tests {
             base_color_map: Some("skin.png".into()),
             normal_map: Some("skin_n.png".into()),
             roughness: 0.3,
+            reflectance: 0.75,
             alpha_cutoff: Some(ALPHA_CUTOFF),
             double_sided: true,
             ..plain(String::new())

@@ -17,21 +17,20 @@ use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
     flip_tex_coords,
-    reach::Reach,
     winding::{self, Facing},
 };
 use crate::{
     format::{Checked, Diagnostic, FormatError, m3d::M3d},
-    model::Model,
+    model::{Model, Reach},
 };
 use glam::Vec3;
 
 /// Imports an `.m3d` file. `file` is its name in warnings and errors.
 ///
 /// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
-/// their materials. Clips are sampled uniformly, on the keys where these lie on a grid; between them
-/// the skin stays within [`CLIP_ERROR`] of the keys' own interpolation (lerp and slerp), or within
-/// [`CLIP_ERROR_AT_ODD_KEYS`] where keys lie at odd times. A warning tells where it does not.
+/// their materials. Clips have a frame at the time of each key, and two where a joint has two keys at one time,
+/// which is a step. Between keys the skin stays within [`CLIP_ERROR`] of the keys' own interpolation (lerp and
+/// slerp). A warning says where it does not, and which clips take far more memory than their keys.
 ///
 /// # Errors
 /// A scale that is not finite and above 0, or more joints than a [`Skeleton`](crate::model::Skeleton) holds.
@@ -74,14 +73,9 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     Ok(imported)
 }
 
-/// How far a clip whose keys lie on frames may stray from the keys' own interpolation, as a share of
-/// the model's size (the diagonal of its box): the number of frames is chosen for it.
+/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
+/// diagonal of its box). Clips get as many frames as that takes.
 pub const CLIP_ERROR: f32 = 1e-4;
-
-/// The same for a clip whose keys lie at odd times, between frames. The error is that large only in
-/// the instant of a key, where the path has a corner that frames cut off; holding it to
-/// [`CLIP_ERROR`] would take five times the memory.
-pub const CLIP_ERROR_AT_ODD_KEYS: f32 = 5e-4;
 
 /// How the triangles face in the file's own axes.
 fn facing(m3d: &M3d) -> Facing {

@@ -1,142 +1,150 @@
-//! Resamples keys at arbitrary times to frames at equal distances.
+//! Turns the keys of all joints into frames of a clip.
 //!
-//! Between keys, a file means lerp for translation and scale, and slerp for rotation. Between frames, a clip uses
-//! lerp and nlerp. If every key lies on a frame, the only error is that of nlerp, which is at most 0.005·θ³ for a
-//! rotation of θ (below 180°), so a few more frames make it as small as needed. If keys lie between frames, the error is
-//! measured.
+//! Every joint has keys at times of its own; a frame holds all joints. So there is a frame at the time of each key,
+//! and two where a joint steps from one value to another. Between keys, a file means lerp for translation and scale,
+//! and slerp for rotation; between frames, a clip uses lerp and nlerp. That is the only error, at most 0.005·θ³ for a
+//! rotation of θ (up to 180°), and where it moves the skin too far, more frames are put between two keys.
 //!
-//! Errors are in model units, at the skin. The first kind is bounded: a joint's error is its angle times its lever, the
-//! distance to the farthest vertex below it, and errors add up along the chain of joints. The second kind is
-//! measured at the boxes of skin around the joints.
+//! Frames that turn out evenly spaced need no times, which makes them faster to sample. Keys are moved to make them
+//! so only by less than the rounding of their own times, or as far as the error allows.
 
-use super::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS};
 use crate::model::{BoundingBox, JointTransform, Model};
-use glam::{Affine3A, Quat, Vec3, Vec3A};
+use glam::{Quat, Vec3};
 
-/// The keys of one joint, at increasing times.
+/// The keys of one joint, in order of time. Two at one time are a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Curve {
     times: Vec<f64>,
     keys: Vec<JointTransform>,
+    steps: Vec<f64>,
 }
 
 impl Curve {
     pub(super) fn with_capacity(keys: usize) -> Self {
-        Self { times: Vec::with_capacity(keys), keys: Vec::with_capacity(keys) }
+        Self { times: Vec::with_capacity(keys), keys: Vec::with_capacity(keys), steps: Vec::new() }
     }
 
-    /// Adds a key. Ignores it if it is not later than the last.
+    /// Adds a key, not earlier than those before it. Of several keys at one time, the first and the last count.
     pub(super) fn push(&mut self, time: f64, key: JointTransform) {
-        if self.times.last().is_none_or(|&last| time > last) {
-            self.times.push(time);
-            self.keys.push(key);
+        if self.times.last() == Some(&time) {
+            if self.steps.last() == Some(&time) {
+                self.times.pop();
+                self.keys.pop();
+            } else if self.keys.last() == Some(&key) {
+                return;
+            } else {
+                self.steps.push(time);
+            }
         }
+        self.times.push(time);
+        self.keys.push(key);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Returns the transform at `time`, and the index to pass to the next call. `index` is that of a key at or
-    /// before `time`, or 0.
-    fn sample(&self, time: f64, mut at: usize) -> (JointTransform, usize) {
-        while self.times.get(at + 1).is_some_and(|&next| next <= time) {
-            at += 1;
+    /// Returns the transform at a moment. `at` is the key to start from, 0 at first and left where the next call, for
+    /// a later moment, can start.
+    fn sample(&self, Moment { time, after_step }: Moment, at: &mut usize) -> JointTransform {
+        while self.times.get(*at + 1).is_some_and(|&next| next < time || (after_step && next == time)) {
+            *at += 1;
         }
-        let (from, to) = (&self.keys[at], self.keys.get(at + 1));
-        let Some(to) = to.filter(|_| time > self.times[at]) else { return (*from, at) };
-        let share = ((time - self.times[at]) / (self.times[at + 1] - self.times[at])) as f32;
-        let transform = JointTransform {
-            translation: from.translation.lerp(to.translation, share),
-            rotation: from.rotation.slerp(to.rotation, share),
-            scale: from.scale.lerp(to.scale, share),
-        };
-        (transform, at)
+        match self.times.get(*at + 1) {
+            Some(&next) if self.times[*at] < time && time < next => {
+                let share = (time - self.times[*at]) / (next - self.times[*at]);
+                self.keys[*at].between(&self.keys[*at + 1], share as f32)
+            }
+            Some(&next) if self.times[*at] < time && time == next => self.keys[*at + 1],
+            _ => self.keys[*at],
+        }
     }
 }
 
-/// Curves, resampled to frames.
+/// A time of a clip, before or after a step at this time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Moment {
+    time: f64,
+    after_step: bool,
+}
+
+/// Frames made from curves.
+#[derive(Debug)]
 pub(super) struct Sampled {
     /// Frame by frame, one transform per curve; identity for empty curves.
     pub(super) transforms: Vec<JointTransform>,
+    /// Seconds of each frame; empty if they are evenly spaced.
+    pub(super) times: Vec<f64>,
     /// Seconds from the first frame to the last.
     pub(super) duration: f64,
-    /// Largest distance of a skin vertex from its place according to the keys, in model units.
-    pub(super) error: f32,
-    /// Whether the error is within the one asked for.
-    pub(super) within_bound: bool,
+    /// A bound on the distance of the skin from its place according to the keys, in model units.
+    pub(super) error: f64,
 }
 
-/// Most transforms that a clip gets to reach the requested error (42 MB). It gets more only if its keys lie on more
-/// frames than that.
-const MAX_TRANSFORMS: usize = 1 << 20;
-
-/// Transforms that all clips of a file together are given to meet the error bound (168 MB).
-pub(super) const FILE_BUDGET: usize = 1 << 22;
-
-/// Most transforms per key of the file, so that a small file cannot request a lot of memory.
-const MAX_TRANSFORMS_PER_KEY: usize = 512;
-
-/// Resamples `curves`, in the order of the skeleton's joints, with an error of at most [`CLIP_ERROR`] or
-/// [`CLIP_ERROR_AT_ODD_KEYS`] times the model's size, if memory allows.
-pub(super) fn resample(curves: &[Curve], levers: &Levers, budget: usize) -> Sampled {
-    let times = distinct_times(curves);
-    let duration = times.last().map_or(0.0, |last| last.max(0.0));
-    let keys: usize = curves.iter().map(|curve| curve.keys.len()).sum();
-    let transforms = MAX_TRANSFORMS.min(MAX_TRANSFORMS_PER_KEY * keys).min(budget);
-    let most = (transforms / curves.len().max(1)).max(times.len() * 2);
-    if times.len() < 2 || duration <= 0.0 {
-        let transforms = frames(curves, 1, |_| 0.0);
-        return Sampled { transforms, duration: 0.0, error: 0.0, within_bound: true };
+/// Makes frames of `curves`, which are in the order of the skeleton's joints, with an error of at most `bound`, in
+/// model units, if `most` transforms suffice for it.
+///
+/// # Errors
+/// Not even a frame at each key fits into `most` transforms. Returns how many frames that would be.
+pub(super) fn resample(curves: &[Curve], skin: &Skin, bound: f64, most: usize) -> Result<Sampled, usize> {
+    let moments = moments(curves);
+    let joints = curves.len();
+    let most = most / joints;
+    if moments.len() > most {
+        return Err(moments.len());
     }
-    if let Some(steps) = grid(&times, duration, most) {
-        let bound = CLIP_ERROR * levers.size;
-        let per_step = steps as f64 / duration;
-        // In units of steps, every key is now at a whole number.
-        let snapped: Vec<Curve> = curves.iter().map(|curve| snap(curve, per_step)).collect();
-        let transforms = frames(&snapped, steps + 1, |frame| frame as f64);
-        let error = levers.nlerp_error(&transforms);
-        // Rotations that are k times smaller have errors that are k³ times smaller.
-        let wanted = (error / bound).cbrt().ceil();
-        let cuts = if wanted.is_finite() { (wanted as usize).clamp(1, (most / steps).max(1)) } else { 1 };
-        if cuts == 1 {
-            return Sampled { transforms, duration, error, within_bound: error <= bound };
-        }
-        let transforms = frames(&snapped, steps * cuts + 1, |frame| frame as f64 / cuts as f64);
-        let error = levers.nlerp_error(&transforms);
-        return Sampled { transforms, duration, error, within_bound: error <= bound };
-    }
-    let mut steps = ((duration * 60.0).ceil() as usize).clamp(1, most);
-    let mut before = f32::INFINITY;
-    let bound = CLIP_ERROR_AT_ODD_KEYS * levers.size;
-    loop {
-        let transforms = frames(curves, steps + 1, |frame| duration * frame as f64 / steps as f64);
-        let error = levers.measured_error(curves, &transforms, &times, duration);
-        // More frames don't help if keys jump.
-        let helps = error < 0.8 * before;
-        if error <= bound || steps >= most || !helps {
-            return Sampled { transforms, duration, error, within_bound: error <= bound };
-        }
-        before = error;
-        // The error decreases with the step or faster. It is often larger than estimated, so take smaller steps.
-        let factor = (error / bound * 1.1).clamp(1.5, 8.0);
-        steps = ((steps as f32 * factor) as usize).min(most);
-    }
-}
-
-fn frames(curves: &[Curve], count: usize, time: impl Fn(usize) -> f64) -> Vec<JointTransform> {
-    let mut out = vec![JointTransform::IDENTITY; count * curves.len()];
+    let duration = moments[moments.len() - 1].time;
+    let mut keyed = vec![JointTransform::IDENTITY; moments.len() * joints];
     for (joint, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
         let mut at = 0;
-        for frame in 0..count {
-            (out[frame * curves.len() + joint], at) = curve.sample(time(frame), at);
+        for (frame, &moment) in keyed.chunks_exact_mut(joints).zip(&moments) {
+            frame[joint] = curve.sample(moment, &mut at);
         }
     }
-    out
+    if duration == 0.0 {
+        keyed.truncate(joints);
+        return Ok(Sampled { transforms: keyed, times: Vec::new(), duration, error: 0.0 });
+    }
+
+    let pairs = keyed.windows(2 * joints).step_by(joints).zip(moments.windows(2));
+    let motion = |(pair, ends): (&[JointTransform], &[Moment])| {
+        if ends[0].time < ends[1].time { skin.motion(curves, pair) } else { Motion::default() }
+    };
+    let motions: Vec<Motion> = pairs.map(motion).collect();
+    let mut cuts = cuts(&motions, bound, most);
+    let error = |cuts: &[usize], shift: f64| {
+        let of = |(motion, cuts): (&Motion, &usize)| motion.bend / (*cuts as f64).powi(3) + 2.0 * shift * motion.path;
+        // Not `max`, which ignores NaN.
+        motions.iter().zip(cuts).map(of).fold(0.0, |worst, error| if error <= worst { worst } else { error })
+    };
+    let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
+    let frames = |cuts: &[usize]| cuts.iter().sum::<usize>() + 1;
+    let shift = shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
+    let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
+    if even_shift.is_some() {
+        cuts = even;
+    }
+
+    let error = error(&cuts, even_shift.unwrap_or(0.0));
+    let mut times = Vec::with_capacity(frames(&cuts));
+    for (ends, &cuts) in moments.windows(2).zip(&cuts) {
+        let [from, to] = [ends[0].time, ends[1].time];
+        times.extend((0..cuts).map(|cut| from + (to - from) * cut as f64 / cuts as f64));
+    }
+    times.push(duration);
+    let transforms = if times.len() == moments.len() { keyed } else { between(&keyed, joints, &cuts) };
+    if even_shift.is_some() {
+        times.clear();
+    }
+    Ok(Sampled { transforms, times, duration, error })
 }
 
-/// Returns the times of all keys, in increasing order.
-fn distinct_times(curves: &[Curve]) -> Vec<f64> {
+/// The moments at which any joint has a key, from 0 on.
+fn moments(curves: &[Curve]) -> Vec<Moment> {
     let longest = curves.iter().max_by_key(|curve| curve.times.len());
     let mut times = longest.map(|curve| curve.times.clone()).unwrap_or_default();
     let base = times.len();
@@ -146,211 +154,181 @@ fn distinct_times(curves: &[Curve]) -> Vec<f64> {
             times.extend(&curve.times);
         }
     }
-    if times.len() > base {
-        times.sort_unstable_by(f64::total_cmp);
-        times.dedup();
-    }
-    times
+    times.sort_unstable_by(f64::total_cmp);
+    times.dedup();
+    let at = |after_step: bool| move |time| Moment { time, after_step };
+    let mut moments = vec![Moment { time: 0.0, after_step: false }];
+    moments.extend(times.into_iter().filter(|time| *time > 0.0).map(at(false)));
+    let steps = curves.iter().flat_map(|curve| &curve.steps).filter(|time| **time >= 0.0);
+    // Adding 0 takes the sign from −0.
+    moments.extend(steps.map(|time| time + 0.0).map(at(true)));
+    moments.sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.after_step.cmp(&b.after_step)));
+    moments.dedup();
+    moments
 }
 
-/// Returns a curve with its times converted to steps of a grid that its keys lie on.
-fn snap(curve: &Curve, per_step: f64) -> Curve {
-    let mut out = Curve::with_capacity(curve.times.len());
-    for (time, key) in curve.times.iter().zip(&curve.keys) {
-        out.push((time * per_step).round(), *key);
+/// Returns into how many pieces to cut the motion from each frame to the next, so that none is off by more than
+/// `bound`, or by as little as `most` frames allow.
+fn cuts(motions: &[Motion], mut bound: f64, most: usize) -> Vec<usize> {
+    // Some of it is left for moving frames.
+    bound *= 0.9;
+    loop {
+        // Rotations that are k times smaller have errors that are k³ times smaller.
+        let cuts = |motion: &Motion| (motion.bend / bound).cbrt().ceil().clamp(1.0, most as f64) as usize;
+        // NaN becomes 0.
+        let cuts: Vec<usize> = motions.iter().map(|motion| cuts(motion).max(1)).collect();
+        if cuts.iter().sum::<usize>() < most {
+            return cuts;
+        }
+        // Half as many.
+        bound *= 8.0;
     }
+}
+
+/// Returns how far the moments are from evenly spaced, in units of their distance, or `None` if they cannot be made
+/// so. Times are as exact as single precision, or as seven digits.
+fn shift(moments: &[Moment]) -> Option<f64> {
+    let last = moments.len() - 1;
+    let duration = moments[last].time;
+    let step = duration / last as f64;
+    let rounding = f64::from(f32::EPSILON) * duration.max(1.0);
+    let off = |(at, moment): (usize, &Moment)| (moment.time - duration * at as f64 / last as f64).abs();
+    let farthest = moments.iter().enumerate().map(off).fold(0.0, f64::max);
+    let shift = (farthest - rounding).max(0.0) / step;
+    // Where steps are as small as the rounding, any times would fit.
+    (step > 50.0 * rounding && shift < 0.25 && !moments.iter().any(|moment| moment.after_step)).then_some(shift)
+}
+
+/// Returns the frames with those added that cut each motion into `cuts`.
+fn between(frames: &[JointTransform], joints: usize, cuts: &[usize]) -> Vec<JointTransform> {
+    let mut out = Vec::with_capacity((cuts.iter().sum::<usize>() + 1) * joints);
+    for (pair, &cuts) in frames.windows(2 * joints).step_by(joints).zip(cuts) {
+        let (from, to) = pair.split_at(joints);
+        out.extend_from_slice(from);
+        for cut in 1..cuts {
+            let share = (cut as f64 / cuts as f64) as f32;
+            out.extend(from.iter().zip(to).map(|(from, to)| from.between(to, share)));
+        }
+    }
+    out.extend_from_slice(&frames[frames.len() - joints..]);
     out
 }
 
-/// Returns the number of equal steps from 0 to `duration` on whose ends all times lie, if there is one.
-///
-/// Times are assumed to be printed in single precision, with six or seven digits. If there is one key per step, or
-/// keys come at one of the usual rates, they may be rounded more: a 60th of a second is written `0.017`. In that case,
-/// the frames are more accurate than the times.
-fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
-    const RATES: [f64; 12] = [10.0, 12.0, 15.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0];
-    let rounding = 2e-6 * duration.max(1.0);
-    let fits = |steps: usize, tolerance: f64| {
-        let step = duration / steps as f64;
-        times.iter().all(|time| (time - (time / step).round() * step).abs() <= tolerance)
-    };
-    let smallest_gap =
-        times.windows(2).map(|pair| pair[1] - pair[0]).filter(|&gap| gap > rounding).fold(duration, f64::min);
-    let one_each = times.iter().filter(|time| **time >= 0.0).count() - 1;
-    let usual = RATES.map(|rate| (duration * rate).round() as usize);
-    let multiples = (1..=8).map(|m| (duration * f64::from(m) / smallest_gap).round() as usize);
-
-    let mut candidates: Vec<usize> = usual.into_iter().chain(multiples).chain([one_each]).collect();
-    candidates.retain(|&steps| steps >= 1 && steps < most);
-    candidates.sort_unstable();
-    candidates.dedup();
-    let exact = candidates.iter().find(|&&steps| {
-        // Beyond this, any time would fit.
-        duration / steps as f64 > 50.0 * rounding && fits(steps, rounding)
-    });
-    let loose = || {
-        let enough = |steps: usize| steps <= times.len() * 2 && times.len() >= 8;
-        let loosely = |steps: usize| fits(steps, 0.04 * duration / steps as f64);
-        usual.into_iter().chain([one_each]).find(|&steps| steps >= 1 && steps < most && enough(steps) && loosely(steps))
-    };
-    exact.copied().or_else(loose)
+/// How the skin moves from one frame to the next, in model units.
+#[derive(Clone, Copy, Debug, Default)]
+struct Motion {
+    /// How far any point is off halfway if rotations are interpolated by nlerp instead of slerp.
+    bend: f64,
+    /// How long the path of any point is.
+    path: f64,
 }
 
-/// How far an error in a joint's rotation or translation moves the skin.
-pub(super) struct Levers {
+/// How far the skin extends from the joints.
+pub(super) struct Skin {
     parents: Vec<Option<usize>>,
-    /// Per joint, the distance of the farthest vertex or joint below it, in model units at rest.
-    lever: Vec<f32>,
-    /// Per joint, the corners of the box around its skin, in joint space.
-    corners: Vec<Option<[Vec3A; 8]>>,
+    /// Per joint, the distance of its farthest vertex, in joint space.
+    radius: Vec<f64>,
     /// The rest pose, for joints that a clip doesn't move.
     rest: Vec<JointTransform>,
-    size: f32,
+    size: f64,
 }
 
-impl Levers {
+impl Skin {
     pub(super) fn new(model: &Model) -> Self {
         let skeleton = &model.skeleton;
-        let parents: Vec<Option<usize>> = skeleton.parents().iter().map(|p| p.map(usize::from)).collect();
-        let rest = skeleton.rest_model();
-        let origin = |joint: usize| Vec3::from(rest[joint].translation);
-        let mut lever = vec![0f32; skeleton.len()];
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for part in &model.parts {
-            for (&position, influences) in part.positions.iter().zip(&part.influences) {
-                (low, high) = (low.min(position), high.max(position));
-                for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
-                    if weight > 0.0 {
-                        let joint = usize::from(part.palette[usize::from(slot)]);
-                        lever[joint] = lever[joint].max(position.distance(origin(joint)));
-                    }
-                }
-            }
-        }
-        for joint in (0..skeleton.len()).rev() {
-            (low, high) = (low.min(origin(joint)), high.max(origin(joint)));
-            if let Some(parent) = parents[joint] {
-                lever[parent] = lever[parent].max(lever[joint] + origin(joint).distance(origin(parent)));
-            }
-        }
-        let mut corners: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
+        let mut bounds = skeleton.rest_model().iter().map(|joint| BoundingBox::point(joint.translation.into()));
+        let first = bounds.next().unwrap_or(BoundingBox::point(Vec3::ZERO));
+        let positions = model.parts.iter().flat_map(|part| &part.positions);
+        let all = bounds.chain(positions.map(|&at| BoundingBox::point(at))).fold(first, BoundingBox::union);
+        let size = (all.max.as_dvec3() - all.min.as_dvec3()).length();
+        let mut radius = vec![0.0_f64; skeleton.len()];
         for part in &model.parts {
             for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
-                let all = &mut corners[usize::from(joint)];
-                *all = match (*all, bounds) {
-                    (Some(all), Some(bounds)) => Some(all.union(bounds)),
-                    (all, bounds) => all.or(bounds),
-                };
+                let farthest = bounds.map_or(0.0, |bounds| bounds.min.abs().max(bounds.max.abs()).as_dvec3().length());
+                radius[usize::from(joint)] = radius[usize::from(joint)].max(farthest);
             }
         }
-        let corners =
-            corners.into_iter().map(|bounds| bounds.map(|bounds| bounds.corners().map(Vec3A::from))).collect();
-        let size = (high - low).length();
-        let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
-        Self { parents, lever, corners, rest: skeleton.joints().map(|j| skeleton.rest_of(j)).collect(), size }
+        Self {
+            parents: skeleton.parents().iter().map(|parent| parent.map(usize::from)).collect(),
+            radius,
+            rest: skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect(),
+            size: if size > 0.0 { size } else { 1.0 },
+        }
     }
 
     /// Returns the model's size: the diagonal of the box around its vertices and joints at rest.
-    pub(super) fn size(&self) -> f32 {
+    pub(super) fn size(&self) -> f64 {
         self.size
     }
 
-    /// Returns a bound on the error of nlerp against slerp between any two adjacent frames.
-    fn nlerp_error(&self, transforms: &[JointTransform]) -> f32 {
+    /// Returns bounds on the motion from one frame to the next, both in `pair`.
+    fn motion(&self, curves: &[Curve], pair: &[JointTransform]) -> Motion {
         let joints = self.parents.len();
-        let mut chain = vec![0f32; joints];
-        let mut worst = 0f32;
-        for pair in transforms.windows(2 * joints).step_by(joints) {
-            for joint in 0..joints {
-                let turn = angle(pair[joint].rotation, pair[joints + joint].rotation);
-                let above = self.parents[joint].map_or(0.0, |parent| chain[parent]);
-                chain[joint] = above + 0.005 * turn * turn * turn * self.lever[joint];
-                worst = worst.max(chain[joint]);
-            }
+        // In the space of each joint: how far points of the skin below it are from it, and how they move.
+        let mut below: Vec<(f64, Motion)> = self.radius.iter().map(|&radius| (radius, Motion::default())).collect();
+        let mut model = Motion::default();
+        for joint in (0..joints).rev() {
+            let (reach, Motion { bend, path }) = below[joint];
+            let still = curves[joint].is_empty();
+            let [from, to] = [0, joints].map(|frame| if still { self.rest[joint] } else { pair[frame + joint] });
+            let distance = |a: Vec3, b: Vec3| (a.as_dvec3() - b.as_dvec3()).length();
+            let far = distance(from.translation, Vec3::ZERO).max(distance(to.translation, Vec3::ZERO));
+            let scale = f64::from(from.scale.abs().max(to.scale.abs()).max_element());
+            let turn = angle(from.rotation, to.rotation);
+            let moved = Motion {
+                bend: scale * (bend + 0.005 * turn * turn * turn * reach),
+                path: scale * (path + turn * reach)
+                    + f64::from((from.scale - to.scale).abs().max_element()) * reach
+                    + distance(from.translation, to.translation),
+            };
+            let above = self.parents[joint].map(|parent| &mut below[parent]);
+            let all = above.map_or(&mut model, |(above, motion)| {
+                *above = above.max(far + scale * reach);
+                motion
+            });
+            *all = Motion { bend: all.bend.max(moved.bend), path: all.path.max(moved.path) };
         }
-        worst
-    }
-
-    /// Returns the error of frames against the curves: the largest distance between the corners of each joint's box of
-    /// skin, at all keys and where nlerp is worst. Vertices are means of points in these boxes.
-    fn measured_error(&self, curves: &[Curve], transforms: &[JointTransform], times: &[f64], duration: f64) -> f32 {
-        let joints = self.parents.len();
-        let steps = transforms.len() / joints - 1;
-        let per_step = steps as f64 / duration;
-        // The extremes of t·(1 − t)·(1 − 2t), the shape of nlerp's error, and the middle.
-        let within = (0..steps).flat_map(|step| [0.2113, 0.5, 0.7887].map(|part| (step as f64 + part) / per_step));
-        // All keys of any realistic clip; every n-th key of longer ones.
-        let stride = (times.len() * joints).div_ceil(MAX_TRANSFORMS).max(1);
-        let at_keys = times.iter().copied().filter(|time| *time >= 0.0).step_by(stride);
-        let mut moments: Vec<f64> = within.chain(at_keys).collect();
-        moments.sort_unstable_by(f64::total_cmp);
-
-        let mut at = vec![0; joints];
-        let mut poses = vec![[Affine3A::IDENTITY; 2]; joints];
-        let mut worst = 0f32;
-        for time in moments {
-            let step = ((time * per_step) as usize).min(steps - 1);
-            let share = (time * per_step - step as f64) as f32;
-            for joint in 0..joints {
-                let mut locals = [self.rest[joint]; 2];
-                if !curves[joint].is_empty() {
-                    let (from, to) = (&transforms[step * joints + joint], &transforms[(step + 1) * joints + joint]);
-                    (locals[0], at[joint]) = curves[joint].sample(time, at[joint]);
-                    locals[1] = JointTransform {
-                        translation: from.translation.lerp(to.translation, share),
-                        rotation: from.rotation.lerp(to.rotation, share),
-                        scale: from.scale.lerp(to.scale, share),
-                    };
-                }
-                let above = self.parents[joint].map_or([Affine3A::IDENTITY; 2], |parent| poses[parent]);
-                poses[joint] = [above[0] * locals[0].to_affine(), above[1] * locals[1].to_affine()];
-                let [exact, got] = poses[joint];
-                for corner in self.corners[joint].iter().flatten() {
-                    let apart = exact.transform_point3a(*corner) - got.transform_point3a(*corner);
-                    // Not `max`, which ignores NaN.
-                    worst = if apart.length() <= worst { worst } else { apart.length() };
-                }
-            }
-        }
-        worst
+        model
     }
 }
 
 /// Returns the smaller angle between two unit rotations.
-fn angle(a: Quat, b: Quat) -> f32 {
+fn angle(a: Quat, b: Quat) -> f64 {
     // Computed from the chord, which is accurate for small angles, unlike the cosine.
     let chord = (a - b).length_squared().min((a + b).length_squared()).sqrt();
-    4.0 * (chord * 0.5).min(1.0).asin()
+    4.0 * f64::from(chord * 0.5).min(1.0).asin()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn times(times: &[f64]) -> Option<usize> {
-        grid(times, times[times.len() - 1], 10_000)
+    fn shift_of(times: impl IntoIterator<Item = f64>) -> Option<f64> {
+        shift(&times.into_iter().map(|time| Moment { time, after_step: false }).collect::<Vec<_>>())
     }
 
     #[test]
-    fn keys_at_even_steps_are_found_however_they_were_printed() {
-        let printed =
-            |digits: f64| -> Vec<f64> { (0..76).map(|k| (f64::from(k) / 60.0 * digits).trunc() / digits).collect() };
-        assert_eq!(times(&printed(1e7)), Some(75));
-        assert_eq!(times(&printed(1e4)), Some(75));
-        let to_milliseconds: Vec<f64> = (0..76).map(|k| (f64::from(k) / 60.0 * 1e3).round() / 1e3).collect();
-        assert_eq!(times(&to_milliseconds), Some(75));
-        assert_eq!(times(&[0.0, 0.5, 1.0]), Some(2));
-        assert_eq!(times(&[0.0, 1.0 / 30.0, 0.1, 1.0]), Some(30));
-        // Two of three keys are missing, and there is none at 0.
-        assert_eq!(times(&[0.25, 1.0, 1.25]), Some(5));
-        let long: Vec<f64> = (0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32)).collect();
-        assert_eq!(times(&long), Some(3999));
+    fn evenly_spaced_times_are_recognized_up_to_rounding() {
+        let printed = |digits: f64| (0..76).map(move |k| (f64::from(k) / 60.0 * digits).trunc() / digits);
+        assert_eq!(shift_of(printed(1e7)), Some(0.0));
+        let rounded = shift_of(printed(1e4)).unwrap();
+        assert!(rounded > 0.003 && rounded < 0.005, "a ten-thousandth of a second: {rounded}");
+        assert_eq!(shift_of((0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32))), Some(0.0));
+        assert_eq!(shift_of([0.0, 0.1234, 0.2718, 0.577, 1.0]), None);
+        assert_eq!(shift_of([0.0, 1e-8, 2e-8]), None);
     }
 
     #[test]
-    fn keys_at_odd_times_are_on_no_grid() {
-        assert_eq!(times(&[0.0, 0.1234, 0.2718, 0.577, 1.0]), None);
-        assert_eq!(times(&[0.0, 0.618_034, 1.0]), None);
+    fn of_several_keys_at_one_time_the_first_and_the_last_count() {
+        let key = |x: f32| JointTransform::new(Vec3::X * x, Quat::IDENTITY);
+        let mut curve = Curve::default();
+        for (time, x) in [(0.0, 0.0), (1.0, 1.0), (1.0, 2.0), (1.0, 3.0), (2.0, 4.0), (2.0, 4.0)] {
+            curve.push(time, key(x));
+        }
+        let at = |time, after_step| curve.sample(Moment { time, after_step }, &mut 0).translation.x;
+        assert_eq!([at(0.5, false), at(1.0, false), at(1.0, true), at(1.5, false)], [0.5, 1.0, 3.0, 3.5]);
+        assert_eq!([at(-1.0, false), at(2.0, false), at(2.0, true), at(9.0, false)], [0.0, 4.0, 4.0, 4.0]);
+        assert_eq!((curve.len(), moments(&[curve]).len()), (4, 4));
     }
 
     #[test]
@@ -359,8 +337,8 @@ mod tests {
             let turn = degrees.to_radians();
             let (from, to) = (Quat::IDENTITY, Quat::from_rotation_y(turn));
             let error = (0..=100).map(|i| angle(from.lerp(to, i as f32 / 100.0), from.slerp(to, i as f32 / 100.0)));
-            let worst = error.fold(0.0, f32::max);
-            let bound = 0.005 * turn.powi(3);
+            let worst = error.fold(0.0, f64::max);
+            let bound = 0.005 * f64::from(turn).powi(3);
             assert!(worst <= bound + 1e-6, "{degrees}°: {worst} > {bound}");
             assert!(degrees < 30.0 || worst > 0.5 * bound, "{degrees}°: {bound} is far above {worst}");
         }

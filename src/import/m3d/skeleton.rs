@@ -1,4 +1,4 @@
-//! Bones → joints: parents first, names by file index, rest pose from the offset matrices.
+//! Bones → joints: parents first, named by their index in the file, with the rest pose from the offset matrices.
 
 use crate::{
     format::{
@@ -6,10 +6,10 @@ use crate::{
         m3d::{M3d, M3dBone},
     },
     hierarchy::Hierarchy,
-    import::{axes::Basis, reach::is_near},
-    model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix},
+    import::axes::Basis,
+    model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix, is_near},
 };
-use glam::{Affine3A, DAffine3, DMat3, Vec3};
+use glam::{Affine3A, DMat3};
 
 /// Imports the skeleton. Also returns the joint of each bone.
 ///
@@ -42,9 +42,9 @@ pub(super) fn import(
     let joint_of_bone: Vec<_> = hierarchy.places().into_iter().map(|joint| joint as JointIndex).collect();
     let joints = hierarchy.order.iter().map(|&bone| {
         let parent = hierarchy.parents[bone];
-        // In f64: the inverse of one matrix times another, which nearly cancel.
-        let bind = wide(&inverse_bind[bone]).inverse();
-        let rest = narrow(parent.map_or(bind, |p| wide(&inverse_bind[p]) * bind));
+        // In f64, because the two matrices nearly cancel.
+        let bind = inverse_bind[bone].as_daffine3().inverse();
+        let rest = parent.map_or(bind, |p| inverse_bind[p].as_daffine3() * bind).as_affine3a();
         Joint {
             name: format!("Bone{bone}").into(),
             parent: parent.map(|p| joint_of_bone[p]),
@@ -62,28 +62,20 @@ fn offset(bone: &M3dBone) -> Option<Affine3A> {
     let m = &bone.offset;
     let affine = (0..3).all(|row| m[row][3].abs() < 1e-4) && (m[3][3] - 1.0).abs() < 1e-4;
     let offset = affine_from_row_vector_matrix(m);
-    let DMat3 { x_axis, y_axis, z_axis } = wide(&offset).matrix3;
-    // Volume against that of a box of the same sides: independent of the model's units.
+    let DMat3 { x_axis, y_axis, z_axis } = offset.as_daffine3().matrix3;
+    // Compare the volume with that of a box of the same sides, which does not depend on the model's units.
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     let volume = x_axis.cross(y_axis).dot(z_axis).abs();
-    let inverse = narrow(wide(&offset).inverse());
+    let inverse = offset.as_daffine3().inverse().as_affine3a();
     let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
     (affine && near(&offset) && volume > 1e-6 * sides && near(&inverse)).then_some(offset)
-}
-
-fn wide(m: &Affine3A) -> DAffine3 {
-    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
-}
-
-fn narrow(m: DAffine3) -> Affine3A {
-    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::import::{ImportSettings, UpAxis};
-    use glam::{Mat4, Quat};
+    use glam::{Mat4, Quat, Vec3};
 
     fn bone(parent: Option<u32>, bind: Mat4) -> M3dBone {
         // Columns of a column-vector matrix are the rows of the row-vector matrix.

@@ -12,11 +12,10 @@ use crate::{
         influences::{InfluenceReducer, JointInfluences},
         names::UniqueNames,
         normals::repair_normals,
-        reach::is_near,
         split, tangents,
         winding::{self, Facing},
     },
-    model::{JointIndex, Material, SkinPart},
+    model::{JointIndex, Material, SkinPart, is_near},
 };
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
@@ -32,7 +31,7 @@ pub(super) struct Importer<'a> {
     pub(super) joint_of_bone: &'a [JointIndex],
 }
 
-/// What was repaired, over all parts.
+/// Number of repairs, over all parts.
 #[derive(Default)]
 struct Repairs {
     positions: usize,
@@ -42,11 +41,10 @@ struct Repairs {
     turned: usize,
 }
 
-/// Most triangles drawn per triangle in the file. Subsets may overlap, but not so that each of them
-/// draws everything.
+/// Most triangles drawn per triangle in the file. Subsets may overlap, but they must not all draw everything.
 const MAX_OVERDRAW: usize = 8;
 
-/// Share of repairs that needs no warning: every exporter leaves a few.
+/// Share of repairs below which there is no warning, since most files need a few.
 const WORTH_SAYING: f32 = 0.01;
 
 impl Importer<'_> {
@@ -111,7 +109,7 @@ impl Importer<'_> {
         parts
     }
 
-    /// The subsets to draw; one for everything if the file has none.
+    /// Returns the subsets to draw: one for everything if the file has none.
     fn subsets(&self, warnings: &mut Vec<Diagnostic>) -> Vec<M3dSubset> {
         let m3d = self.m3d;
         if m3d.subsets.is_empty() {
@@ -139,7 +137,7 @@ impl Importer<'_> {
         kept
     }
 
-    /// The vertices of a part, without triangles, influences and name.
+    /// Returns a part with vertices, but without triangles, influences and name.
     fn part(&self, vertices: &[u32], repairs: &mut Repairs) -> SkinPart {
         let count = vertices.len();
         let mut part = SkinPart {
@@ -149,8 +147,7 @@ impl Importer<'_> {
             tex_coords: Vec::with_capacity(count),
             ..SkinPart::default()
         };
-        // Without a mirror the cross product of normal and tangent keeps its sign while Bevy's
-        // bitangent, unlike Direct3D's, points against V; with one the two changes cancel.
+        // Bevy's bitangent points against V, unlike Direct3D's, which negates the sign. Mirroring negates it again.
         let w = if self.basis.mirrors() { 1.0 } else { -1.0 };
         for &vertex in vertices {
             let v = &self.m3d.vertices[vertex as usize];
@@ -190,8 +187,8 @@ impl Importer<'_> {
 
     fn influences(&self, vertex: &M3dVertex, reducer: &mut InfluenceReducer) -> JointInfluences {
         let M3dVertex { weights: [a, b, c, written], bones, .. } = *vertex;
-        // Luna's shader takes the last weight to be what is left of one. Where the written weights
-        // sum to one it is what is written, up to rounding.
+        // Luna's shader computes the last weight as one minus the others. If the weights in the file sum to one,
+        // that is the last weight up to rounding.
         let left = 1.0 - a - b - c;
         let last = if (left - written).abs() < 2e-5 { written } else { left };
         let pairs = [a, b, c, last].into_iter().zip(bones);
@@ -199,20 +196,20 @@ impl Importer<'_> {
     }
 }
 
-/// The triangles of a subset, clamped to those that exist.
+/// Returns the triangles of a subset, clamped to those that exist.
 fn faces(subset: &M3dSubset, m3d: &M3d) -> Range<usize> {
     let count = m3d.triangles.len();
     let start = (subset.face_start as usize).min(count);
     start..start.saturating_add(subset.face_count as usize).min(count)
 }
 
-/// The subset's own range of vertices, if its triangles stay within it.
+/// Returns the subset's own range of vertices, if its triangles use no others.
 fn enclosing_range(subset: &M3dSubset, triangles: &[[u32; 3]], vertices: usize) -> Option<Range<u32>> {
     let range = subset.vertex_start..subset.vertex_start.checked_add(subset.vertex_count)?;
     (range.end as usize <= vertices && triangles.as_flattened().iter().all(|v| range.contains(v))).then_some(range)
 }
 
-/// The vertices used by triangles, in file order.
+/// Returns the vertices that triangles use, in file order.
 fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     let mut used = triangles.as_flattened().to_vec();
     used.sort_unstable();
@@ -220,8 +217,8 @@ fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     used
 }
 
-/// The material of a subset: by its identifier, else by its position, else the last one. The parser has
-/// already warned about invalid identifiers.
+/// Returns the material of a subset: by its ID, or else by its position, or else the last one. The parser has already
+/// warned about invalid IDs.
 fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> usize {
     if materials.is_empty() {
         materials.push(materials::plain("plain".into()));

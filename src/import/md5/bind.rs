@@ -1,14 +1,14 @@
-//! The pose an MD5's weights were made in.
+//! Recovers the bind pose of an MD5 mesh.
 //!
-//! Each weight of a vertex is the vertex as seen from one joint. In the pose in which the exporter
-//! wrote them, all weights of a vertex, put through their joints, meet in one point. In one real file
-//! of six the `joints` block is not that pose and the points lie apart, by up to half the model.
+//! Each weight stores its vertex in the space of one joint. In the bind pose, transforming the weights of a
+//! vertex by their joints gives the same point for all of them. In one of six real files, the `joints` block is
+//! not the bind pose, and the points are apart by up to half the size of the model.
 //!
-//! The pose is found again in two stages. First joint is put to joint, like shards of a pot: starting
-//! from one, the joint that shares most vertices with those already in place is laid on them. Then
-//! alternation spreads what error there is: each vertex is the mean of its points; each joint is the
-//! rotation and translation that best lays its points on those vertices. Both steps lower the same
-//! sum of squares, so they settle; on real files to the precision of the files' numbers.
+//! Recovery has two stages. The first places the joints one after the other: next comes the joint that shares the
+//! most vertices with those already placed, and it is fitted to these vertices. The second spreads the remaining
+//! error by alternating two steps: each vertex becomes the mean of its points, then each joint is fitted to its
+//! vertices. Both steps reduce the same sum of squares, so they converge; for real files, to the precision of
+//! their numbers.
 
 use super::{
     fit::{Fit, GOOD_ENOUGH, fit_by_consensus},
@@ -17,17 +17,17 @@ use super::{
 use glam::DVec3;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// A vertex as seen from one of its joints.
+/// One joint's share of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weight {
     pub(super) joint: usize,
-    /// More than 0; those of a vertex sum to one, and each joint occurs once.
+    /// Above 0. The shares of a vertex sum to one, and each joint occurs once.
     pub(super) share: f64,
-    /// In the joint's space.
+    /// The vertex in the joint's space.
     pub(super) position: DVec3,
 }
 
-/// The weights of vertices, one vertex after the other.
+/// The weights of all vertices, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
     list: Vec<Weight>,
@@ -35,13 +35,13 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// None yet, with room for vertices and their weights.
+    /// Creates an empty list with room for vertices and their weights.
     pub(super) fn with_capacity(vertices: usize, weights: usize) -> Self {
         Self { list: Vec::with_capacity(weights), ends: Vec::with_capacity(vertices) }
     }
 
-    /// Adds a vertex. Weights that are not more than 0 are left out, those of one joint become
-    /// their mean, and the rest is brought to a sum of one. A vertex without any takes `fallback`.
+    /// Adds a vertex. Drops weights that are not above 0, merges weights of the same joint into their mean, and
+    /// normalizes the sum to one. A vertex without weights gets `fallback`.
     pub(super) fn push(&mut self, weights: impl Iterator<Item = Weight>, fallback: Weight) {
         let start = self.list.len();
         for weight in weights.filter(|w| w.share > 0.0) {
@@ -62,22 +62,22 @@ impl Weights {
         self.ends.push(self.list.len());
     }
 
-    /// The weights of each vertex.
+    /// Returns the weights of each vertex.
     fn vertices(&self) -> impl Iterator<Item = &[Weight]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.list[start..end])
     }
 
-    /// The vertices in a pose.
+    /// Computes the vertices in a pose.
     pub(super) fn posed(&self, pose: &[Rigid]) -> Posed {
         let count = self.ends.len();
         let mut posed = Posed { positions: Vec::with_capacity(count), errors: Vec::with_capacity(count) };
         let mut points = Vec::new();
         for weights in self.vertices() {
-            put(weights, pose, &mut points);
+            transform(weights, pose, &mut points);
             let vertex = mean(weights, &points);
             posed.positions.push(vertex);
-            // A vertex of one joint is wherever that puts it.
+            // A vertex with one joint has only one point.
             posed.errors.push(if weights.len() > 1 { error(weights, &points, vertex) } else { 0.0 });
         }
         posed
@@ -86,15 +86,15 @@ impl Weights {
 
 /// Vertices in a pose.
 pub(super) struct Posed {
-    /// By the formula with which MD5 defines them.
+    /// Positions as MD5 defines them.
     pub(super) positions: Vec<DVec3>,
-    /// How far at most a skin bound in the pose can be from the formula in any pose: the mean distance,
-    /// by weight, between a vertex and its points.
+    /// The weighted mean distance between a vertex and its points. If the skin is bound in this pose, it is at most
+    /// that far from MD5's definition in any other pose.
     errors: Vec<f64>,
 }
 
-/// The points at which a vertex's weights put it.
-fn put(weights: &[Weight], pose: &[Rigid], points: &mut Vec<DVec3>) {
+/// Computes the points of a vertex, one per weight.
+fn transform(weights: &[Weight], pose: &[Rigid], points: &mut Vec<DVec3>) {
     points.clear();
     points.extend(weights.iter().map(|w| pose[w.joint].apply(w.position)));
 }
@@ -112,54 +112,53 @@ fn error(weights: &[Weight], points: &[DVec3], vertex: DVec3) -> f64 {
 pub(super) struct Bind {
     /// Joints in model space.
     pub(super) pose: Vec<Rigid>,
-    /// Largest of the vertices' errors, in the file's units: no pose can put a vertex farther from
-    /// its true place.
+    /// Largest error of a vertex, in the file's units. In no pose is a vertex farther from its true position.
     pub(super) residual: f64,
-    /// Vertices whose error is over [`TOLERANCE`].
+    /// Number of vertices whose error exceeds [`TOLERANCE`].
     pub(super) off: usize,
-    /// Sum of the errors, each counted up to [`TOLERANCE`].
+    /// Sum of the errors, each clamped to [`TOLERANCE`].
     total: f64,
-    /// Whether it is another pose than the file's joints.
+    /// Whether the pose differs from the file's joints.
     pub(super) recovered: bool,
 }
 
-/// Error, over the model's size, that is worth a warning.
+/// Error relative to the model's size that is worth a warning.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
-/// Error, over the model's size, up to which the file's joints are taken to be the bind pose: a
-/// hundred times what six written digits can cause.
+/// Error relative to the model's size up to which the file's joints count as the bind pose: a hundred times the
+/// rounding error of numbers with six digits.
 const CONTRADICTION: f64 = 1e-4;
 
-/// Finds the bind pose, starting from the file's joints, which are kept where they fit.
+/// Returns the file's joints if they fit the weights, or else the pose that fits best.
 ///
-/// `parents` come before their children. `at_rest` are the vertices in the pose of the joints, `size` is
-/// the diagonal of the box around them. The time is bounded whatever the numbers.
+/// Parents come before their children. `at_rest` holds the vertices in the pose of `joints`, and `size` is the
+/// diagonal of their bounding box. The time is bounded for any input.
 pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], at_rest: &Posed, size: f64) -> Bind {
     let given = Bind::with(joints.to_vec(), at_rest, size);
-    // Numbers beyond reckoning keep the file's joints.
-    let reckonable = given.residual.is_finite() && size.is_finite();
-    if !reckonable || given.residual <= CONTRADICTION * size {
+    // Infinities and NaN cannot be fitted.
+    let computable = given.residual.is_finite() && size.is_finite();
+    if !computable || given.residual <= CONTRADICTION * size {
         return given;
     }
     let chained = chain_joints(weights, joints, parents, size);
-    let mut best = settle(weights, chained.clone(), size, false);
-    // A few vertices that fit no pose pull on all others; a robust fit frees those. Where most fit none
-    // there are no others to free, and on a large mesh trying costs seconds.
+    let mut best = alternate(weights, chained.clone(), size, false);
+    // A few vertices that fit no pose distort the fit of all others; a robust fit prevents that. If most
+    // vertices fit no pose, it cannot help, and on a large mesh it takes seconds.
     let hopeless = weights.list.len() > 1 << 16 && best.off > weights.ends.len() / 2;
     for (start, robust) in [(joints.to_vec(), false), (chained, true), (joints.to_vec(), true)] {
         if best.residual > CONTRADICTION * size && !hopeless {
-            let other = settle(weights, start, size, robust);
+            let other = alternate(weights, start, size, robust);
             if other.rank() < best.rank() {
                 best = other;
             }
         }
     }
-    // Not better, for example, where single vertices fit nothing and all others the file's joints.
+    // For example, it is no better if a few vertices fit no pose and all others fit the file's joints.
     let better = best.off < given.off || (best.off == given.off && best.total < 0.5 * given.total);
     if !better || !best.pose.iter().all(Rigid::is_finite) {
         return given;
     }
-    // Joints that share no vertex have nothing to be fitted to: they move with their parents.
+    // Joints that share no vertex cannot be fitted, so they move with their parents.
     let shared = shares(weights, joints.len());
     for joint in (0..joints.len()).filter(|&j| !shared[j]) {
         if let Some(parent) = parents[joint] {
@@ -171,7 +170,7 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
 }
 
 impl Bind {
-    /// Of two poses, the one of lower rank is better: fewer vertices off, and nearer the others.
+    /// Lower is better: fewer vertices that are off, then a smaller total error.
     fn rank(&self) -> (usize, f64) {
         (self.off, self.total)
     }
@@ -181,7 +180,7 @@ impl Bind {
         Self::with(pose, &posed, size)
     }
 
-    /// [`Self::of`] where the vertices are known already.
+    /// Like [`Self::of`], for vertices that are known already.
     fn with(pose: Vec<Rigid>, posed: &Posed, size: f64) -> Self {
         let (mut residual, mut off, mut total) = (0.0f64, 0, 0.0);
         for &error in &posed.errors {
@@ -193,7 +192,7 @@ impl Bind {
     }
 }
 
-/// Which joints share a vertex with another.
+/// Returns, per joint, whether it shares a vertex with another joint.
 fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
     let mut shared = vec![false; joints];
     for weights in weights.vertices().filter(|w| w.len() > 1) {
@@ -202,12 +201,12 @@ fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
     shared
 }
 
-/// Puts joint to joint: each is laid on the vertices it shares with those already in place.
+/// Places the joints one after the other, each fitted to the vertices that it shares with those already placed.
 ///
-/// Exact where the weights fit some pose and no joint shares too few vertices to be pinned down;
-/// what those leave open follows the file's joints.
+/// The result is exact if the weights fit some pose and every joint shares enough vertices to determine its
+/// transform. Otherwise, what is undetermined follows the file's joints.
 fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Vec<Rigid> {
-    // Per joint, its weights of shared vertices: vertex, and place in the list.
+    // Per joint, its weights of shared vertices: the vertex, and the index in the list.
     let mut uses: Vec<Vec<(usize, usize)>> = vec![Vec::new(); joints.len()];
     let mut at = 0;
     for (vertex, weights) in weights.vertices().enumerate() {
@@ -218,12 +217,12 @@ fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], 
     }
     let mut pose = joints.to_vec();
     let mut placed = vec![false; joints.len()];
-    // Per vertex, weight and sum of the points in place.
+    // Per vertex, the total weight and the weighted sum of the points placed so far.
     let mut known = vec![(0.0, DVec3::ZERO); weights.ends.len()];
     let mut links = vec![0usize; joints.len()];
     let mut ready: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
     let mut pairs = Vec::new();
-    // Where nothing is linked to what stands, the joint with the most vertices starts anew.
+    // If no joint is linked to those placed, continue with the one that has the most vertices.
     let mut starts: Vec<usize> = (0..joints.len()).filter(|&j| !uses[j].is_empty()).collect();
     starts.sort_by_key(|&j| uses[j].len());
     while let Some(joint) = ready.pop().map(|(_, Reverse(joint))| joint).or_else(|| starts.pop()) {
@@ -260,12 +259,12 @@ fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], 
     pose
 }
 
-/// Alternates until the error is negligible, no longer falls, or time is up.
-fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
+/// Alternates until the error is negligible or no longer decreases, or the budget is spent.
+fn alternate(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
     const MOST: usize = 2000;
-    // Rounds between looks at the progress.
+    // Rounds between checks of the progress.
     const STRIDE: usize = 20;
-    // A fraction of a second in any case.
+    // Limits the time to a fraction of a second.
     let cost = weights.list.len() + 30 * pose.len() + 1;
     let rounds = (8_000_000 / cost).clamp(STRIDE, MOST);
     let mut fits = vec![Fit::NOTHING; pose.len()];
@@ -290,15 +289,15 @@ fn settle(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> B
     best
 }
 
-/// One round: the vertices as means, then each joint laid on its vertices. The sum of squares it
-/// set out from.
+/// Runs one round: computes the vertices as means, then fits each joint to its vertices. Returns the sum of
+/// squares before the round.
 fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robust: bool) -> f64 {
-    // A vertex of one joint is wherever that joint puts it and says nothing about it.
+    // A vertex with one joint does not constrain it.
     let shared = || weights.vertices().filter(|weights| weights.len() > 1);
     fits.fill(Fit::NOTHING);
     let (mut squares, mut points) = (0.0, Vec::new());
     for weights in shared() {
-        put(weights, pose, &mut points);
+        transform(weights, pose, &mut points);
         let vertex = mean(weights, &points);
         let trust = if robust { robust_weight(error(weights, &points, vertex), size) } else { 1.0 };
         for (w, point) in weights.iter().zip(&points) {
@@ -312,8 +311,8 @@ fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robu
     squares
 }
 
-/// The weight in a robust fit of a vertex whose points are off by `error`. It turns the sum of squares
-/// into roughly a sum of distances, which a few outliers do not dominate.
+/// Returns the weight of a vertex in a robust fit, given its error. This turns the sum of squares into roughly a
+/// sum of distances, which a few outliers do not dominate.
 fn robust_weight(error: f64, size: f64) -> f64 {
     size / (error + 0.1 * TOLERANCE * size)
 }
@@ -331,7 +330,7 @@ mod tests {
         DQuat::from_axis_angle(random_vector(random).normalize(), angle * random.f64())
     }
 
-    /// A chain of joints along X with vertices around it that follow two or three neighbours, bound
+    /// A chain of joints along X with vertices around it that follow two or three neighbors, bound
     /// in a pose that the joints returned beside it do not show: each is turned by up to `angle`.
     fn chain(joints: usize, angle: f64, random: &mut fastrand::Rng) -> (Weights, Vec<Rigid>, Vec<Option<usize>>) {
         let bound: Vec<Rigid> = (0..joints)

@@ -1,45 +1,45 @@
 //! `.md5anim` → clip.
 
-use super::{listed, rigid::Rigid};
+use super::{
+    listed,
+    rigid::{Rigid, affine},
+};
 use crate::{
     format::{
         Checked, Diagnostic, FormatError, Parsed,
         md5::{Md5Anim, Md5AnimJoint},
     },
     hierarchy::Hierarchy,
-    import::{Hand, ImportSettings, UpAxis, axes::Basis, reach::Reach, subframes},
-    model::{ClipFrames, ClipTiming, JointIndex, JointTransform, SkeletalClip, Skeleton},
+    import::{Hand, ImportSettings, UpAxis, axes::Basis, subframes},
+    model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Reach, SkeletalClip, Skeleton},
     spelling::nearest,
 };
-use glam::{DAffine3, Vec3};
+use glam::DAffine3;
 use std::collections::{HashMap, HashSet};
 
-/// Most transforms a clip is made of: about twice four hundred joints for twenty thousand frames.
+/// Most transforms of a clip: about 800 joints for 20,000 frames.
 const MOST_TRANSFORMS: usize = 1 << 24;
 
-/// Most of them in a file of few numbers, and how many more each number is good for: frames and joints
-/// without numbers cost a file next to nothing, and must not cost memory.
+/// Transforms that any clip may have, and how many more for each number in the file. Frames and joints without
+/// numbers take hardly any room in a file, so they must not take much memory either.
 const FEW_TRANSFORMS: usize = 1 << 16;
 const TRANSFORMS_PER_NUMBER: usize = 64;
 
-/// Makes a clip called `name` of an `.md5anim` file, in the joint order of `skeleton`.
+/// Imports an `.md5anim` file as a clip called `name`, in the joint order of `skeleton`.
 ///
-/// Joints are matched by name; where the animation has one twice, the first counts. Joints it lacks
-/// are left unanimated, joints the skeleton lacks are dropped. A joint whose parent is another than
-/// in the skeleton keeps its place in the model: its transforms are made relative to the skeleton's
-/// parent. The length is `(frames − 1) / |rate|`; a negative rate plays the frames backward. Every frame
-/// lies on the clip's own grid. Where joints
-/// turn by more than 13° from frame to frame the grid is made finer, along the arcs.
+/// Joints are matched by name; if the animation has a name twice, the first joint counts. Joints that the animation
+/// lacks are not animated, and joints that the skeleton lacks are dropped. A joint with a different parent than in
+/// the skeleton keeps its place in the model: its transforms are made relative to the skeleton's parent. The clip
+/// takes `(frames − 1) / |rate|` seconds; a negative rate plays the frames backward. If joints turn by more than 13°
+/// between frames, frames are added along the arcs.
 ///
-/// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences
-/// to the first: the translation's `t − t₀`, the rotation's `q₀⁻¹ · q` (applied as
-/// `pose · difference`), and a scale of one.
+/// A file or clip whose name ends in `_delta` becomes an additive clip. Its frames are differences from the first:
+/// translation `t − t₀`, rotation `q₀⁻¹ · q` (applied as `pose · difference`), and a scale of one.
 ///
-/// `settings` must be those the skeleton was imported with; scales are the skeleton's own, for MD5
-/// has none.
+/// `settings` must be those that the skeleton was imported with. MD5 has no scale, so joints keep the skeleton's.
 ///
 /// # Errors
-/// No name in common; more transforms than a clip should have; numbers beyond the range of `f32`.
+/// No joint name in common, more transforms than a clip may have, or numbers beyond the range of `f32`.
 pub fn clip_from_md5(
     file: &str,
     name: &str,
@@ -66,7 +66,7 @@ pub fn clip_from_md5(
     let additive = is_delta(file) || is_delta(name);
     let mut frames = matching.frames(anim, skeleton, &basis, frame_count);
     if additive {
-        make_differences(&mut frames.transforms, skeleton.len());
+        frames.subtract_first();
     }
     let steps = subframes::steps(&frames);
     let mut clip = SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
@@ -77,7 +77,7 @@ pub fn clip_from_md5(
     Ok(Parsed { value: clip, warnings })
 }
 
-/// Whether a file's name says that it holds differences.
+/// Returns `true` if a name marks an additive clip.
 fn is_delta(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.strip_suffix(".md5anim").unwrap_or(&name).ends_with("_delta")
@@ -87,7 +87,7 @@ fn is_delta(name: &str) -> bool {
 struct Matching {
     /// Per joint of the skeleton.
     source: Vec<Option<usize>>,
-    /// Per joint of the skeleton, whether the animation's transforms are relative to another parent.
+    /// Per joint of the skeleton, whether it has another parent in the animation.
     moved: Vec<bool>,
     /// The animation's joints; empty if no joint is moved.
     hierarchy: Hierarchy,
@@ -108,14 +108,14 @@ impl Matching {
                 twice.push(&**name);
             }
         }
-        // As nearly always, the joints are those of the skeleton one by one.
+        // Nearly always, the joints are the same in the same order.
         let alike = anim.joints.len() == names.len() && anim.joints.iter().zip(&**names).all(|(j, n)| *j.name == **n);
         let (source, extra): (Vec<Option<usize>>, Vec<&str>) = if alike && twice.is_empty() {
             ((0..names.len()).map(Some).collect(), Vec::new())
         } else {
             let known: HashSet<&str> = names.iter().map(|n| &**n).collect();
             let extra = anim.joints.iter().map(|j| &*j.name).filter(|n| !known.contains(n)).collect();
-            // Taken out when found, so that a second joint of the same name stays still.
+            // Removed when found, so that a second joint of the same name is not animated.
             (names.iter().map(|name| by_name.remove(&**name)).collect(), extra)
         };
         let missing: Vec<&str> = names.iter().zip(&source).filter(|(_, s)| s.is_none()).map(|(n, _)| &**n).collect();
@@ -163,7 +163,7 @@ impl Matching {
         Ok((Self { source, moved, hierarchy }, warnings))
     }
 
-    /// Every joint's transform at every frame.
+    /// Returns the transforms of all joints in all frames.
     fn frames(&self, anim: &Md5Anim, skeleton: &Skeleton, basis: &Basis, frame_count: usize) -> ClipFrames {
         let mut frames = ClipFrames {
             joints: skeleton.names().clone(),
@@ -181,7 +181,7 @@ impl Matching {
         frames
     }
 
-    /// Adds a frame for the skeleton, given the animation's joints relative to their parents.
+    /// Adds a frame for the skeleton, given the animation's joints relative to their own parents.
     fn push_frame(&self, pose: &[JointTransform], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
         let local = |joint: usize, source: usize| JointTransform {
             scale: skeleton.rest_of(joint as JointIndex).scale,
@@ -193,7 +193,7 @@ impl Matching {
             out.extend(self.source.iter().enumerate().map(of_joint));
             return;
         }
-        // The animation's own model space, and the skeleton's as it comes out.
+        // The joints in model space: the animation's, then the skeleton's.
         let mut theirs = vec![DAffine3::IDENTITY; pose.len()];
         for &joint in &self.hierarchy.order {
             let own = affine(&pose[joint]);
@@ -212,26 +212,6 @@ impl Matching {
             };
             ours.push(parent * affine(&transform));
             out.push(if source.is_some() { transform } else { JointTransform::IDENTITY });
-        }
-    }
-}
-
-fn affine(transform: &JointTransform) -> DAffine3 {
-    DAffine3::from_scale_rotation_translation(
-        transform.scale.as_dvec3(),
-        transform.rotation.as_dquat().normalize(),
-        transform.translation.as_dvec3(),
-    )
-}
-
-/// Turns frames into differences to the first of them.
-fn make_differences(transforms: &mut [JointTransform], joints: usize) {
-    let first = transforms.get(..joints).unwrap_or(&[]).to_vec();
-    for frame in transforms.chunks_mut(joints.max(1)) {
-        for (transform, first) in frame.iter_mut().zip(&first) {
-            transform.translation -= first.translation;
-            transform.rotation = (first.rotation.as_dquat().inverse() * transform.rotation.as_dquat()).as_quat();
-            transform.scale = Vec3::ONE;
         }
     }
 }

@@ -1,15 +1,23 @@
 //! Model → `.md5mesh`, clip → `.md5anim`.
 
-use super::{mesh::stem, rigid::Rigid};
+use super::{
+    mesh::stem,
+    rigid::{Rigid, affine},
+};
 use crate::{
     format::md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
     import::{ImportSettings, UpAxis, axes::Basis},
-    model::{JointIndex, JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
+    model::{JointIndex, Model, SkeletalClip, Skeleton, SkinPart},
+    pose::FrameSpan,
 };
-use glam::{Affine3A, DAffine3, DQuat};
+use glam::DAffine3;
 
 /// Frames per second of a clip with a single pose.
 const DEFAULT_RATE: f32 = 24.0;
+
+/// Frames per second of a clip whose own frames are not evenly spaced, and the most of them.
+const EVEN_RATE: f64 = 60.0;
+const MOST_EVEN_FRAMES: usize = 1 << 16;
 
 /// Converts a model's mesh to an `.md5mesh` file, Z up and +X forward.
 ///
@@ -21,8 +29,8 @@ pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let skeleton = &model.skeleton;
     let rest = skeleton.rest_model();
     let bind = |joint: usize| {
-        let affine = to_f64(basis.affine(skeleton.inverse_bind()[joint])).inverse();
-        if affine.is_finite() { affine } else { to_f64(basis.affine(rest[joint])) }
+        let affine = basis.affine(skeleton.inverse_bind()[joint]).as_daffine3().inverse();
+        if affine.is_finite() { affine } else { basis.affine(rest[joint]).as_daffine3() }
     };
     let mut joints: Vec<Md5Joint> = (0..skeleton.len())
         .map(|joint| {
@@ -75,12 +83,20 @@ fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigi
 ///
 /// Joints that the clip doesn't move keep their rest pose. An additive clip is written on top of the rest pose; name
 /// the file `…_delta.md5anim` to read it back as differences from its first frame. MD5 has no scale: joints are written
-/// at the positions that scaled parents give them, without scale. A clip of zero length gets 24 frames per second.
+/// at the positions that scaled parents give them, without scale. A clip of zero length gets 24 frames per second. MD5
+/// has only evenly spaced frames: a clip with [frame times](SkeletalClip::frame_times) of its own is sampled at 60
+/// frames per second, which makes its steps ramps of one frame.
 pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     let basis = to_z_up();
     let clip = clip.bind(skeleton);
     let joints = skeleton.len();
-    let frame_count = clip.frame_count().max(1);
+    let (times, duration) = (clip.frame_times(), clip.timing.duration);
+    let even_steps = ((duration * EVEN_RATE).ceil() as usize).clamp(1, MOST_EVEN_FRAMES - 1);
+    let frame_count = if times.is_some() { even_steps + 1 } else { clip.frame_count() };
+    let transform = |joint: usize, frame: usize| match times {
+        Some(_) => FrameSpan::new(&clip, duration * frame as f64 / even_steps as f64).transform(&clip, joint),
+        None => clip.transform_at(joint, frame),
+    };
     // The position and orientation of each joint, frame by frame.
     let mut poses: Vec<[[f32; 3]; 2]> = Vec::with_capacity(frame_count * joints);
     let mut model: Vec<DAffine3> = Vec::with_capacity(joints);
@@ -90,8 +106,8 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             let rest = skeleton.rest_of(joint as JointIndex);
             let local = match (clip.animates(joint), clip.additive) {
                 (false, _) => rest,
-                (true, false) => clip.transform_at(joint, frame),
-                (true, true) => added(rest, clip.transform_at(joint, frame)),
+                (true, false) => transform(joint, frame),
+                (true, true) => rest.plus(&transform(joint, frame)),
             };
             let local = basis.transform(local);
             let parent = skeleton.parents()[joint].map(|p| model[usize::from(p)]);
@@ -103,7 +119,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             poses.push(rigid.to_md5());
         }
     }
-    let rate = clip.frame_rate() as f32;
+    let rate = ((frame_count - 1) as f64 / duration) as f32;
     let mut anim = Md5Anim {
         frame_rate: if rate > 0.0 && rate.is_finite() { rate } else { DEFAULT_RATE },
         base_frame: poses[..joints].to_vec(),
@@ -140,26 +156,4 @@ fn to_z_up() -> Basis {
     let settings = ImportSettings::default();
     // Only a scale can be invalid, and the default scale is one.
     Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
-}
-
-/// Adds a clip's difference to a rest transform.
-fn added(rest: JointTransform, difference: JointTransform) -> JointTransform {
-    JointTransform {
-        translation: rest.translation + difference.translation,
-        rotation: rest.rotation * difference.rotation,
-        scale: rest.scale * difference.scale,
-    }
-}
-
-fn affine(transform: &JointTransform) -> DAffine3 {
-    let JointTransform { translation, rotation, scale } = *transform;
-    let rotation: DQuat = rotation.as_dquat().normalize();
-    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation, translation.as_dvec3())
-}
-
-fn to_f64(affine: Affine3A) -> DAffine3 {
-    DAffine3::from_mat3_translation(
-        glam::Mat3::from(affine.matrix3).as_dmat3(),
-        glam::Vec3::from(affine.translation).as_dvec3(),
-    )
 }

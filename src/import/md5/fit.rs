@@ -1,4 +1,4 @@
-//! Laying a joint on points: the rotation and translation with the least sum of squares.
+//! Least-squares fits of a joint's rotation and translation to points.
 
 use super::rigid::Rigid;
 use glam::{DMat3, DQuat, DVec3};
@@ -6,12 +6,12 @@ use glam::{DMat3, DQuat, DVec3};
 /// Error, relative to the model's size, at which a fit is as good as the file's numbers.
 pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 
-/// Lays a joint on pairs of a point in its space and its place, of which some may be strays: farther
-/// off than `near`.
+/// Fits a joint to pairs of a point in its space and the same point in model space. Pairs that are off by more than
+/// `near` count as outliers.
 ///
-/// Of the fit to all pairs and fits to three at a time, spread over the list, the one that most
-/// pairs agree with is taken, and made better with those (Fischler and Bolles' random sample
-/// consensus, 1981, without the chance).
+/// Tries a fit to all pairs, then fits to three of them spread over the list; keeps the one that agrees with most
+/// pairs, and refines it with those. This is RANSAC (Fischler and Bolles, 1981) with a fixed sequence instead of
+/// random numbers.
 pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
     const DRAWS: usize = 30;
     let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
@@ -23,7 +23,7 @@ pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
         if draw == 0 {
             pairs.iter().for_each(&mut add);
         } else {
-            // Strides prime to most lengths: the three wander through the list at their own pace.
+            // With different strides, the three indices move through the list independently.
             [draw * 7, draw * 31 + 1, draw * 101 + 2].iter().for_each(|i| add(&pairs[i % pairs.len()]));
         }
         let mut drawn = present;
@@ -47,18 +47,18 @@ pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
     }
 }
 
-/// Pairs of a point in a joint's space and its place in model space, summed up for a fit.
+/// Sums over pairs of a point in a joint's space and the same point in model space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
     weight: f64,
     from: DVec3,
     to: DVec3,
-    /// Column `k`: the sum of `from · to[k]`.
+    /// Column `k` is the sum of `from · to[k]`.
     products: DMat3,
 }
 
 impl Fit {
-    /// No pairs yet.
+    /// A fit without pairs.
     pub(super) const NOTHING: Self = Self { weight: 0.0, from: DVec3::ZERO, to: DVec3::ZERO, products: DMat3::ZERO };
 
     /// Adds a pair.
@@ -70,11 +70,11 @@ impl Fit {
         self.products += DMat3::from_cols(weighted * to.x, weighted * to.y, weighted * to.z);
     }
 
-    /// Sets `joint` to the rotation and translation with the least sum of squares.
+    /// Sets `joint` to the rotation and translation with the smallest sum of squares.
     ///
-    /// The rotation is the eigenvector of Horn's matrix (Closed-form solution of absolute
-    /// orientation using unit quaternions, 1987) with the largest eigenvalue. One point, or points
-    /// on a line, leave it open in part: a trace of the present rotation decides there.
+    /// The rotation is the eigenvector of Horn's matrix (*Closed-form solution of absolute orientation using unit
+    /// quaternions*, 1987) with the largest eigenvalue. One point, or points on a line, do not determine it, so a
+    /// trace of the present rotation is added to the matrix.
     pub(super) fn solve(&self, joint: &mut Rigid, size: f64) {
         if self.weight <= 0.0 {
             return;
@@ -106,7 +106,7 @@ impl Fit {
     }
 }
 
-/// The unit eigenvector of a symmetric matrix's largest eigenvalue, by Jacobi's rotations.
+/// Returns the unit eigenvector with the largest eigenvalue of a symmetric matrix, by Jacobi rotations.
 fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
     let mut vectors = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
     // Converges quadratically: five or six sweeps in practice.

@@ -18,22 +18,20 @@ use crate::{
         influences::{InfluenceReducer, JointInfluences},
         names::{FIRST_ANSWERS, UniqueNames, duplicates},
         normals::smooth_normals,
-        reach::{Reach, is_near},
         split::with_palettes,
         tangents::complete_tangents,
         winding::{outwardness, turn_over},
     },
-    model::{Joint, JointIndex, Material, Model, Skeleton, SkeletonError, SkinPart},
+    model::{Joint, JointIndex, Material, Model, Reach, Skeleton, SkeletonError, SkinPart, is_near},
 };
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
-/// Makes a model of an `.md5mesh` file; `file` is its name for reports.
+/// Imports an `.md5mesh` file. `file` is its name in warnings and errors.
 ///
-/// The rest pose is the file's `joints`. The skin is stored in the pose its weights were made in,
-/// which may be another; the joints' inverse bind matrices go with the skin. There is a part for each
-/// submesh that has vertices (more where one uses over 256 joints), named after the submesh or its
-/// shader.
+/// The rest pose is the file's `joints`. The skin and the inverse bind matrices are in the pose that the weights
+/// were made in, which may differ. Each submesh with vertices becomes a part, or several if it uses more than 256
+/// joints, named after the submesh or its shader.
 ///
 /// # Errors
 /// More joints than a [`Skeleton`] holds, numbers beyond the range of `f32` after scaling, a scale that is not
@@ -150,12 +148,12 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     Ok(Imported { model, warnings, report, reach })
 }
 
-/// How often weights may be shared between vertices, and how many may be used whatever their number:
-/// vertices that all name the same weights take room that their file does not.
+/// How often vertices may share a weight on average, and how many weights they may use in any case. Vertices that
+/// all refer to the same weights would take much more memory than the file.
 const SHARED: usize = 4;
 const FEW_WEIGHTS: usize = 1 << 16;
 
-/// Refuses vertices that name far more weights than there are.
+/// Rejects vertices that use far more weights than there are.
 fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
     let weights = submesh.weights.len();
     let used: usize = submesh.vertices.iter().map(|v| v.weight_count as usize).fold(0, usize::saturating_add);
@@ -169,7 +167,7 @@ fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
 struct Joints {
     rest: Vec<Rigid>,
     parents: Vec<Option<usize>>,
-    /// File index → index here.
+    /// Maps indices in the file to indices here.
     index: Vec<usize>,
 }
 
@@ -181,7 +179,7 @@ impl Joints {
         Self { rest: rest.collect(), parents: parents.collect(), index }
     }
 
-    /// Orientations too long to be part of a unit quaternion.
+    /// Returns a warning about orientations that are too long for a unit quaternion.
     fn warning(&self, file: &str, mesh: &Md5Mesh) -> Option<Diagnostic> {
         let long = |o: [f32; 3]| o.iter().map(|x| f64::from(x * x)).sum::<f64>() > 1.01;
         let names: Vec<&str> = mesh.joints.iter().filter(|j| long(j.orientation)).map(|j| &*j.name).collect();
@@ -208,7 +206,7 @@ impl Joints {
     }
 }
 
-/// Adds a submesh's weights to those of the whole file, all of them, and reduces them for the skin.
+/// Adds all weights of a submesh to those of the file, and returns them reduced for the skin.
 fn gather(
     submesh: &Md5Submesh,
     joints: &Joints,
@@ -223,8 +221,8 @@ fn gather(
             share: f64::from(w.bias),
             position: Vec3::from(w.position).as_dvec3(),
         };
-        // Where no weight counts, the vertex hangs on the joint it was given to, or stays where a
-        // sum of nothing is.
+        // A vertex whose weights are all 0 follows the first joint it names. Without weights it stays at the
+        // origin, the value of an empty sum.
         let nothing = || Weight { joint: 0, share: 1.0, position: joints.rest[0].inverse().apply(DVec3::ZERO) };
         weights.push(own.iter().map(weight), own.first().map_or_else(nothing, weight));
         influences
@@ -232,11 +230,11 @@ fn gather(
     submesh.vertices.iter().map(of_vertex).collect()
 }
 
-/// Whether a triangle covers anything in any pose.
+/// Returns `true` if a triangle has an area in any pose.
 fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
     let [a, b, c] = triangle.map(|v| v as usize);
     let (p, q, r) = (positions[a], positions[b], positions[c]);
-    // Nearly all, told by one branch.
+    // Decides nearly all cases with one branch.
     if (p != q) & (q != r) & (r != p) {
         return true;
     }
@@ -244,10 +242,10 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluenc
     !same(a, b) && !same(b, c) && !same(c, a)
 }
 
-/// Turns the parts' triangles counter-clockwise as seen from outside.
+/// Makes the triangles of all parts counter-clockwise as seen from outside.
 ///
-/// Exporters write them clockwise with few exceptions. A part that clearly encloses a volume shows
-/// which it is; one that does not follows the clear ones of its file, or the custom.
+/// Nearly all exporters write them clockwise. A part that clearly encloses a volume shows its own winding; other
+/// parts follow the clear ones of the file, or else the convention.
 fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool) {
     const CLEAR: f32 = 0.3;
     let outward: Vec<f32> = drafts.iter().map(|(part, _)| outwardness(&part.positions, &part.triangles)).collect();
@@ -270,7 +268,7 @@ fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool)
     }
 }
 
-/// Length of the diagonal of the box around points.
+/// Returns the length of the diagonal of the bounding box.
 fn diagonal(points: &[DVec3]) -> f64 {
     let Some(&first) = points.first() else { return 0.0 };
     let (low, high) = points.iter().fold((first, first), |(low, high), &point| (low.min(point), high.max(point)));
@@ -300,7 +298,7 @@ struct Materials<'a> {
 impl<'a> Materials<'a> {
     fn of_shader(&mut self, shader: &'a str) -> usize {
         *self.by_shader.entry(shader).or_insert_with(|| {
-            // `<default>` and the like are an exporter's way to say "none".
+            // Exporters write `<default>` and the like for "none".
             let none = shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
             let name = if none { "default" } else { stem(shader) };
             let name = self.names.add(if name.is_empty() { shader } else { name }.to_owned());
@@ -311,7 +309,7 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// The last piece of a shader's path, without the extension of an image; nothing for `<default>`.
+/// Returns the last component of a shader's path, without an image's extension; empty for `<default>`.
 pub(super) fn stem(shader: &str) -> &str {
     const IMAGES: [&str; 10] = ["tga", "dds", "png", "jpg", "jpeg", "bmp", "pcx", "webp", "ktx2", "tif"];
     let file = shader.rsplit(['/', '\\']).next().unwrap_or(shader).trim();

@@ -1,13 +1,11 @@
 //! MD5 → model, and model → MD5.
 //!
-//! An MD5 vertex has no position of its own: it is `Σ bias · (joint · weight.position)`, a mean of
-//! points that hang on joints. A [`Model`](crate::model::Model) stores one position per vertex, in
-//! a pose where the inverse bind matrices cancel the joints, and the two agree in every pose only if
-//! all weights of a vertex name the same point of that pose. Where the file's joints are not that
-//! pose, [`bind`] finds it.
+//! An MD5 vertex has no position of its own: it is `Σ bias · (joint · weight.position)`, a weighted mean of points
+//! in the spaces of joints. A [`Model`](crate::model::Model) stores one position per vertex, in the bind pose. The
+//! two agree in every pose only if all weights of a vertex give the same point in the bind pose. If that is not the
+//! pose of the file's joints, [`bind`] recovers it.
 //!
-//! All of that is reckoned in `f64` and in the file's axes ([`rigid`]); the change to Bevy's axes,
-//! which moves components but computes nothing, comes last.
+//! Everything is computed in `f64` and in the file's axes ([`rigid`]). The conversion to Bevy's axes comes last.
 
 mod bind;
 mod clip;

@@ -68,6 +68,13 @@ impl Rigid {
     }
 }
 
+/// Returns the matrix of a joint's transform.
+pub(super) fn affine(transform: &JointTransform) -> DAffine3 {
+    let JointTransform { translation, rotation, scale } = *transform;
+    let rotation = rotation.as_dquat().normalize();
+    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation, translation.as_dvec3())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

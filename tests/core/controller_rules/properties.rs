@@ -78,9 +78,9 @@ fn play() -> impl Strategy<Value = Play> {
 impl Play {
     fn begin(&self) -> AnimationController {
         let mut controller = AnimationController::playing("c0");
-        for (clip, speed, weight, synchronised) in &self.tracks {
+        for (clip, speed, weight, synchronized) in &self.tracks {
             let track = AnimationTrack::new(self.name(*clip)).speed(*speed).weight(*weight);
-            controller.add_track(if *synchronised { track.sync(1) } else { track });
+            controller.add_track(if *synchronized { track.sync(1) } else { track });
         }
         controller.queue_mut().set_looping(self.loop_queue);
         controller

@@ -162,7 +162,7 @@ fn rule_6_a_track_can_override_the_playback_of_its_clip() {
 }
 
 #[test]
-fn synchronised_tracks_keep_the_fraction_of_the_first_one() {
+fn synchronized_tracks_keep_the_fraction_of_the_first_one() {
     let clips = clips();
     let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1));
     let run = controller.add_track(AnimationTrack::new("run").sync(1).speed(17.0).starting_at(0.9));
@@ -184,7 +184,7 @@ fn synchronised_tracks_keep_the_fraction_of_the_first_one() {
 }
 
 #[test]
-fn synchronised_tracks_fire_the_same_however_time_is_cut() {
+fn synchronized_tracks_fire_the_same_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
         let (mut controller, leader) = with_track(AnimationTrack::new("walk").sync(1).speed(1.3));

@@ -119,7 +119,7 @@ pub fn character(choices: &[u8]) {
         if let Ok(anim) = md5::parse_anim("f.md5anim", &anim)
             && let Ok(clip) = clip_from_md5("f.md5anim", "f", &anim.value, &imported.model.skeleton, &settings)
         {
-            clips.push(clip.value.to_additive());
+            clips.extend(clip.value.to_additive(&imported.model.skeleton));
             clips.push(clip.value);
         }
         poses(&imported.model, &clips, choices);

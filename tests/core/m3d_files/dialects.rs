@@ -13,7 +13,7 @@ fn dx12_is_read_to_the_last_field() {
         roughness: Some(0.75),
         alpha_clip: true,
         effect: Some("Skinned".into()),
-        diffuse_map: Some("cloth colour.dds".into()),
+        diffuse_map: Some("cloth color.dds".into()),
         normal_map: Some("cloth_n.dds".into()),
         ..Default::default()
     };

@@ -195,7 +195,7 @@ fn labels_need_no_colon() {
 
 #[test]
 fn names_of_another_encoding_are_read_as_far_as_they_go() {
-    let (from, to) = DX12.split_once("cloth colour").unwrap();
+    let (from, to) = DX12.split_once("cloth color").unwrap();
     let text = [from.as_bytes(), b"\xc0\xc7\xbb", to.as_bytes()].concat();
     let parsed = parse("korean.m3d", &text).unwrap();
     assert!(parsed.value.materials[0].diffuse_map.as_ref().unwrap().ends_with(".dds"));

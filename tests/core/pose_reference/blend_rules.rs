@@ -3,6 +3,7 @@
 use super::*;
 use bevy_marionette::pose::{Mix, MixScratch};
 use glam::Vec4;
+use std::sync::Arc;
 
 const JOINTS: usize = 5;
 
@@ -325,7 +326,11 @@ fn any_other_clip_is_added_by_its_difference_to_the_rest_pose() {
 fn a_clip_minus_its_first_frame_starts_with_no_difference() {
     let transforms = [base(), target()].map(|pose| [pose; JOINTS]).concat();
     let frames = ClipFrames { joints: still(base()).joints().clone(), animated: vec![], transforms };
-    let difference = SkeletalClip::new(ClipTiming::new("nod", 1.0), &frames).unwrap().to_additive();
+    let joint =
+        |name: &Arc<str>| Joint { name: name.clone(), parent: None, rest: base(), inverse_bind: Affine3A::IDENTITY };
+    let skeleton = Skeleton::new(frames.joints.iter().map(joint).collect()).unwrap();
+    let nod = SkeletalClip::new(ClipTiming::new("nod", 1.0), &frames).unwrap();
+    let difference = nod.to_additive(&skeleton).unwrap();
     assert!(difference.additive);
     assert!(near(difference.transform_at(0, 0), JointTransform::IDENTITY));
     let base = still(base());

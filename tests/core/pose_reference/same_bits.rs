@@ -54,7 +54,7 @@ fn hash(palette: &[Mat4]) -> u64 {
     bits.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// `.ci/run` asks it without optimisation too, where everything inlined takes room of its own.
+/// `.ci/run` asks it without optimization too, where everything inlined takes room of its own.
 #[test]
 fn a_pose_fits_half_the_stack_of_a_thread() {
     let alone = std::thread::Builder::new().stack_size(1 << 20).spawn(|| palette_of(3)).unwrap();
@@ -72,7 +72,7 @@ fn one_thread_or_many_the_same_bits() {
     }
 }
 
-/// Optimised or not, with AVX and FMA or without, this year or next. The order in which a dot product is
+/// Optimized or not, with AVX and FMA or without, this year or next. The order in which a dot product is
 /// summed is glam's choice for each architecture.
 #[test]
 #[cfg(target_arch = "x86_64")]

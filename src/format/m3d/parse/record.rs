@@ -1,4 +1,4 @@
-//! Records of labelled numbers: vertices and keys.
+//! Records of labeled numbers: vertices and keys.
 //!
 //! Files hold thousands of them, all alike. The first is read label by label, which gives the [`Layout`]: the
 //! labels as they are spelled there, with the count of numbers behind each. The others are matched with it. What

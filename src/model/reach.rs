@@ -3,57 +3,76 @@
 //! Lengths and scales multiply along a chain of joints, until single precision cannot hold the result.
 //! That is found out while loading, so that posing never has to check for infinities.
 
-use crate::model::{JointTransform, SkeletalClip, Skeleton};
+use super::{JointTransform, SkeletalClip, Skeleton};
 use glam::{Affine3A, Vec3};
 
 /// The farthest, in model units after scaling, that a joint may carry a point one unit away from its bind
 /// pose, and that a vertex may lie from the origin. Far beyond any model, yet the product of the two, with a
 /// world matrix on top, is still finite.
-pub(super) const FARTHEST: f64 = 1e18;
+const FARTHEST: f64 = 1e18;
 
-/// The longest translation and the largest scale of each joint, at rest and in every clip admitted.
+/// How far a joint can get from its parent, and the largest scale it can have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JointReach {
+    pub(crate) distance: f64,
+    pub(crate) scale: f64,
+}
+
+/// The reach of each joint at rest and in the clips included, whatever blend of them plays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
-    /// Per joint: length of the translation, largest scale.
-    most: Vec<(f64, f64)>,
+    pub(crate) joints: Vec<JointReach>,
 }
 
 impl Reach {
+    /// The reach of the rest pose.
+    pub(crate) fn of_rest(skeleton: &Skeleton) -> Self {
+        let measure = |transform: JointTransform| JointReach {
+            distance: length(transform.translation),
+            scale: transform.scale.abs().max_element().into(),
+        };
+        Self { joints: skeleton.joints().map(|joint| measure(skeleton.rest_of(joint))).collect() }
+    }
+
     /// The reach of the rest pose, or an error message if it goes too far.
-    pub(super) fn new(skeleton: &Skeleton) -> Result<Self, String> {
-        let rest = skeleton.joints().map(|joint| measure(skeleton.rest_of(joint)));
-        let reach = Self { most: rest.collect() };
-        check(skeleton, &reach.most).map_err(|message| format!("at rest {message}"))?;
+    pub(crate) fn new(skeleton: &Skeleton) -> Result<Self, String> {
+        let reach = Self::of_rest(skeleton);
+        check(skeleton, &reach.joints).map_err(|message| format!("at rest {message}"))?;
         Ok(reach)
     }
 
-    /// Admits a clip bound to `skeleton`, which may be blended with those before it. If that goes too
-    /// far, nothing changes and the error says why.
-    pub(super) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
-        let mut most = self.most.clone();
-        let of_clip = clip.largest().into_iter().enumerate().filter(|(joint, _)| clip.animates(*joint));
-        for (joint, (far, large)) in of_clip {
-            let (translation, scale) = &mut most[joint];
+    /// Includes a clip bound to the skeleton. An additive one comes on top of all others, at full weight.
+    pub(crate) fn include(&mut self, clip: &SkeletalClip) {
+        let of_clip = clip.largest().into_iter().enumerate();
+        for (JointReach { distance, scale }, (joint, of_clip)) in self.joints.iter_mut().zip(of_clip) {
+            if !clip.animates(joint) {
+                continue;
+            }
             if clip.additive {
-                // Comes on top of whatever else plays, at full weight.
-                (*translation, *scale) = (*translation + far, *scale * large.max(1.0));
+                (*distance, *scale) = (*distance + of_clip.distance, *scale * of_clip.scale.max(1.0));
             } else {
-                (*translation, *scale) = (translation.max(far), scale.max(large));
+                (*distance, *scale) = (distance.max(of_clip.distance), scale.max(of_clip.scale));
             }
         }
-        check(skeleton, &most)?;
-        self.most = most;
+    }
+
+    /// Includes a clip unless it goes too far; then nothing changes, and the error message says why.
+    pub(crate) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
+        let mut reach = self.clone();
+        reach.include(clip);
+        check(skeleton, &reach.joints)?;
+        *self = reach;
         Ok(())
     }
 }
 
 /// Goes down the chains and refuses the first joint that can carry the skin too far.
-fn check(skeleton: &Skeleton, most: &[(f64, f64)]) -> Result<(), String> {
+fn check(skeleton: &Skeleton, joints: &[JointReach]) -> Result<(), String> {
     // Per joint, how far from the origin it can be, and how much what hangs from it is scaled.
-    let mut placed: Vec<(f64, f64)> = Vec::with_capacity(most.len());
-    for (joint, &(translation, scale)) in most.iter().enumerate() {
+    let mut placed: Vec<(f64, f64)> = Vec::with_capacity(joints.len());
+    for (joint, &JointReach { distance, scale }) in joints.iter().enumerate() {
         let parent = skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
-        let (far, large) = (parent.0 + parent.1 * translation, parent.1 * scale);
+        let (far, large) = (parent.0 + parent.1 * distance, parent.1 * scale);
         placed.push((far, large));
         let Affine3A { matrix3, translation } = skeleton.inverse_bind()[joint];
         let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
@@ -68,24 +87,20 @@ fn check(skeleton: &Skeleton, most: &[(f64, f64)]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure(transform: JointTransform) -> (f64, f64) {
-    (length(transform.translation), f64::from(transform.scale.abs().max_element()))
-}
-
 /// In f64: squares of what f32 can hold are beyond it.
 fn length(v: Vec3) -> f64 {
     v.as_dvec3().length()
 }
 
 /// Returns `true` if a vertex lies close enough to the origin to be computed with.
-pub(super) fn is_near(position: Vec3) -> bool {
+pub(crate) fn is_near(position: Vec3) -> bool {
     position.as_dvec3().length_squared() <= FARTHEST * FARTHEST
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ClipFrames, ClipTiming, Joint};
+    use crate::model::{ClipError, ClipFrames, ClipTiming, Joint};
     use glam::Quat;
 
     fn chain(joints: u16, scale: f32) -> Skeleton {
@@ -123,6 +138,24 @@ mod tests {
         let mut additive = stretch(&skeleton, 1, 1e12);
         additive.additive = true;
         assert!(reach.admit(&skeleton, &additive).is_err());
+    }
+
+    #[test]
+    fn differences_that_no_skin_can_follow_are_refused() {
+        let skeleton = chain(3, 1.0);
+        let grow = |from: f32| {
+            let scaled = |scale: f32| JointTransform { scale: Vec3::splat(scale), ..JointTransform::IDENTITY };
+            let transforms = vec![scaled(from); 3].into_iter().chain(vec![scaled(1.0); 3]).collect();
+            let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+            SkeletalClip::new(ClipTiming::new("grow", 1.0), &frames).unwrap()
+        };
+        let additive = grow(0.01).to_additive(&skeleton).unwrap();
+        assert!(additive.additive && additive.transform_at(2, 1).scale.abs_diff_eq(Vec3::splat(100.0), 1e-3));
+        // Three joints in a chain grow by 10²⁴ together.
+        let error = grow(1e-8).to_additive(&skeleton).unwrap_err();
+        assert!(matches!(error, ClipError::TooFar { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.starts_with("clip `grow`: joint `2` and its ancestors carry the skin"), "{text}");
     }
 
     #[test]

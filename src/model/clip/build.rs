@@ -1,0 +1,222 @@
+//! Frames → clip: finds the channels that change and packs their samples.
+
+use super::{ChannelSlot, RowTracks, SkeletalClip};
+use crate::model::{ClipTiming, JointTransform};
+use glam::{Quat, Vec4};
+use std::{iter, ops::Range, sync::Arc};
+
+/// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
+#[derive(Clone, Debug, Default)]
+pub struct ClipFrames {
+    /// Joint names, one for each transform of a frame.
+    pub joints: Arc<[Arc<str>]>,
+    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
+    pub animated: Vec<bool>,
+    /// At least one frame of `joints.len()` transforms relative to the parents.
+    pub transforms: Vec<JointTransform>,
+}
+
+impl ClipFrames {
+    /// Converts the frames to differences from the first one.
+    pub(crate) fn subtract_first(&mut self) {
+        let joints = self.joints.len();
+        let first: Vec<JointTransform> = self.transforms.iter().take(joints).copied().collect();
+        for (i, transform) in self.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&first[i % joints]);
+        }
+    }
+}
+
+/// Why frames do not make a [`SkeletalClip`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClipError {
+    /// There is no frame, or the number of transforms is not a multiple of the number of joints.
+    #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
+    NotWholeFrames {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Number of transforms given.
+        transforms: usize,
+        /// Number of joints given.
+        joints: usize,
+    },
+    /// A transform contains a number that is not finite.
+    #[error("clip `{clip}`, frame {frame}, joint `{joint}`: a transform that is not finite")]
+    NotFinite {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Index of the frame.
+        frame: usize,
+        /// Name of the joint.
+        joint: Arc<str>,
+    },
+    /// The duration is negative or not finite.
+    #[error("clip `{clip}` has a duration of {duration} s")]
+    BadDuration {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// The duration in seconds.
+        duration: f64,
+    },
+    /// The times of the frames do not run from 0 to the duration, decrease, or are not one for each frame.
+    #[error(
+        "clip `{clip}`: the times of its {frames} frames must be as many, run from 0 to {duration} s and never decrease"
+    )]
+    BadTimes {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Number of frames.
+        frames: usize,
+        /// The clip's duration in seconds.
+        duration: f64,
+    },
+    /// The clip carries the skin farther than single precision can compute.
+    #[error("clip `{clip}`: {reason}")]
+    TooFar {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Which joint goes too far.
+        reason: String,
+    },
+}
+
+/// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
+type RowVectors = [Vec4; 10];
+
+const IDENTITY: RowVectors = {
+    let (zero, one) = (Vec4::ZERO, Vec4::ONE);
+    [zero, zero, zero, zero, zero, zero, one, one, one, one]
+};
+
+impl SkeletalClip {
+    /// Creates a clip of evenly spaced frames, the first at 0 and the last at `timing.duration` seconds.
+    ///
+    /// # Errors
+    /// The frames are not whole, or a number is not finite.
+    pub fn new(timing: ClipTiming, frames: &ClipFrames) -> Result<Self, ClipError> {
+        Self::subdivided(timing, frames, 1)
+    }
+
+    /// Creates a clip whose frames are at `times`, in seconds: one for each frame, from 0 to `timing.duration`, in
+    /// order.
+    ///
+    /// Two frames at one time are a step. At that very time the earlier one counts, except at the end of the clip.
+    /// Prefer [`Self::new`] for evenly spaced frames: it needs no search for a time.
+    ///
+    /// # Errors
+    /// As for [`Self::new`], or the times are not as described.
+    pub fn at_times(timing: ClipTiming, frames: &ClipFrames, times: &[f64]) -> Result<Self, ClipError> {
+        let clip = Self::new(timing, frames)?;
+        let (frames, duration) = (clip.frame_count, clip.timing.duration);
+        let whole = times.len() == frames && times[0] == 0.0 && times[frames - 1] == duration;
+        if !whole || !times.is_sorted() {
+            return Err(ClipError::BadTimes { clip: clip.timing.name, frames, duration });
+        }
+        let times = if frames > 1 { times.into() } else { Arc::default() };
+        Ok(Self { times, ..clip })
+    }
+
+    /// Like [`Self::new`], with each frame cut into `steps`, at least one, along the arcs between rotations.
+    pub(crate) fn subdivided(timing: ClipTiming, frames: &ClipFrames, steps: usize) -> Result<Self, ClipError> {
+        let name = || timing.name.clone();
+        let joints = frames.joints.len();
+        let transforms = frames.transforms.len();
+        if (joints == 0 && transforms > 0) || (joints > 0 && (transforms == 0 || !transforms.is_multiple_of(joints))) {
+            return Err(ClipError::NotWholeFrames { clip: name(), transforms, joints });
+        }
+        if !timing.duration.is_finite() || timing.duration < 0.0 {
+            return Err(ClipError::BadDuration { clip: name(), duration: timing.duration });
+        }
+        let animated = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
+        if let Some(bad) = (0..transforms).find(|&i| animated(i % joints) && !frames.transforms[i].is_finite()) {
+            let joint = frames.joints[bad % joints].clone();
+            return Err(ClipError::NotFinite { clip: name(), frame: bad / joints, joint });
+        }
+
+        let given = transforms.checked_div(joints).unwrap_or(1);
+        let frame_count = (given - 1) * steps + 1;
+        let transform = |joint: usize, frame: usize| {
+            let (at, step) = (frame / steps * joints + joint, frame % steps);
+            match step {
+                0 => frames.transforms[at],
+                step => frames.transforms[at].between(&frames.transforms[at + joints], step as f32 / steps as f32),
+            }
+        };
+        // The frames of four joints. Made twice, so that they never all take memory at once.
+        let mut column = vec![IDENTITY; frame_count];
+        let fill = |row: usize, column: &mut [RowVectors]| {
+            column.fill(IDENTITY);
+            for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
+                let mut before = None;
+                for (frame, vectors) in column.iter_mut().enumerate() {
+                    let JointTransform { translation: t, rotation, scale: s } = transform(joint, frame);
+                    let r = unit_near(rotation, before);
+                    before = Some(r);
+                    for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
+                        vector[joint % 4] = value;
+                    }
+                }
+            }
+        };
+
+        // First where every channel lives, then the samples: a frame is one run of memory.
+        let row_count = joints.div_ceil(4);
+        let (mut rows, mut constants, mut sampled) = (Vec::with_capacity(row_count), Vec::new(), Vec::new());
+        let (mut stride, mut unit_scale) = (0, true);
+        for row in 0..row_count {
+            fill(row, &mut column);
+            unit_scale &= column.iter().all(|vectors| vectors[7..] == IDENTITY[7..]);
+            let mut slot = |channel: Range<usize>| {
+                let count = channel.len();
+                if column.iter().all(|vectors| vectors[channel.clone()] == column[0][channel.clone()]) {
+                    constants.extend_from_slice(&column[0][channel]);
+                    return ChannelSlot::Constant((constants.len() - count) as u32);
+                }
+                sampled.push((row, stride, channel));
+                stride += count;
+                ChannelSlot::Sampled((stride - count) as u32)
+            };
+            let (translation, rotation, scale) = (slot(0..3), slot(3..7), slot(7..10));
+            let lane = |lane: usize| {
+                let joint = row * 4 + lane;
+                if joint < joints && animated(joint) { 1.0 } else { 0.0 }
+            };
+            let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
+            rows.push(RowTracks { animated, translation, rotation, scale });
+        }
+        // Collected into place: a `Vec` would be copied.
+        let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
+        let frames_out = Arc::make_mut(&mut samples);
+        for channels in sampled.chunk_by(|a, b| a.0 == b.0) {
+            fill(channels[0].0, &mut column);
+            for (frame, vectors) in frames_out.chunks_exact_mut(stride).zip(&column) {
+                for (_, at, channel) in channels {
+                    frame[*at..at + channel.len()].copy_from_slice(&vectors[channel.clone()]);
+                }
+            }
+        }
+        Ok(Self {
+            timing,
+            additive: false,
+            joints: frames.joints.clone(),
+            frame_count,
+            times: Arc::default(),
+            rows: rows.into(),
+            constants: constants.into(),
+            samples,
+            stride,
+            numbers: Arc::default(),
+            ranges: Arc::default(),
+            quantization: None,
+            animates_all: (0..joints).all(animated),
+            unit_scale,
+        })
+    }
+}
+
+/// The unit quaternion of `q`, in the hemisphere of `before`; for a zero quaternion, `before` or the identity.
+fn unit_near(q: Quat, before: Option<Quat>) -> Quat {
+    let unit = if q.length_squared() > 1e-12 { q.normalize() } else { before.unwrap_or(Quat::IDENTITY) };
+    if before.is_some_and(|b| b.dot(unit) < 0.0) { -unit } else { unit }
+}
