@@ -219,11 +219,9 @@ impl Levers {
         for part in &model.parts {
             for (&position, influences) in part.positions.iter().zip(&part.influences) {
                 (low, high) = (low.min(position), high.max(position));
-                for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
-                    if weight > 0.0 {
-                        let joint = usize::from(part.palette[usize::from(slot)]);
-                        lever[joint] = lever[joint].max(position.distance(origin(joint)));
-                    }
+                for (slot, _) in part.combined_joints.resolve(part.palette.len(), *influences) {
+                    let joint = usize::from(part.palette[slot]);
+                    lever[joint] = lever[joint].max(position.distance(origin(joint)));
                 }
             }
         }

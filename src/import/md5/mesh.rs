@@ -8,14 +8,15 @@ use super::{
 use crate::{
     format::{
         Checked, Diagnostic, FormatError,
-        md5::{Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+        md5::{Md5Mesh, Md5Submesh, Md5Weight},
     },
     hierarchy::Hierarchy,
     import::{
         Hand, ImportReport, ImportSettings, Imported, UpAxis,
         axes::Basis,
+        combine::Combiner,
         flip_tex_coords,
-        influences::{InfluenceReducer, JointInfluences},
+        influences::{VertexWeights, WeightReader},
         names::{FIRST_ANSWERS, UniqueNames, duplicates},
         normals::smooth_normals,
         reach::{Reach, is_near},
@@ -32,7 +33,7 @@ use std::collections::HashMap;
 ///
 /// The rest pose is the file's `joints`. The skin is stored in the pose its weights were made in,
 /// which may be another; the joints' inverse bind matrices go with the skin. There is a part for each
-/// submesh that has vertices (more where one uses over 256 joints), named after the submesh or its
+/// submesh that has vertices (more where one uses too many joints), named after the submesh or its
 /// shader.
 ///
 /// # Errors
@@ -75,13 +76,13 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     let mut drafts = Vec::new();
     let mut source_vertex = 0;
     for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
-        let mut reducer = InfluenceReducer::default();
-        let influences = gather(submesh, &joints, &mut weights, &mut reducer);
-        reducer.add_to(&mut report);
+        let mut reader = WeightReader::default();
+        let influences = gather(submesh, &joints, &mut weights, &mut reader);
+        reader.add_to(&mut report);
         let wanted = submesh.name.as_deref().filter(|n| !n.is_empty()).unwrap_or(stem(&submesh.shader));
         let name = if wanted.is_empty() { format!("mesh{index}") } else { wanted.to_owned() };
         let name = names.add(name);
-        warnings.extend(reducer.warning(file, &name));
+        warnings.extend(reader.warning(file, &name));
         let count = submesh.vertices.len() as u32;
         let part = SkinPart {
             name,
@@ -125,10 +126,11 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     face_outward(&mut drafts, basis.mirrors());
 
     let mut parts = Vec::new();
+    let mut combiner = Combiner::new(settings);
     for (mut part, influences) in drafts {
         part.normals = smooth_normals(&part.positions, &part.triangles);
         let part_name = part.name.clone();
-        for (number, mut piece) in with_palettes(part, &influences).into_iter().enumerate() {
+        for (number, mut piece) in with_palettes(part, &influences, &mut combiner).into_iter().enumerate() {
             complete_tangents(&mut piece);
             if number > 0 {
                 piece.name = names.add(part_name.clone());
@@ -136,6 +138,8 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
             parts.push(piece);
         }
     }
+    combiner.add_to(&mut report);
+    warnings.extend(combiner.warning(file));
     if settings.flip_v {
         flip_tex_coords(&mut parts);
     }
@@ -208,16 +212,12 @@ impl Joints {
     }
 }
 
-/// Adds a submesh's weights to those of the whole file, all of them, and reduces them for the skin.
-fn gather(
-    submesh: &Md5Submesh,
-    joints: &Joints,
-    weights: &mut Weights,
-    reducer: &mut InfluenceReducer,
-) -> Vec<JointInfluences> {
-    let of_vertex = |vertex: &Md5Vertex| {
+/// Adds a submesh's weights to those of the whole file, and returns the joints of its vertices.
+fn gather(submesh: &Md5Submesh, joints: &Joints, weights: &mut Weights, reader: &mut WeightReader) -> VertexWeights {
+    let mut influences = VertexWeights::default();
+    for vertex in &submesh.vertices {
         let own = &submesh.weights[vertex.first_weight as usize..][..vertex.weight_count as usize];
-        let influences = reducer.reduce(own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
+        reader.push(&mut influences, own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
         let weight = |w: &Md5Weight| Weight {
             joint: joints.index[w.joint as usize],
             share: f64::from(w.bias),
@@ -227,20 +227,19 @@ fn gather(
         // sum of nothing is.
         let nothing = || Weight { joint: 0, share: 1.0, position: joints.rest[0].inverse().apply(DVec3::ZERO) };
         weights.push(own.iter().map(weight), own.first().map_or_else(nothing, weight));
-        influences
-    };
-    submesh.vertices.iter().map(of_vertex).collect()
+    }
+    influences
 }
 
 /// Whether a triangle covers anything in any pose.
-fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
+fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights) -> bool {
     let [a, b, c] = triangle.map(|v| v as usize);
     let (p, q, r) = (positions[a], positions[b], positions[c]);
     // Nearly all, told by one branch.
     if (p != q) & (q != r) & (r != p) {
         return true;
     }
-    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences[a] == influences[b]);
+    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences.of(a) == influences.of(b));
     !same(a, b) && !same(b, c) && !same(c, a)
 }
 
@@ -248,7 +247,7 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluenc
 ///
 /// Exporters write them clockwise with few exceptions. A part that clearly encloses a volume shows
 /// which it is; one that does not follows the clear ones of its file, or the custom.
-fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool) {
+fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
     const CLEAR: f32 = 0.3;
     let outward: Vec<f32> = drafts.iter().map(|(part, _)| outwardness(&part.positions, &part.triangles)).collect();
     let vote = |(&out, (part, _)): (&f32, &(SkinPart, _))| match out {
