@@ -1,7 +1,7 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
-use bevy_marionette::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton};
+use bevy_marionette::model::{ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{
     ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, Scratch, TwoBoneIk,
 };
@@ -166,7 +166,9 @@ fn a_warm_scratch_poses_characters_without_allocating() {
     let tail =
         Ik::Chain(ChainIk { tip: 57, bones: 20, target, pole: None, weight: 1.0, iterations: 8, tolerance: 1e-3 });
     let remap: Vec<u16> = (0..58).collect();
-    let mut palette = vec![Mat4::IDENTITY; 58];
+    let mut combined = CombinedJoints::new();
+    combined.push([(3, 0.5), (7, 0.5)]);
+    let mut palette = vec![Mat4::IDENTITY; 59];
     let mut scratch = Scratch::default();
 
     let mut frame = |time: f64| {
@@ -180,7 +182,8 @@ fn a_warm_scratch_poses_characters_without_allocating() {
         for layers in [&layers[..], &layers[..1], &[]] {
             Evaluate { overrides: &overrides, ik: &[limb, tail], ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-            Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &remap }.run(&mut palette);
+            let world = Affine3A::IDENTITY;
+            Palette { world, model, inverse_bind, remap: &remap, combined: &combined }.run(&mut palette);
         }
     };
     assert_ne!(count(|| frame(0.0)), 0, "the counter does not count");

@@ -3,7 +3,7 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::model::SkeletalClip;
+use bevy_marionette::model::{CombinedJoints, SkeletalClip};
 use bevy_marionette::pose::{
     ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
 };
@@ -55,7 +55,8 @@ fn jobs(criterion: &mut Criterion) {
         group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
         let mut palette = vec![Mat4::IDENTITY; joints];
         let remap = part(&skeleton).palette;
-        let job = Palette { world: world(), model: &model, inverse_bind: skeleton.inverse_bind(), remap: &remap };
+        let (world, inverse_bind, combined) = (world(), skeleton.inverse_bind(), &CombinedJoints::new());
+        let job = Palette { world, model: &model, inverse_bind, remap: &remap, combined };
         group.bench_function("palette", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
     }
 }
@@ -93,7 +94,8 @@ fn character(criterion: &mut Criterion) {
         let (rest, inverse_bind) = (skeleton.rest(), skeleton.inverse_bind());
         let remap = part(&skeleton).palette;
         let upper = Mask::from_roots(&skeleton, &[joints as u16 / 3], 2);
-        let (world, mut palette) = (world(), vec![Mat4::IDENTITY; joints]);
+        let (world, combined) = (world(), &CombinedJoints::new());
+        let mut palette = vec![Mat4::IDENTITY; joints];
         for tracks in [1, 2, 4] {
             let clips: Vec<_> = (0..tracks).map(|seed| clip(&skeleton, seed)).collect();
             for (name, mask) in [("no mask", None), ("mask", Some(&upper))] {
@@ -102,7 +104,7 @@ fn character(criterion: &mut Criterion) {
                     b.iter(|| {
                         layers.iter_mut().for_each(|layer| layer.time = time());
                         Evaluate::new(&skeleton, &layers).run(&mut scratch);
-                        Palette { world, model: scratch.model(), inverse_bind, remap: &remap }
+                        Palette { world, model: scratch.model(), inverse_bind, remap: &remap, combined }
                             .run(black_box(&mut palette));
                     });
                 });
@@ -116,7 +118,7 @@ fn character(criterion: &mut Criterion) {
                     Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
                     LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }
                         .run(&mut model);
-                    Palette { world: Affine3A::IDENTITY, model: &model, inverse_bind, remap: &remap }
+                    Palette { world: Affine3A::IDENTITY, model: &model, inverse_bind, remap: &remap, combined }
                         .run(black_box(&mut palette));
                 });
             });

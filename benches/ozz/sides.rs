@@ -2,7 +2,7 @@
 
 use crate::keys::{self, Keys};
 use bevy_marionette::{
-    model::{SkeletalClip, Skeleton, SkinPart, SoaTransform},
+    model::{CombinedJoints, SkeletalClip, Skeleton, SkinPart, SoaTransform},
     pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, Palette, Scratch},
 };
 use glam::{Affine3A, Mat4, Vec3A};
@@ -110,7 +110,8 @@ impl Side for Ours<'_> {
         Evaluate::new(skeleton, &layers).run_clips(Some(&root), &mut self.scratch);
         let (model, inverse_bind, remap) = (self.scratch.model(), skeleton.inverse_bind(), &scene.part.palette[..]);
         let palette = &mut self.palettes[character * skeleton.len()..][..skeleton.len()];
-        Palette { world: Affine3A::from_translation(moved.into()), model, inverse_bind, remap }.run(black_box(palette));
+        let world = Affine3A::from_translation(moved.into());
+        Palette { world, model, inverse_bind, remap, combined: &CombinedJoints::new() }.run(black_box(palette));
     }
 
     fn model(&self) -> Vec<[f32; 16]> {

@@ -41,6 +41,7 @@ impl JointCharacter {
         let names = character.clip_names().map(|name| name.to_string());
         let parts = character.parts.iter().map(|part| {
             let inverse_bind = |&joint: &u16| Mat4::from(skeleton.inverse_bind()[usize::from(joint)]);
+            assert!(part.combined_joints.is_empty(), "joint entities move at most four joints per vertex");
             let matrices: Vec<Mat4> = part.palette.iter().map(inverse_bind).collect();
             (part.clone(), inverse_bindposes.add(SkinnedMeshInverseBindposes::from(matrices)))
         });

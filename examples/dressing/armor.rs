@@ -157,9 +157,8 @@ impl Sheet {
                 let place = positions[i].map(|x| (x * 1e4).round() as i32);
                 let at = *places.entry(place).or_insert_with(|| {
                     let mut shares = [0.0; 4];
-                    for (slot, weight) in slots[i].iter().zip(weights[i]) {
-                        let joint = part.palette.get(usize::from(*slot));
-                        if let Some(at) = joints.iter().position(|j| Some(j) == joint) {
+                    for (slot, weight) in part.joint_weights(slots[i], weights[i]) {
+                        if let Some(at) = joints.iter().position(|joint| *joint == part.palette[slot]) {
                             shares[at] += weight;
                         }
                     }

@@ -1,9 +1,9 @@
 //! The space a character's skin occupies, for placing the floor and the camera.
 
-use bevy::{mesh::VertexAttributeValues, prelude::*};
+use bevy::{math::Affine3A, mesh::VertexAttributeValues, prelude::*};
 use bevy_marionette::{
     model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Scratch},
+    pose::{ClipLayer, Evaluate, Palette, Scratch},
     prelude::*,
 };
 
@@ -22,12 +22,10 @@ pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Asse
             if let (Some(VertexAttributeValues::Uint16x4(slots)), Some(VertexAttributeValues::Float32x4(weights))) =
                 (mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX), mesh.attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT))
             {
-                let palette: Vec<_> = part
-                    .palette
-                    .iter()
-                    .map(|&joint| usize::from(joint))
-                    .map(|joint| scratch.model()[joint] * character.skeleton.inverse_bind()[joint])
-                    .collect();
+                let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
+                let (model, inverse_bind) = (scratch.model(), character.skeleton.inverse_bind());
+                let (remap, combined) = (&part.palette, &part.combined_joints);
+                Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap, combined }.run(&mut palette);
                 points.extend(positions.zip(slots.iter().zip(weights)).map(|(position, (slots, weights))| {
                     let moved = |k: usize| weights[k] * palette[usize::from(slots[k])].transform_point3(position);
                     (0..4).map(moved).sum::<Vec3>()

@@ -107,6 +107,7 @@ pub(super) fn assemble_character(
                 material: materials.get(part.material).cloned().unwrap_or_default(),
                 material_type: types.get(part.material).cloned().flatten(),
                 palette: part.palette.as_slice().into(),
+                combined_joints: Arc::new(part.combined_joints.clone()),
                 rest_bounds: aabb(bounds.posed(skeleton.rest_model()).unwrap_or_else(|| enclose(&part.positions))),
                 clip_bounds: over_clips
                     .iter()

@@ -3,7 +3,7 @@
 use super::next_version;
 use crate::{
     controller::Clips,
-    model::{ClipTiming, JointIndex, SkeletalClip, Skeleton},
+    model::{ClipTiming, CombinedJoints, Influences, JointIndex, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
@@ -55,7 +55,8 @@ pub struct Character {
 pub struct CharacterPart {
     /// Name, unique within the character.
     pub name: String,
-    /// The mesh. Its joint indices are indices into [`Self::palette`].
+    /// The mesh. Its joint indices are indices into [`Self::palette`], then into [`Self::combined_joints`]; see
+    /// [`Self::joint_weights`].
     pub mesh: Handle<Mesh>,
     /// The material.
     pub material: Handle<StandardMaterial>,
@@ -63,6 +64,8 @@ pub struct CharacterPart {
     pub material_type: Option<String>,
     /// The joints that move this part. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
+    /// Means of joints of the palette, for vertices with more than four joints. Mostly empty.
+    pub combined_joints: Arc<CombinedJoints>,
     /// Computes bounding boxes of the part in any pose.
     pub(crate) bounds: Arc<PartBounds>,
     /// Bounding box at rest, in model space.
@@ -155,6 +158,19 @@ impl Character {
     pub fn rest_bounds(&self) -> Option<Aabb> {
         let corners = self.parts.iter().flat_map(|part| [part.rest_bounds.min(), part.rest_bounds.max()]);
         Aabb::enclosing(corners.map(Vec3::from))
+    }
+}
+
+impl CharacterPart {
+    /// Returns the number of skinning matrices: one for each joint of the palette and each combined joint.
+    pub fn palette_len(&self) -> usize {
+        self.palette.len() + self.combined_joints.len()
+    }
+
+    /// Returns each joint that moves a vertex of the mesh once, as an index into [`Self::palette`], with its weight
+    /// above 0. `indices` and `weights` are the vertex's attributes in the mesh.
+    pub fn joint_weights(&self, indices: [u16; 4], weights: [f32; 4]) -> impl Iterator<Item = (usize, f32)> + Clone {
+        self.combined_joints.joint_weights(self.palette.len(), Influences { palette: indices, weights })
     }
 }
 

@@ -27,8 +27,8 @@ pub struct CharacterLoader {
     pub(super) files: Files,
 }
 
-/// Settings for loading a character. Manifests have a scale, hand, axis and clips of their own and ignore
-/// the ones set here.
+/// Settings for loading a character. Manifests have clips and import settings of their own and ignore those set here,
+/// except for the limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CharacterLoaderSettings {
@@ -148,9 +148,10 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up, flip_v, .. } = settings.import;
+    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: _ } = settings.import;
     let clip_error = settings.clip_error;
-    let mut manifest = Manifest { scale, hand, up, flip_v, clip_error, ..Manifest::of_model(model) };
+    let mut manifest =
+        Manifest { scale, hand, up, flip_v, skin_error, max_palette, clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);

@@ -92,14 +92,17 @@ impl CharacterPoses<'_, '_> {
         self.with(character, |_, _, joints| Some(joints.to_vec()))
     }
 
-    /// The skinning matrices of a part as the GPU gets them, to skin it on the CPU. `None` until the asset has
+    /// The skinning matrices of a part as the GPU gets them, one for each joint and combined joint of its palette, to
+    /// skin it on the CPU. `None` until the asset has
     /// loaded, or if it has no such part.
     pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
         self.with_scratch(|scratch| {
             self.poses.with_drawn(character, scratch, |character, &world, model| {
-                let (remap, inverse_bind) = (&character.parts.get(part)?.palette, character.skeleton.inverse_bind());
-                let mut out = vec![Mat4::IDENTITY; remap.len()];
-                Palette { world, model, inverse_bind, remap }.run(&mut out);
+                let part = character.parts.get(part)?;
+                let (remap, combined, inverse_bind) =
+                    (&part.palette, &part.combined_joints, character.skeleton.inverse_bind());
+                let mut out = vec![Mat4::IDENTITY; part.palette_len()];
+                Palette { world, model, inverse_bind, remap, combined }.run(&mut out);
                 Some(out)
             })
         })

@@ -106,9 +106,10 @@ impl CharacterRayCast<'_, '_> {
                     }
                     let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
                     palette.clear();
-                    palette.resize(part.palette.len(), Mat4::IDENTITY);
+                    palette.resize(part.palette_len(), Mat4::IDENTITY);
                     let inverse_bind = asset.skeleton.inverse_bind();
-                    Palette { world, model: joints, inverse_bind, remap: &part.palette }.run(palette);
+                    let (remap, combined) = (&part.palette, &part.combined_joints);
+                    Palette { world, model: joints, inverse_bind, remap, combined }.run(palette);
                     let hit = cast(ray, part, mesh, palette, world.into(), vertices);
                     let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
                     if nearest.as_ref().is_none_or(|nearest| distance < nearest.distance) {
@@ -178,6 +179,6 @@ fn cast(
         Indices::U32(list) => TriangleIndices::U32(list),
     };
     let (origin, direction) = (ray.origin, *ray.direction);
-    let remap = &part.palette;
-    PickSkin { origin, direction, positions, joints, weights, indices, palette, remap, place }.run(posed)
+    let (remap, combined) = (&part.palette, &part.combined_joints);
+    PickSkin { origin, direction, positions, joints, weights, indices, palette, remap, combined, place }.run(posed)
 }

@@ -199,7 +199,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
     ));
     if !part.palette.is_empty() {
         // These joints are not entities. Bevy allocates a range of its buffer for them and leaves it to us.
-        let joints = vec![Entity::PLACEHOLDER; part.palette.len()];
+        let joints = vec![Entity::PLACEHOLDER; part.palette_len()];
         let range = PaletteRange::new(joints.len());
         spawned.insert((SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range));
     }

@@ -1,10 +1,6 @@
 //! Skins colored by their weights.
 
-use crate::{
-    asset::CharacterPart,
-    model::JointIndex,
-    pose::{influence_count, influence_of},
-};
+use crate::{asset::CharacterPart, model::JointIndex};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
 
 /// Shows the skinning weights of a character instead of its materials, as it moves.
@@ -37,7 +33,7 @@ pub fn weight_color(weight: f32) -> Color {
     Color::srgb(red, green, blue)
 }
 
-/// Returns the color of a number of influences: gray for none, then blue, green, yellow, and red for four or
+/// Returns the color of a number of influences: gray for none, then blue, green, yellow, red, and magenta for five or
 /// more.
 pub fn influence_count_color(count: usize) -> Color {
     match count {
@@ -45,7 +41,8 @@ pub fn influence_count_color(count: usize) -> Color {
         1 => Color::srgb(0.2, 0.35, 0.9),
         2 => Color::srgb(0.25, 0.75, 0.3),
         3 => Color::srgb(0.95, 0.85, 0.2),
-        _ => Color::srgb(0.9, 0.2, 0.15),
+        4 => Color::srgb(0.9, 0.2, 0.15),
+        _ => Color::srgb(0.85, 0.2, 0.8),
     }
 }
 
@@ -75,16 +72,17 @@ pub(super) fn vertex_colors(part: &CharacterPart, view: WeightView, mesh: &Mesh)
         _ => &[],
     };
     let slot = match view {
-        WeightView::Joint(joint) => part.palette.iter().position(|&j| j == joint).map(|slot| slot as u16),
+        WeightView::Joint(joint) => part.palette.iter().position(|&j| j == joint),
         WeightView::InfluenceCount => None,
     };
     (0..mesh.count_vertices())
         .map(|vertex| {
             let joints = joints.get(vertex).copied().unwrap_or_default();
             let weights = weights.get(vertex).copied().unwrap_or_default();
+            let mut all = part.joint_weights(joints, weights);
             let color = match view {
-                WeightView::Joint(_) => weight_color(slot.map_or(0.0, |slot| influence_of(slot, joints, weights))),
-                WeightView::InfluenceCount => influence_count_color(influence_count(joints, weights)),
+                WeightView::Joint(_) => weight_color(all.find(|(at, _)| Some(*at) == slot).map_or(0.0, |(_, w)| w)),
+                WeightView::InfluenceCount => influence_count_color(all.count()),
             };
             let shade = normals.get(vertex).map_or(1.0, |normal| shade(Vec3::from(*normal)));
             let color = color.to_linear();
@@ -129,7 +127,7 @@ mod tests {
 
     #[test]
     fn each_number_of_influences_has_a_color_of_its_own() {
-        let colors = [0, 1, 2, 3, 4].map(|count| influence_count_color(count).to_srgba().to_vec3());
+        let colors = [0, 1, 2, 3, 4, 5].map(|count| influence_count_color(count).to_srgba().to_vec3());
         for (i, a) in colors.iter().enumerate() {
             assert!(colors[..i].iter().all(|b| a.distance(*b) > 0.3));
         }

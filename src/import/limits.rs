@@ -23,7 +23,7 @@ pub struct Limits {
     pub vertices: u32,
     /// Triangles of all parts together.
     pub triangles: u32,
-    /// Weights of one vertex in the file; the four largest are kept.
+    /// Weights of one vertex in the file.
     pub influences: u32,
     /// Clips of one character.
     pub clips: u32,

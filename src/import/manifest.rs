@@ -1,6 +1,6 @@
 //! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
-use super::{Hand, ImportSettings, UpAxis};
+use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, line_and_column, refuse_foreign, without_bom},
     model::PlaybackMode,
@@ -45,6 +45,12 @@ pub struct Manifest {
     /// Flips texture coordinates vertically; see [`ImportSettings::flip_v`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flip_v: bool,
+    /// Largest error of the skin where vertices have more than four joints; see [`ImportSettings::skin_error`].
+    #[serde(default = "skin_error", skip_serializing_if = "is_skin_error")]
+    pub skin_error: f32,
+    /// Most palette entries of a part; see [`ImportSettings::max_palette`].
+    #[serde(default = "max_palette", skip_serializing_if = "is_max_palette")]
+    pub max_palette: u16,
     /// Compresses the clips ([`Compress`](crate::pose::Compress)) with an error of at most this distance at the skin, in
     /// model units after scaling. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,6 +137,22 @@ fn one() -> f32 {
     1.0
 }
 
+fn skin_error() -> f32 {
+    ImportSettings::default().skin_error
+}
+
+fn is_skin_error(error: &f32) -> bool {
+    *error == skin_error()
+}
+
+fn max_palette() -> u16 {
+    ImportSettings::default().max_palette
+}
+
+fn is_max_palette(most: &u16) -> bool {
+    *most == max_palette()
+}
+
 fn unit() -> ron::Value {
     ron::Value::Unit
 }
@@ -171,6 +193,8 @@ impl Manifest {
             hand: Hand::default(),
             up: UpAxis::default(),
             flip_v: false,
+            skin_error: skin_error(),
+            max_palette: max_palette(),
             clip_error: None,
             joint_names: Vec::new(),
             clips: BTreeMap::new(),
@@ -202,6 +226,11 @@ impl Manifest {
         if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
             diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
         }
+        if !(manifest.skin_error.is_finite() && manifest.skin_error >= 0.0) {
+            let message =
+                format!("skin_error is {}, expected a share of the model's size, 0 or more", manifest.skin_error);
+            diagnostics.push(place_of(source, "skin_error", Diagnostic::error(file, message)));
+        }
         for (name, clip) in &manifest.clips {
             let odd = clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0);
             // Placing an error takes a look at the whole file.
@@ -228,8 +257,8 @@ impl Manifest {
 
     /// Returns the settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
-        let Self { scale, hand, up, flip_v, .. } = *self;
-        ImportSettings { scale, hand, up, flip_v, ..ImportSettings::default() }
+        let Self { scale, hand, up, flip_v, skin_error, max_palette, .. } = *self;
+        ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: Limits::default() }
     }
 
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.
@@ -399,6 +428,8 @@ mod tests {
             "(model: \"a\", scale: 0)",
             "(model: \"a\", scale: NaN)",
             "(model: \"a\", clip_error: 0)",
+            "(model: \"a\", skin_error: -1)",
+            "(model: \"a\", skin_error: NaN)",
             "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
             "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
         ] {

@@ -2,6 +2,7 @@
 
 // Shared by the formats.
 mod axes;
+mod combine;
 mod influences;
 mod limits;
 mod names;
@@ -68,13 +69,34 @@ pub struct ImportSettings {
     pub up: UpAxis,
     /// Flips texture coordinates vertically: `v` becomes `1 - v`. For files whose textures come out upside down.
     pub flip_v: bool,
+    /// Largest error of the skin where vertices have more than four joints, as a share of the model's size.
+    ///
+    /// It is the share of a vertex's weight that may follow other joints than in the file. The vertex is off by at most
+    /// this share of the distance between the places where its joints put it, which is less than the model's size
+    /// unless a pose tears its joints apart. The default, 1e-5, is as good as exact; 1 keeps the four largest joints
+    /// and drops all others.
+    pub skin_error: f32,
+    /// Most entries of a part's palette, joints and combined joints together.
+    ///
+    /// A part with more joints is split. If its combined joints don't fit, the vertices with the largest errors get
+    /// theirs, and a warning reports the rest. The default, 256, is what devices without storage buffers can draw. Each
+    /// entry costs a matrix per character. Less than 12 counts as 12.
+    pub max_palette: u16,
     /// The most that the file may contain.
     pub limits: Limits,
 }
 
 impl Default for ImportSettings {
     fn default() -> Self {
-        Self { scale: 1.0, hand: Hand::Auto, up: UpAxis::Auto, flip_v: false, limits: Limits::default() }
+        Self {
+            scale: 1.0,
+            hand: Hand::Auto,
+            up: UpAxis::Auto,
+            flip_v: false,
+            skin_error: 1e-5,
+            max_palette: SkinPart::MAX_PALETTE as u16,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -110,8 +132,11 @@ pub struct ImportReport {
     pub triangles: usize,
     /// Number of vertices by their number of influences in the file: `[0, 1, 2, 3, 4, more]`.
     pub influences: [usize; 6],
-    /// Largest share of a vertex's weight that was lost by keeping four influences.
-    pub largest_weight_dropped: f32,
+    /// Palette entries that were added for vertices with more than four influences.
+    pub combined_joints: usize,
+    /// Largest share of a vertex's weight that follows other joints than in the file.
+    /// See [`ImportSettings::skin_error`].
+    pub skin_error: f32,
     /// Largest distance, in model units after scaling, between a vertex and where the file's own weights
     /// put it, in any pose. 0 for formats that store one position per vertex.
     pub bind_residual: f32,

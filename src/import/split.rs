@@ -1,20 +1,20 @@
 //! Parts and their palettes: each part names only the joints it uses.
 
-use super::influences::JointInfluences;
-use crate::model::{Influences, JointIndex, SkinPart};
+use super::{combine::Combiner, influences::VertexWeights};
+use crate::model::{JointIndex, SkinPart};
 
-/// Gives `part` its palette and influences. A part that uses more than [`SkinPart::MAX_PALETTE`] joints
-/// is split by triangles.
+/// Gives `part` its palette and influences. A part that uses more joints than a palette holds is split by triangles.
 ///
-/// `influences` has one entry per vertex of `part`, whose own influences and palette are still
+/// `weights` has one entry per vertex of `part`, whose own influences and palette are still
 /// empty. A part that fits keeps all its vertices, used by a triangle or not. Otherwise each piece
 /// keeps the vertices its triangles use, in their order; pieces are named `x`, `x.2`, `x.3` and so on.
-pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> Vec<SkinPart> {
-    debug_assert_eq!(part.positions.len(), influences.len());
+pub(super) fn with_palettes(part: SkinPart, weights: &VertexWeights, combiner: &mut Combiner) -> Vec<SkinPart> {
+    debug_assert_eq!(part.positions.len(), weights.len());
+    let most = combiner.most();
     let mut all = JointSet::default();
-    influences.iter().flat_map(used).for_each(|joint| all.insert(joint));
-    if all.len <= SkinPart::MAX_PALETTE {
-        return vec![fill(part, influences, &all)];
+    weights.iter().for_each(|joints| combiner.considered(joints).iter().for_each(|&(joint, _)| all.insert(joint)));
+    if all.len <= most {
+        return vec![fill(part, weights.iter(), &all, combiner)];
     }
 
     // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
@@ -22,9 +22,10 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
     const OPEN: usize = 16;
     let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
     for &triangle in &part.triangles {
-        let joints = || triangle.iter().flat_map(|&v| used(&influences[v as usize]));
+        let joints =
+            || triangle.iter().flat_map(|&v| combiner.considered(weights.of(v as usize))).map(|(joint, _)| *joint);
         let closed = pieces.len().saturating_sub(OPEN);
-        let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints()));
+        let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints(), most));
         let at = found.map(|open| closed + open).unwrap_or_else(|| {
             pieces.push(Default::default());
             pieces.len() - 1
@@ -37,8 +38,7 @@ pub(super) fn with_palettes(part: SkinPart, influences: &[JointInfluences]) -> V
         if number > 0 {
             piece.name = format!("{}.{}", part.name, number + 1);
         }
-        let influences: Vec<_> = kept.iter().map(|&v| influences[v as usize]).collect();
-        fill(piece, &influences, &set)
+        fill(piece, kept.iter().map(|&v| weights.of(v as usize)), &set, combiner)
     });
     cut.collect()
 }
@@ -63,35 +63,26 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
         normals: pick(&part.normals, &kept),
         tangents: pick(&part.tangents, &kept),
         tex_coords: pick(&part.tex_coords, &kept),
-        influences: Vec::new(),
         triangles,
-        palette: Vec::new(),
         source_vertices: pick(&part.source_vertices, &kept),
+        ..SkinPart::default()
     };
     (out, kept)
 }
 
-fn fill(mut part: SkinPart, influences: &[JointInfluences], set: &JointSet) -> SkinPart {
+fn fill<'a>(
+    mut part: SkinPart,
+    vertices: impl Iterator<Item = &'a [(JointIndex, f32)]>,
+    set: &JointSet,
+    combiner: &mut Combiner,
+) -> SkinPart {
     let mut slots = vec![0u16; set.has.len()];
     for (joint, _) in set.has.iter().enumerate().filter(|(_, has)| **has) {
         slots[joint] = part.palette.len() as u16;
         part.palette.push(joint as JointIndex);
     }
-    part.influences = influences
-        .iter()
-        .map(|&JointInfluences { joints, weights }| {
-            // Branchless: which of the four are used is unpredictable.
-            let slot =
-                |i: usize| slots.get(usize::from(joints[i])).map_or(0, |slot| slot * u16::from(weights[i] > 0.0));
-            Influences { palette: [slot(0), slot(1), slot(2), slot(3)], weights }
-        })
-        .collect();
+    combiner.fill(&mut part, vertices, &slots);
     part
-}
-
-fn used(influences: &JointInfluences) -> impl Iterator<Item = JointIndex> {
-    let JointInfluences { joints, weights } = *influences;
-    (0..4).filter(move |&i| weights[i] > 0.0).map(move |i| joints[i])
 }
 
 /// The joints of an unfinished palette.
@@ -117,19 +108,22 @@ impl JointSet {
     }
 
     /// Joints that occur twice are counted twice: a piece may close a few joints early.
-    fn has_room_for(&self, joints: impl Iterator<Item = JointIndex>) -> bool {
-        self.len + joints.filter(|&j| !self.has(j)).count() <= SkinPart::MAX_PALETTE
+    fn has_room_for(&self, joints: impl Iterator<Item = JointIndex>, most: usize) -> bool {
+        self.len + joints.filter(|&j| !self.has(j)).count() <= most
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        import::{ImportSettings, influences::tests::mesh},
+        model::Influences,
+    };
     use glam::{Vec2, Vec3};
 
-    fn strip(joints: usize) -> (SkinPart, Vec<JointInfluences>) {
-        let vertices = joints;
-        let part = SkinPart {
+    fn strip(vertices: usize) -> SkinPart {
+        SkinPart {
             name: "coat".into(),
             positions: (0..vertices).map(|v| Vec3::X * v as f32).collect(),
             normals: vec![Vec3::Y; vertices],
@@ -137,22 +131,16 @@ mod tests {
             triangles: (2..vertices as u32).map(|v| [v - 2, v - 1, v]).collect(),
             source_vertices: (0..vertices as u32).map(|v| v + 100).collect(),
             ..SkinPart::default()
-        };
-        let follow = |v: usize| JointInfluences { joints: [v as u16, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
-        (part, (0..vertices).map(follow).collect())
+        }
+    }
+
+    fn split(part: SkinPart, weights: &VertexWeights) -> Vec<SkinPart> {
+        with_palettes(part, weights, &mut Combiner::new(&ImportSettings::default()))
     }
 
     #[test]
     fn a_palette_names_only_the_joints_used() {
-        let (mut part, _) = strip(3);
-        part.positions.truncate(3);
-        let of = |joints, weights| JointInfluences { joints, weights };
-        let influences = [
-            of([40, 7, 0, 0], [0.75, 0.25, 0.0, 0.0]),
-            of([7, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]),
-            of([40, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]),
-        ];
-        let parts = with_palettes(part, &influences);
+        let parts = split(strip(3), &mesh(&[&[(40, 0.75), (7, 0.25)], &[(7, 1.0)], &[(40, 1.0)]]));
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0].palette, [7, 40]);
         assert_eq!(parts[0].influences[0], Influences { palette: [1, 0, 0, 0], weights: [0.75, 0.25, 0.0, 0.0] });
@@ -161,8 +149,10 @@ mod tests {
 
     #[test]
     fn a_part_of_too_many_joints_is_split_and_nothing_is_lost() {
-        let (part, influences) = strip(1000);
-        let parts = with_palettes(part.clone(), &influences);
+        let part = strip(1000);
+        let follow: Vec<_> = (0..1000).map(|v| [(v, 1.0)]).collect();
+        let follow: Vec<&[_]> = follow.iter().map(|joints| &joints[..]).collect();
+        let parts = split(part.clone(), &mesh(&follow));
         assert!(parts.len() >= 4);
         let mut triangles = Vec::new();
         for piece in &parts {
@@ -179,5 +169,15 @@ mod tests {
         triangles.sort();
         assert_eq!(triangles, part.triangles);
         assert_eq!((&*parts[0].name, &*parts[1].name), ("coat", "coat.2"));
+    }
+
+    #[test]
+    fn vertices_of_hundreds_of_joints_still_fit_into_palettes() {
+        let joints = |v: u16| (0..250).map(move |j| (v * 200 + j, 1.0 / f32::from(j + 1))).collect::<Vec<_>>();
+        let joints: Vec<_> = (0..6).map(joints).collect();
+        let joints: Vec<&[_]> = joints.iter().map(|joints| &joints[..]).collect();
+        let parts = split(strip(6), &mesh(&joints));
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.palette_len() <= SkinPart::MAX_PALETTE));
+        assert_eq!(parts.iter().map(|part| part.triangles.len()).sum::<usize>(), 4);
     }
 }

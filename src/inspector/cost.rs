@@ -5,7 +5,7 @@ use super::{
     widgets::{self, cell, grouped, name_cell, right_cell},
 };
 use crate::{
-    asset::Character,
+    asset::{Character, CharacterPart},
     character::PoseCounts,
     controller::AnimationController,
     pose::{Evaluate, JointOverride, Mask, Scratch},
@@ -33,9 +33,15 @@ pub(super) struct CostInputs<'a, 'w, 's> {
     pub(super) poses: PoseCounts,
 }
 
-/// Returns the size of a character's palettes in the skin buffer: a matrix per joint of each part.
+/// Returns the size of a character's palettes in the skin buffer: a matrix per joint and combined joint of each part.
 fn palette_bytes(character: &Character) -> usize {
-    character.parts.iter().map(|part| part.palette.len() * size_of::<Mat4>()).sum()
+    character.parts.iter().map(|part| part.palette_len() * size_of::<Mat4>()).sum()
+}
+
+/// Returns the number of joints of a part, such as `32`, or `32 + 8` with combined joints.
+pub(super) fn joint_count(part: &CharacterPart) -> String {
+    let joints = grouped(part.palette.len());
+    if part.combined_joints.is_empty() { joints } else { format!("{joints} + {}", grouped(part.combined_joints.len())) }
 }
 
 pub(super) fn show_one(
@@ -75,7 +81,7 @@ pub(super) fn show_one(
             right_cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
             let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
             right_cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
-            right_cell(ui, RichText::new(grouped(part.palette.len())).monospace());
+            right_cell(ui, RichText::new(joint_count(part)).monospace());
             let entity = item.parts.entities.get(at);
             let visible = entity.and_then(|&part| inputs.visible.get(part).ok()).is_some_and(|visible| visible.get());
             ui.label(if visible { "yes" } else { "no" });

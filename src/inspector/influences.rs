@@ -59,11 +59,8 @@ fn count_part(part: &CharacterPart, mesh: &Mesh, joints: usize) -> Option<Vec<u3
         return None;
     };
     for (slots, weights) in slots.iter().zip(weights) {
-        for (lane, &slot) in slots.iter().enumerate().filter(|&(lane, _)| weights[lane] > 0.0) {
-            // A joint listed twice by one vertex counts once.
-            let repeated = (0..lane).any(|other| slots[other] == slot && weights[other] > 0.0);
-            let joint = part.palette.get(usize::from(slot)).map(|&joint| usize::from(joint));
-            if let Some(count) = joint.and_then(|joint| counts.get_mut(joint)).filter(|_| !repeated) {
+        for (slot, _) in part.joint_weights(*slots, *weights) {
+            if let Some(count) = counts.get_mut(usize::from(part.palette[slot])) {
                 *count += 1;
             }
         }

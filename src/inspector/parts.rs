@@ -33,7 +33,7 @@ pub(super) fn show(
                 let count = meshes.and_then(|meshes| meshes.get(&part.mesh)?.try_indices().ok()).map(|i| i.len() / 3);
                 let count = count.map_or("GPU only".into(), widgets::grouped);
                 widgets::right_cell(ui, RichText::new(count).monospace());
-                widgets::right_cell(ui, RichText::new(part.palette.len().to_string()).monospace());
+                widgets::right_cell(ui, RichText::new(super::cost::joint_count(part)).monospace());
                 // A loaded material's label, such as `Material0`.
                 let label = part.material.path().and_then(|path| path.label()).unwrap_or("created in code");
                 widgets::cell(ui, label);

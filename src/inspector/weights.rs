@@ -70,10 +70,10 @@ pub(super) fn show(
         }
         Some(WeightView::InfluenceCount) => {
             ui.horizontal(|ui| {
-                for count in 0..=4 {
+                for (count, label) in ["0", "1", "2", "3", "4", "more"].into_iter().enumerate() {
                     let (square, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
                     ui.painter().rect_filled(square, 2.0, color32(influence_count_color(count)));
-                    ui.weak(count.to_string());
+                    ui.weak(label);
                 }
             });
         }

@@ -19,7 +19,7 @@ pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::Material;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
-pub use skin::{Influences, SkinPart};
+pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
@@ -32,7 +32,7 @@ pub(crate) use transform::affine_from_row_vector_matrix;
 pub struct Model {
     /// The joints.
     pub skeleton: Skeleton,
-    /// The skin, one part per subset or submesh (more if one uses over 256 joints).
+    /// The skin, one part per subset or submesh (more if one uses too many joints).
     pub parts: Vec<SkinPart>,
     /// Materials, referred to by [`SkinPart::material`].
     pub materials: Vec<Material>,

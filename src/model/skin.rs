@@ -3,10 +3,10 @@
 use super::{BoundingBox, JointIndex};
 use glam::{Vec2, Vec3, Vec4};
 
-/// Up to four joints that move a vertex.
+/// Up to four palette entries that move a vertex: joints, or one [combined joint](CombinedJoints) among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Influences {
-    /// Indices into the part's palette; unused slots are 0.
+    /// Indices into the part's palette, whose combined joints come after its joints; unused slots are 0.
     pub palette: [u16; 4],
     /// Weights, largest first, ≥ 0, with a sum of one; unused slots are 0.
     pub weights: [f32; 4],
@@ -34,17 +34,116 @@ pub struct SkinPart {
     pub influences: Vec<Influences>,
     /// Triangles as vertex indices, counterclockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// The joints this part uses: palette index → joint. At most [`Self::MAX_PALETTE`] of them.
+    /// The joints this part uses: palette index → joint.
     pub palette: Vec<JointIndex>,
+    /// Entries of the palette after the joints, for vertices with more than four of them. Mostly empty.
+    pub combined_joints: CombinedJoints,
     /// Per vertex, its index in the source file, counted across subsets and submeshes.
     pub source_vertices: Vec<u32>,
 }
 
+/// Palette entries that are weighted means of a part's joints, so that a vertex can have more than four.
+///
+/// Skinning is linear in the matrices: a vertex that follows three joints and the mean of all its others moves exactly
+/// as with all of them, and the GPU still sees four.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CombinedJoints {
+    /// The joints of all entries, as palette indices, with their shares.
+    shares: Vec<(u16, f32)>,
+    /// Per entry, where it ends in `shares`.
+    ends: Vec<u32>,
+}
+
+impl CombinedJoints {
+    /// Creates a list without entries.
+    pub const fn new() -> Self {
+        Self { shares: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Adds an entry: joints, as indices into [`SkinPart::palette`], and their shares with a sum of one.
+    pub fn push(&mut self, shares: impl IntoIterator<Item = (u16, f32)>) {
+        self.shares.extend(shares);
+        self.ends.push(self.shares.len() as u32);
+    }
+
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns `true` if there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Returns the joints of an entry and their shares.
+    pub fn get(&self, entry: usize) -> Option<&[(u16, f32)]> {
+        let end = *self.ends.get(entry)?;
+        let start = if entry > 0 { self.ends[entry - 1] } else { 0 };
+        Some(&self.shares[start as usize..end as usize])
+    }
+
+    /// Returns the joints of each entry and their shares.
+    pub fn iter(&self) -> impl Iterator<Item = &[(u16, f32)]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.shares[start as usize..end as usize])
+    }
+
+    /// Returns each joint of a vertex once, as an index into a palette of `joints` joints, with its weight above 0.
+    ///
+    /// Indices past the end of the palette are left out.
+    pub fn joint_weights(
+        &self,
+        joints: usize,
+        influences: Influences,
+    ) -> impl Iterator<Item = (usize, f32)> + Clone + use<'_> {
+        let all = self.resolve(joints, influences);
+        let each = all.clone();
+        let is_first =
+            move |&(at, (joint, _)): &(usize, (usize, f32))| !each.clone().take(at).any(|(other, _)| other == joint);
+        let weight = move |joint| all.clone().filter(|(other, _)| *other == joint).map(|(_, weight)| weight).sum();
+        let first = self.resolve(joints, influences).enumerate().filter(is_first);
+        first.map(move |(_, (joint, _))| (joint, weight(joint)))
+    }
+
+    /// Like [`Self::joint_weights`], but a joint can occur twice, by itself and in a combined joint, each time with
+    /// a part of its weight.
+    pub(crate) fn resolve(
+        &self,
+        joints: usize,
+        influences: Influences,
+    ) -> impl Iterator<Item = (usize, f32)> + Clone + use<'_> {
+        let Influences { palette, weights } = influences;
+        let used = palette.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0);
+        let joints_of = move |(slot, weight): (u16, f32)| {
+            let entry = usize::from(slot).checked_sub(joints);
+            let shares = entry.and_then(|entry| self.get(entry)).unwrap_or_default();
+            let alone = entry.is_none().then_some((slot, weight));
+            alone.into_iter().chain(shares.iter().map(move |&(slot, share)| (slot, weight * share)))
+        };
+        used.flat_map(joints_of)
+            .map(|(slot, weight)| (usize::from(slot), weight))
+            .filter(move |&(slot, weight)| slot < joints && weight > 0.0)
+    }
+}
+
 impl SkinPart {
-    /// Most joints that a part may use: the capacity of devices without storage buffers.
+    /// Most palette entries of a part that every device can draw: what Bevy puts into a uniform buffer where there are
+    /// no storage buffers.
     pub const MAX_PALETTE: usize = 256;
 
-    /// Returns, per palette entry, the box around the vertices that the joint moves, in the joint's bind space;
+    /// Returns the number of palette entries, joints and combined joints: one matrix for each.
+    pub fn palette_len(&self) -> usize {
+        self.palette.len() + self.combined_joints.len()
+    }
+
+    /// Returns each joint that moves a vertex once, as an index into [`Self::palette`], with its weight above 0.
+    pub fn joint_weights(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + Clone {
+        let influences = self.influences.get(vertex).copied().unwrap_or_default();
+        self.combined_joints.joint_weights(self.palette.len(), influences)
+    }
+
+    /// Returns, for each joint of the palette, the box around the vertices that it moves, in its bind space;
     /// `None` for a joint without vertices.
     ///
     /// The posed part is inside the hull of these boxes, each moved by its joint, because a vertex is a
@@ -52,17 +151,33 @@ impl SkinPart {
     pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
         for (position, influences) in self.positions.iter().zip(&self.influences) {
-            for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
-                let slot = usize::from(slot);
-                let Some(matrix) = self.palette.get(slot).and_then(|&j| inverse_bind.get(usize::from(j))) else {
-                    continue;
-                };
-                if weight > 0.0 {
-                    let point = BoundingBox::point(matrix.transform_point3(*position));
-                    boxes[slot] = Some(boxes[slot].map_or(point, |bounds| bounds.union(point)));
-                }
+            for (slot, _) in self.combined_joints.resolve(self.palette.len(), *influences) {
+                let Some(matrix) = inverse_bind.get(usize::from(self.palette[slot])) else { continue };
+                let point = BoundingBox::point(matrix.transform_point3(*position));
+                boxes[slot] = Some(boxes[slot].map_or(point, |bounds| bounds.union(point)));
             }
         }
         boxes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vertex_has_its_own_joints_and_those_of_its_combined_joint() {
+        let mut combined = CombinedJoints::default();
+        assert!(combined.is_empty() && combined.get(0).is_none());
+        combined.push([(0, 1.0)]);
+        combined.push([(0, 0.25), (3, 0.75), (9, 0.0)]);
+        assert_eq!((combined.len(), combined.get(1)), (2, Some(&[(0, 0.25), (3, 0.75), (9, 0.0)][..])));
+        assert!(combined.iter().eq([combined.get(0).unwrap(), combined.get(1).unwrap()]));
+        let of = |palette, weights| combined.joint_weights(4, Influences { palette, weights }).collect::<Vec<_>>();
+        assert_eq!(of([2, 5, 0, 0], [0.5, 0.5, 0.0, 0.0]), [(2, 0.5), (0, 0.125), (3, 0.375)]);
+        // A joint that is there twice has both weights.
+        assert_eq!(of([3, 5, 3, 0], [0.25, 0.5, 0.25, 0.0]), [(3, 0.875), (0, 0.125)]);
+        // What is past the end of the palette is left out.
+        assert_eq!(of([6, 4, u16::MAX, 1], [0.25; 4]), [(0, 0.25), (1, 0.25)]);
     }
 }

@@ -52,7 +52,7 @@ pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use palette::Palette;
-pub use pick::{PickSkin, SkinHit, TriangleIndices, influence_count, influence_of, ray_meets_box};
+pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
 pub use sample::FrameSpan;
 pub use skin::SkinVertices;
 

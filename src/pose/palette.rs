@@ -2,10 +2,10 @@
 
 use super::matrix::{Columns, Left};
 use super::simd::{self, Simd};
-use crate::model::JointIndex;
+use crate::model::{CombinedJoints, JointIndex};
 use glam::{Affine3A, Mat3A, Mat4};
 
-/// The palette of one part: `world · model · inverse_bind` for each of its joints.
+/// The palette of one part: `world · model · inverse_bind` for each of its joints, then its combined joints.
 #[derive(Clone, Copy, Debug)]
 pub struct Palette<'a> {
     /// The character's world matrix. A pure translation takes half the time: put rotation and scale
@@ -17,21 +17,38 @@ pub struct Palette<'a> {
     pub inverse_bind: &'a [Affine3A],
     /// The part's joints: palette index → joint.
     pub remap: &'a [JointIndex],
+    /// The part's combined joints, whose matrices are weighted means of those of `remap`.
+    pub combined: &'a CombinedJoints,
 }
 
 impl Palette<'_> {
-    /// Writes one matrix per entry of `remap` to `out`.
+    /// Writes one matrix per entry of `remap` and then of `combined` to `out`.
+    ///
+    /// A share of a joint that `remap` lacks counts as the identity.
     ///
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
         simd::dispatch!(s => self.run_with(s, out));
+        if !self.combined.is_empty() {
+            self.combine(out);
+        }
+    }
+
+    fn combine(&self, out: &mut [Mat4]) {
+        let (joints, entries) = out.split_at_mut(self.remap.len());
+        for (out, shares) in entries[..self.combined.len()].iter_mut().zip(self.combined.iter()) {
+            let matrix = |slot: u16| joints.get(usize::from(slot)).copied().unwrap_or(Mat4::IDENTITY);
+            *out = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| sum + matrix(slot) * share);
+            // Shares sum to one only up to rounding.
+            out.w_axis.w = 1.0;
+        }
     }
 
     #[inline(always)]
     fn run_with<S: Simd>(&self, s: S, out: &mut [Mat4]) {
         // Copied, so that the compiler sees that writing to `out` changes none of them.
-        let Self { world, model, inverse_bind, remap } = *self;
+        let Self { world, model, inverse_bind, remap, .. } = *self;
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
         let entries = out[..remap.len()].iter_mut().zip(remap);
@@ -66,14 +83,32 @@ mod tests {
     fn each_entry_is_world_times_model_times_inverse_bind_of_its_joint() {
         let model: Vec<_> = (0..5).map(affine).collect();
         let inverse_bind: Vec<_> = (5..10).map(affine).collect();
-        let (world, remap) = (affine(11), [3, 0, 4]);
+        let (world, remap, combined) = (affine(11), [3, 0, 4], &CombinedJoints::new());
         let mut out = [Mat4::NAN; 4];
-        Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap }.run(&mut out);
+        Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap, combined }.run(&mut out);
         for (out, joint) in out.iter().zip([3, 0, 4]) {
             let expected = Mat4::from(world) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
             assert!(out.abs_diff_eq(expected, 1e-4));
             assert_eq!(out.row(3), glam::Vec4::W);
         }
         assert!(out[3].is_nan(), "nothing is written past the part's joints");
+    }
+
+    #[test]
+    fn combined_joints_are_means_of_their_joints_after_them() {
+        let model: Vec<_> = (0..5).map(affine).collect();
+        let mut combined = CombinedJoints::default();
+        combined.push([(0, 0.5), (2, 0.3), (1, 0.2)]);
+        combined.push([(1, 0.75), (7, 0.25)]);
+        for world in [affine(11), Affine3A::from_translation(Vec3::ONE)] {
+            let mut out = [Mat4::NAN; 6];
+            let (inverse_bind, remap) = (&[Affine3A::IDENTITY; 5], &[3, 0, 4]);
+            Palette { world, model: &model, inverse_bind, remap, combined: &combined }.run(&mut out);
+            let mut mean = out[0] * 0.5 + out[2] * 0.3 + out[1] * 0.2;
+            mean.w_axis.w = 1.0;
+            assert_eq!(out[3], mean);
+            assert!(out[4].abs_diff_eq(out[1] * 0.75 + Mat4::IDENTITY * 0.25, 1e-6), "a missing joint is the identity");
+            assert!(out[5].is_nan());
+        }
     }
 }

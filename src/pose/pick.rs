@@ -5,8 +5,8 @@
 //! slip through between two triangles.
 
 use super::skin::blend_matrices;
-use crate::model::{BoundingBox, JointIndex};
-use glam::{DVec3, Mat4, Vec3, Vec4};
+use crate::model::{BoundingBox, CombinedJoints, Influences, JointIndex};
+use glam::{DVec3, Mat4, Vec3};
 
 /// Casts a ray against the posed skin of one part. Triangles are hit from both sides.
 ///
@@ -31,6 +31,8 @@ pub struct PickSkin<'a> {
     pub palette: &'a [Mat4],
     /// The palette's joints, used to name the joint at the hit; may be empty.
     pub remap: &'a [JointIndex],
+    /// The palette's entries after its joints.
+    pub combined: &'a CombinedJoints,
     /// Takes vertices without influences to the space of the ray.
     pub place: Mat4,
 }
@@ -103,24 +105,21 @@ impl PickSkin<'_> {
     /// The joint with the most influence on a point of a triangle; the first one of equals.
     fn joint_at(&self, triangle: usize, barycentrics: [f32; 3]) -> Option<JointIndex> {
         let vertices = self.indices.triangle(triangle)?;
-        let mut shares: [(Option<u16>, f32); 12] = [(None, 0.0); 12];
-        for (vertex, share) in vertices.into_iter().zip(barycentrics) {
-            let (Some(slots), Some(weights)) = (self.joints.get(vertex), self.weights.get(vertex)) else { continue };
-            for (&slot, weight) in slots.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
-                // Three vertices name at most twelve joints.
-                if let Some(entry) = shares.iter_mut().find(|(taken, _)| taken.is_none_or(|taken| taken == slot)) {
-                    entry.0 = Some(slot);
-                    entry.1 += share * weight;
-                }
+        let influences = |vertex: usize| {
+            let (palette, weights) = (*self.joints.get(vertex)?, *self.weights.get(vertex)?);
+            Some(self.combined.resolve(self.remap.len(), Influences { palette, weights }))
+        };
+        let shares = vertices.into_iter().zip(barycentrics).flat_map(|(vertex, barycentric)| {
+            influences(vertex).into_iter().flatten().map(move |(slot, weight)| (slot, barycentric * weight))
+        });
+        let mut largest = (None, 0.0);
+        for (slot, _) in shares.clone() {
+            let share = shares.clone().filter(|(other, _)| *other == slot).map(|(_, share)| share).sum();
+            if share > largest.1 {
+                largest = (Some(slot), share);
             }
         }
-        let mut largest: (Option<u16>, f32) = (None, 0.0);
-        for entry in shares {
-            if entry.1 > largest.1 {
-                largest = entry;
-            }
-        }
-        self.remap.get(usize::from(largest.0?)).copied()
+        self.remap.get(largest.0?).copied()
     }
 }
 
@@ -168,17 +167,6 @@ pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool
     near <= far
 }
 
-/// Returns how many joints influence a vertex, with weights above zero. A joint that occurs twice counts once.
-pub fn influence_count(joints: [u16; 4], weights: [f32; 4]) -> usize {
-    let pulls = |lane: usize| weights[lane] > 0.0;
-    (0..4).filter(|&lane| pulls(lane) && !(0..lane).any(|other| pulls(other) && joints[other] == joints[lane])).count()
-}
-
-/// Returns a joint's weight at a vertex, 0..=1, given its index in the palette.
-pub fn influence_of(slot: u16, joints: [u16; 4], weights: [f32; 4]) -> f32 {
-    Vec4::from(weights).dot(Vec4::from(joints.map(|joint| if joint == slot { 1.0 } else { 0.0 }))).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,10 +185,12 @@ mod tests {
             indices: TriangleIndices::U16(&INDICES),
             palette,
             remap: &[7, 9],
+            combined: &NONE,
             place: Mat4::IDENTITY,
         }
     }
 
+    static NONE: CombinedJoints = CombinedJoints::new();
     const FULL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 
     #[test]
@@ -267,10 +257,15 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_that_occurs_twice_counts_once_with_both_weights() {
-        assert_eq!(influence_count([3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]), 2);
-        assert_eq!(influence_count([0; 4], [0.0; 4]), 0);
-        assert!((influence_of(3, [3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]) - 0.7).abs() < 1e-6);
-        assert_eq!(influence_of(4, [3, 3, 5, 0], [0.5, 0.2, 0.3, 0.0]), 0.0);
+    fn a_hit_names_the_largest_joint_even_if_it_is_part_of_a_combined_one() {
+        let mut combined = CombinedJoints::default();
+        combined.push([(0, 0.2), (1, 0.8)]);
+        let (joints, weights) = ([[0, 2, 0, 0]; 4], [[0.4, 0.6, 0.0, 0.0]; 4]);
+        let part = PickSkin { combined: &combined, ..pick(&joints, &weights, &[Mat4::IDENTITY; 3]) };
+        // 0.52 of the first joint, 0.48 of the second.
+        assert_eq!(part.run(&mut Vec::new()).unwrap().joint, Some(7));
+        let weights = [[0.3, 0.7, 0.0, 0.0]; 4];
+        let part = PickSkin { weights: &weights, ..part };
+        assert_eq!(part.run(&mut Vec::new()).unwrap().joint, Some(9));
     }
 }

@@ -233,10 +233,11 @@ fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch) {
         poses.with_drawn(slots[0].character, scratch, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
             for PaletteSlot { part, out, .. } in slots {
-                let remap = character.parts.get(*part).map_or(&[][..], |part| &part.palette);
-                if remap.len() == out.len() {
-                    Palette { world, model, inverse_bind, remap }.run(out);
-                }
+                let Some(part) = character.parts.get(*part).filter(|part| part.palette_len() == out.len()) else {
+                    continue;
+                };
+                let (remap, combined) = (&part.palette, &part.combined_joints);
+                Palette { world, model, inverse_bind, remap, combined }.run(out);
             }
         });
     }

@@ -2,10 +2,15 @@
 //! place.
 
 use super::support::*;
-use bevy::{camera::primitives::Aabb, mesh::VertexAttributeValues, prelude::*};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::system::RunSystemOnce,
+    mesh::{VertexAttributeValues, skinning::SkinnedMesh},
+    prelude::*,
+};
 use bevy_marionette::{
     character::{ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy, influence_count_color, weight_color},
-    model::{Joint, JointTransform, Model, Skeleton},
+    model::{Influences, Joint, JointTransform, Model, Skeleton, SkinPart},
     prelude::*,
 };
 use glam::Affine3A;
@@ -255,6 +260,32 @@ fn zero_scales_harm_nothing() {
     }
 }
 
+// ---- combined joints ------------------------------------------------------------------------------
+
+/// Gives the second vertex a combined joint.
+fn combine(part: &mut SkinPart) {
+    part.combined_joints.push([(1, 0.5), (2, 0.5)]);
+    part.influences[1] = Influences { palette: [0, 3, 0, 0], weights: [0.6, 0.4, 0.0, 0.0] };
+}
+
+#[test]
+fn a_combined_joint_gets_the_mean_of_its_joints_matrices() {
+    let mut app = TestApp::new();
+    let mut model = two_parts();
+    combine(&mut model.parts[1]);
+    let handle = app.add(model, &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.update(0.3);
+    let parts = app.parts(entity);
+    let matrices = [0, 1].map(|part| app.world().get::<SkinnedMesh>(parts[part]).unwrap().joints.len());
+    assert_eq!(matrices, [3, 4], "Bevy makes room for it");
+    let palettes = move |poses: CharacterPoses| [0, 1].map(|part| poses.palette(entity, part).unwrap());
+    let [plain, combined] = app.world().run_system_once(palettes).unwrap();
+    assert_eq!(combined[..3], plain);
+    assert_ne!(combined[1], combined[2], "the hand moves");
+    assert_eq!(combined[3], combined[1] * 0.5 + combined[2] * 0.5);
+}
+
 // ---- weights -------------------------------------------------------------------------------------
 
 fn colors(app: &mut TestApp, part: Entity) -> Option<Vec<Vec3>> {
@@ -279,6 +310,7 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     let mut model = two_parts();
     model.parts[1].influences[0].weights = [0.75, 0.25, 0.0, 0.0];
     model.parts[1].influences[0].palette = [1, 2, 0, 0];
+    combine(&mut model.parts[1]);
     let handle = app.add(model.clone(), &manifest());
     let entity = app.spawn(&handle, "walk");
     show(&mut app);
@@ -288,7 +320,7 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     show(&mut app);
     assert_eq!(app.parts(entity), parts);
     let shown = colors(&mut app, parts[1]).unwrap();
-    for (vertex, weight) in [(0, 0.25), (1, 0.0), (2, 0.0), (3, 0.0), (4, 1.0), (5, 1.0)] {
+    for (vertex, weight) in [(0, 0.25), (1, 0.2), (2, 0.0), (3, 0.0), (4, 1.0), (5, 1.0)] {
         assert!(is_color(shown[vertex], weight_color(weight)), "{vertex}: {}", shown[vertex]);
     }
     let unlit = material(&mut app, parts[1]);
@@ -304,7 +336,9 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     app.world().entity_mut(entity).insert(WeightView::InfluenceCount);
     show(&mut app);
     let counts = colors(&mut app, parts[1]).unwrap();
-    assert!(is_color(counts[0], influence_count_color(2)) && is_color(counts[1], influence_count_color(1)));
+    for (vertex, count) in [2, 3, 1, 1].into_iter().enumerate() {
+        assert!(is_color(counts[vertex], influence_count_color(count)), "{vertex}");
+    }
 
     // After a reload, it still shows weights; then the new materials appear.
     let character = build(app.world(), model, &manifest());

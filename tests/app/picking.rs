@@ -21,12 +21,11 @@ impl BruteForce {
         let inverse_bind = model.skeleton.inverse_bind();
         let parts = model.parts.iter().map(|part| {
             let vertex = |i: usize| {
-                let Influences { palette, weights } = part.influences[i];
                 let position = part.positions[i].as_dvec3();
-                (0..4).fold(DVec3::ZERO, |sum, k| {
-                    let joint = usize::from(part.palette[usize::from(palette[k])]);
+                part.joint_weights(i).fold(DVec3::ZERO, |sum, (slot, weight)| {
+                    let joint = usize::from(part.palette[slot]);
                     let skinning = world * double(pose[joint]) * double(inverse_bind[joint]);
-                    sum + skinning.transform_point3(position) * f64::from(weights[k])
+                    sum + skinning.transform_point3(position) * f64::from(weight)
                 })
             };
             ((0..part.positions.len()).map(vertex).collect(), part.triangles.clone())

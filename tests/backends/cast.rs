@@ -172,7 +172,7 @@ impl Cast {
             let columns = low.x..=high.x;
             let seen = columns.map(|x| (low.y..=high.y).filter(|&y| changed(x, y)).count()).sum::<usize>();
             let asset = asset(stage.world(), entity);
-            let matrices: usize = asset.parts.iter().map(|part| part.palette.len()).sum();
+            let matrices: usize = asset.parts.iter().map(|part| part.palette_len()).sum();
             println!("| {name} | {} | {} | {matrices} | {seen} |", asset.skeleton.len(), asset.parts.len());
             if seen < 2000 {
                 wrong.push(format!("{name} is not in the picture: {seen} pixels between {low} and {high}"));
@@ -190,7 +190,13 @@ fn plain_palette(world: &mut World, character: Entity, part: usize) -> Vec<Mat4>
     let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
     let inverse_bind = asset.skeleton.inverse_bind();
     let plain = |joint: usize| Mat4::from(place) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
-    asset.parts[part].palette.iter().map(|&joint| plain(usize::from(joint))).collect()
+    let part = &asset.parts[part];
+    let mut palette: Vec<Mat4> = part.palette.iter().map(|&joint| plain(usize::from(joint))).collect();
+    for shares in part.combined_joints.iter() {
+        let mean = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| sum + palette[usize::from(slot)] * share);
+        palette.push(mean);
+    }
+    palette
 }
 
 fn same_bits(a: &[Mat4], b: &[Mat4]) -> bool {

@@ -5,8 +5,11 @@ use super::{
     bar::{BAR_TRIANGLES, bar_by_formula},
     support::{characters, marionette},
 };
-use glam::DVec3;
-use std::fs;
+use bevy_marionette::format::md5::{
+    Md5Anim, Md5AnimJoint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim, parse_mesh,
+};
+use glam::{DAffine3, DQuat, DVec3};
+use std::{collections::BTreeSet, fs};
 use tempfile::TempDir;
 
 /// An OBJ's numbers.
@@ -109,6 +112,50 @@ fn pose_of_a_manifest_has_its_scale_and_clips() {
     assert!(said.contains("clip `stretch`"), "{said}");
     let (posed, _) = pose(&folder, &["arm.character.ron", "--time", "0.2", "--scale", "2"]);
     assert!(error(&posed.positions, &md5_by_formula(Some(0.2), 2.0)) < 1e-4, "the command line has the last word");
+}
+
+/// The vertices of an MD5 mesh in a frame of a clip, in Bevy's axes. Joints come after their parents.
+fn md5_frame(mesh: &Md5Mesh, anim: &Md5Anim, frame: usize) -> Vec<DVec3> {
+    let mut pose: Vec<DAffine3> = Vec::new();
+    for (joint, Md5AnimJoint { parent, .. }) in anim.joints.iter().enumerate() {
+        let [position, [x, y, z]] = anim.joint_at(joint, frame).map(|v| v.map(f64::from));
+        let turn = DQuat::from_xyzw(x, y, z, -(1.0 - x * x - y * y - z * z).max(0.0).sqrt());
+        let local = DAffine3::from_rotation_translation(turn.normalize(), position.into());
+        pose.push(parent.map_or(local, |parent| pose[parent as usize] * local));
+    }
+    let vertices = mesh.meshes.iter().flat_map(|submesh| submesh.vertices.iter().map(move |v| (submesh, v)));
+    let place = |(submesh, v): (&Md5Submesh, &Md5Vertex)| {
+        let weights = &submesh.weights[v.first_weight as usize..][..v.weight_count as usize];
+        let point = |w: &Md5Weight| pose[w.joint as usize].transform_point3(DVec3::from(w.position.map(f64::from)));
+        let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
+        let at = weights.iter().map(|w| point(w) * f64::from(w.bias)).sum::<DVec3>() / sum;
+        DVec3::new(-at.y, at.z, -at.x)
+    };
+    vertices.map(place).collect()
+}
+
+#[test]
+fn pose_moves_vertices_by_all_their_joints_unless_an_error_is_allowed() {
+    let folder = characters();
+    let read = |file: &str| fs::read(format!("{}/assets/hound/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let files = ["hound.md5mesh", "gallop.md5anim"].map(|file| (file, read(file)));
+    files.iter().for_each(|(file, bytes)| fs::write(folder.path().join(file), bytes).unwrap());
+    let (mesh, anim) = (parse_mesh("mesh", &files[0].1).unwrap().value, parse_anim("anim", &files[1].1).unwrap().value);
+    assert!(anim.joints.iter().map(|joint| &joint.name).eq(mesh.joints.iter().map(|joint| &joint.name)));
+    let truth = md5_frame(&mesh, &anim, 5);
+    let time = (5.0 / f64::from(anim.frame_rate)).to_string();
+    let off = |more: &[&str]| {
+        let (posed, _) = pose(&folder, &[&["hound.md5mesh", "gallop.md5anim", "--time", &time], more].concat());
+        // Some vertices are in no triangle.
+        let used: BTreeSet<usize> = posed.faces.iter().flatten().copied().collect();
+        let [ours, truth] = [&posed.positions, &truth].map(|all| used.iter().map(|&v| all[v]).collect::<Vec<_>>());
+        error(&ours, &truth)
+    };
+    let (exact, four) = (off(&[]), off(&["--skin-error", "1"]));
+    // What is left is that the file's weights agree only to four digits.
+    assert!(exact < 5e-5 && four > 50.0 * exact, "{exact} {four}");
+    let some = off(&["--max-palette", "80"]);
+    assert!(some > 2.0 * exact && some < four / 2.0, "{some}");
 }
 
 #[test]

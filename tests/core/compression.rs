@@ -64,9 +64,10 @@ fn clip(random: &mut fastrand::Rng, skeleton: &Skeleton) -> SkeletalClip {
 fn skin(Character { skeleton, part }: &Character, clip: &SkeletalClip, time: f64) -> Vec<Vec3> {
     let mut scratch = Scratch::default();
     Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
-    let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
+    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
     let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette }.run(&mut palette);
+    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette, combined: &part.combined_joints }
+        .run(&mut palette);
     let mut positions = part.positions.clone();
     SkinVertices { part, palette: &palette }.positions(&mut positions);
     positions

@@ -2,7 +2,8 @@
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
-    BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkeletalClip, Skeleton, SkinPart,
+    BoundingBox, ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointTransform, SkeletalClip, Skeleton,
+    SkinPart,
 };
 use bevy_marionette::pose::{BlendReach, ClipLayer, Evaluate, Mask, Palette, PartBounds, Scratch, SkinVertices};
 use fastrand::Rng;
@@ -36,14 +37,20 @@ fn character(random: &mut Rng) -> (Skeleton, SkinPart) {
     let influences = |random: &mut Rng| {
         let share = random.f32();
         Influences {
-            palette: [random.u16(0..count), random.u16(0..count), 0, 0],
+            palette: [random.u16(0..count), random.u16(0..count + 2), 0, 0],
             weights: [share, 1.0 - share, 0.0, 0.0],
         }
     };
+    let mut combined_joints = CombinedJoints::new();
+    for _ in 0..2 {
+        let share = random.f32();
+        combined_joints.push([(random.u16(0..count), share), (random.u16(0..count), 1.0 - share)]);
+    }
     let part = SkinPart {
         positions: (0..40).map(|_| vector(random)).collect(),
         influences: (0..40).map(|_| influences(random)).collect(),
         palette: (0..count).collect(),
+        combined_joints,
         ..SkinPart::default()
     };
     (Skeleton::new(joints).unwrap(), part)
@@ -60,9 +67,10 @@ fn clip(random: &mut Rng, skeleton: &Skeleton, much: f32) -> SkeletalClip {
 fn positions(skeleton: &Skeleton, part: &SkinPart, layers: &[ClipLayer], blend: f32) -> (Vec<Vec3>, Vec<Affine3A>) {
     let mut scratch = Scratch::default();
     Evaluate { priority_blend: blend, ..Evaluate::new(skeleton, layers) }.run(&mut scratch);
-    let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
+    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
     let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette }.run(&mut palette);
+    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette, combined: &part.combined_joints }
+        .run(&mut palette);
     let mut positions = part.positions.clone();
     SkinVertices { part, palette: &palette }.positions(&mut positions);
     (positions, scratch.model().to_vec())

@@ -3,6 +3,7 @@
 
 mod clips;
 mod formula;
+mod many_joints;
 mod model;
 
 use bevy_marionette::{
@@ -107,17 +108,29 @@ fn skinned(model: &Model, pose: &[DAffine3]) -> Vec<(usize, DVec3)> {
         .collect();
     let mut out = Vec::new();
     for part in &model.parts {
+        let of_joint = |joint: &u16| palette[usize::from(*joint)];
+        let mut palette: Vec<DAffine3> = part.palette.iter().map(of_joint).collect();
+        for shares in part.combined_joints.iter() {
+            palette.push(mean(shares.iter().map(|&(slot, share)| (palette[usize::from(slot)], share))));
+        }
         for ((position, influences), &source) in part.positions.iter().zip(&part.influences).zip(&part.source_vertices)
         {
-            let mut sum = DVec3::ZERO;
-            for (&slot, &weight) in influences.palette.iter().zip(&influences.weights) {
-                let joint = usize::from(part.palette[usize::from(slot)]);
-                sum += palette[joint].transform_point3(position.as_dvec3()) * f64::from(weight);
-            }
-            out.push((source as usize, sum));
+            let matrices = influences.palette.map(|slot| palette.get(usize::from(slot)).copied().unwrap_or_default());
+            let matrix = mean(matrices.into_iter().zip(influences.weights));
+            out.push((source as usize, matrix.transform_point3(position.as_dvec3())));
         }
     }
     out
+}
+
+/// A mean of matrices, as the GPU blends them.
+fn mean(matrices: impl Iterator<Item = (DAffine3, f32)>) -> DAffine3 {
+    let mut sum = DAffine3::ZERO;
+    for (matrix, share) in matrices {
+        sum.matrix3 += matrix.matrix3 * f64::from(share);
+        sum.translation += matrix.translation * f64::from(share);
+    }
+    sum
 }
 
 fn largest_distance(skin: &[(usize, DVec3)], truth: &[DVec3]) -> f64 {
@@ -137,11 +150,11 @@ fn assert_sound(model: &Model) {
         assert!(part.normals.iter().all(|n| n.is_normalized()));
         assert!(part.tangents.iter().all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0));
         assert!(part.triangles.as_flattened().iter().all(|&v| (v as usize) < n));
-        assert!(!part.triangles.is_empty() && part.palette.len() <= 256 && part.material < model.materials.len());
+        assert!(!part.triangles.is_empty() && part.palette_len() <= 256 && part.material < model.materials.len());
         for influences in &part.influences {
             assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
             assert!(influences.weights.is_sorted_by(|a, b| a >= b) && influences.weights[3] >= 0.0);
-            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette.len()));
+            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette_len()));
         }
         assert!(part.palette.iter().all(|&joint| usize::from(joint) < model.skeleton.len()));
     }
@@ -193,7 +206,7 @@ impl Chance {
                     longitude.sin() * latitude.cos(),
                     latitude.sin() + 3.0 * f64::from(submesh),
                 );
-                let count = 1 + self.0.usize(0..4.min(joints));
+                let count = 1 + self.0.usize(0..14.min(joints));
                 let mut chosen: Vec<usize> = (0..joints).collect();
                 self.0.shuffle(&mut chosen);
                 let first_weight = out.weights.len() as u32;

@@ -7,8 +7,8 @@ mod same_bits;
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
-    SoaTransform,
+    ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
+    SkinPart, SoaTransform,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, MixScratch, Palette, Scratch, SkinVertices};
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
@@ -323,7 +323,8 @@ proptest! {
         let inverse_bind = skeleton.inverse_bind();
         let posed = |world: Affine3A, scratch: &Scratch| {
             let mut matrices = vec![Mat4::NAN; joints];
-            Palette { world, model: scratch.model(), inverse_bind, remap: &part.palette }.run(&mut matrices);
+            let (model, remap, combined) = (scratch.model(), &part.palette, &part.combined_joints);
+            Palette { world, model, inverse_bind, remap, combined }.run(&mut matrices);
             let mut positions = vec![Vec3::NAN; part.positions.len()];
             SkinVertices { part: &part, palette: &matrices }.positions(&mut positions);
             positions

@@ -42,6 +42,42 @@ fn clip(skeleton: &Skeleton, name: &str, reach: f32) -> SkeletalClip {
     SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap()
 }
 
+/// A tentacle of seven joints, all of which move every vertex.
+pub fn tentacle() -> Model {
+    const JOINTS: u16 = 7;
+    let rest = |i: u16| JointTransform::new(Vec3::Y * if i > 0 { 0.4 } else { 0.0 }, Quat::IDENTITY);
+    let joint = |i: u16| Joint {
+        name: format!("{i}").into(),
+        parent: i.checked_sub(1),
+        rest: rest(i),
+        inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * 0.4 * f32::from(i)),
+    };
+    let skeleton = Skeleton::new((0..JOINTS).map(joint).collect()).unwrap();
+    let curl = |frame: u16| {
+        let turn = Quat::from_rotation_z(0.02 * f32::from(frame)) * Quat::from_rotation_x(0.01 * f32::from(frame));
+        (0..JOINTS).map(move |joint| JointTransform { rotation: turn, ..rest(joint) })
+    };
+    let transforms = (0..31).flat_map(curl).collect();
+    let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+    let clip = SkeletalClip::new(ClipTiming::new("curl", 1.0), &frames).unwrap();
+    let mut part = tube("tentacle", 0, 0.0, 2.6, (0..JOINTS).collect());
+    for ring in 0..part.positions.len() / 4 {
+        let height = part.positions[ring * 4].y;
+        let weights = (0..JOINTS).map(|i| (i, (-(height - 0.4 * f32::from(i)).powi(2)).exp()));
+        let mut weights: Vec<(u16, f32)> = weights.collect();
+        let sum: f32 = weights.iter().map(|(_, weight)| weight).sum();
+        weights.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let rest: f32 = weights[3..].iter().map(|(_, weight)| weight).sum();
+        part.combined_joints.push(weights[3..].iter().map(|(joint, weight)| (*joint, weight / rest)));
+        let [a, b, c] = [0, 1, 2].map(|i| weights[i]);
+        let influences = Influences { palette: [a.0, b.0, c.0, JOINTS + ring as u16], weights: [a.1, b.1, c.1, rest] };
+        part.influences[ring * 4..][..4].fill(influences);
+    }
+    let material = Material { name: "green".into(), base_color: [0.2, 0.7, 0.3, 1.0], ..Material::default() };
+    Model { clips: vec![clip], skeleton, parts: vec![part], materials: vec![material] }
+}
+
 /// A square tube from `low` to `high`, whose weights shift from the palette's first joint to its second.
 fn tube(name: &str, material: usize, low: f32, high: f32, palette: Vec<u16>) -> SkinPart {
     const RINGS: u32 = 9;

@@ -7,7 +7,7 @@ mod harness;
 mod offscreen;
 mod random_life;
 
-use arm::arm;
+use arm::{arm, tentacle};
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, Teleported, WeightView, WornBy},
@@ -125,6 +125,40 @@ fn assert_drawn_as_by_the_cpu(place: Transform) {
 #[test]
 fn a_frame_skinned_on_the_gpu_is_the_frame_of_the_mesh_skinned_on_the_cpu() {
     assert_drawn_as_by_the_cpu(turned());
+}
+
+#[test]
+fn vertices_with_seven_joints_are_drawn_where_all_of_them_put_them() {
+    let model = tentacle();
+    let mut harness = Harness::new();
+    let entity = harness.spawn(model.clone(), "curl", turned());
+    harness.pause_after(25);
+    let on_gpu = harness.picture();
+    let (current, part) = (harness.current_palette(entity, 0), &model.parts[0]);
+    assert_eq!((current.len(), part.palette.len()), (part.palette_len(), 7));
+    for (matrix, shares) in current[7..].iter().zip(part.combined_joints.iter()) {
+        let mean = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| sum + current[usize::from(slot)] * share);
+        assert!(matrix.abs_diff_eq(mean, 1e-6), "{matrix} for {mean}");
+    }
+    // Joint by joint, without combined joints.
+    let mut positions = Vec::new();
+    for (vertex, position) in part.positions.iter().enumerate() {
+        let joints = part.joint_weights(vertex);
+        assert_eq!(joints.clone().count(), 7);
+        positions.push(joints.map(|(slot, weight)| current[slot].transform_point3(*position) * weight).sum::<Vec3>());
+    }
+    let shown = replace_by_skinned(harness.world(), entity);
+    let mesh = harness.world().get::<Mesh3d>(shown[0]).unwrap().id();
+    harness
+        .world()
+        .resource_mut::<Assets<Mesh>>()
+        .get_mut(mesh)
+        .unwrap()
+        .insert_attribute(Mesh::ATTRIBUTE_POSITION, positions);
+    let on_cpu = harness.picture();
+    assert!(lit(&on_gpu) > 1000, "{}", lit(&on_gpu));
+    let differ = different(&on_gpu, &on_cpu);
+    assert!(differ <= 12, "{differ} pixels differ");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
-    model::SkeletalClip,
+    model::{CombinedJoints, SkeletalClip},
     pose::{ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch},
 };
 use bevy_marionette_benches::{clip, part, skeleton};
@@ -62,7 +62,15 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
         LocalToModel { parents, local: black_box(&pose), root, unit_scale: true }.run(black_box(&mut model));
     });
     row("palette of a part", &mut |_| {
-        Palette { world, model: black_box(&model), inverse_bind, remap: &remap }.run(black_box(&mut palette));
+        let combined = &CombinedJoints::new();
+        Palette { world, model: black_box(&model), inverse_bind, remap: &remap, combined }.run(black_box(&mut palette));
+    });
+    let mut combined = CombinedJoints::new();
+    (0..32).for_each(|first| combined.push([(first % joints as u16, 0.5), (2, 0.3), (5, 0.2)]));
+    let mut longer = vec![Mat4::IDENTITY; joints + combined.len()];
+    row("palette of a part, 32 combined joints", &mut |_| {
+        let combined = &combined;
+        Palette { world, model: black_box(&model), inverse_bind, remap: &remap, combined }.run(black_box(&mut longer));
     });
     let mut scratch = MixScratch::default();
     let (one, two, four, masked) = (&clips[..1], &clips[..2], &clips[..], Some(&upper));
@@ -116,7 +124,8 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
         row(name, &mut |time| {
             set_times(&mut layers, time);
             Evaluate::new(&skeleton, &layers).run_clips(Some(&root), black_box(&mut scratch));
-            Palette { world, model: scratch.model(), inverse_bind, remap: &remap }.run(black_box(&mut palette));
+            let (model, combined) = (scratch.model(), &CombinedJoints::new());
+            Palette { world, model, inverse_bind, remap: &remap, combined }.run(black_box(&mut palette));
         });
     }
     out

@@ -204,8 +204,8 @@ fn write_influences(out: &mut impl Write, model: &ModelReport) -> io::Result<()>
         }
     }
     if import.influences[5] > 0 {
-        let dropped = percent(import.largest_weight_dropped);
-        writeln!(out, "  keeping four joints loses at most {dropped} of a vertex's weight")?;
+        let (combined, error) = (counted(import.combined_joints, "combined joint"), percent(import.skin_error));
+        writeln!(out, "  {combined} for those with more than four, with an error of {error}")?;
     }
     let share = percent(import.bind_residual_relative);
     writeln!(out, "  bind residual {} ({share} of the model's size)", length(import.bind_residual))

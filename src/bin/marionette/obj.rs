@@ -29,9 +29,10 @@ impl Posed {
         let unused = Vertex { position: Vec3::ZERO, normal: Vec3::Y, tex_coord: Vec2::ZERO, in_part: false };
         let mut vertices = vec![unused; count];
         for part in &model.parts {
-            let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
+            let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
             let inverse_bind = model.skeleton.inverse_bind();
-            Palette { world: Affine3A::IDENTITY, model: joints, inverse_bind, remap: &part.palette }.run(&mut palette);
+            let (remap, combined) = (&part.palette, &part.combined_joints);
+            Palette { world: Affine3A::IDENTITY, model: joints, inverse_bind, remap, combined }.run(&mut palette);
             let skin = SkinVertices { part, palette: &palette };
             let (mut positions, mut normals) = (part.positions.clone(), part.normals.clone());
             skin.positions(&mut positions);

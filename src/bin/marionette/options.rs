@@ -27,6 +27,15 @@ pub struct ImportArgs {
     /// Flip texture coordinates vertically
     #[arg(long)]
     flip_v: bool,
+    /// Largest share of a vertex's weight that may follow other joints than in the file, where vertices have
+    /// more than four joints [default: 1e-5, or the manifest's]
+    ///
+    /// It bounds the error as a share of the model's size. 1 keeps the four largest joints only.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    skin_error: Option<f32>,
+    /// Most entries of a part's palette, joints and combined joints together [default: 256, or the manifest's]
+    #[arg(long, value_name = "ENTRIES")]
+    max_palette: Option<u16>,
     /// Upper limit on the contents of a file, such as joints=256; can be repeated
     ///
     /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), clips, clip_seconds,
@@ -52,6 +61,8 @@ impl ImportArgs {
             hand: self.hand.unwrap_or(base.hand),
             up: self.up.unwrap_or(base.up),
             flip_v: self.flip_v || base.flip_v,
+            skin_error: self.skin_error.unwrap_or(base.skin_error),
+            max_palette: self.max_palette.unwrap_or(base.max_palette),
             limits: self.limits(),
         }
     }
@@ -60,6 +71,11 @@ impl ImportArgs {
 fn positive(text: &str) -> Result<f32, String> {
     let factor = text.parse::<f32>().ok().filter(|factor| factor.is_finite() && *factor > 0.0);
     factor.ok_or_else(|| "expected a number greater than 0".to_owned())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| share.is_finite() && *share >= 0.0);
+    share.ok_or_else(|| "expected a number of 0 or more".to_owned())
 }
 
 fn hand() -> impl TypedValueParser<Value = Hand> {

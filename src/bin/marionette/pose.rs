@@ -24,8 +24,8 @@ use std::{
 
 /// Writes a model's vertices at a time of a clip to an OBJ file
 ///
-/// The skin is moved by the engine's own palettes, in single precision and with at most four joints per
-/// vertex, and written in Bevy's axes: right-handed, Y up, -Z forward.
+/// The skin is moved by the engine's own palettes, in single precision, and written in Bevy's axes:
+/// right-handed, Y up, -Z forward. Vertices with more than four joints follow all of them (see --skin-error).
 #[derive(Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and the layout of the OBJ.")]
 pub struct Pose {

@@ -26,7 +26,7 @@ JSON (--json): an array with one object per FILE, in the order given.
     vertices, triangles   in the file
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
-    parts[]           name, material (index), vertices, triangles, joints (used)
+    parts[]           name, material (index), vertices, triangles, joints (used), combined_joints
     joints[]          name, parent (index or null), vertices (influenced); parents come first
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
@@ -34,7 +34,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       quantized (null: lossless; ratio of compression, and error: the largest distance
                       measured at the skin, in model units), callbacks[] of {time, name, data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
-    largest_weight_dropped      largest share of a vertex's weight lost by keeping four influences
+    combined_joints   palette entries added for vertices with more than four influences, all parts together
+    skin_error        largest share of a vertex's weight that follows other joints than in the file
     bind_recovered    true if the joints in the file are not the pose the skin was bound in
     bind_residual, bind_residual_relative   largest distance between a bound vertex and where the
                       weights in the file put it, in model units and relative to the model's diagonal
@@ -90,6 +91,7 @@ pub struct PartReport<'a> {
     pub vertices: usize,
     pub triangles: usize,
     pub joints: usize,
+    pub combined_joints: usize,
 }
 
 #[derive(Serialize)]
@@ -219,6 +221,7 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
         vertices: part.positions.len(),
         triangles: part.triangles.len(),
         joints: part.palette.len(),
+        combined_joints: part.combined_joints.len(),
     });
     let materials = model.materials.iter().zip(&open.textures);
     ModelReport {
@@ -241,10 +244,9 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
     let skeleton = &model.skeleton;
     let mut influenced = vec![0; skeleton.len()];
     for part in &model.parts {
-        for influences in &part.influences {
-            for (&slot, _) in influences.palette.iter().zip(&influences.weights).filter(|(_, weight)| **weight > 0.0) {
-                let joint = part.palette.get(usize::from(slot)).map(|&joint| usize::from(joint));
-                if let Some(count) = joint.and_then(|joint| influenced.get_mut(joint)) {
+        for vertex in 0..part.positions.len() {
+            for (slot, _) in part.joint_weights(vertex) {
+                if let Some(count) = influenced.get_mut(usize::from(part.palette[slot])) {
                     *count += 1;
                 }
             }

@@ -3,16 +3,17 @@
 use super::materials;
 use crate::{
     format::m3d::{Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dSubset, M3dVertex},
-    model::{Model, SkeletalClip, SkinPart},
+    model::{Influences, Model, SkeletalClip, SkinPart},
 };
 use glam::{Affine3A, Vec3};
 
 /// Converts a model to an `.m3d` file, right-handed and Y up.
 ///
 /// [`from_m3d`](super::from_m3d) converts it back to the same model: parts are subsets, and clips have a key for
-/// every frame, and two at each step. The format cannot store the names of joints (they become `Bone0` and so on, in the same order) and
-/// parts (they take their material's name), playback modes, callback keys, and some properties of a
-/// [`Material`](crate::model::Material): alpha, a cutoff other than 0.1, back faces without a cutoff, and normal maps
+/// every frame, and two at each step. The format cannot store the names of joints (they become `Bone0` and so on, in
+/// the same order) and parts (they take their material's name), playback modes, callback keys, more than four joints
+/// per vertex (the largest are kept), and some properties of a [`Material`](crate::model::Material): alpha, a cutoff
+/// other than 0.1, back faces without a cutoff, and normal maps
 /// with green up.
 pub fn to_m3d(model: &Model) -> M3d {
     let mut out = M3d {
@@ -61,11 +62,29 @@ fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
         tex_coord: part.tex_coords.get(v).copied().unwrap_or_default().into(),
         ..M3dVertex::default()
     };
-    if let Some(influences) = part.influences.get(v) {
-        vertex.weights = influences.weights;
-        vertex.bones = influences.palette.map(|slot| part.palette.get(usize::from(slot)).map_or(0, |&j| u32::from(j)));
+    if let Some(&influences) = part.influences.get(v) {
+        let Influences { palette, weights } = four_joints(part, v, influences);
+        vertex.weights = weights;
+        vertex.bones = palette.map(|slot| part.palette.get(usize::from(slot)).map_or(0, |&j| u32::from(j)));
     }
     vertex
+}
+
+/// Returns the influences of a vertex without combined joints: its four largest joints.
+fn four_joints(part: &SkinPart, v: usize, influences: Influences) -> Influences {
+    let is_joint = |slot: &u16| usize::from(*slot) < part.palette.len();
+    if influences.palette.iter().all(is_joint) {
+        return influences;
+    }
+    let mut joints: Vec<(usize, f32)> = part.joint_weights(v).collect();
+    joints.sort_by(|a, b| b.1.total_cmp(&a.1));
+    joints.truncate(4);
+    let sum: f32 = joints.iter().map(|(_, weight)| weight).sum();
+    let mut out = Influences::default();
+    for (lane, (slot, weight)) in joints.into_iter().enumerate() {
+        (out.palette[lane], out.weights[lane]) = (slot as u16, weight / sum);
+    }
+    out
 }
 
 fn export_clip(clip: &SkeletalClip, bones: usize) -> M3dClip {

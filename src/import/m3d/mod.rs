@@ -16,6 +16,7 @@ pub use export::to_m3d;
 use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
+    combine::Combiner,
     flip_tex_coords,
     winding::{self, Facing},
 };
@@ -63,7 +64,9 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
         ..ImportReport::default()
     };
     let skin = skin::Importer { file, m3d, basis: &basis, faces, joint_of_bone: &joint_of_bone };
-    imported.model.parts = skin.run(&mut imported.model.materials, &mut imported.report, &mut warnings);
+    let mut combiner = Combiner::new(settings);
+    let Imported { model, report, .. } = &mut imported;
+    model.parts = skin.run(&mut combiner, &mut model.materials, report, &mut warnings);
     if settings.flip_v {
         flip_tex_coords(&mut imported.model.parts);
     }

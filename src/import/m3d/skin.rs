@@ -9,7 +9,8 @@ use crate::{
     import::{
         ImportReport,
         axes::Basis,
-        influences::{InfluenceReducer, JointInfluences},
+        combine::Combiner,
+        influences::{VertexWeights, WeightReader},
         names::UniqueNames,
         normals::repair_normals,
         split, tangents,
@@ -51,6 +52,7 @@ impl Importer<'_> {
     /// Returns the parts in the order of their subsets. Adds a material if there is none.
     pub(super) fn run(
         &self,
+        combiner: &mut Combiner,
         materials: &mut Vec<Material>,
         report: &mut ImportReport,
         warnings: &mut Vec<Diagnostic>,
@@ -58,7 +60,7 @@ impl Importer<'_> {
         let m3d = self.m3d;
         let subsets = self.subsets(warnings);
         let keep_ranges = subsets.iter().map(|s| u64::from(s.vertex_count)).sum::<u64>() <= m3d.vertices.len() as u64;
-        let mut reducer = InfluenceReducer::default();
+        let mut reader = WeightReader::default();
         let mut repairs = Repairs::default();
         let mut renumber = vec![0; m3d.vertices.len()];
         let mut parts = Vec::new();
@@ -90,9 +92,11 @@ impl Importer<'_> {
             let mut pieces = if self.joint_of_bone.is_empty() {
                 vec![part]
             } else {
-                let influences = vertices.iter().map(|&v| self.influences(&m3d.vertices[v as usize], &mut reducer));
-                let influences: Vec<JointInfluences> = influences.collect();
-                split::with_palettes(part, &influences)
+                let mut weights = VertexWeights::default();
+                for &vertex in &vertices {
+                    reader.push(&mut weights, self.weights(&m3d.vertices[vertex as usize]));
+                }
+                split::with_palettes(part, &weights, combiner)
             };
             for piece in &mut pieces {
                 repairs.missing_tangents += tangents::complete_tangents(piece);
@@ -103,8 +107,8 @@ impl Importer<'_> {
         for part in &mut parts {
             part.name = names.add(std::mem::take(&mut part.name));
         }
-        reducer.add_to(report);
-        warnings.extend(reducer.warning(self.file, "skin"));
+        reader.add_to(report);
+        warnings.extend(reader.warning(self.file, "skin"));
         repairs.tell(self.file, m3d, warnings);
         parts
     }
@@ -185,14 +189,15 @@ impl Importer<'_> {
         }
     }
 
-    fn influences(&self, vertex: &M3dVertex, reducer: &mut InfluenceReducer) -> JointInfluences {
+    /// The bones of a vertex, of which the format has four at most.
+    fn weights(&self, vertex: &M3dVertex) -> impl Iterator<Item = (JointIndex, f32)> {
         let M3dVertex { weights: [a, b, c, written], bones, .. } = *vertex;
         // Luna's shader computes the last weight as one minus the others. If the weights in the file sum to one,
         // that is the last weight up to rounding.
         let left = 1.0 - a - b - c;
         let last = if (left - written).abs() < 2e-5 { written } else { left };
         let pairs = [a, b, c, last].into_iter().zip(bones);
-        reducer.reduce(pairs.map(|(weight, bone)| (self.joint_of_bone[bone as usize], weight)))
+        pairs.map(|(weight, bone)| (self.joint_of_bone[bone as usize], weight))
     }
 }
 

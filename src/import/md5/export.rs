@@ -22,7 +22,7 @@ const MOST_EVEN_FRAMES: usize = 1 << 16;
 /// Converts a model's mesh to an `.md5mesh` file, Z up and +X forward.
 ///
 /// MD5 has one pose for joints and skin. Joints are written in the pose in which the skin is stored, so a
-/// different rest pose is lost (write it as a clip). Scale is lost too, except for its effect on the stored skin. A model
+/// different rest pose is lost (write it as a clip). Combined joints are written as the joints they consist of. Scale is lost too, except for its effect on the stored skin. A model
 /// without joints gets one named `origin`. A material's base color map is written as the shader.
 pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let basis = to_z_up();
@@ -61,11 +61,8 @@ fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigi
                 weights.push(Md5Weight { joint: joint as u32, bias, position });
             }
         };
-        let influences = part.influences.get(vertex).copied().unwrap_or_default();
-        for (&slot, &weight) in influences.palette.iter().zip(&influences.weights).filter(|(_, w)| **w > 0.0) {
-            if let Some(&joint) = part.palette.get(usize::from(slot)) {
-                push(usize::from(joint), weight);
-            }
+        for (slot, weight) in part.joint_weights(vertex) {
+            push(usize::from(part.palette[slot]), weight);
         }
         if part.influences.is_empty() {
             push(0, 1.0);

@@ -8,14 +8,15 @@ use super::{
 use crate::{
     format::{
         Checked, Diagnostic, FormatError,
-        md5::{Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+        md5::{Md5Mesh, Md5Submesh, Md5Weight},
     },
     hierarchy::Hierarchy,
     import::{
         Hand, ImportReport, ImportSettings, Imported, UpAxis,
         axes::Basis,
+        combine::Combiner,
         flip_tex_coords,
-        influences::{InfluenceReducer, JointInfluences},
+        influences::{VertexWeights, WeightReader},
         names::{FIRST_ANSWERS, UniqueNames, duplicates},
         normals::smooth_normals,
         split::with_palettes,
@@ -73,13 +74,13 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     let mut drafts = Vec::new();
     let mut source_vertex = 0;
     for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
-        let mut reducer = InfluenceReducer::default();
-        let influences = gather(submesh, &joints, &mut weights, &mut reducer);
-        reducer.add_to(&mut report);
+        let mut reader = WeightReader::default();
+        let influences = gather(submesh, &joints, &mut weights, &mut reader);
+        reader.add_to(&mut report);
         let wanted = submesh.name.as_deref().filter(|n| !n.is_empty()).unwrap_or(stem(&submesh.shader));
         let name = if wanted.is_empty() { format!("mesh{index}") } else { wanted.to_owned() };
         let name = names.add(name);
-        warnings.extend(reducer.warning(file, &name));
+        warnings.extend(reader.warning(file, &name));
         let count = submesh.vertices.len() as u32;
         let part = SkinPart {
             name,
@@ -123,10 +124,11 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     face_outward(&mut drafts, basis.mirrors());
 
     let mut parts = Vec::new();
+    let mut combiner = Combiner::new(settings);
     for (mut part, influences) in drafts {
         part.normals = smooth_normals(&part.positions, &part.triangles);
         let part_name = part.name.clone();
-        for (number, mut piece) in with_palettes(part, &influences).into_iter().enumerate() {
+        for (number, mut piece) in with_palettes(part, &influences, &mut combiner).into_iter().enumerate() {
             complete_tangents(&mut piece);
             if number > 0 {
                 piece.name = names.add(part_name.clone());
@@ -134,6 +136,8 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
             parts.push(piece);
         }
     }
+    combiner.add_to(&mut report);
+    warnings.extend(combiner.warning(file));
     if settings.flip_v {
         flip_tex_coords(&mut parts);
     }
@@ -206,16 +210,12 @@ impl Joints {
     }
 }
 
-/// Adds all weights of a submesh to those of the file, and returns them reduced for the skin.
-fn gather(
-    submesh: &Md5Submesh,
-    joints: &Joints,
-    weights: &mut Weights,
-    reducer: &mut InfluenceReducer,
-) -> Vec<JointInfluences> {
-    let of_vertex = |vertex: &Md5Vertex| {
+/// Adds all weights of a submesh to those of the file, and returns the joints of its vertices.
+fn gather(submesh: &Md5Submesh, joints: &Joints, weights: &mut Weights, reader: &mut WeightReader) -> VertexWeights {
+    let mut influences = VertexWeights::default();
+    for vertex in &submesh.vertices {
         let own = &submesh.weights[vertex.first_weight as usize..][..vertex.weight_count as usize];
-        let influences = reducer.reduce(own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
+        reader.push(&mut influences, own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
         let weight = |w: &Md5Weight| Weight {
             joint: joints.index[w.joint as usize],
             share: f64::from(w.bias),
@@ -225,20 +225,19 @@ fn gather(
         // origin, the value of an empty sum.
         let nothing = || Weight { joint: 0, share: 1.0, position: joints.rest[0].inverse().apply(DVec3::ZERO) };
         weights.push(own.iter().map(weight), own.first().map_or_else(nothing, weight));
-        influences
-    };
-    submesh.vertices.iter().map(of_vertex).collect()
+    }
+    influences
 }
 
 /// Returns `true` if a triangle has an area in any pose.
-fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluences]) -> bool {
+fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights) -> bool {
     let [a, b, c] = triangle.map(|v| v as usize);
     let (p, q, r) = (positions[a], positions[b], positions[c]);
     // Decides nearly all cases with one branch.
     if (p != q) & (q != r) & (r != p) {
         return true;
     }
-    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences[a] == influences[b]);
+    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences.of(a) == influences.of(b));
     !same(a, b) && !same(b, c) && !same(c, a)
 }
 
@@ -246,7 +245,7 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &[JointInfluenc
 ///
 /// Nearly all exporters write them clockwise. A part that clearly encloses a volume shows its own winding; other
 /// parts follow the clear ones of the file, or else the convention.
-fn face_outward(drafts: &mut [(SkinPart, Vec<JointInfluences>)], mirrored: bool) {
+fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
     const CLEAR: f32 = 0.3;
     let outward: Vec<f32> = drafts.iter().map(|(part, _)| outwardness(&part.positions, &part.triangles)).collect();
     let vote = |(&out, (part, _)): (&f32, &(SkinPart, _))| match out {

@@ -154,7 +154,7 @@ fn is_sound(imported: &Imported) {
     for part in parts {
         let vertices = part.positions.len();
         assert_eq!([part.normals.len(), part.tex_coords.len()], [vertices; 2]);
-        assert!(part.material < materials.len() && part.palette.len() <= 256);
+        assert!(part.material < materials.len() && part.palette_len() <= 256);
         assert!(part.positions.iter().all(|p| p.is_finite()));
         assert!(part.normals.iter().all(|n| n.is_normalized()), "{:?}", part.normals);
         assert!(part.tangents.iter().all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0));
@@ -162,9 +162,13 @@ fn is_sound(imported: &Imported) {
         assert!(part.triangles.as_flattened().iter().all(|&v| (v as usize) < vertices));
         assert!(part.palette.iter().all(|&joint| usize::from(joint) < joints));
         assert!(part.influences.is_empty() || part.influences.len() == vertices);
+        for shares in part.combined_joints.iter() {
+            assert!((shares.iter().map(|(_, share)| share).sum::<f32>() - 1.0).abs() < 1e-5, "{shares:?}");
+            assert!(shares.iter().all(|&(slot, share)| usize::from(slot) < part.palette.len() && share > 0.0));
+        }
         for influences in &part.influences {
             assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{influences:?}");
-            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette.len()));
+            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette_len()));
         }
     }
     for clip in clips {
@@ -247,9 +251,16 @@ fn transform(choices: &mut Choices<'_>) -> JointTransform {
 /// The palettes and vertices of a pose.
 fn skins(model: &Model, joints: &[Affine3A]) {
     for part in &model.parts {
-        let mut palette = vec![Mat4::NAN; part.palette.len()];
+        let mut palette = vec![Mat4::NAN; part.palette_len()];
         let inverse_bind = model.skeleton.inverse_bind();
-        Palette { world: Affine3A::IDENTITY, model: joints, inverse_bind, remap: &part.palette }.run(&mut palette);
+        Palette {
+            world: Affine3A::IDENTITY,
+            model: joints,
+            inverse_bind,
+            remap: &part.palette,
+            combined: &part.combined_joints,
+        }
+        .run(&mut palette);
         assert!(palette.iter().all(|matrix| matrix.is_finite()), "{palette:?}");
         let skin = SkinVertices { part, palette: &palette };
         let mut out = vec![Vec3::NAN; part.positions.len()];

@@ -73,8 +73,13 @@ proptest! {
             for (a, b) in part.positions.iter().zip(&again.positions) {
                 prop_assert!((*a - *b).length() < 1e-5 * 4.0);
             }
-            for (a, b) in part.influences.iter().zip(&again.influences) {
-                prop_assert!(a.weights.iter().zip(b.weights).all(|(a, b)| (a - b).abs() < 1e-5));
+            prop_assert_eq!(part.combined_joints.len(), again.combined_joints.len());
+            for vertex in 0..part.positions.len() {
+                // All joints are written, however many.
+                let mut joints = part.joint_weights(vertex).zip(again.joint_weights(vertex));
+                prop_assert_eq!(part.joint_weights(vertex).count(), again.joint_weights(vertex).count());
+                let agree = joints.all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-5);
+                prop_assert!(agree, "vertex {}", vertex);
             }
         }
         let text = write_anim(&to_md5_anim(&clip, &model.skeleton));

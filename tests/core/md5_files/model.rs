@@ -93,7 +93,7 @@ fn parts_are_named_after_submesh_or_shader_and_empty_ones_skipped() {
 }
 
 #[test]
-fn weights_beyond_four_are_dropped_with_one_warning_and_bad_ones_ignored() {
+fn weights_beyond_four_are_combined_and_bad_ones_ignored_with_one_warning() {
     let mut mesh = cube();
     mesh.joints = (0..6)
         .map(|j| Md5Joint { name: format!("j{j}"), parent: (j > 0).then_some(0), ..Md5Joint::default() })
@@ -113,9 +113,11 @@ fn weights_beyond_four_are_dropped_with_one_warning_and_bad_ones_ignored() {
     assert_eq!(report.influences, [2, 5, 0, 0, 0, 1]);
     assert_sound(&model);
     let part = &model.parts[0];
-    let joints = part.influences[0].palette.map(|slot| part.palette[usize::from(slot)]);
-    assert_eq!(joints, [0, 2, 3, 4]);
-    assert!((part.influences[0].weights[0] - 0.4 / 0.95).abs() < 1e-6);
+    let mut joints: Vec<_> = part.joint_weights(0).map(|(slot, weight)| (part.palette[slot], weight)).collect();
+    joints.sort_by_key(|(joint, _)| *joint);
+    let expected = [(0, 0.4), (1, 0.05), (2, 0.2), (3, 0.2), (4, 0.15)];
+    assert!(joints.iter().zip(expected).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6), "{joints:?}");
+    assert_eq!((joints.len(), part.combined_joints.len(), report.combined_joints), (5, 1, 1));
     assert_eq!(part.positions[1], Vec3::ZERO);
     // Left hand, lower, back: (−1, 1, −1) in the file.
     assert_eq!(part.positions[2], Vec3::new(-1.0, -1.0, 1.0));

@@ -44,7 +44,8 @@ fn palette_of(step: u32) -> Vec<Mat4> {
     let mut palette = vec![Mat4::NAN; 61];
     let remap: Vec<JointIndex> = (0..61).collect();
     let world = transform(99, 0.0).to_affine();
-    Palette { world, model: scratch.model(), inverse_bind: skeleton.inverse_bind(), remap: &remap }.run(&mut palette);
+    let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
+    Palette { world, model, inverse_bind, remap: &remap, combined: &CombinedJoints::new() }.run(&mut palette);
     palette
 }
 
