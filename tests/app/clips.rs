@@ -96,6 +96,19 @@ fn the_box_of_a_blend_makes_room_for_a_clip_that_plays_already() {
 }
 
 #[test]
+fn the_box_follows_a_clip_that_is_replaced_in_one_frame() {
+    let (mut app, handle, entity) = TestApp::playing("reach");
+    add(&mut app, &handle, &reaching("reach", 1.0)).unwrap();
+    app.update(0.3);
+    assert_boxed(&mut app, entity);
+    assert!(remove(&mut app, &handle, "reach"));
+    add(&mut app, &handle, &reaching("reach", 20.0)).unwrap();
+    app.update(0.3);
+    assert!((hand(&mut app, entity).x - 12.0).abs() < 1e-4);
+    assert_boxed(&mut app, entity);
+}
+
+#[test]
 fn a_clip_removed_while_it_plays_leaves_the_rest_pose_and_says_so_once() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     let other = app.spawn(&handle, "swing");
@@ -152,6 +165,12 @@ fn no_character_ever_plays_another_clip_than_the_one_it_was_told_to() {
         } else {
             there.insert(clip);
             add(&mut app, &handle, &reaching(&name(clip), clip as f32 + 1.0)).unwrap();
+        }
+        // Before anything is looked up again: its own pose, or at rest.
+        for &(entity, clip) in &characters {
+            let place = app.clip_time(entity) as f32 * (clip as f32 + 1.0);
+            let hand = hand(&mut app, entity);
+            assert!(hand.x == 0.0 || (hand.x - place).abs() < 1e-4, "{hand} instead of {place}, playing {clip}");
         }
         app.update(f64::from(random.u8(..30)) * 0.01);
         for &(entity, clip) in &characters {
