@@ -3,7 +3,7 @@
 use super::matrix::{Columns, Left};
 use super::simd::{self, Simd};
 use crate::model::{CombinedJoints, JointIndex};
-use glam::{Affine3A, Mat3A, Mat4};
+use glam::{Affine3A, Mat3A, Mat4, Vec4};
 
 /// The palette of one part: `world · model · inverse_bind` for each of its joints, then its combined joints.
 #[derive(Clone, Copy, Debug)]
@@ -31,17 +31,7 @@ impl Palette<'_> {
     pub fn run(&self, out: &mut [Mat4]) {
         simd::dispatch!(s => self.run_with(s, out));
         if !self.combined.is_empty() {
-            self.combine(out);
-        }
-    }
-
-    fn combine(&self, out: &mut [Mat4]) {
-        let (joints, entries) = out.split_at_mut(self.remap.len());
-        for (out, shares) in entries[..self.combined.len()].iter_mut().zip(self.combined.iter()) {
-            let matrix = |slot: u16| joints.get(usize::from(slot)).copied().unwrap_or(Mat4::IDENTITY);
-            *out = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| sum + matrix(slot) * share);
-            // Shares sum to one only up to rounding.
-            out.w_axis.w = 1.0;
+            simd::dispatch!(s => self.combine_with(s, out));
         }
     }
 
@@ -65,6 +55,23 @@ impl Palette<'_> {
                 let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
                 *out = world.times(s, skinning).to_mat4(s);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn combine_with<S: Simd>(&self, s: S, out: &mut [Mat4]) {
+        let (joints, entries) = out.split_at_mut(self.remap.len());
+        for (out, shares) in entries[..self.combined.len()].iter_mut().zip(self.combined.iter()) {
+            let [mut xy, mut zw] = [s.both(Vec4::ZERO); 2];
+            for &(slot, share) in shares {
+                let matrix = joints.get(usize::from(slot)).unwrap_or(&Mat4::IDENTITY);
+                let share = s.both(Vec4::splat(share));
+                xy = s.add(xy, s.mul(s.pair(matrix.x_axis, matrix.y_axis), share));
+                zw = s.add(zw, s.mul(s.pair(matrix.z_axis, matrix.w_axis), share));
+            }
+            let ([x, y], [z, w]) = (s.rows(xy), s.rows(zw));
+            // Shares sum to one only up to rounding.
+            *out = Mat4::from_cols(x, y, z, w.with_w(1.0));
         }
     }
 }
