@@ -80,7 +80,10 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         return Some(("this looks like a text `.m3d`", "name it .m3d to have it read as one"));
     }
     let head = &source[..source.len().min(512)];
-    if matches!(wanted, TextKind::M3d | TextKind::Md5) && start.starts_with(b"{") && head.windows(7).any(|w| w == b"\"asset\"") {
+    if matches!(wanted, TextKind::M3d | TextKind::Md5)
+        && start.starts_with(b"{")
+        && head.windows(7).any(|w| w == b"\"asset\"")
+    {
         return Some(("this is a glTF file", "name it .gltf to have it read as one"));
     }
     // Letters of one byte each, and a zero before or behind every one of them.

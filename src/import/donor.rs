@@ -3,10 +3,7 @@
 //! Joints are matched by name. Exporters disagree about the rest: some put a prefix before every name, scale the armature by
 //! 100, or leave it lying on its back. What is the same for all joints is put right, and a warning says so.
 
-use super::{
-    names::listed,
-    open::strangers,
-};
+use super::{names::listed, open::strangers};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{ClipFrames, JointIndex, JointTransform, Model, SkeletalClip, Skeleton},
@@ -18,11 +15,7 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// No joint in common.
-pub(super) fn fit(
-    file: &str,
-    donor: &Model,
-    skeleton: &Skeleton,
-) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+pub(super) fn fit(file: &str, donor: &Model, skeleton: &Skeleton) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
     let theirs = &donor.skeleton;
     let (source, renamed) = matched(theirs, skeleton);
     let mut warnings = Vec::new();
@@ -54,14 +47,18 @@ pub(super) fn fit(
         let (axis, angle) = turn.to_axis_angle();
         let [x, y, z] = axis.to_array();
         let degrees = angle.to_degrees();
-        warn(format!("the clips' armature is turned: it was turned back by {degrees:.0}° around ({x:.2}, {y:.2}, {z:.2})"), "");
+        warn(
+            format!(
+                "the clips' armature is turned: it was turned back by {degrees:.0}° around ({x:.2}, {y:.2}, {z:.2})"
+            ),
+            "",
+        );
     }
     let fit = Fit { theirs, skeleton, source, length, turn };
     let clips = donor.clips.iter().map(|clip| fit.clip(clip));
     let clips: Result<_, _> = clips.collect();
-    let value = clips.map_err(|error: crate::model::ClipError| {
-        FormatError::one(Diagnostic::error(file, error.to_string()))
-    })?;
+    let value =
+        clips.map_err(|error: crate::model::ClipError| FormatError::one(Diagnostic::error(file, error.to_string())))?;
     Ok(Parsed { value, warnings })
 }
 
@@ -91,7 +88,8 @@ fn matched<'a>(theirs: &'a Skeleton, ours: &'a Skeleton) -> (Vec<Option<usize>>,
 /// the colon.
 fn without_prefix(name: &str) -> &str {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
-    let bare = name.strip_prefix("mixamorig").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
+    let bare =
+        name.strip_prefix("mixamorig").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
     bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
@@ -134,7 +132,10 @@ fn turn(theirs: &Skeleton, ours: &Skeleton, source: &[Option<usize>], length: f3
         .iter()
         .enumerate()
         .filter_map(|(joint, found)| {
-            Some((ours.rest_model()[joint].translation.into(), Vec3::from(theirs.rest_model()[(*found)?].translation) * length))
+            Some((
+                ours.rest_model()[joint].translation.into(),
+                Vec3::from(theirs.rest_model()[(*found)?].translation) * length,
+            ))
         })
         .collect();
     let Some(&(our_root, their_root)) = pairs.first() else { return Quat::IDENTITY };

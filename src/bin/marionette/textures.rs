@@ -95,8 +95,13 @@ mod tests {
             fs::write(folder.path().join(file), b"").unwrap();
         }
         let material = |map: &str| Material { base_color_map: Some(map.into()), ..Material::default() };
-        let materials =
-            [material("skin.png"), material("textures\\cloth"), material("hair.dds"), material("hair.dds"), material("hat.png")];
+        let materials = [
+            material("skin.png"),
+            material("textures\\cloth"),
+            material("hair.dds"),
+            material("hair.dds"),
+            material("hat.png"),
+        ];
         let textures = resolve(&materials, folder.path(), &["hat.png"]);
         let found: Vec<_> = textures.iter().map(|maps| maps[0].found.as_deref()).collect();
         assert_eq!(found, [Some("Skin.PNG"), Some("textures/cloth.tga"), None, None, Some("hat.png")]);

@@ -102,12 +102,16 @@ impl<'a> Accessors<'a> {
                     .ok_or_else(|| format!("the sparse data of accessor {index} goes past the end of its buffer view"))
             };
             let width = index_type.0.size();
-            let indices = slice(sparse.indices.buffer_view.value(), sparse.indices.byte_offset.0, width).map_err(error)?;
+            let indices =
+                slice(sparse.indices.buffer_view.value(), sparse.indices.byte_offset.0, width).map_err(error)?;
             out.replacements =
                 slice(sparse.values.buffer_view.value(), sparse.values.byte_offset.0, size).map_err(error)?;
             out.replaced = indices.chunks_exact(width).map(|bytes| integer(bytes, index_type.0)).collect();
-            if !out.replaced.is_sorted_by(|a, b| a < b) || out.replaced.last().is_some_and(|&at| u64::from(at) >= count) {
-                return Err(error(format!("the sparse indices of accessor {index} don't increase, or are out of range")));
+            if !out.replaced.is_sorted_by(|a, b| a < b) || out.replaced.last().is_some_and(|&at| u64::from(at) >= count)
+            {
+                return Err(error(format!(
+                    "the sparse indices of accessor {index} don't increase, or are out of range"
+                )));
             }
         }
         if accessor.buffer_view.is_none() && count > FEW_ZEROS + ZEROS_PER_ELEMENT * out.replaced.len() as u64 {
@@ -125,7 +129,8 @@ impl<'a> Accessors<'a> {
             format!("buffer view {index} is out of range: there are {}", self.root.buffer_views.len())
         })?;
         let buffer = view.buffer.value();
-        let bytes = self.buffers.get(buffer).ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
+        let bytes =
+            self.buffers.get(buffer).ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
         let offset = view.byte_offset.map_or(0, |offset| offset.0);
         let bytes = part(bytes, offset, 1, 0, view.byte_length.0.try_into().unwrap_or(usize::MAX))
             .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;

@@ -38,7 +38,8 @@ impl<'a> Binder<'a> {
     pub(super) fn skin(&mut self, joints: &[usize], inverse_binds: &[DAffine3], corners: &[DVec3]) -> Binding {
         let rig = &self.rig.joints;
         // In the joints' frames.
-        let own: Vec<DAffine3> = joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
+        let own: Vec<DAffine3> =
+            joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
         // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
         let top = (0..joints.len()).min_by_key(|&at| joints[at]).unwrap_or_default();
         let mut to_skin = usable(rig[joints[top]].rest_model * own[top]).unwrap_or(DAffine3::IDENTITY);

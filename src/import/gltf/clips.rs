@@ -66,7 +66,7 @@ impl Importer<'_> {
             let place = format!("animations[{at}]");
             let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
             let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
-            let motions = self.motions(animation, &place, &mut left_out, report)?;
+            let mut motions = self.motions(animation, &place, &mut left_out, report)?;
             if motions.iter().all(|motion| motion.channels().next().is_none()) {
                 empty.push(wanted);
                 continue;
@@ -76,14 +76,17 @@ impl Importer<'_> {
                 doubled.push(name.clone());
             }
             let extras = extras::of_animation(animation);
-            let Some(sampled) = resample(&motions, &levers, model.skeleton.len(), extras.duration, &mut budget) else {
+            // Copies of joints follow and don't move.
+            motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
+            let Some(sampled) = resample(&motions, &levers, extras.duration, &mut budget) else {
                 let message = format!("clip `{name}` is left out: few keys of many joints over a long time");
                 report.warn(&place, message, "export it with fewer joints, or with a key per frame");
                 continue;
             };
             if !sampled.within_bound {
                 let share = sampled.error / levers.size() * 100.0;
-                let message = format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
+                let message =
+                    format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
                 report.warn(&place, message, "evenly spaced keys are sampled exactly");
             }
             let mut frames = ClipFrames {
@@ -91,22 +94,22 @@ impl Importer<'_> {
                 animated: motions.iter().map(|motion| motion.channels().next().is_some()).collect(),
                 transforms: sampled.transforms,
             };
-            frames.animated.resize(model.skeleton.len(), false);
             if extras.additive {
                 let rest: Vec<JointTransform> = model.skeleton.joints().map(|j| model.skeleton.rest_of(j)).collect();
                 for frame in frames.transforms.chunks_mut(rest.len()) {
-                    frame.iter_mut().zip(&rest).for_each(|(transform, rest)| *transform = transform.difference_to(rest));
+                    frame
+                        .iter_mut()
+                        .zip(&rest)
+                        .for_each(|(transform, rest)| *transform = transform.difference_to(rest));
                 }
             }
             let mut timing = ClipTiming::new(name, sampled.duration);
             timing.playback = extras.playback.unwrap_or(timing.playback);
             timing.extend_callbacks(extras.callbacks);
-            let clip = SkeletalClip::new(timing, &frames)
-                .map_err(|error| error.to_string())
-                .and_then(|mut clip| {
-                    clip.additive = extras.additive;
-                    reach.admit(&model.skeleton, &clip).map(|()| clip)
-                });
+            let clip = SkeletalClip::new(timing, &frames).map_err(|error| error.to_string()).and_then(|mut clip| {
+                clip.additive = extras.additive;
+                reach.admit(&model.skeleton, &clip).map(|()| clip)
+            });
             match clip {
                 Ok(clip) => {
                     self.limits.check_clip(report.file, &clip)?;

@@ -66,7 +66,8 @@ impl Channel {
         if self.between != Between::Step {
             return self.clone();
         }
-        let mut out = Self { times: Vec::new(), values: Vec::new(), between: Between::Chord, is_rotation: self.is_rotation };
+        let mut out =
+            Self { times: Vec::new(), values: Vec::new(), between: Between::Chord, is_rotation: self.is_rotation };
         for (&time, &value) in self.times.iter().zip(&self.values) {
             // A hair before a frame is on it.
             let time = ((time / frame - 1e-4).ceil() * frame).max(0.0);
@@ -147,7 +148,8 @@ impl Motion {
     }
 
     fn map(&self, f: impl Fn(&Channel) -> Channel) -> Self {
-        let [translation, rotation, scale] = [&self.translation, &self.rotation, &self.scale].map(|c| c.as_ref().map(&f));
+        let [translation, rotation, scale] =
+            [&self.translation, &self.rotation, &self.scale].map(|c| c.as_ref().map(&f));
         Self { rest: self.rest, translation, rotation, scale }
     }
 }

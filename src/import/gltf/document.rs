@@ -77,11 +77,13 @@ fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<Root, FormatErro
         let (line, column) = (error.line() as u32, error.column() as u32);
         let hint = if error.is_eof() { CUT_OFF } else { "check the file with the glTF validator" };
         // In a `.glb` the JSON is a single line behind a binary header.
-        FormatError::one(match is_text {
-            true => diagnostic.at(json, line.max(1), column.max(1)),
-            false => diagnostic.with_context(format!("column {column} of the JSON chunk")),
-        }
-        .with_hint(hint))
+        FormatError::one(
+            match is_text {
+                true => diagnostic.at(json, line.max(1), column.max(1)),
+                false => diagnostic.with_context(format!("column {column} of the JSON chunk")),
+            }
+            .with_hint(hint),
+        )
     })?;
     let version = root.asset.min_version.as_deref().unwrap_or(&root.asset.version);
     if version.split('.').next() != Some("2") {
@@ -100,9 +102,15 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
     for (at, name) in root.extensions_required.iter().enumerate() {
         let place = format!("extensionsRequired[{at}]");
         match name.as_str() {
-            DRACO => return Err(report.error(&place, "the meshes are compressed with Draco, which is not read", UNPACK)),
+            DRACO => {
+                return Err(report.error(&place, "the meshes are compressed with Draco, which is not read", UNPACK));
+            }
             name if MESHOPT.contains(&name) => {
-                return Err(report.error(&place, "the data is compressed with meshoptimizer, which is not read", UNPACK));
+                return Err(report.error(
+                    &place,
+                    "the data is compressed with meshoptimizer, which is not read",
+                    UNPACK,
+                ));
             }
             "KHR_mesh_quantization" | "KHR_texture_transform" => {}
             name if is_about_looks(name) => {}
@@ -129,7 +137,10 @@ fn is_about_looks(name: &str) -> bool {
 }
 
 /// Describes what compresses data that the file holds in no other form, if it does.
-pub(super) fn compression(root: &Root, primitive: &gltf::json::mesh::Primitive) -> Option<(&'static str, &'static str)> {
+pub(super) fn compression(
+    root: &Root,
+    primitive: &gltf::json::mesh::Primitive,
+) -> Option<(&'static str, &'static str)> {
     let accessor = root.accessors.get(primitive.attributes.values().next()?.value())?;
     let is_draco = primitive.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key(DRACO));
     if accessor.buffer_view.is_none() && is_draco {

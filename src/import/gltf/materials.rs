@@ -45,7 +45,10 @@ impl Materials {
             out.list.push(Material {
                 name: names.add(given.unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
-                base_color: pbr.base_color_factor.0.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 }),
+                base_color: pbr
+                    .base_color_factor
+                    .0
+                    .map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 }),
                 base_color_map: base.and_then(|base| map(base.index)),
                 normal_map: normal.and_then(|normal| map(normal.index)),
                 normal_map_green_down: false,
@@ -61,7 +64,11 @@ impl Materials {
         }
         if let Some(first) = transformed.first() {
             let message = format!("{} materials move, turn or scale their textures", transformed.len());
-            report.warn(&format!("materials[{first}]"), message, "that was left out: apply it to the texture coordinates");
+            report.warn(
+                &format!("materials[{first}]"),
+                message,
+                "that was left out: apply it to the texture coordinates",
+            );
         }
         Ok(out)
     }
@@ -115,7 +122,8 @@ fn image_of(texture: &Texture) -> Option<usize> {
 /// A file name for an image in a file: its own, or a number, with the extension of its format.
 fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
     let name = image.name.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| format!("image{at}"));
-    let name: String = name.chars().map(|c| if c.is_control() || "/\\:<>\"|?*".contains(c) { '_' } else { c }).collect();
+    let name: String =
+        name.chars().map(|c| if c.is_control() || "/\\:<>\"|?*".contains(c) { '_' } else { c }).collect();
     let extension = match bytes {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [0xff, 0xd8, 0xff, ..] => "jpg",
@@ -126,7 +134,11 @@ fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
         _ => "png",
     };
     let stem = match name.rsplit_once('.') {
-        Some((stem, old)) if ["png", "jpg", "jpeg", "webp", "ktx2", "dds", "tga"].contains(&&*old.to_ascii_lowercase()) => stem,
+        Some((stem, old))
+            if ["png", "jpg", "jpeg", "webp", "ktx2", "dds", "tga"].contains(&&*old.to_ascii_lowercase()) =>
+        {
+            stem
+        }
         _ => &name,
     };
     format!("{stem}.{extension}")

@@ -27,6 +27,8 @@ pub(super) struct Local {
 }
 
 impl Local {
+    pub(super) const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+
     fn to_affine(self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
@@ -124,7 +126,8 @@ impl Rig {
         let in_scene = in_scene(root, &hierarchy, report)?;
         let animated = animated(root);
 
-        let meshes: Vec<usize> = (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
+        let meshes: Vec<usize> =
+            (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
         let carried = carriers(root, &meshes, &in_scene, &animated, report)?;
         // From the leaves: whether there is something to move here or below.
         let mut carries = carried.clone();
@@ -155,14 +158,14 @@ impl Rig {
 
         let mut rig = Self { joints: Vec::with_capacity(count), of_node: vec![None; root.nodes.len()], meshes, locals };
         // Per node that is no joint, what its transform and those above amount to.
-        let mut baked = vec![Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE }; root.nodes.len()];
+        let mut baked = vec![Local::IDENTITY; root.nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
             let parent = parents[node].and_then(|parent| rig.of_node[parent]);
             let above = match (parent, parents[node]) {
                 (Some(joint), _) => {
                     let length = rig.joints[joint].frame.size.x;
-                    Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::splat(length) }
+                    Local { scale: DVec3::splat(length), ..Local::IDENTITY }
                 }
                 (None, Some(parent)) => baked[parent],
                 (None, None) => baked[node],
@@ -241,7 +244,9 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
                 let (scale, rotation, translation) = affine.to_scale_rotation_translation();
                 let rotation = if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY };
                 let local = Local { translation, rotation, scale };
-                if affine.is_finite() && !local.to_affine().abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0)) {
+                if affine.is_finite()
+                    && !local.to_affine().abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0))
+                {
                     sheared.push(at);
                 }
                 local
@@ -331,7 +336,11 @@ fn carriers(
             Some(skin) if skin.value() < root.skins.len() => skins.push(skin.value()),
             Some(skin) => {
                 let message = format!("skin {skin} is out of range: there are {}", root.skins.len());
-                return Err(report.error(&format!("nodes[{node}].skin"), message, "check the file with the glTF validator"));
+                return Err(report.error(
+                    &format!("nodes[{node}].skin"),
+                    message,
+                    "check the file with the glTF validator",
+                ));
             }
             None => carried[node] = true,
         }

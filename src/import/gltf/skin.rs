@@ -132,7 +132,8 @@ impl Importer<'_> {
             return Err(report.error(&format!("nodes[{node}].mesh"), message, CHECK));
         };
         let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
-        let name = given(&root.nodes[node].name).or_else(|| given(&mesh.name)).unwrap_or_else(|| format!("mesh{mesh_index}"));
+        let name =
+            given(&root.nodes[node].name).or_else(|| given(&mesh.name)).unwrap_or_else(|| format!("mesh{mesh_index}"));
         for (at, primitive) in mesh.primitives.iter().enumerate() {
             let place = format!("meshes[{mesh_index}].primitives[{at}]");
             if let Some((message, hint)) = compression(root, primitive) {
@@ -145,8 +146,12 @@ impl Importer<'_> {
             if primitive.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
                 repairs.unread[0].push(place.clone());
             }
-            let positions =
-                self.accessors.open(report, &format!("{place}.attributes.POSITION"), positions.value(), &[Type::Vec3])?;
+            let positions = self.accessors.open(
+                report,
+                &format!("{place}.attributes.POSITION"),
+                positions.value(),
+                &[Type::Vec3],
+            )?;
             let Some(corners) = self.corners(primitive, positions.len(), &place, report)? else {
                 repairs.unread[2].push(place);
                 continue;
@@ -348,7 +353,8 @@ impl Importer<'_> {
         }
         match outside {
             Some((vertex, joint)) => {
-                let message = format!("vertex {vertex}: joint {joint} is out of range: the skin has {}", binding.joints.len());
+                let message =
+                    format!("vertex {vertex}: joint {joint} is out of range: the skin has {}", binding.joints.len());
                 Err(report.error(&draft.place, message, CHECK))
             }
             None => Ok(all),
@@ -440,7 +446,13 @@ impl Importer<'_> {
     }
 
     /// Refuses an attribute with fewer elements than a draft's vertices need.
-    fn check_length(&self, draft: &Draft, accessor: &Accessor, place: &str, report: &Report) -> Result<(), FormatError> {
+    fn check_length(
+        &self,
+        draft: &Draft,
+        accessor: &Accessor,
+        place: &str,
+        report: &Report,
+    ) -> Result<(), FormatError> {
         let wanted = draft.vertices.last().map_or(0, |last| *last as usize + 1);
         if accessor.len() >= wanted {
             return Ok(());
