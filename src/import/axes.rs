@@ -57,6 +57,22 @@ impl Basis {
         Ok(Self { axes, scale })
     }
 
+    /// The basis for data that is Y up and faces +Z unless the settings say otherwise: glTF's convention.
+    ///
+    /// - right-handed: `(−x, y, −z)`, half a turn around Y.
+    /// - left-handed: `(x, y, −z)`.
+    ///
+    /// # Errors
+    /// The scale is not finite or not above 0.
+    #[cfg(feature = "gltf")]
+    pub(super) fn facing_z(file: &str, settings: &ImportSettings, right_handed: bool) -> Result<Self, FormatError> {
+        let mut basis = Self::new(file, settings, right_handed, UpAxis::Y)?;
+        if settings.up == UpAxis::Auto && right_handed {
+            basis.axes = [(0, -1.0), (1, 1.0), (2, -1.0)].map(|(from, sign)| Axis { from, sign });
+        }
+        Ok(basis)
+    }
+
     /// The inverse: from Bevy's axes to the file's.
     pub(super) fn inverse(&self) -> Self {
         let mut axes = self.axes;

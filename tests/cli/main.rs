@@ -4,6 +4,8 @@
 mod arm;
 mod bar;
 mod files;
+#[cfg(feature = "gltf")]
+mod gltf;
 mod inspect;
 mod pose;
 mod support;

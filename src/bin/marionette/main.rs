@@ -19,8 +19,8 @@ mod validate;
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Inspects, validates and poses skinned characters: Luna's .m3d, id's .md5mesh and .md5anim, and
-/// .character.ron manifests.
+/// Inspects, validates and poses skinned characters: glTF, Luna's .m3d, id's .md5mesh and .md5anim,
+/// and .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]
 struct Cli {

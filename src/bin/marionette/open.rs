@@ -127,8 +127,13 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
     open(path, &limits, |name, kind, source| {
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
-            let imported = import::open_model(name, source, &settings)?;
-            return Ok(finish(path, imported, None, settings, vec![path.to_owned()]));
+            let mut files = vec![path.to_owned()];
+            // Files beside it have the folder in front already.
+            let imported = import::open_model_with(name, source, &settings, |file| {
+                files.push(file.into());
+                read_beside(Path::new(file), &limits)
+            })?;
+            return Ok(finish(path, imported, None, settings, files));
         }
         let mut manifest = Manifest::parse(name, source)?;
         let settings = args.over(manifest.settings());
@@ -139,9 +144,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         let mut files = vec![path.to_owned()];
         let assembled = open_manifest(name, &manifest, &limits, |file| {
             files.push(located(file));
-            read::read(&located(file), &limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
-                if hint.is_empty() { message } else { format!("{message} ({hint})") }
-            })
+            read_beside(&located(file), &limits)
         });
         // Diagnostics name files as the manifest does; users want paths that they can open.
         let relocate = |diagnostics: &mut [Diagnostic]| {
@@ -158,6 +161,13 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         })?;
         relocate(&mut imported.warnings);
         Ok(finish(&located(&manifest.model), imported, Some(manifest), settings, files))
+    })
+}
+
+/// Reads a file that another one names.
+pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, String> {
+    read::read(path, limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
+        if hint.is_empty() { message } else { format!("{message} ({hint})") }
     })
 }
 
@@ -216,7 +226,7 @@ fn open(
         bytes = read::check(path, limits).map_err(FormatError::one)?;
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "unknown kind of file");
-            FormatError::one(error.with_hint("names end in .m3d, .md5mesh, .md5anim or .character.ron"))
+            FormatError::one(error.with_hint("names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron"))
         })?;
         parse(&name, kind, &read::read(path, limits).map_err(FormatError::one)?)
     };
@@ -235,8 +245,9 @@ fn finish(
     settings: ImportSettings,
     files: Vec<PathBuf>,
 ) -> Parsed<Content> {
-    let Imported { model, mut warnings, report, .. } = imported;
-    let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")));
+    let Imported { model, mut warnings, report, images, .. } = imported;
+    let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
+    let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")), &embedded);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
     let model = OpenModel { model, report, textures, manifest, settings, files };
     Parsed { value: Content::Model(Box::new(model)), warnings }

@@ -11,7 +11,7 @@ use crate::{
 use bevy_marionette::{
     controller::BlendMode,
     format::{Diagnostic, FormatError, Parsed},
-    import::{FileKind, open_clips},
+    import::{FileKind, open_clips_with},
     model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Scratch},
 };
@@ -29,7 +29,7 @@ use std::{
 #[derive(Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and the layout of the OBJ.")]
 pub struct Pose {
-    /// .m3d, .md5mesh or .character.ron
+    /// .glb, .gltf, .m3d, .md5mesh or .character.ron
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Files with clips for the model: .md5anim, or models with clips
@@ -53,6 +53,7 @@ pub struct Pose {
 
 const AFTER_HELP: &str = "\
 Examples:
+  marionette pose knight.glb --clip Idle --time 0.5 -o knight.obj
   marionette pose soldier.m3d --time 0.5 -o soldier.obj
   marionette pose knight.md5mesh walk.md5anim run.md5anim --clip run --time 0.25 -o run.obj
   marionette pose knight.md5mesh --bind -o - | less
@@ -139,7 +140,10 @@ impl Pose {
         for path in &self.anims {
             let file = path.to_string_lossy().into_owned();
             let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
-            let found = open_clips(&file, &open::stem(path), &source, &model.model.skeleton, &model.settings)?;
+            let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+            let found = open_clips_with(&file, &open::stem(path), &source, skeleton, settings, |file| {
+                open::read_beside(Path::new(file), &settings.limits)
+            })?;
             warnings.extend(found.warnings);
             clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
         }

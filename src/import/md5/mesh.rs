@@ -149,7 +149,7 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
     }
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
-    Ok(Imported { model, warnings, report, reach })
+    Ok(Imported { model, warnings, report, reach, ..Imported::default() })
 }
 
 /// How often vertices may share a weight on average, and how many weights they may use in any case. Vertices that
