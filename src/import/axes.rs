@@ -57,6 +57,13 @@ impl Basis {
         Ok(Self { axes, scale })
     }
 
+    /// The basis for glTF: right-handed and Y up, with the front toward +Z. Both ways are the same.
+    #[cfg(feature = "gltf")]
+    pub(super) fn to_gltf() -> Self {
+        let axis = |from, sign| Axis { from, sign };
+        Self { axes: [axis(0, -1.0), axis(1, 1.0), axis(2, -1.0)], scale: 1.0 }
+    }
+
     /// The inverse: from Bevy's axes to the file's.
     pub(super) fn inverse(&self) -> Self {
         let mut axes = self.axes;

@@ -4,6 +4,7 @@
 mod axes;
 mod influences;
 mod limits;
+mod losses;
 mod names;
 mod normals;
 mod reach;
@@ -13,13 +14,18 @@ mod tangents;
 mod weld;
 mod winding;
 
+#[cfg(feature = "gltf")]
+mod gltf;
 mod m3d;
 mod manifest;
 mod md5;
 mod open;
 mod textures;
 
+#[cfg(feature = "gltf")]
+pub use gltf::{GlbTexture, to_glb};
 pub use limits::Limits;
+pub use losses::{WriteFormat, losses};
 pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};

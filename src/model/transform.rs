@@ -46,6 +46,15 @@ impl JointTransform {
         }
     }
 
+    /// Adds a [difference](Self::difference_to).
+    pub(crate) fn with_difference(&self, difference: &Self) -> Self {
+        Self {
+            translation: self.translation + difference.translation,
+            rotation: self.rotation * difference.rotation,
+            scale: self.scale * difference.scale,
+        }
+    }
+
     /// The transform at `t`, from 0 to 1, on the way to `other`: along the arc for rotations, straight for the rest.
     ///
     /// Components that are equal stay exactly as they are, so that a constant channel remains constant.

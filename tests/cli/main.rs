@@ -3,7 +3,9 @@
 
 mod arm;
 mod bar;
+mod convert;
 mod files;
+mod import;
 mod inspect;
 mod pose;
 mod support;

@@ -4,6 +4,8 @@ mod compression;
 mod controller_rules;
 mod culling_boxes;
 mod fuzz;
+#[cfg(feature = "gltf")]
+mod gltf_written;
 mod import_accuracy;
 mod m3d_files;
 mod md5_files;

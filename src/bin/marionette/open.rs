@@ -3,6 +3,7 @@
 use crate::{
     options::ImportArgs,
     read,
+    term::Progress,
     textures::{self, TextureUse},
 };
 use bevy_marionette::{
@@ -55,6 +56,19 @@ pub struct OpenModel {
     pub settings: ImportSettings,
     /// The files it was read from.
     pub files: Vec<PathBuf>,
+    /// The folder of the model's file, where its textures are.
+    pub folder: PathBuf,
+}
+
+impl OpenModel {
+    /// Reads the textures that were found: their names relative to the model's folder, and their contents.
+    pub fn texture_files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostic> {
+        let mut names: Vec<&String> = self.textures.iter().flatten().filter_map(|map| map.found.as_ref()).collect();
+        names.sort();
+        names.dedup();
+        let read = |name: &String| Ok((name.clone(), read::read(&self.folder.join(name), &self.settings.limits)?));
+        names.into_iter().map(read).collect()
+    }
 }
 
 /// An animation, on its own or fitted to a model.
@@ -105,6 +119,14 @@ impl Opened {
     pub fn model(&self) -> Option<&OpenModel> {
         match &self.content {
             Some(Content::Model(model)) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// Returns the model, if the file holds one.
+    pub fn into_model(self) -> Option<OpenModel> {
+        match self.content {
+            Some(Content::Model(model)) => Some(*model),
             _ => None,
         }
     }
@@ -199,6 +221,32 @@ pub fn open_all(paths: &[PathBuf], args: &ImportArgs) -> (Vec<Opened>, Vec<Rig>)
     (opened.into_iter().flatten().collect(), rigs)
 }
 
+/// A clip and the file it is from.
+pub struct Named {
+    /// The path as the user wrote it.
+    pub file: String,
+    /// The clip, in the model's joint order.
+    pub clip: SkeletalClip,
+}
+
+/// Opens the clips of files for a model, in the order of the paths.
+///
+/// # Errors
+/// A file that cannot be read, or that has no clips for the model.
+pub fn clips_of(paths: &[PathBuf], model: &OpenModel) -> Result<Parsed<Vec<Named>>, FormatError> {
+    let (mut clips, mut warnings) = (Vec::new(), Vec::new());
+    let mut progress = Progress::new(paths.len());
+    for path in paths {
+        progress.next(&path.to_string_lossy());
+        let file = path.to_string_lossy().into_owned();
+        let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
+        let found = import::open_clips(&file, &stem(path), &source, &model.model.skeleton, &model.settings)?;
+        warnings.extend(found.warnings);
+        clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
+    }
+    Ok(Parsed { value: clips, warnings })
+}
+
 /// Returns the name of a file's clip: `walk` for `path/walk.md5anim`.
 pub fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
@@ -236,8 +284,9 @@ fn finish(
     files: Vec<PathBuf>,
 ) -> Parsed<Content> {
     let Imported { model, mut warnings, report, .. } = imported;
-    let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")));
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let textures = textures::resolve(&model.materials, &folder);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
-    let model = OpenModel { model, report, textures, manifest, settings, files };
+    let model = OpenModel { model, report, textures, manifest, settings, files, folder };
     Parsed { value: Content::Model(Box::new(model)), warnings }
 }

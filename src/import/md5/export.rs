@@ -91,7 +91,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             let local = match (clip.animates(joint), clip.additive) {
                 (false, _) => rest,
                 (true, false) => clip.transform_at(joint, frame),
-                (true, true) => added(rest, clip.transform_at(joint, frame)),
+                (true, true) => rest.with_difference(&clip.transform_at(joint, frame)),
             };
             let local = basis.transform(local);
             let parent = skeleton.parents()[joint].map(|p| model[usize::from(p)]);
@@ -140,15 +140,6 @@ fn to_z_up() -> Basis {
     let settings = ImportSettings::default();
     // Only a scale can be invalid, and the default scale is one.
     Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
-}
-
-/// Adds a clip's difference to a rest transform.
-fn added(rest: JointTransform, difference: JointTransform) -> JointTransform {
-    JointTransform {
-        translation: rest.translation + difference.translation,
-        rotation: rest.rotation * difference.rotation,
-        scale: rest.scale * difference.scale,
-    }
 }
 
 fn affine(transform: &JointTransform) -> DAffine3 {

@@ -1,0 +1,5 @@
+//! Model → glTF.
+
+mod export;
+
+pub use export::{GlbTexture, to_glb};
