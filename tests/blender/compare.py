@@ -130,7 +130,7 @@ def compare(marionette, inputs, glb):
         armature.animation_data.action_slot = strips[clip].action_slot
         for share in (0.0, 0.137, 0.5, 0.861, 1.0):
             # In single precision, the last key may be a little later than the clip's end.
-            time = share * length * (1 - 1e-9)
+            time = share * length * (1 - 1e-7)
             scene.frame_set(int(time * rate), subframe=time * rate % 1)
             ours = corners_of_obj(run(marionette, "pose", *inputs, "--clip", clip, "--time", repr(time), "-o", "-"))
             found = error(ours, corners_of_blender(ours))

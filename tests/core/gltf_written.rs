@@ -272,9 +272,10 @@ fn materials_keep_what_gltf_has_a_place_for() {
         },
         Material { name: "hair".into(), base_color_map: Some("skin.png".into()), ..Material::default() },
         Material { name: "plain".into(), ..Material::default() },
+        Material { name: "lost".into(), base_color_map: Some("lost.dds".into()), ..Material::default() },
     ];
     let texture = |material: &Material, map| match (&*material.name, map) {
-        ("plain", _) => None,
+        ("plain" | "lost", _) => None,
         ("skin", bevy_marionette::import::TextureMap::Normal) => Some(GlbTexture::File("maps/skin n.dds".into())),
         (_, bevy_marionette::import::TextureMap::BaseColor) => Some(GlbTexture::Png(vec![1, 2, 3, 4, 5])),
         _ => None,
@@ -300,6 +301,7 @@ fn materials_keep_what_gltf_has_a_place_for() {
     assert_eq!(gltf.json["images"].as_array().unwrap().len(), 2, "equal images are stored once");
     assert_eq!(hair["pbrMetallicRoughness"]["baseColorTexture"], pbr["baseColorTexture"]);
     assert!(plain.get("extras").is_none() && plain.get("extensions").is_none());
+    assert_eq!(gltf.json["materials"][3]["extras"]["marionette"], json!({ "base_color_map": "lost.dds" }));
     let view = gltf.json["images"][0]["bufferView"].as_u64().unwrap() as usize;
     assert_eq!(gltf.view(view), [1, 2, 3, 4, 5]);
 }

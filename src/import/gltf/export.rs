@@ -10,7 +10,7 @@ pub use materials::GlbTexture;
 use super::super::{Manifest, TextureMap, axes::Basis};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
-    model::{Material, Model, SkinPart},
+    model::{Influences, JointIndex, Material, Model, SkinPart},
 };
 use glam::{Affine3A, Mat4};
 use glb::{Glb, Target, short};
@@ -168,22 +168,24 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
         attributes["TEXCOORD_0"] = glb.attribute(Target::Vertices, tex_coords).into();
     }
     if part.influences.len() == count && !model.skeleton.is_empty() {
-        let joints = part.influences.iter().map(|influences| {
-            let slots = influences.palette.into_iter().zip(influences.weights);
-            let joint = |(slot, weight): (u16, f32)| {
-                let joint = part.palette.get(usize::from(slot)).filter(|_| weight > 0.0);
-                joint.copied().filter(|&joint| usize::from(joint) < model.skeleton.len()).unwrap_or_default()
+        let influences: Vec<Vec<(JointIndex, f32)>> =
+            (0..count).map(|vertex| influences(part, vertex, model)).collect();
+        // Four joints to a set.
+        let sets = influences.iter().map(|joints| joints.len().div_ceil(4)).max().unwrap_or(1);
+        for set in 0..sets {
+            let four = |joints: &Vec<(JointIndex, f32)>| {
+                std::array::from_fn(|lane| joints.get(4 * set + lane).copied().unwrap_or_default())
             };
-            let mut joints = slots.map(joint);
-            std::array::from_fn::<u16, 4, _>(|_| joints.next().unwrap_or_default())
-        });
-        attributes["JOINTS_0"] = match model.skeleton.len() {
-            0..=256 => glb.attribute(Target::Vertices, joints.map(|four| four.map(|joint| joint as u8))),
-            _ => glb.attribute(Target::Vertices, joints),
+            let four: Vec<[(JointIndex, f32); 4]> = influences.iter().map(four).collect();
+            let joints = four.iter().map(|four| four.map(|(joint, _)| joint));
+            attributes[format!("JOINTS_{set}")] = match model.skeleton.len() {
+                0..=256 => glb.attribute(Target::Vertices, joints.map(|four| four.map(|joint| joint as u8))),
+                _ => glb.attribute(Target::Vertices, joints),
+            }
+            .into();
+            let weights = four.iter().map(|four| four.map(|(_, weight)| weight));
+            attributes[format!("WEIGHTS_{set}")] = glb.attribute(Target::Vertices, weights).into();
         }
-        .into();
-        let weights = part.influences.iter().map(|influences| influences.weights);
-        attributes["WEIGHTS_0"] = glb.attribute(Target::Vertices, weights).into();
     }
     // The largest index of a type restarts strips.
     let corners = part.triangles.as_flattened().iter();
@@ -196,6 +198,19 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
         primitive["material"] = part.material.into();
     }
     Ok(json!({ "name": part.name, "primitives": [primitive] }))
+}
+
+/// The joints that move a vertex and their weights above 0; at least one.
+fn influences(part: &SkinPart, vertex: usize, model: &Model) -> Vec<(JointIndex, f32)> {
+    let Influences { palette, weights } = part.influences[vertex];
+    let used = palette.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0);
+    let joint = |(slot, weight): (u16, f32)| Some((*part.palette.get(usize::from(slot))?, weight));
+    let mut joints: Vec<_> = used.filter_map(joint).collect();
+    joints.retain(|(joint, _)| usize::from(*joint) < model.skeleton.len());
+    if joints.is_empty() {
+        joints.push((0, 1.0));
+    }
+    joints
 }
 
 /// A file's name without folder and extension.

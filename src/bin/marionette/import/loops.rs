@@ -1,12 +1,13 @@
 //! Which clips loop: measured at the skin, with a look at the name where that is not enough.
 
 use super::names::snake;
+use crate::obj::Posed;
 use bevy_marionette::{
     controller::BlendMode,
-    model::{Model, PlaybackMode, SkeletalClip},
-    pose::{ClipLayer, Evaluate, Palette, Scratch, SkinVertices},
+    model::{BoundingBox, Model, PlaybackMode, SkeletalClip},
+    pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{Affine3A, Mat4, Vec3};
+use glam::Vec3;
 
 /// How far the last pose may be from the first, as a share of the size.
 const SAME: f32 = 0.01;
@@ -95,7 +96,7 @@ impl Skin<'_> {
     /// The diagonal of the skin's box.
     fn size(&self) -> f32 {
         let points = self.model.parts.iter().flat_map(|part| part.positions.iter().copied());
-        let bounds = bevy_marionette::model::BoundingBox::enclosing(points);
+        let bounds = BoundingBox::enclosing(points);
         bounds.map_or(1.0, |bounds| bounds.diagonal()).max(f32::MIN_POSITIVE)
     }
 
@@ -107,16 +108,7 @@ impl Skin<'_> {
         let layers = [ClipLayer { mode, ..ClipLayer::new(clip, clip.timing.duration * frame as f64 / last) }];
         let mut pose = Scratch::default();
         Evaluate::new(&model.skeleton, &layers).run(&mut pose);
-        let mut out = Vec::new();
-        for part in &model.parts {
-            let mut palette = vec![Mat4::IDENTITY; part.palette.len()];
-            let inverse_bind = model.skeleton.inverse_bind();
-            Palette { world: Affine3A::IDENTITY, model: pose.model(), inverse_bind, remap: &part.palette }
-                .run(&mut palette);
-            let mut positions = part.positions.clone();
-            SkinVertices { part, palette: &palette }.positions(&mut positions);
-            out.append(&mut positions);
-        }
+        let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model()).positions().collect();
         if out.is_empty() {
             out = pose.model().iter().map(|joint| joint.translation.into()).collect();
         }

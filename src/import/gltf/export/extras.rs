@@ -1,8 +1,8 @@
 //! What glTF has no place for, as `extras`.
 //!
 //! Everything is under the key `marionette`. An animation has `playback`, `duration` in seconds, the number of `frames` that
-//! its keys were made from, `additive`, and `callbacks`, a list of `{time, name, data}`. A scene has a manifest's `masks` and
-//! `sockets`.
+//! its keys were made from, `additive`, and `callbacks`, a list of `{time, name, data}`. A material has
+//! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
 
 use crate::{
     import::Manifest,

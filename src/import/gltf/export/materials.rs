@@ -46,16 +46,31 @@ impl Materials {
             },
             "doubleSided": material.double_sided,
         });
-        let mut use_of = |map, name: &Option<String>| {
+        let mut extras = json!({});
+        for (key, value) in [("type_name", &material.type_name), ("specular_map", &material.specular_map)] {
+            if let Some(value) = value {
+                extras[key] = value.as_str().into();
+            }
+        }
+        let mut use_of = |map, name: &Option<String>, key: &str| {
+            let Some(found) = texture(material, map) else {
+                // Its name comes back, should the file turn up.
+                if let Some(name) = name {
+                    extras[key] = name.as_str().into();
+                }
+                return None;
+            };
             let name =
                 name.as_deref().map_or_else(|| format!("{} {map:?}", material.name), |name| stem(name).to_owned());
-            texture(material, map).map(|found| json!({ "index": self.texture(found, &name, glb) }))
+            Some(json!({ "index": self.texture(found, &name, glb) }))
         };
-        if let Some(used) = use_of(TextureMap::BaseColor, &material.base_color_map) {
+        if let Some(used) = use_of(TextureMap::BaseColor, &material.base_color_map, "base_color_map") {
             out["pbrMetallicRoughness"]["baseColorTexture"] = used;
         }
-        if let Some(used) = use_of(TextureMap::Normal, &material.normal_map) {
-            out["normalTexture"] = used;
+        match use_of(TextureMap::Normal, &material.normal_map, "normal_map") {
+            Some(used) => out["normalTexture"] = used,
+            None if material.normal_map_green_down => extras["normal_map_green_down"] = true.into(),
+            None => {}
         }
         if let Some(cutoff) = material.alpha_cutoff {
             out["alphaMode"] = "MASK".into();
@@ -65,12 +80,6 @@ impl Materials {
         if material.reflectance != 0.5 {
             out["extensions"] = json!({ "KHR_materials_ior": { "ior": short([ior(unit(material.reflectance))])[0] } });
             self.uses_ior = true;
-        }
-        let mut extras = json!({});
-        for (key, value) in [("type_name", &material.type_name), ("specular_map", &material.specular_map)] {
-            if let Some(value) = value {
-                extras[key] = value.as_str().into();
-            }
         }
         if extras != json!({}) {
             out["extras"] = json!({ "marionette": extras });
