@@ -46,9 +46,10 @@ pub fn snake(name: &str) -> String {
         }
         let before = at.checked_sub(1).map(|at| letters[at]);
         let after = letters.get(at + 1);
-        // `runLeft`, and the last letter of `FBXRun`.
-        let starts = before.is_some_and(|c| c.is_lowercase() || c.is_numeric())
-            || (before.is_some_and(char::is_uppercase) && after.is_some_and(|c| c.is_lowercase()));
+        let in_front_of_lower = after.is_some_and(|c| c.is_lowercase());
+        // `runLeft`, `Walk2Idle`, and the last letter of `FBXRun`, but not `1H`.
+        let starts = before.is_some_and(char::is_lowercase)
+            || (before.is_some_and(|c| c.is_uppercase() || c.is_numeric()) && in_front_of_lower);
         if letter.is_uppercase() && starts && !out.ends_with('_') {
             out.push('_');
         }
