@@ -6,8 +6,8 @@ use bevy::{
     mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues},
 };
 
-/// Makes the mesh of a part: positions, normals, tangents, texture coordinates and, if the part is skinned,
-/// joint indices and weights.
+/// Makes the mesh of a part: positions, normals, tangents, texture coordinates, colors if the part has
+/// any, and, if it is skinned, joint indices and weights.
 pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, usages);
     let vec3s = |list: &[glam::Vec3]| VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect());
@@ -19,6 +19,10 @@ pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
     }
     let tex_coords = part.tex_coords.iter().map(|t| t.to_array()).collect();
     mesh.insert_attribute(Mesh::ATTRIBUTE_UV_0, VertexAttributeValues::Float32x2(tex_coords));
+    if !part.colors.is_empty() {
+        let colors = part.colors.iter().map(|c| c.to_array()).collect();
+        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, VertexAttributeValues::Float32x4(colors));
+    }
     if !part.influences.is_empty() {
         let palette = part.influences.iter().map(|i| i.palette).collect();
         let weights = part.influences.iter().map(|i| i.weights).collect();

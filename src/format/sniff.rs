@@ -7,6 +7,9 @@ use super::{Diagnostic, FormatError};
 pub(crate) enum TextKind {
     M3d,
     Md5,
+    /// A `.gltf`, or a `.glb` that doesn't begin like one.
+    #[cfg(feature = "gltf")]
+    Gltf,
     /// A `.character.ron`.
     Manifest,
 }
@@ -17,7 +20,7 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
     (b"3dmodel ", "this is a text Model 3D file (magic `3dmodel `), another format with the same extension", OTHER_M3D),
     (b"IDP2", "this is an MD2 file", NOT_READ),
     (b"IDP3", "this is an MD3 file", NOT_READ),
-    (b"glTF", "this is a binary glTF file", NOT_READ),
+    (b"glTF", "this is a binary glTF file", "name it .glb to have it read as one"),
     (b"Kaydara FBX Binary", "this is a binary FBX file", NOT_READ),
     (b"; FBX", "this is a text FBX file", NOT_READ),
     (b"xof ", "this is a DirectX .x file", NOT_READ),
@@ -37,8 +40,8 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
 ];
 
 const OTHER_M3D: &str = "only Frank Luna's text format is read: it begins with `***m3d-File-Header***`";
-const NOT_READ: &str = "convert it to .m3d or MD5 first";
-const TEXTURE: &str = "a text file is expected here, not a texture";
+const NOT_READ: &str = "export it as .glb first";
+const TEXTURE: &str = "a model, clip or manifest is expected here, not a texture";
 const UTF_16: &str = "this text is UTF-16";
 const SAVE_AS_UTF_8: &str = "save it as UTF-8";
 
@@ -77,8 +80,11 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         return Some(("this looks like a text `.m3d`", "name it .m3d to have it read as one"));
     }
     let head = &source[..source.len().min(512)];
-    if wanted != TextKind::Manifest && start.starts_with(b"{") && head.windows(7).any(|w| w == b"\"asset\"") {
-        return Some(("this is a glTF file", NOT_READ));
+    if matches!(wanted, TextKind::M3d | TextKind::Md5)
+        && start.starts_with(b"{")
+        && head.windows(7).any(|w| w == b"\"asset\"")
+    {
+        return Some(("this is a glTF file", "name it .gltf to have it read as one"));
     }
     // Letters of one byte each, and a zero before or behind every one of them.
     let zeros_at = |first: usize| head.len() > 3 && head.iter().skip(first).step_by(2).take(8).all(|&b| b == 0);
@@ -86,7 +92,12 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         return Some((UTF_16, SAVE_AS_UTF_8));
     }
     if head.contains(&0) {
-        let hint = if wanted == TextKind::M3d { OTHER_M3D } else { "a text file is expected here" };
+        let hint = match wanted {
+            TextKind::M3d => OTHER_M3D,
+            #[cfg(feature = "gltf")]
+            TextKind::Gltf => "a .glb begins with `glTF`, and a .gltf is text",
+            TextKind::Md5 | TextKind::Manifest => "a text file is expected here",
+        };
         return Some(("this is a binary file of an unknown format", hint));
     }
     if start.trim_ascii_end().contains(&b'\r') && !start.contains(&b'\n') {

@@ -57,11 +57,20 @@ impl Basis {
         Ok(Self { axes, scale })
     }
 
-    /// The basis for glTF: right-handed and Y up, with the front toward +Z. Both ways are the same.
+    /// The basis for data that is Y up and faces +Z unless the settings say otherwise: glTF's convention.
+    ///
+    /// - right-handed: `(−x, y, −z)`, half a turn around Y.
+    /// - left-handed: `(x, y, −z)`.
+    ///
+    /// # Errors
+    /// The scale is not finite or not above 0.
     #[cfg(feature = "gltf")]
-    pub(super) fn to_gltf() -> Self {
-        let axis = |from, sign| Axis { from, sign };
-        Self { axes: [axis(0, -1.0), axis(1, 1.0), axis(2, -1.0)], scale: 1.0 }
+    pub(super) fn facing_z(file: &str, settings: &ImportSettings, right_handed: bool) -> Result<Self, FormatError> {
+        let mut basis = Self::new(file, settings, right_handed, UpAxis::Y)?;
+        if settings.up == UpAxis::Auto && right_handed {
+            basis.axes = [(0, -1.0), (1, 1.0), (2, -1.0)].map(|(from, sign)| Axis { from, sign });
+        }
+        Ok(basis)
     }
 
     /// The inverse: from Bevy's axes to the file's.

@@ -110,17 +110,26 @@ impl Limits {
     /// Rejects a model with more of anything than the limits allow.
     pub fn check(&self, file: &str, imported: &Imported) -> Result<(), FormatError> {
         let model = &imported.model;
-        let sum = |count: fn(&SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>() as f64;
-        let joints = model.skeleton.len() as f64;
-        within(file, "the model", joints, "joints", "joints", self.joints.into())?;
-        within(file, "the model", sum(|p| p.positions.len()), "vertices", "vertices", self.vertices.into())?;
-        within(file, "the model", sum(|p| p.triangles.len()), "triangles", "triangles", self.triangles.into())?;
+        let sum = |count: fn(&SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>();
+        self.check_joints(file, model.skeleton.len())?;
+        self.check_mesh(file, sum(|p| p.positions.len()), sum(|p| p.triangles.len()))?;
         let mut totals = ClipTotals::default();
         for clip in &model.clips {
             self.check_clip(file, clip)?;
             totals.add(clip);
         }
         self.check_totals(file, &totals)
+    }
+
+    /// Rejects more joints than the limits allow.
+    pub(super) fn check_joints(&self, file: &str, joints: usize) -> Result<(), FormatError> {
+        within(file, "the model", joints as f64, "joints", "joints", self.joints.into())
+    }
+
+    /// Rejects more vertices or triangles than the limits allow.
+    pub(super) fn check_mesh(&self, file: &str, vertices: usize, triangles: usize) -> Result<(), FormatError> {
+        within(file, "the model", vertices as f64, "vertices", "vertices", self.vertices.into())?;
+        within(file, "the model", triangles as f64, "triangles", "triangles", self.triangles.into())
     }
 
     /// Rejects more clips than the limits allow, in number or in bytes together.

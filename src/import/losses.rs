@@ -49,6 +49,11 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         list.add("the normals and tangents of", shaded, "part", "readers compute them from the triangles");
     }
 
+    if m3d || md5 {
+        let colored = model.parts.iter().filter(|part| !part.colors.is_empty()).count();
+        list.add("the vertex colors of", colored, "part", "multiply them into the textures");
+    }
+
     let materials = |lost: fn(&Material) -> bool| model.materials.iter().filter(|material| lost(material)).count();
     if md5 {
         let rich = materials(has_more_than_a_map);
@@ -137,7 +142,12 @@ mod tests {
         clip.additive = true;
         Model {
             skeleton: Skeleton::new(vec![joint]).unwrap(),
-            parts: vec![SkinPart { name: "body".into(), normals: vec![glam::Vec3::Y], ..SkinPart::default() }],
+            parts: vec![SkinPart {
+                name: "body".into(),
+                normals: vec![glam::Vec3::Y],
+                colors: vec![glam::Vec4::ONE],
+                ..SkinPart::default()
+            }],
             materials: vec![Material {
                 name: "skin".into(),
                 base_color: [2.0, 1.0, 1.0, 0.5],
@@ -158,7 +168,8 @@ mod tests {
     fn each_format_lists_what_it_lacks_and_nothing_else() {
         assert_eq!(
             said(&model(), WriteFormat::M3d),
-            "not kept: the names of 1 joint\nnot kept: the names of 1 part\nnot kept: 1 specular map\n\
+            "not kept: the names of 1 joint\nnot kept: the names of 1 part\n\
+             not kept: the vertex colors of 1 part\nnot kept: 1 specular map\n\
              not kept: the alpha of 1 base color\nnot kept: 1 alpha cutoff\nnot kept: the sides of 1 material\n\
              not kept: the direction of 1 normal map\nnot kept: 1 callback key\n\
              not kept: the playback mode of 1 clip\nnot kept: the kind of 1 additive clip\n"
@@ -166,7 +177,7 @@ mod tests {
         assert_eq!(
             said(&model(), WriteFormat::Md5),
             "not kept: the rest pose of 1 joint\nnot kept: the scale in 1 clip\n\
-             not kept: the normals and tangents of 1 part\nnot kept: the properties of 1 material\n\
+             not kept: the normals and tangents of 1 part\nnot kept: the vertex colors of 1 part\nnot kept: the properties of 1 material\n\
              not kept: 1 callback key\nnot kept: the playback mode of 1 clip\n"
         );
         #[cfg(feature = "gltf")]

@@ -31,7 +31,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The model's file, `.m3d` or `.md5mesh`, relative to the manifest.
+    /// The model's file, `.glb`, `.gltf`, `.m3d` or `.md5mesh`, relative to the manifest.
     pub model: String,
     /// Scale of the model and its clips. 0.0254 for a model in inches.
     #[serde(default = "one")]
@@ -69,7 +69,8 @@ pub struct Manifest {
 pub struct ClipEntry {
     /// The clip's file, `.md5anim` or another model; `None` for a clip of the model itself.
     pub file: Option<String>,
-    /// The clip's name inside its file, if it differs from the entry's and the file contains several.
+    /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
+    /// `Armature|` can be left out.
     pub clip: Option<String>,
     /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,

@@ -2,6 +2,7 @@
 
 // Shared by the formats.
 mod axes;
+mod donor;
 mod influences;
 mod limits;
 mod losses;
@@ -23,13 +24,13 @@ mod open;
 mod textures;
 
 #[cfg(feature = "gltf")]
-pub use gltf::{GlbTexture, to_glb};
+pub use gltf::{GlbTexture, SceneExtras, from_gltf, gltf_files, scene_extras, to_glb};
 pub use limits::Limits;
 pub use losses::{WriteFormat, losses};
 pub use m3d::{CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{FileKind, open_clips, open_manifest, open_model, skeleton_of_anim};
+pub use open::{FileKind, open_clips, open_clips_with, open_manifest, open_model, open_model_with, skeleton_of_anim};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, texture_candidates};
 
 use crate::format::{Diagnostic, m3d::Dialect};
@@ -40,7 +41,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Hand {
-    /// Detected per file: from winding and normals for `.m3d`; MD5 is right-handed.
+    /// Detected per file: from winding and normals for `.m3d`; MD5 and glTF are right-handed.
     #[default]
     Auto,
     /// Left-handed, as in Direct3D: z is negated on import (y with [`UpAxis::Z`]).
@@ -53,7 +54,7 @@ pub enum Hand {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum UpAxis {
-    /// The format's convention: Y for `.m3d`; Z for MD5, with +X forward.
+    /// The format's convention: Y for `.m3d`; Y for glTF, with +Z forward; Z for MD5, with +X forward.
     #[default]
     Auto,
     /// Y is up; axes are kept.
@@ -102,8 +103,19 @@ pub struct Imported {
     pub warnings: Vec<Diagnostic>,
     /// Statistics for listings.
     pub report: ImportReport,
+    /// Images that the file contains, which its materials refer to by name.
+    pub images: Vec<EmbeddedImage>,
     /// How far the joints carry the skin, at rest and in all clips.
     pub(crate) reach: reach::Reach,
+}
+
+/// An image that a model's file contains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbeddedImage {
+    /// A file name for it, unique among the images of the file, such as `skin.png`.
+    pub name: String,
+    /// The bytes of an image file, usually PNG or JPEG.
+    pub bytes: Vec<u8>,
 }
 
 /// Statistics of an import.

@@ -28,6 +28,8 @@ pub enum FileKind {
     Md5Mesh,
     /// `.md5anim`.
     Md5Anim,
+    /// `.glb` or `.gltf`.
+    Gltf,
     /// `.character.ron`.
     Manifest,
 }
@@ -40,6 +42,8 @@ impl FileKind {
             (".m3d", Self::M3d),
             (".md5mesh", Self::Md5Mesh),
             (".md5anim", Self::Md5Anim),
+            (".glb", Self::Gltf),
+            (".gltf", Self::Gltf),
             (".character.ron", Self::Manifest),
         ]
         .into_iter()
@@ -47,11 +51,34 @@ impl FileKind {
     }
 }
 
-/// Parses and imports a model of either format, chosen by the extension of `file`.
+/// Parses and imports a model of any format, chosen by the extension of `file`.
 ///
 /// # Errors
-/// The file cannot be parsed or imported, or holds more than `settings.limits` allow.
+/// The file cannot be parsed or imported, holds more than `settings.limits` allow, or is a `.gltf` that needs other files:
+/// use [`open_model_with`].
 pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+    open_model_with(file, source, settings, |_| Err(ALONE.to_owned()))
+}
+
+const ALONE: &str = "only this one file is given";
+
+/// Like [`open_model`], for a model that may refer to other files: a `.gltf` with its buffers in files beside it. `read` returns
+/// the contents of a file, named relative to the folder that `file` is relative to.
+///
+/// # Errors
+/// As for [`open_model`], and if a file cannot be read.
+pub fn open_model_with<'s>(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+    mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Imported, FormatError> {
+    open_any(file, source, settings, &mut read)
+}
+
+type Read<'r, 's> = &'r mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>;
+
+fn open_any(file: &str, source: &[u8], settings: &ImportSettings, read: Read) -> Result<Imported, FormatError> {
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
@@ -62,13 +89,24 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
             let parsed = md5::parse_mesh(file, source)?;
             (parsed.warnings, from_md5(file, &parsed.value, settings)?)
         }
+        #[cfg(feature = "gltf")]
+        Some(FileKind::Gltf) => {
+            let folder = file.rfind(['/', '\\']).map_or("", |slash| &file[..=slash]);
+            (Vec::new(), super::from_gltf(file, source, settings, &mut |name| read(&format!("{folder}{name}")))?)
+        }
+        #[cfg(not(feature = "gltf"))]
+        Some(FileKind::Gltf) => {
+            let _ = read;
+            let error = Diagnostic::error(file, "this program was built without support for glTF");
+            return Err(FormatError::one(error.with_hint("enable the feature `gltf` of bevy_marionette")));
+        }
         Some(FileKind::Md5Anim) => {
             let error = Diagnostic::error(file, "an .md5anim holds a clip, not a model");
             return Err(FormatError::one(error.with_hint("open the .md5mesh and add this file as a clip")));
         }
         Some(FileKind::Manifest) | None => {
             let error = Diagnostic::error(file, "unsupported model format");
-            return Err(FormatError::one(error.with_hint("models end in .m3d or .md5mesh")));
+            return Err(FormatError::one(error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh")));
         }
     };
     settings.limits.check(file, &imported)?;
@@ -78,14 +116,44 @@ pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Resul
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
 /// `name`, or all clips of a model. Joints are matched by name.
 ///
+/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`, and a skeleton of another size, or
+/// turned by right angles, is adapted. Warnings say so.
+///
 /// # Errors
-/// The file cannot be parsed or imported, exceeds `settings.limits`, or has no joint in common with the skeleton.
+/// The file cannot be parsed or imported, exceeds `settings.limits`, has no joint in common with the skeleton, or is a `.gltf`
+/// that needs other files: use [`open_clips_with`].
 pub fn open_clips(
     file: &str,
     name: &str,
     source: &[u8],
     skeleton: &Skeleton,
     settings: &ImportSettings,
+) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+    clips_of_any(file, name, source, skeleton, settings, &mut |_| Err(ALONE.to_owned()))
+}
+
+/// Like [`open_clips`], for a file that may refer to others; see [`open_model_with`].
+///
+/// # Errors
+/// As for [`open_clips`], and if a file cannot be read.
+pub fn open_clips_with<'s>(
+    file: &str,
+    name: &str,
+    source: &[u8],
+    skeleton: &Skeleton,
+    settings: &ImportSettings,
+    mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+    clips_of_any(file, name, source, skeleton, settings, &mut read)
+}
+
+fn clips_of_any(
+    file: &str,
+    name: &str,
+    source: &[u8],
+    skeleton: &Skeleton,
+    settings: &ImportSettings,
+    read: Read,
 ) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
         settings.limits.check_size(file, source.len() as u64)?;
@@ -94,23 +162,32 @@ pub fn open_clips(
         settings.limits.check_clip(file, &clip.value)?;
         return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
     }
-    let donor = open_model(file, source, settings)?;
+    let donor = open_any(file, source, settings, read)?;
     let mut warnings = donor.warnings;
+    if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
+        let fitted = super::donor::fit(file, &donor.model, skeleton)?;
+        return Ok(Parsed { value: fitted.value, warnings: [warnings, fitted.warnings].concat() });
+    }
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();
     let shares = donor.model.skeleton.names().iter().any(|name| ours.contains(&**name));
     if !shares && !donor.model.clips.is_empty() {
-        let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        let message = format!(
-            "this file has no joint in common with the model: it has {}, the model has {}",
-            first(&donor.model.skeleton),
-            first(skeleton)
-        );
-        return Err(FormatError::one(Diagnostic::error(file, message)));
+        return Err(strangers(file, &donor.model.skeleton, skeleton));
     }
     if donor.model.clips.is_empty() {
         warnings.push(Diagnostic::warning(file, "the file holds no clips"));
     }
     Ok(Parsed { value: donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings })
+}
+
+/// The error for a file with clips for another skeleton.
+pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> FormatError {
+    let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "this file has no joint in common with the model: it has {}, the model has {}",
+        first(theirs),
+        first(ours)
+    );
+    FormatError::one(Diagnostic::error(file, message))
 }
 
 /// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
@@ -163,17 +240,18 @@ pub fn open_manifest<'s>(
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
     let settings = ImportSettings { limits: *limits, ..manifest.settings() };
-    if !matches!(FileKind::of_name(&manifest.model), Some(FileKind::M3d | FileKind::Md5Mesh)) {
+    let kind = FileKind::of_name(&manifest.model);
+    if !matches!(kind, Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf)) {
         let error = Diagnostic::error(file, format!("unsupported model format: `{}`", manifest.model));
         return Err(FormatError::one(
-            error.with_hint("models end in .m3d or .md5mesh; export the model as one of them"),
+            error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh; export the model as one of them"),
         ));
     }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
         FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
-    let mut imported = open_model(&manifest.model, &source, &settings)?;
+    let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
     drop(source);
     rename_joints(file, manifest, &mut imported);
     let mut opened = Opened::new();
@@ -182,6 +260,8 @@ pub fn open_manifest<'s>(
     for (name, entry) in &manifest.clips {
         let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
         let Imported { model, warnings, reach, .. } = &mut imported;
+        // A clip of the model that an entry refers to is replaced by the entry.
+        let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
         let admitted = found.and_then(|clip| {
             let clip = refine(file, name, entry, clip, warnings);
             reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
@@ -189,9 +269,7 @@ pub fn open_manifest<'s>(
         });
         match admitted {
             Ok(clip) => {
-                // A clip of the model that an entry refers to is replaced by the entry.
-                let own = entry.clip.as_deref().filter(|_| entry.file.is_none());
-                model.clips.retain(|c| &*c.timing.name != name && Some(&*c.timing.name) != own);
+                model.clips.retain(|c| &*c.timing.name != name && Some(&c.timing.name) != own.as_ref());
                 totals.add(&clip);
                 model.clips.push(clip);
                 limits.check_totals(file, &totals)?;
@@ -258,7 +336,7 @@ fn find_clip<'s>(
     imported: &mut Imported,
     settings: &ImportSettings,
     opened: &mut Opened,
-    read: &mut impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+    read: Read<'_, 's>,
 ) -> Result<SkeletalClip, FormatError> {
     let (clips, whose) = match &entry.file {
         Some(path) => {
@@ -270,7 +348,7 @@ fn find_clip<'s>(
                         let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
                         FormatError::one(error.with_hint(BESIDE))
                     })?;
-                    let clips = open_clips(path, name, &source, &imported.model.skeleton, settings)?;
+                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, settings, read)?;
                     imported.warnings.extend(clips.warnings);
                     new.insert(clips.value)
                 }
@@ -282,7 +360,10 @@ fn find_clip<'s>(
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
-    let found = if alone { clips.first() } else { clips.iter().find(|clip| &*clip.timing.name == wanted) };
+    // FBX puts the armature in front: `Armature|walk`.
+    let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
+    let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
+    let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
     found.cloned().ok_or_else(|| {
         let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };

@@ -63,6 +63,7 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
         normals: pick(&part.normals, &kept),
         tangents: pick(&part.tangents, &kept),
         tex_coords: pick(&part.tex_coords, &kept),
+        colors: pick(&part.colors, &kept),
         influences: Vec::new(),
         triangles,
         palette: Vec::new(),

@@ -93,6 +93,9 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
     part.normals.push(part.normals[vertex]);
     part.tangents.push(tangent);
     part.tex_coords.push(part.tex_coords[vertex]);
+    if let Some(color) = part.colors.get(vertex).copied() {
+        part.colors.push(color);
+    }
     if let Some(influences) = part.influences.get(vertex).copied() {
         part.influences.push(influences);
     }

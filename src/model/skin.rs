@@ -30,6 +30,8 @@ pub struct SkinPart {
     pub tangents: Vec<Vec4>,
     /// Texture coordinates, V down.
     pub tex_coords: Vec<Vec2>,
+    /// Linear RGBA colors that multiply the material's; empty if there are none.
+    pub colors: Vec<Vec4>,
     /// Influences; empty for a static model.
     pub influences: Vec<Influences>,
     /// Triangles as vertex indices, counterclockwise seen from outside.

@@ -47,19 +47,19 @@ fn convert_takes_a_model_with_its_clips_through_every_format() {
     let folder = characters();
     let run = convert(&folder, &["arm.md5mesh", "reach.md5anim", "-o", "arm.m3d"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(
-        run.stderr.ends_with("B\n") && run.stderr.contains("arm.md5mesh: 2 parts, 3 joints, 1 clip · arm.m3d, "),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("arm.md5mesh: 2 parts · 3 joints · 1 clip → arm.m3d ("), "{}", run.stderr);
     fs::create_dir(folder.path().join("back")).unwrap();
     let run = convert(&folder, &["arm.m3d", "-o", "back/arm.md5mesh"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("  1 file beside it"), "{}", run.stderr);
+    assert_eq!(convert(&folder, &["arm.m3d", "-o", "arm.glb"]).code, Some(0));
+    assert_eq!(convert(&folder, &["arm.glb", "-o", "from_glb.m3d"]).code, Some(0));
     for time in [0.0, 0.05, 0.12, 0.2, 0.3] {
         let formula = md5_by_formula(Some(time), 1.0);
         let time = time.to_string();
         assert_same(&posed(&folder, &["arm.m3d", "--time", &time]), &formula);
+        assert_same(&posed(&folder, &["arm.glb", "--time", &time]), &formula);
+        assert_same(&posed(&folder, &["from_glb.m3d", "--time", &time]), &formula);
         assert_same(&posed(&folder, &["back/arm.md5mesh", "back/reach.md5anim", "--time", &time]), &formula);
     }
 }
@@ -91,7 +91,7 @@ fn convert_lists_what_the_format_cannot_hold_before_it_writes() {
     for lost in ["the names of 3 joints", "1 callback key", "the playback mode of 1 clip", "1 mask", "1 socket"] {
         assert!(run.stderr.contains(&format!("arm.m3d: warning: not kept: {lost}\n")), "{lost}\n{}", run.stderr);
     }
-    assert!(run.stderr.lines().last().unwrap().contains("arm.m3d, "), "{}", run.stderr);
+    assert!(run.stderr.lines().last().unwrap().contains("→ arm.m3d ("), "{}", run.stderr);
 }
 
 #[test]
@@ -100,7 +100,9 @@ fn convert_embeds_textures_and_flips_normal_maps_with_green_down() {
     let at = |name: &str| folder.path().join(name);
     let pixels = RgbImage::from_fn(4, 2, |x, y| Rgb([x as u8, y as u8 * 3, 9]));
     pixels.save_with_format(at("skin0.png"), ImageFormat::Png).unwrap();
-    pixels.save_with_format(at("skin2.tga"), ImageFormat::Tga).unwrap();
+    let mut others = pixels.clone();
+    others.put_pixel(1, 1, Rgb([200, 100, 50]));
+    others.save_with_format(at("skin2.tga"), ImageFormat::Tga).unwrap();
     let run = convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]);
     assert!(run.code == Some(0) && run.stderr.contains("2 embedded textures"), "{}", run.stderr);
     let (json, binary) = read_glb(&folder, "arm.glb");
@@ -111,7 +113,7 @@ fn convert_embeds_textures_and_flips_normal_maps_with_green_down() {
     };
     assert_eq!(image(&json, &binary, 0), fs::read(at("skin0.png")).unwrap(), "as it is");
     let decoded = |bytes: &[u8]| image::load_from_memory_with_format(bytes, ImageFormat::Png).unwrap().into_rgb8();
-    assert_eq!(decoded(&image(&json, &binary, 1)), pixels);
+    assert_eq!(decoded(&image(&json, &binary, 1)), others);
 
     // Direct3D's normal maps have green down. The file is found by the name of the base color map.
     pixels.save_with_format(at("lower_nmap.png"), ImageFormat::Png).unwrap();
@@ -147,6 +149,24 @@ fn convert_copies_textures_beside_the_other_formats() {
     let run = convert(&folder, &["arm.md5mesh", "-o", "out/arm.m3d"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(fs::read(folder.path().join("out/skin0.png")).unwrap(), b"pixels");
+}
+
+#[test]
+fn images_in_a_glb_become_files_beside_the_other_formats() {
+    let folder = characters();
+    let at = |name: &str| folder.path().join(name);
+    RgbImage::new(2, 2).save_with_format(at("skin0.png"), ImageFormat::Png).unwrap();
+    let png = fs::read(at("skin0.png")).unwrap();
+    assert_eq!(convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]).code, Some(0));
+    fs::remove_file(at("skin0.png")).unwrap();
+    let run = convert(&folder, &["arm.glb", "-o", "arm.m3d"]);
+    assert!(run.code == Some(0) && run.stderr.contains("1 file beside it"), "{}", run.stderr);
+    assert_eq!(fs::read(at("skin0.png")).unwrap(), png);
+    let inspected = marionette(&folder, &["inspect", "arm.m3d"]).stdout;
+    assert!(inspected.contains("skin0.png"), "{inspected}");
+    // And back into a .glb.
+    assert_eq!(convert(&folder, &["arm.glb", "-o", "again.glb"]).code, Some(0));
+    assert_eq!(read_glb(&folder, "again.glb").0["images"][0]["mimeType"], "image/png");
 }
 
 #[test]

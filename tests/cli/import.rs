@@ -126,6 +126,31 @@ fn import_says_why_it_cannot() {
 }
 
 #[test]
+fn import_of_a_glb_of_our_own_brings_its_manifest_back() {
+    let folder = characters();
+    let run = marionette(&folder, &["convert", "arm.character.ron", "-o", "arm.glb"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    fs::copy(folder.path().join("arm.glb"), folder.path().join("hero@moves.glb")).unwrap();
+    let run = import(&folder, &["arm.glb", "hero@moves.glb", "reach.md5anim", "-o", "game"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("  clip `stretch` (the model, 0.3 s) plays once: it says so itself\n"),
+        "{}",
+        run.stdout
+    );
+    let made = manifest(&folder, "game/arm.character.ron");
+    let before = manifest(&folder, "arm.character.ron");
+    assert_eq!((&made.masks, &made.sockets), (&before.masks, &before.sockets));
+    let clips: Vec<_> = made.clips.iter().map(|(name, clip)| (&**name, clip.file.as_deref())).collect();
+    assert_eq!(clips, [("hero_moves", Some("hero@moves.glb")), ("reach", Some("reach.md5anim")), ("stretch", None),]);
+    let checked = marionette(&folder, &["inspect", "--json", "game/arm.character.ron"]);
+    let json: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    let clips = json[0]["model"]["clips"].as_array().unwrap();
+    let stretch = clips.iter().find(|clip| clip["name"] == "stretch").unwrap();
+    assert_eq!((&stretch["playback"], &stretch["callbacks"][0]["name"]), (&"once".into(), &"grip".into()));
+}
+
+#[test]
 fn names_in_a_manifest_are_quoted() {
     let folder = characters();
     let odd = "si\"de \\ways";

@@ -4,8 +4,11 @@ mod specification;
 
 use bevy_marionette::{
     controller::BlendMode,
-    format::Parsed,
-    import::{FileKind, GlbTexture, ImportSettings, Limits, Manifest, open_clips, open_manifest, open_model, to_glb},
+    format::{Checked, Parsed},
+    import::{
+        FileKind, GlbTexture, ImportSettings, Limits, Manifest, clip_from_md5, from_md5, open_clips, open_manifest,
+        open_model, scene_extras, to_glb, to_md5_anim, to_md5_mesh,
+    },
     model::{
         BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
         SkeletalClip, Skeleton, SkinPart,
@@ -117,6 +120,65 @@ fn other_models_are_posed_alike_by_the_specification() {
             }
         }
         println!("{}: {} clips, {:.1e} of the size", path.display(), model.clips.len(), largest_error(&model));
+    }
+}
+
+/// Panics if a model has not come back as it was, within 1e-4 of its size when posed.
+fn assert_same(before: &Model, after: &Model) {
+    let names = |model: &Model| model.skeleton.names().iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(before), names(after));
+    assert_eq!(before.skeleton.parents(), after.skeleton.parents());
+    let parts = |model: &Model| {
+        model.parts.iter().map(|part| (part.name.clone(), part.material, part.triangles.clone())).collect::<Vec<_>>()
+    };
+    assert!(parts(before) == parts(after));
+    let points = before.parts.iter().flat_map(|part| part.positions.iter().copied());
+    let size = f64::from(BoundingBox::enclosing(points).unwrap().diagonal());
+    let mut random = fastrand::Rng::with_seed(8);
+    assert_eq!(before.clips.len(), after.clips.len());
+    for (one, other) in before.clips.iter().zip(&after.clips) {
+        // JSON's numbers are read with a last digit that may be off by one.
+        assert!((one.timing.duration - other.timing.duration).abs() < 1e-12);
+        let timing = ClipTiming { duration: one.timing.duration, ..other.timing.clone() };
+        assert_eq!((&one.timing, one.additive, one.frame_count()), (&timing, other.additive, other.frame_count()));
+        for _ in 0..8 {
+            let time = random.f64() * one.timing.duration;
+            let (one, other) = (posed(before, Some(one), time), posed(after, Some(other), time));
+            let apart = one.iter().flatten().zip(other.iter().flatten()).map(|(a, b)| a.distance(*b) / size);
+            assert!(apart.fold(0.0, f64::max) < 1e-4, "{time}");
+        }
+    }
+}
+
+#[test]
+fn the_way_back_is_exact() {
+    for path in ["scout/scout.character.ron", "hound/hound.character.ron", "scout/scout_m3d.character.ron"] {
+        let (model, manifest) = sample(path);
+        let glb = to_glb("hero.glb", &model, Some(&manifest), |_, _| None).unwrap().value;
+        let back = open_model("hero.glb", &glb, &ImportSettings::default()).unwrap();
+        assert!(back.warnings.is_empty(), "{:?}", back.warnings);
+        assert_same(&model, &back.model);
+        let materials = back.model.materials.iter().zip(&model.materials);
+        for (back, material) in materials {
+            // Indices of refraction stand for reflectances.
+            assert!((back.reflectance - material.reflectance).abs() < 1e-6);
+            assert_eq!(*back, Material { reflectance: back.reflectance, ..material.clone() });
+        }
+        let extras = scene_extras(&glb);
+        assert_eq!((extras.masks, extras.sockets, extras.is_ours), (manifest.masks, manifest.sockets, true));
+        // And on to MD5, and back.
+        let mesh = Checked::new(to_md5_mesh(&back.model)).unwrap();
+        let mut md5 = from_md5("hero.md5mesh", &mesh, &ImportSettings::default()).unwrap().model;
+        for clip in &back.model.clips {
+            let anim = Checked::new(to_md5_anim(clip, &back.model.skeleton)).unwrap();
+            let name = &clip.timing.name;
+            let mut again =
+                clip_from_md5("hero", name, &anim, &md5.skeleton, &ImportSettings::default()).unwrap().value;
+            assert!((again.timing.duration - clip.timing.duration).abs() < 1e-6);
+            again.timing = clip.timing.clone();
+            md5.clips.push(again);
+        }
+        assert_same(&back.model, &md5);
     }
 }
 

@@ -48,6 +48,7 @@ Examples:
   marionette convert knight.md5mesh walk.md5anim run.md5anim -o knight.glb
   marionette convert scout.character.ron -o scout.glb
   marionette convert soldier.m3d -o md5/soldier.md5mesh
+  marionette convert knight.glb -o knight.m3d
 
 A .glb holds everything: parts are meshes with one skin, and clips are animations. The front is at +Z, as
 glTF wants it. Playback modes and callback keys are in the animations' extras and a manifest's masks and sockets in the
@@ -114,8 +115,11 @@ impl Convert {
             WriteFormat::Md5 => md5(model),
         };
         let mut beside = written.beside;
-        if *format != WriteFormat::Glb && !write::is_same_file(or_here(folder), or_here(&model.folder)) {
-            beside.extend(model.texture_files().map_err(FormatError::one)?);
+        let elsewhere = !write::is_same_file(or_here(folder), or_here(&model.folder));
+        for (name, is_embedded) in model.texture_names() {
+            if *format != WriteFormat::Glb && (is_embedded || elsewhere) {
+                beside.push((name.to_owned(), model.texture(name).map_err(FormatError::one)?.into_owned()));
+            }
         }
         let beside = beside.into_iter().map(|(name, bytes)| NewFile { path: folder.join(name), bytes }).collect();
         let inputs: Vec<&PathBuf> = model.files.iter().chain(&self.anims).collect();
@@ -134,7 +138,7 @@ impl Convert {
             what.push(counted(written.embedded, "embedded texture"));
         }
         term::note(&format!(
-            "{}: {} · {file}, {}",
+            "{}: {} → {file} ({})",
             self.model.display(),
             what.join(" · "),
             size(written.main.len() as u64)

@@ -1,18 +1,13 @@
 //! Textures for `.glb` files.
 
-use crate::{open::OpenModel, read};
-use bevy_marionette::{
-    format::Diagnostic,
-    import::{GlbTexture, Limits},
-};
+use crate::open::OpenModel;
+use bevy_marionette::{format::Diagnostic, import::GlbTexture};
 use image::{DynamicImage, ImageFormat, ImageReader};
-use std::{io::Cursor, path::Path};
+use std::io::Cursor;
 
 /// Reads textures and converts what glTF does not allow.
 pub struct Images<'a> {
-    /// The folder of the model.
-    pub folder: &'a Path,
-    pub limits: &'a Limits,
+    model: &'a OpenModel,
     /// What could not be embedded, and why.
     pub warnings: Vec<Diagnostic>,
     pub embedded: usize,
@@ -20,14 +15,14 @@ pub struct Images<'a> {
 
 impl<'a> Images<'a> {
     pub fn of(model: &'a OpenModel) -> Self {
-        Self { folder: &model.folder, limits: &model.settings.limits, warnings: Vec::new(), embedded: 0 }
+        Self { model, warnings: Vec::new(), embedded: 0 }
     }
 
     /// Returns a texture; `file` is relative to the model's folder. With `flip_green`, its green channel is inverted.
     pub fn load(&mut self, file: &str, flip_green: bool) -> Option<GlbTexture> {
-        let path = self.folder.join(file);
+        let path = self.model.folder.join(file);
         let warning = |message: String| Diagnostic::warning(&path.to_string_lossy(), message);
-        let bytes = match read::read(&path, self.limits) {
+        let bytes = match self.model.texture(file) {
             Ok(bytes) => bytes,
             Err(Diagnostic { message, .. }) => {
                 self.warnings.push(warning(format!("the texture is left out: {message}")));
@@ -36,8 +31,8 @@ impl<'a> Images<'a> {
         };
         let format = image::guess_format(&bytes).ok().or_else(|| ImageFormat::from_path(file).ok());
         match format {
-            Some(ImageFormat::Png) if !flip_green => self.embedded(GlbTexture::Png(bytes)),
-            Some(ImageFormat::Jpeg) if !flip_green => self.embedded(GlbTexture::Jpeg(bytes)),
+            Some(ImageFormat::Png) if !flip_green => self.embedded(GlbTexture::Png(bytes.into_owned())),
+            Some(ImageFormat::Jpeg) if !flip_green => self.embedded(GlbTexture::Jpeg(bytes.into_owned())),
             Some(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Tga)) => {
                 match to_png(&bytes, format, flip_green) {
                     Ok(png) => self.embedded(GlbTexture::Png(png)),

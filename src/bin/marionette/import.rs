@@ -16,7 +16,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Parsed},
-    import::{ClipEntry, FileKind, Manifest, open_clips},
+    import::{ClipEntry, FileKind, Manifest, SceneExtras, open_clips_with, scene_extras},
     model::{BoundingBox, PlaybackMode, SkeletalClip},
 };
 use clap::Args;
@@ -55,6 +55,7 @@ pub struct Import {
 
 const AFTER_HELP: &str = "\
 Examples:
+  marionette import hero.glb dance.glb run.glb -o assets/hero
   marionette import knight.md5mesh walk.md5anim attack.md5anim -o assets/knight
   marionette import soldier.m3d -o assets/soldier --scale 0.0254
 
@@ -63,7 +64,8 @@ Writes DIRECTORY/NAME.character.ron, and copies the model, the ANIM files and th
 A clip is called after its file, or by its own name where a file has several, in snake_case and without what
 exporters add (`Armature|`, `mixamo.com`). It loops if it ends as it begins, or one step before; the skin's
 places and speeds are compared, and where it goes doesn't count. Names such as `jump`
-or `walk` decide where poses alone don't. Masks and sockets are proposed from the names of the joints.";
+or `walk` decide where poses alone don't. Masks and sockets are proposed from the names of the joints. What
+`marionette convert` kept of a manifest in a .glb comes back.";
 
 /// A clip of the character to be.
 struct Draft {
@@ -85,9 +87,17 @@ impl Import {
         let opened = open::open_model(&self.model, &self.import);
         complain(&opened.diagnostics);
         let Some(model) = opened.into_model() else { return Ok(false) };
-        let character = self.draft(&model).and_then(|drafts| {
-            let manifest = self.manifest(&model, &drafts);
-            self.write(&model, &manifest, &drafts).map(|copied| (drafts, manifest, copied))
+        let extras = match kind {
+            Some(FileKind::Gltf) => read::read(&self.model, &model.settings.limits).map(|source| scene_extras(&source)),
+            _ => Ok(SceneExtras::default()),
+        };
+        let character = extras.map_err(FormatError::one).and_then(|extras| {
+            let mut sources: Vec<(PathBuf, PathBuf)> =
+                model.files.iter().map(|path| placed(path, &model.folder)).collect();
+            let drafts = self.draft(&model, extras.is_ours, &mut sources)?;
+            let manifest = self.manifest(&model, &drafts, extras);
+            let copied = self.write(&model, &sources, &manifest, &drafts)?;
+            Ok((drafts, manifest, copied))
         });
         match character {
             Ok((drafts, manifest, copied)) => {
@@ -103,8 +113,14 @@ impl Import {
         }
     }
 
-    /// Reads the clips and decides on their names and loops.
-    fn draft(&self, model: &OpenModel) -> Result<Vec<Draft>, FormatError> {
+    /// Reads the clips and decides on their names and loops. `is_decided` if the model says which of its own loop. Adds the
+    /// files of the clips to `sources`.
+    fn draft(
+        &self,
+        model: &OpenModel,
+        is_decided: bool,
+        sources: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> Result<Vec<Draft>, FormatError> {
         let model_stem = open::stem(&self.model);
         // File in the manifest, name within it, clip, and how it would be called.
         let mut found: Vec<(ClipEntry, SkeletalClip, Option<String>)> = Vec::new();
@@ -118,8 +134,15 @@ impl Import {
             progress.next(&file);
             let stem = open::stem(path);
             let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
+            let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+            let mut files = vec![path.clone()];
             let Parsed { value: clips, warnings } =
-                open_clips(&file, &stem, &source, &model.model.skeleton, &model.settings)?;
+                open_clips_with(&file, &stem, &source, skeleton, settings, |file| {
+                    files.push(file.into());
+                    open::read_beside(Path::new(file), &settings.limits)
+                })?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            sources.extend(files.iter().map(|file| placed(file, folder)));
             complain(&warnings);
             let alone = clips.len() == 1;
             for clip in clips {
@@ -145,7 +168,10 @@ impl Import {
                 entry.clip = None;
             }
             clip.timing.name = name.as_str().into();
-            let verdict = loops::judge(&model.model, &clip);
+            let verdict = match clip.timing.playback {
+                playback if is_decided && entry.file.is_none() => Verdict { playback, why: "says so itself".into() },
+                _ => loops::judge(&model.model, &clip),
+            };
             // Loops are the default.
             entry.playback = (verdict.playback != clip.timing.playback).then_some(verdict.playback);
             Draft { name, entry, clip, verdict }
@@ -153,17 +179,18 @@ impl Import {
         Ok(found.into_iter().map(draft).collect())
     }
 
-    fn manifest(&self, model: &OpenModel, drafts: &[Draft]) -> Manifest {
+    fn manifest(&self, model: &OpenModel, drafts: &[Draft], extras: SceneExtras) -> Manifest {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
+        let SceneExtras { masks, sockets, .. } = extras;
         Manifest {
             scale: model.settings.scale,
             hand: model.settings.hand,
             up: model.settings.up,
             flip_v: model.settings.flip_v,
             clips: drafts.iter().map(|draft| (draft.name.clone(), draft.entry.clone())).collect(),
-            masks: body::masks(skeleton),
-            sockets: body::sockets(skeleton),
+            masks: if masks.is_empty() { body::masks(skeleton) } else { masks },
+            sockets: if sockets.is_empty() { body::sockets(skeleton) } else { sockets },
             ..Manifest::of_model(file)
         }
     }
@@ -173,11 +200,17 @@ impl Import {
         self.output.join(format!("{}.character.ron", file_name(&name)))
     }
 
-    /// Writes the manifest and copies what it needs. Returns the number of files copied.
-    fn write(&self, model: &OpenModel, manifest: &Manifest, drafts: &[Draft]) -> Result<usize, FormatError> {
+    /// Writes the manifest and copies what it needs: `sources`, with their names in the directory, and textures. Returns the number of files copied.
+    fn write(
+        &self,
+        model: &OpenModel,
+        sources: &[(PathBuf, PathBuf)],
+        manifest: &Manifest,
+        drafts: &[Draft],
+    ) -> Result<usize, FormatError> {
         let mut files: Vec<NewFile> = Vec::new();
-        for path in [&self.model].into_iter().chain(&self.anims) {
-            let to = self.output.join(base_name(path).unwrap_or_default());
+        for (path, name) in sources {
+            let to = self.output.join(name);
             let bytes = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
             if files.iter().any(|file| file.path == to && file.bytes != bytes) {
                 let error = Diagnostic::error(&path.to_string_lossy(), "another file has the same name");
@@ -185,12 +218,13 @@ impl Import {
             }
             files.push(NewFile { path: to, bytes });
         }
-        for (name, bytes) in model.texture_files().map_err(FormatError::one)? {
+        for (name, _) in model.texture_names().into_iter().filter(|(_, is_embedded)| !is_embedded) {
+            let bytes = model.texture(name).map_err(FormatError::one)?.into_owned();
             files.push(NewFile { path: self.output.join(name), bytes });
         }
         let notes = drafts.iter().map(|draft| (draft.name.as_str(), draft.verdict.why.as_str())).collect();
         let text = text::of_manifest(manifest, &notes).into_bytes();
-        let inputs: Vec<&PathBuf> = model.files.iter().chain(&self.anims).collect();
+        let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
         let manifest = NewFile { path: self.manifest_path(), bytes: text };
@@ -251,6 +285,12 @@ impl Import {
         let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) { "in place" } else { "copied" };
         writeln!(out, "  {} {at}, {} used", counted(copied, "file"), counted(textures, "texture"))
     }
+}
+
+/// A file that belongs to one in `folder`, with its name in the directory: the files of a .gltf keep their places.
+fn placed(path: &Path, folder: &Path) -> (PathBuf, PathBuf) {
+    let name = path.strip_prefix(folder).map(Path::to_owned);
+    (path.to_owned(), name.unwrap_or_else(|_| base_name(path).unwrap_or_default().into()))
 }
 
 /// A path's last piece.

@@ -12,7 +12,7 @@ use std::{io::Write, path::PathBuf};
 #[derive(Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", report::SCHEMA), after_help = "See --help for examples and the JSON fields.")]
 pub struct Inspect {
-    /// .m3d, .md5mesh, .md5anim and .character.ron files
+    /// .glb, .gltf, .m3d, .md5mesh, .md5anim and .character.ron files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print a JSON document instead
@@ -24,7 +24,7 @@ pub struct Inspect {
 
 const EXAMPLES: &str = "\
 Examples:
-  marionette inspect soldier.m3d
+  marionette inspect knight.glb
   marionette inspect knight.md5mesh walk.md5anim attack.md5anim
   marionette inspect --json scout.character.ron | jq '.[0].model.clips[].name'";
 

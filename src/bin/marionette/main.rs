@@ -23,8 +23,8 @@ mod write;
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Inspects, validates, poses, converts and imports skinned characters: Luna's .m3d, id's .md5mesh and .md5anim, and
-/// .character.ron manifests.
+/// Inspects, validates, poses, converts and imports skinned characters: glTF, Luna's .m3d, id's .md5mesh
+/// and .md5anim, and .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]
 struct Cli {

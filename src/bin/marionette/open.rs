@@ -11,7 +11,10 @@ use bevy_marionette::{
         Checked, Diagnostic, FormatError, Parsed, Severity,
         md5::{self, Md5Anim},
     },
-    import::{self, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5, open_manifest},
+    import::{
+        self, EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5,
+        open_manifest,
+    },
     model::{Model, SkeletalClip, Skeleton},
 };
 use std::{
@@ -50,6 +53,8 @@ pub struct OpenModel {
     pub report: ImportReport,
     /// For each material, its textures.
     pub textures: Vec<Vec<TextureUse>>,
+    /// The images in the model's own file.
+    pub images: Vec<EmbeddedImage>,
     /// The manifest it was assembled from.
     pub manifest: Option<Manifest>,
     /// The settings it was imported with; clips from other files need the same.
@@ -61,13 +66,22 @@ pub struct OpenModel {
 }
 
 impl OpenModel {
-    /// Reads the textures that were found: their names relative to the model's folder, and their contents.
-    pub fn texture_files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostic> {
-        let mut names: Vec<&String> = self.textures.iter().flatten().filter_map(|map| map.found.as_ref()).collect();
-        names.sort();
+    /// Returns the names of the textures that were found, relative to the model's folder or those of images in the
+    /// model's own file, with whether they are in that file.
+    pub fn texture_names(&self) -> Vec<(&str, bool)> {
+        let found = self.textures.iter().flatten().filter_map(|map| map.found.as_deref());
+        let mut names: Vec<_> = found.map(|name| (name, self.images.iter().any(|image| image.name == name))).collect();
+        names.sort_unstable();
         names.dedup();
-        let read = |name: &String| Ok((name.clone(), read::read(&self.folder.join(name), &self.settings.limits)?));
-        names.into_iter().map(read).collect()
+        names
+    }
+
+    /// Reads a texture.
+    pub fn texture(&self, name: &str) -> Result<Cow<'_, [u8]>, Diagnostic> {
+        match self.images.iter().find(|image| image.name == name) {
+            Some(image) => Ok(Cow::Borrowed(&image.bytes)),
+            None => read::read(&self.folder.join(name), &self.settings.limits).map(Cow::Owned),
+        }
     }
 }
 
@@ -149,8 +163,13 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
     open(path, &limits, |name, kind, source| {
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
-            let imported = import::open_model(name, source, &settings)?;
-            return Ok(finish(path, imported, None, settings, vec![path.to_owned()]));
+            let mut files = vec![path.to_owned()];
+            // Files beside it have the folder in front already.
+            let imported = import::open_model_with(name, source, &settings, |file| {
+                files.push(file.into());
+                read_beside(Path::new(file), &limits)
+            })?;
+            return Ok(finish(path, imported, None, settings, files));
         }
         let mut manifest = Manifest::parse(name, source)?;
         let settings = args.over(manifest.settings());
@@ -161,9 +180,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         let mut files = vec![path.to_owned()];
         let assembled = open_manifest(name, &manifest, &limits, |file| {
             files.push(located(file));
-            read::read(&located(file), &limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
-                if hint.is_empty() { message } else { format!("{message} ({hint})") }
-            })
+            read_beside(&located(file), &limits)
         });
         // Diagnostics name files as the manifest does; users want paths that they can open.
         let relocate = |diagnostics: &mut [Diagnostic]| {
@@ -180,6 +197,13 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         })?;
         relocate(&mut imported.warnings);
         Ok(finish(&located(&manifest.model), imported, Some(manifest), settings, files))
+    })
+}
+
+/// Reads a file that another one names.
+pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, String> {
+    read::read(path, limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
+        if hint.is_empty() { message } else { format!("{message} ({hint})") }
     })
 }
 
@@ -240,7 +264,10 @@ pub fn clips_of(paths: &[PathBuf], model: &OpenModel) -> Result<Parsed<Vec<Named
         progress.next(&path.to_string_lossy());
         let file = path.to_string_lossy().into_owned();
         let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
-        let found = import::open_clips(&file, &stem(path), &source, &model.model.skeleton, &model.settings)?;
+        let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+        let found = import::open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
+            read_beside(Path::new(file), &settings.limits)
+        })?;
         warnings.extend(found.warnings);
         clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
     }
@@ -264,7 +291,7 @@ fn open(
         bytes = read::check(path, limits).map_err(FormatError::one)?;
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "unknown kind of file");
-            FormatError::one(error.with_hint("names end in .m3d, .md5mesh, .md5anim or .character.ron"))
+            FormatError::one(error.with_hint("names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron"))
         })?;
         parse(&name, kind, &read::read(path, limits).map_err(FormatError::one)?)
     };
@@ -283,10 +310,11 @@ fn finish(
     settings: ImportSettings,
     files: Vec<PathBuf>,
 ) -> Parsed<Content> {
-    let Imported { model, mut warnings, report, .. } = imported;
+    let Imported { model, mut warnings, report, images, .. } = imported;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let textures = textures::resolve(&model.materials, &folder);
+    let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
+    let textures = textures::resolve(&model.materials, &folder, &embedded);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
-    let model = OpenModel { model, report, textures, manifest, settings, files, folder };
+    let model = OpenModel { model, report, textures, images, manifest, settings, files, folder };
     Parsed { value: Content::Model(Box::new(model)), warnings }
 }

@@ -15,13 +15,14 @@ pub struct ImportArgs {
     scale: Option<f32>,
     /// Handedness of the file [default: auto, or the manifest's]
     ///
-    /// `left` is Direct3D's convention and negates z. `auto` compares winding and normals for .m3d; MD5 is
-    /// right-handed.
+    /// `left` is Direct3D's convention and negates z. `auto` compares winding and normals for .m3d; MD5 and
+    /// glTF are right-handed.
     #[arg(long, value_parser = hand())]
     hand: Option<Hand>,
     /// Up axis of the file [default: auto, or the manifest's]
     ///
-    /// `z` has +X forward: (x, y, z) becomes (-y, z, -x). `auto` is y for .m3d and z for MD5.
+    /// `z` has +X forward: (x, y, z) becomes (-y, z, -x). `auto` is y for .m3d, z for MD5,
+    /// and y for glTF with half a turn, because glTF's models face +Z.
     #[arg(long, value_parser = up())]
     up: Option<UpAxis>,
     /// Flip texture coordinates vertically

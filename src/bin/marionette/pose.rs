@@ -24,7 +24,7 @@ use std::{io::Write, path::PathBuf};
 #[derive(Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and the layout of the OBJ.")]
 pub struct Pose {
-    /// .m3d, .md5mesh or .character.ron
+    /// .glb, .gltf, .m3d, .md5mesh or .character.ron
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Files with clips for the model: .md5anim, or models with clips
@@ -48,6 +48,7 @@ pub struct Pose {
 
 const AFTER_HELP: &str = "\
 Examples:
+  marionette pose knight.glb --clip Idle --time 0.5 -o knight.obj
   marionette pose soldier.m3d --time 0.5 -o soldier.obj
   marionette pose knight.md5mesh walk.md5anim run.md5anim --clip run --time 0.25 -o run.obj
   marionette pose knight.md5mesh --bind -o - | less

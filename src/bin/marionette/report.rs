@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 pub const SCHEMA: &str = "\
 JSON (--json): an array with one object per FILE, in the order given.
   file, bytes       path as given, size on disk
-  kind              m3d | md5mesh | md5anim | character | null
+  kind              gltf | m3d | md5mesh | md5anim | character | null
   ok                false if a diagnostic is an error; model and animation are then null
   diagnostics[]     severity (error | warning), file, line, column (0: unknown), message, context, hint
   model             null, or
-    dialect           dx12 | dx11 | dx10 | imm | other; null for MD5
+    dialect           dx12 | dx11 | dx10 | imm | other; null for formats other than .m3d
     vertices, triangles   in the file
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
@@ -177,6 +177,7 @@ pub fn reports<'a>(files: &'a [Opened], rigs: &'a [Rig]) -> Vec<FileReport<'a>> 
             file: &file.name,
             kind: file.kind.map(|kind| match kind {
                 FileKind::M3d => "m3d",
+                FileKind::Gltf => "gltf",
                 FileKind::Md5Mesh => "md5mesh",
                 FileKind::Md5Anim => "md5anim",
                 FileKind::Manifest => "character",

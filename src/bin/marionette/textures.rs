@@ -15,13 +15,13 @@ pub struct TextureUse {
     pub role: &'static str,
     /// The name in the model; `None` if the file was found by the name of the base color map.
     pub written: Option<String>,
-    /// The file, relative to the model's folder and with forward slashes.
+    /// The file, relative to the model's folder and with forward slashes, or the name of an image in the model's own file.
     pub found: Option<String>,
 }
 
-/// Returns the textures of each material.
-pub fn resolve(materials: &[Material], folder: &Path) -> Vec<Vec<TextureUse>> {
-    let files = TextureFiles::new(files_below(folder));
+/// Returns the textures of each material: files in `folder`, or images that the model's file contains.
+pub fn resolve(materials: &[Material], folder: &Path, embedded: &[&str]) -> Vec<Vec<TextureUse>> {
+    let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files_below(folder)));
     materials.iter().map(|material| maps(material, &files)).collect()
 }
 
@@ -95,10 +95,16 @@ mod tests {
             fs::write(folder.path().join(file), b"").unwrap();
         }
         let material = |map: &str| Material { base_color_map: Some(map.into()), ..Material::default() };
-        let materials = [material("skin.png"), material("textures\\cloth"), material("hair.dds"), material("hair.dds")];
-        let textures = resolve(&materials, folder.path());
+        let materials = [
+            material("skin.png"),
+            material("textures\\cloth"),
+            material("hair.dds"),
+            material("hair.dds"),
+            material("hat.png"),
+        ];
+        let textures = resolve(&materials, folder.path(), &["hat.png"]);
         let found: Vec<_> = textures.iter().map(|maps| maps[0].found.as_deref()).collect();
-        assert_eq!(found, [Some("Skin.PNG"), Some("textures/cloth.tga"), None, None]);
+        assert_eq!(found, [Some("Skin.PNG"), Some("textures/cloth.tga"), None, None, Some("hat.png")]);
         let warning = missing("a.m3d", &textures).unwrap();
         assert_eq!(warning.message.matches("`hair.dds`").count(), 1);
         assert_eq!(missing("a.m3d", &textures[..2]), None);

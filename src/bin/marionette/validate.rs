@@ -122,7 +122,8 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
         });
         if files.len() == before {
             let name = path.to_string_lossy().into_owned();
-            let warning = Diagnostic::warning(&name, "no .m3d, .md5mesh, .md5anim or .character.ron files found");
+            let warning =
+                Diagnostic::warning(&name, "no .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron files found");
             lost.push(Finding { name, diagnostics: vec![warning] });
         }
     }

@@ -7,7 +7,7 @@ mod materials;
 
 pub use materials::GlbTexture;
 
-use super::super::{Manifest, TextureMap, axes::Basis};
+use super::super::{ImportSettings, Manifest, TextureMap, axes::Basis};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{Influences, JointIndex, Material, Model, SkinPart},
@@ -39,7 +39,8 @@ pub fn to_glb(
 ) -> Result<Parsed<Vec<u8>>, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let name = stem(file);
-    let basis = Basis::to_gltf();
+    // Only a scale can be invalid, and the default scale is one.
+    let basis = Basis::facing_z("", &ImportSettings::default(), true).expect("the default scale is valid").inverse();
     let mut warnings = Vec::new();
     let mut glb = Glb::default();
     let mut document = json!({
@@ -149,7 +150,8 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
     let finite = part.positions.iter().all(|p| p.is_finite())
         && part.normals.iter().all(|n| n.is_finite())
         && part.tangents.iter().all(|t| t.is_finite())
-        && part.tex_coords.iter().all(|t| t.is_finite());
+        && part.tex_coords.iter().all(|t| t.is_finite())
+        && part.colors.iter().all(|c| c.is_finite());
     if !finite {
         return Err("a vertex has a number that is not finite");
     }
@@ -166,6 +168,9 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
     if part.tex_coords.len() == count {
         let tex_coords = part.tex_coords.iter().map(|t| t.to_array());
         attributes["TEXCOORD_0"] = glb.attribute(Target::Vertices, tex_coords).into();
+    }
+    if part.colors.len() == count {
+        attributes["COLOR_0"] = glb.attribute(Target::Vertices, part.colors.iter().map(|c| c.to_array())).into();
     }
     if part.influences.len() == count && !model.skeleton.is_empty() {
         let influences: Vec<Vec<(JointIndex, f32)>> =

@@ -1,5 +1,118 @@
-//! Model → glTF.
+//! glTF 2.0 → model: `.glb`, and `.gltf` with buffers in files beside it or in data URIs.
+//!
+//! The `gltf` crate reads the JSON. Everything that it points to is checked here, because a file may claim anything.
+//!
+//! # What becomes of a scene
+//!
+//! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
+//! see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
+//! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
+//! lengths are in meters, as the format requires.
+//!
+//! # Axes
+//!
+//! glTF's models face +Z, ours −Z as everything in Bevy does, so a model is turned by half a turn around Y: `(x, y, z)` becomes
+//! `(−x, y, −z)`. With [`UpAxis::Y`](super::UpAxis::Y) axes are kept, as by Bevy's own glTF loader.
+//!
+//! # Clips
+//!
+//! Every animation becomes a clip, sampled uniformly: on the keys where these lie on a grid, and otherwise as finely as
+//! it takes to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the interpolation that the file asks for. A step takes the length
+//! of a frame. A clip runs from 0 to its last key.
 
+mod accessors;
+mod bind;
+mod buffers;
+mod clips;
+mod curves;
+mod document;
 mod export;
+mod extras;
+mod materials;
+mod report;
+mod resample;
+mod rig;
+mod skin;
 
 pub use export::{GlbTexture, to_glb};
+pub use extras::{SceneExtras, scene_extras};
+
+use super::{
+    Hand, ImportReport, ImportSettings, Imported,
+    axes::Basis,
+    flip_tex_coords,
+    names::{FIRST_ANSWERS, duplicates, listed},
+    reach::Reach,
+};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::Model,
+};
+use accessors::Accessors;
+use bind::Binder;
+use buffers::Buffers;
+use document::Document;
+use materials::Materials;
+use report::Report;
+use rig::Rig;
+use std::borrow::Cow;
+
+/// Makes a model of a glTF file, binary or text. `file` is its name in warnings and errors.
+///
+/// `read` returns the contents of a buffer's file, named relative to the glTF file; it is not asked for files outside the
+/// folder. Images are not read: materials name the files, or the [`Imported::images`] that the file contains.
+///
+/// Skinned meshes keep the four largest influences of a vertex. Cameras, lights, morph targets, and what a [`Material`]
+/// has no place for are left out.
+///
+/// [`Material`]: crate::model::Material
+///
+/// # Errors
+/// The file cannot be read, contradicts itself, exceeds the limits, or is compressed with Draco or meshoptimizer.
+pub fn from_gltf<'s>(
+    file: &str,
+    source: &'s [u8],
+    settings: &ImportSettings,
+    read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Imported, FormatError> {
+    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let right_handed = settings.hand != Hand::Left;
+    let basis = Basis::facing_z(file, settings, right_handed)?;
+    let mut report = Report::new(file);
+    let document = Document::read(&report, source)?;
+    let root = &document.root;
+    document::check_extensions(root, &mut report)?;
+    let limits = &settings.limits;
+    let buffers = Buffers::read(&document, limits, &report, read)?;
+    let accessors = Accessors::new(root, &buffers);
+
+    let rig = Rig::new(root, &basis, limits, &mut report)?;
+    let Materials { list: mut materials, tex_coord_sets, images } = Materials::read(&accessors, &mut report)?;
+    let mut figures = ImportReport { right_handed, ..ImportReport::default() };
+    let mut binder = Binder::new(&rig);
+    let skin =
+        skin::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits, tex_coord_sets: &tex_coord_sets };
+    let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
+    if settings.flip_v {
+        flip_tex_coords(&mut parts);
+    }
+    let skeleton = binder.finish().map_err(|e| error(e.to_string()))?;
+    let mut reach = Reach::new(&skeleton).map_err(error)?;
+    let twice = duplicates(skeleton.names());
+    if !twice.is_empty() {
+        report.warn("nodes", format!("several joints share a name: {}", listed(twice)), FIRST_ANSWERS);
+    }
+    let mut model = Model { skeleton, parts, materials, ..Model::default() };
+    let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
+    model.clips = clips.run(&model, &mut reach, &mut report)?;
+    if model.skeleton.is_empty() {
+        let hint = "export a character: a mesh, with its armature and animations";
+        return Err(report.error("", "the scene contains no mesh and no animation", hint));
+    }
+    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images })
+}
+
+/// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.
+pub fn gltf_files(source: &[u8]) -> Vec<String> {
+    Document::read(&Report::new(""), source).map_or_else(|_| Vec::new(), |document| buffers::files(&document.root))
+}

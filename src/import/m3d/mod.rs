@@ -7,7 +7,7 @@
 mod clips;
 mod export;
 mod materials;
-mod resample;
+pub(super) mod resample;
 mod skeleton;
 mod skin;
 

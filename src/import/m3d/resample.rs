@@ -55,27 +55,46 @@ impl Curve {
     }
 }
 
+/// How a joint moves according to a file.
+pub(in crate::import) trait Keyed {
+    /// Returns `true` if the joint doesn't move.
+    fn is_empty(&self) -> bool;
+
+    /// Returns the transform at `time`, and a place to pass to the next call, which is for a later time. The first is 0.
+    fn sample(&self, time: f64, at: usize) -> (JointTransform, usize);
+}
+
+impl Keyed for Curve {
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn sample(&self, time: f64, at: usize) -> (JointTransform, usize) {
+        self.sample(time, at)
+    }
+}
+
 /// Curves, resampled to frames.
-pub(super) struct Sampled {
+pub(in crate::import) struct Sampled {
     /// Frame by frame, one transform per curve; identity for empty curves.
-    pub(super) transforms: Vec<JointTransform>,
+    pub(in crate::import) transforms: Vec<JointTransform>,
     /// Seconds from the first frame to the last.
-    pub(super) duration: f64,
+    pub(in crate::import) duration: f64,
     /// Largest distance of a skin vertex from its place according to the keys, in model units.
-    pub(super) error: f32,
+    pub(in crate::import) error: f32,
     /// Whether the error is within the one asked for.
-    pub(super) within_bound: bool,
+    pub(in crate::import) within_bound: bool,
 }
 
 /// Most transforms that a clip gets to reach the requested error (42 MB). It gets more only if its keys lie on more
 /// frames than that.
-const MAX_TRANSFORMS: usize = 1 << 20;
+pub(in crate::import) const MAX_TRANSFORMS: usize = 1 << 20;
 
 /// Transforms that all clips of a file together are given to meet the error bound (168 MB).
-pub(super) const FILE_BUDGET: usize = 1 << 22;
+pub(in crate::import) const FILE_BUDGET: usize = 1 << 22;
 
 /// Most transforms per key of the file, so that a small file cannot request a lot of memory.
-const MAX_TRANSFORMS_PER_KEY: usize = 512;
+pub(in crate::import) const MAX_TRANSFORMS_PER_KEY: usize = 512;
 
 /// Resamples `curves`, in the order of the skeleton's joints, with an error of at most [`CLIP_ERROR`] or
 /// [`CLIP_ERROR_AT_ODD_KEYS`] times the model's size, if memory allows.
@@ -167,7 +186,7 @@ fn snap(curve: &Curve, per_step: f64) -> Curve {
 /// Times are assumed to be printed in single precision, with six or seven digits. If there is one key per step, or
 /// keys come at one of the usual rates, they may be rounded more: a 60th of a second is written `0.017`. In that case,
 /// the frames are more accurate than the times.
-fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
+pub(in crate::import) fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
     const RATES: [f64; 12] = [10.0, 12.0, 15.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0];
     let rounding = 2e-6 * duration.max(1.0);
     let fits = |steps: usize, tolerance: f64| {
@@ -197,7 +216,7 @@ fn grid(times: &[f64], duration: f64, most: usize) -> Option<usize> {
 }
 
 /// How far an error in a joint's rotation or translation moves the skin.
-pub(super) struct Levers {
+pub(in crate::import) struct Levers {
     parents: Vec<Option<usize>>,
     /// Per joint, the distance of the farthest vertex or joint below it, in model units at rest.
     lever: Vec<f32>,
@@ -209,7 +228,7 @@ pub(super) struct Levers {
 }
 
 impl Levers {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(in crate::import) fn new(model: &Model) -> Self {
         let skeleton = &model.skeleton;
         let parents: Vec<Option<usize>> = skeleton.parents().iter().map(|p| p.map(usize::from)).collect();
         let rest = skeleton.rest_model();
@@ -251,12 +270,12 @@ impl Levers {
     }
 
     /// Returns the model's size: the diagonal of the box around its vertices and joints at rest.
-    pub(super) fn size(&self) -> f32 {
+    pub(in crate::import) fn size(&self) -> f32 {
         self.size
     }
 
     /// Returns a bound on the error of nlerp against slerp between any two adjacent frames.
-    fn nlerp_error(&self, transforms: &[JointTransform]) -> f32 {
+    pub(in crate::import) fn nlerp_error(&self, transforms: &[JointTransform]) -> f32 {
         let joints = self.parents.len();
         let mut chain = vec![0f32; joints];
         let mut worst = 0f32;
@@ -273,7 +292,13 @@ impl Levers {
 
     /// Returns the error of frames against the curves: the largest distance between the corners of each joint's box of
     /// skin, at all keys and where nlerp is worst. Vertices are means of points in these boxes.
-    fn measured_error(&self, curves: &[Curve], transforms: &[JointTransform], times: &[f64], duration: f64) -> f32 {
+    pub(in crate::import) fn measured_error(
+        &self,
+        curves: &[impl Keyed],
+        transforms: &[JointTransform],
+        times: &[f64],
+        duration: f64,
+    ) -> f32 {
         let joints = self.parents.len();
         let steps = transforms.len() / joints - 1;
         let per_step = steps as f64 / duration;

@@ -147,7 +147,7 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
     }
     let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
-    Ok(Imported { model, warnings, report, reach })
+    Ok(Imported { model, warnings, report, reach, ..Imported::default() })
 }
 
 /// How often weights may be shared between vertices, and how many may be used whatever their number:

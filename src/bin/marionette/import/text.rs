@@ -4,6 +4,7 @@ use bevy_marionette::{
     import::{ClipEntry, Hand, Manifest, MaskEntry, SocketEntry, UpAxis},
     ron,
 };
+use glam::Vec3;
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
@@ -51,8 +52,13 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         fields.extend((*falloff > 0).then(|| format!("falloff: {falloff}")));
         (String::new(), fields)
     })?;
-    entries(out, "sockets", sockets, |_, SocketEntry { joint, .. }| {
-        (String::new(), vec![format!("joint: {}", quoted(joint))])
+    entries(out, "sockets", sockets, |_, SocketEntry { joint, translation, euler_degrees, scale }| {
+        let vector =
+            |name: &str, v: &Vec3| (*v != Vec3::ZERO).then(|| format!("{name}: ({:?}, {:?}, {:?})", v.x, v.y, v.z));
+        let scale = (*scale != 1.0).then(|| format!("scale: {scale:?}"));
+        let offset = [vector("translation", translation), vector("euler_degrees", euler_degrees), scale];
+        let joint = format!("joint: {}", quoted(joint));
+        (String::new(), [Some(joint)].into_iter().chain(offset).flatten().collect())
     })?;
     out.write_str(")\n")
 }
@@ -92,9 +98,9 @@ mod tests {
         let entry = |file: &str, playback| ClipEntry { file: Some(file.into()), playback, ..ClipEntry::default() };
         let socket = SocketEntry {
             joint: "hand \"R\"".into(),
-            translation: glam::Vec3::ZERO,
-            euler_degrees: glam::Vec3::ZERO,
-            scale: 1.0,
+            translation: Vec3::new(0.5, -1e-7, 3.0),
+            euler_degrees: Vec3::Y * 90.0,
+            scale: 0.25,
         };
         let manifest = Manifest {
             scale: 0.0254,

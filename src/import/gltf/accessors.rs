@@ -1,0 +1,227 @@
+//! Accessors: typed, checked views of buffers.
+//!
+//! Every range is checked when an accessor is opened, so that reading an element cannot fail. What all accessors together
+//! read is bounded by the size of the file, for any number of them may show the same bytes.
+
+use super::{buffers::Buffers, report::Report};
+use crate::format::FormatError;
+use gltf::json::{
+    Root,
+    accessor::{ComponentType, Type},
+    validation::Checked,
+};
+use std::cell::Cell;
+
+/// Opens the accessors of a file.
+pub(super) struct Accessors<'a> {
+    pub(super) root: &'a Root,
+    buffers: &'a Buffers<'a>,
+    /// Elements that may still be read.
+    budget: Cell<u64>,
+}
+
+/// Elements that may be read from any file, and from each of its bytes.
+const FEW_ELEMENTS: u64 = 1 << 18;
+const ELEMENTS_PER_BYTE: u64 = 16;
+
+/// Elements of an accessor that is all zeros, apart from those that it lists, and per one that it lists.
+const FEW_ZEROS: u64 = 1 << 16;
+const ZEROS_PER_ELEMENT: u64 = 64;
+
+impl<'a> Accessors<'a> {
+    pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>) -> Self {
+        let budget = FEW_ELEMENTS.max((buffers.len() as u64).saturating_mul(ELEMENTS_PER_BYTE));
+        Self { root, buffers, budget: Cell::new(budget) }
+    }
+
+    /// Takes `elements` from what may be read of a file of this size.
+    pub(super) fn charge(&self, report: &Report, place: &str, elements: u64) -> Result<(), FormatError> {
+        match self.budget.get().checked_sub(elements) {
+            Some(left) => {
+                self.budget.set(left);
+                Ok(())
+            }
+            None => Err(report.error(
+                place,
+                "the same data is used too often for a file of this size",
+                "the file is damaged or made to exhaust memory",
+            )),
+        }
+    }
+
+    /// Opens the accessor at `index`, which must have one of the `types`. `place` is where it is used.
+    pub(super) fn open(
+        &self,
+        report: &Report,
+        place: &str,
+        index: usize,
+        types: &[Type],
+    ) -> Result<Accessor<'a>, FormatError> {
+        let error = |message: String| report.error(place, message, "check the file with the glTF validator");
+        let accessor = self.root.accessors.get(index).ok_or_else(|| {
+            error(format!("accessor {index} is out of range: there are {}", self.root.accessors.len()))
+        })?;
+        let (Checked::Valid(kind), Checked::Valid(component)) = (accessor.type_, accessor.component_type) else {
+            return Err(error(format!("accessor {index} has an unknown type")));
+        };
+        if !types.contains(&kind) {
+            return Err(error(format!("accessor {index} has the type {kind:?}, expected {types:?}")));
+        }
+        let count = accessor.count.0;
+        self.charge(report, place, count)?;
+        let mut out = Accessor {
+            bytes: &[],
+            stride: 0,
+            count: count as usize,
+            component: component.0,
+            normalized: accessor.normalized,
+            width: kind.multiplicity(),
+            replaced: Vec::new(),
+            replacements: &[],
+        };
+        let size = out.width * out.component.size();
+        if let Some(view) = accessor.buffer_view {
+            let (bytes, stride) = self.view(view.value()).map_err(error)?;
+            out.stride = stride.unwrap_or(size);
+            let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+            if out.stride < size {
+                return Err(error(format!("accessor {index}: elements of {size} bytes every {} bytes", out.stride)));
+            }
+            out.bytes = part(bytes, offset, count, out.stride, size)
+                .ok_or_else(|| error(format!("accessor {index} goes past the end of its buffer view")))?;
+        }
+        if let Some(sparse) = &accessor.sparse {
+            let replaced = sparse.count.0;
+            self.charge(report, place, replaced)?;
+            let Checked::Valid(index_type) = sparse.indices.component_type else {
+                return Err(error(format!("accessor {index} has an unknown type of sparse indices")));
+            };
+            let slice = |view: usize, offset: u64, size: usize| {
+                let (bytes, _) = self.view(view)?;
+                part(bytes, offset, replaced, size, size)
+                    .ok_or_else(|| format!("the sparse data of accessor {index} goes past the end of its buffer view"))
+            };
+            let width = index_type.0.size();
+            let indices =
+                slice(sparse.indices.buffer_view.value(), sparse.indices.byte_offset.0, width).map_err(error)?;
+            out.replacements =
+                slice(sparse.values.buffer_view.value(), sparse.values.byte_offset.0, size).map_err(error)?;
+            out.replaced = indices.chunks_exact(width).map(|bytes| integer(bytes, index_type.0)).collect();
+            if !out.replaced.is_sorted_by(|a, b| a < b) || out.replaced.last().is_some_and(|&at| u64::from(at) >= count)
+            {
+                return Err(error(format!(
+                    "the sparse indices of accessor {index} don't increase, or are out of range"
+                )));
+            }
+        }
+        if accessor.buffer_view.is_none() && count > FEW_ZEROS + ZEROS_PER_ELEMENT * out.replaced.len() as u64 {
+            return Err(error(format!("accessor {index} has {count} elements and no data")));
+        }
+        if accessor.buffer_view.is_none() && accessor.sparse.is_none() {
+            return Err(error(format!("accessor {index} has no data")));
+        }
+        Ok(out)
+    }
+
+    /// The bytes of a buffer view, and the distance between its elements.
+    pub(super) fn view(&self, index: usize) -> Result<(&'a [u8], Option<usize>), String> {
+        let view = self.root.buffer_views.get(index).ok_or_else(|| {
+            format!("buffer view {index} is out of range: there are {}", self.root.buffer_views.len())
+        })?;
+        let buffer = view.buffer.value();
+        let bytes =
+            self.buffers.get(buffer).ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
+        let offset = view.byte_offset.map_or(0, |offset| offset.0);
+        let bytes = part(bytes, offset, 1, 0, view.byte_length.0.try_into().unwrap_or(usize::MAX))
+            .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;
+        Ok((bytes, view.byte_stride.map(|stride| stride.0)))
+    }
+}
+
+/// The bytes of `count` elements of `size` bytes, one every `stride` bytes.
+fn part(bytes: &[u8], offset: u64, count: u64, stride: usize, size: usize) -> Option<&[u8]> {
+    let length = match count.checked_sub(1) {
+        Some(before) => before.checked_mul(stride as u64)?.checked_add(size as u64)?,
+        None => 0,
+    };
+    let start = usize::try_from(offset).ok()?;
+    bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
+}
+
+/// Elements of one type. Element `i` is at `i · stride`, or among the replacements.
+pub(super) struct Accessor<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+    count: usize,
+    component: ComponentType,
+    normalized: bool,
+    width: usize,
+    /// Indices of the elements that sparse storage replaces, in increasing order.
+    replaced: Vec<u32>,
+    replacements: &'a [u8],
+}
+
+impl<'a> Accessor<'a> {
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The number of components of an element.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Reads integers as shares of their range, which some exporters forget to say.
+    pub(super) fn as_shares(mut self) -> Self {
+        self.normalized = true;
+        self
+    }
+
+    /// The first `N` components of an element, and zeros for those that it lacks.
+    pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
+        let bytes = self.element(index);
+        let size = self.component.size();
+        std::array::from_fn(|i| {
+            let Some(bytes) = bytes.get(i * size..(i + 1) * size).filter(|_| i < self.width) else { return 0.0 };
+            let share = |value: f32, most: f32| if self.normalized { (value / most).max(-1.0) } else { value };
+            match (self.component, bytes) {
+                (ComponentType::I8, &[a]) => share(f32::from(a as i8), 127.0),
+                (ComponentType::U8, &[a]) => share(f32::from(a), 255.0),
+                (ComponentType::I16, &[a, b]) => share(f32::from(i16::from_le_bytes([a, b])), 32767.0),
+                (ComponentType::U16, &[a, b]) => share(f32::from(u16::from_le_bytes([a, b])), 65535.0),
+                (ComponentType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as f32,
+                (ComponentType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+                _ => 0.0,
+            }
+        })
+    }
+
+    /// The first `N` components of an element as indices.
+    pub(super) fn indices<const N: usize>(&self, index: usize) -> [u32; N] {
+        let bytes = self.element(index);
+        let size = self.component.size();
+        std::array::from_fn(|i| bytes.get(i * size..(i + 1) * size).map_or(0, |bytes| integer(bytes, self.component)))
+    }
+
+    fn element(&self, index: usize) -> &'a [u8] {
+        let size = self.width * self.component.size();
+        if !self.replaced.is_empty()
+            && let Ok(at) = self.replaced.binary_search(&(index as u32))
+        {
+            return &self.replacements[at * size..(at + 1) * size];
+        }
+        // Empty for the zeros of an accessor without a view.
+        self.bytes.get(index * self.stride..).unwrap_or_default()
+    }
+}
+
+fn integer(bytes: &[u8], component: ComponentType) -> u32 {
+    match (component, bytes) {
+        (ComponentType::I8 | ComponentType::U8, &[a]) => a.into(),
+        (ComponentType::I16 | ComponentType::U16, &[a, b]) => u16::from_le_bytes([a, b]).into(),
+        (ComponentType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),
+        // Some old exporters write joints as floats.
+        (ComponentType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]) as u32,
+        _ => 0,
+    }
+}

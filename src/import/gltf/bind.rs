@@ -1,0 +1,133 @@
+//! Skins → inverse bind matrices.
+//!
+//! A [`Skeleton`] has one inverse bind matrix per joint, and stores the skin in model space. Each skin of a file has matrices
+//! and a space of its own. Where a joint is in two skins that were bound apart, the difference is baked into the vertices of
+//! the second, if it is the same for all its joints; joints for which it isn't get a copy that stays with them.
+
+use super::rig::{Rig, RigJoint, narrow};
+use crate::model::{Joint, JointIndex, JointTransform, Skeleton, SkeletonError};
+use glam::{DAffine3, DMat3, DVec3};
+
+/// How a mesh becomes part of the skeleton's skin.
+#[derive(Clone, Debug)]
+pub(super) struct Binding {
+    /// From the mesh's space, in Bevy's axes, to the space that the skin is stored in.
+    pub(super) to_skin: DAffine3,
+    /// The joint of each of the skin's joints.
+    pub(super) joints: Vec<JointIndex>,
+}
+
+/// The inverse bind matrices so far.
+pub(super) struct Binder<'a> {
+    rig: &'a Rig,
+    inverse_bind: Vec<Option<DAffine3>>,
+    copies: Vec<(JointIndex, DAffine3)>,
+}
+
+/// How far two inverse bind matrices may carry a vertex apart, as a share of its distance from the origin, to be taken
+/// for one. What exporters round is less.
+const SAME: f64 = 2e-5;
+
+impl<'a> Binder<'a> {
+    pub(super) fn new(rig: &'a Rig) -> Self {
+        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new() }
+    }
+
+    /// Binds a skin of `joints`, which are indices into the rig and at least one, with their inverse bind matrices in
+    /// Bevy's axes. `corners` are those of the box around its vertices.
+    pub(super) fn skin(&mut self, joints: &[usize], inverse_binds: &[DAffine3], corners: &[DVec3]) -> Binding {
+        let rig = &self.rig.joints;
+        // In the joints' frames.
+        let own: Vec<DAffine3> =
+            joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
+        // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
+        let top = (0..joints.len()).min_by_key(|&at| joints[at]).unwrap_or_default();
+        let mut to_skin = usable(rig[joints[top]].rest_model * own[top]).unwrap_or(DAffine3::IDENTITY);
+        let inverse = |to_skin: &DAffine3| own.iter().map(|m| *m * to_skin.inverse()).collect::<Vec<_>>();
+        let mut wanted = inverse(&to_skin);
+        let known = joints.iter().zip(&wanted).find_map(|(&joint, wanted)| Some((self.inverse_bind[joint]?, *wanted)));
+        if let Some((known, wanted_there)) = known
+            && let Some(apart) = usable(known.inverse() * wanted_there)
+        {
+            to_skin = apart * to_skin;
+            wanted = inverse(&to_skin);
+        }
+        let radius = corners.iter().map(|corner| to_skin.transform_point3(*corner).length()).fold(0.0, f64::max);
+        let joints = joints.iter().zip(wanted).map(|(&joint, wanted)| self.entry(joint, wanted, radius));
+        Binding { to_skin, joints: joints.collect() }
+    }
+
+    /// Binds a mesh without a skin to the joint of its node.
+    pub(super) fn rigid(&mut self, joint: usize) -> Binding {
+        let RigJoint { frame, rest_model, .. } = &self.rig.joints[joint];
+        let (to_skin, joint) = match self.inverse_bind[joint].and_then(usable) {
+            Some(known) => (known.inverse(), joint as JointIndex),
+            None => {
+                let at_rest = usable(*rest_model).unwrap_or(DAffine3::IDENTITY);
+                (at_rest, self.entry(joint, at_rest.inverse(), 0.0))
+            }
+        };
+        Binding { to_skin: to_skin * sized(frame.size), joints: vec![joint] }
+    }
+
+    /// Returns the joint, or a copy of it, that has this inverse bind matrix.
+    fn entry(&mut self, joint: usize, wanted: DAffine3, radius: f64) -> JointIndex {
+        let index = joint as JointIndex;
+        let known = *self.inverse_bind[joint].get_or_insert(wanted);
+        if alike(&known, &wanted, radius) {
+            return index;
+        }
+        let copy = self.copies.iter().position(|(of, known)| *of == index && alike(known, &wanted, radius));
+        let copy = copy.unwrap_or_else(|| {
+            self.copies.push((index, wanted));
+            self.copies.len() - 1
+        });
+        // Too many are refused by `finish`.
+        (self.rig.joints.len() + copy) as JointIndex
+    }
+
+    /// Number of joints, copies included.
+    pub(super) fn len(&self) -> usize {
+        self.rig.joints.len() + self.copies.len()
+    }
+
+    /// Makes the skeleton. Copies come after all other joints.
+    pub(super) fn finish(self) -> Result<Skeleton, SkeletonError> {
+        let joints = self.rig.joints.iter().zip(&self.inverse_bind).map(|(joint, inverse_bind)| {
+            let at_rest = || usable(joint.rest_model).map_or(DAffine3::IDENTITY, |rest| rest.inverse());
+            Joint {
+                name: joint.name.as_str().into(),
+                parent: joint.parent.map(|parent| parent as JointIndex),
+                rest: joint.rest.to_transform(),
+                inverse_bind: narrow(&inverse_bind.unwrap_or_else(at_rest)),
+            }
+        });
+        let copies = self.copies.iter().enumerate().map(|(at, (joint, inverse_bind))| Joint {
+            name: format!("{}.bind{}", self.rig.joints[usize::from(*joint)].name, at + 2).into(),
+            parent: Some(*joint),
+            rest: JointTransform::IDENTITY,
+            inverse_bind: narrow(inverse_bind),
+        });
+        Skeleton::new(joints.chain(copies).collect())
+    }
+}
+
+fn sized(size: DVec3) -> DAffine3 {
+    DAffine3::from_scale(size)
+}
+
+/// Returns a matrix if it can be inverted without losing what it does.
+fn usable(m: DAffine3) -> Option<DAffine3> {
+    let DMat3 { x_axis, y_axis, z_axis } = m.matrix3;
+    let sides = x_axis.length() * y_axis.length() * z_axis.length();
+    // Volume against that of a box of the same sides: independent of units.
+    let is_sound = m.is_finite() && m.matrix3.determinant().abs() > 1e-9 * sides && sides > 1e-30 && sides < 1e30;
+    is_sound.then_some(m)
+}
+
+fn alike(a: &DAffine3, b: &DAffine3, radius: f64) -> bool {
+    let turned = (0..3).map(|i| (a.matrix3.col(i) - b.matrix3.col(i)).length_squared()).sum::<f64>().sqrt();
+    let scale = a.matrix3.x_axis.length().max(1e-30);
+    turned * radius + (a.translation - b.translation).length() <= SAME * radius.max(1e-30) * scale
+        || (turned == 0.0 && a.translation == b.translation)
+}

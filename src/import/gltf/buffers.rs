@@ -1,0 +1,204 @@
+//! Buffers: in the `.glb`, in files beside it, or in data URIs.
+
+use super::{document::Document, report::Report};
+use crate::{format::FormatError, import::Limits};
+use gltf::json::Root;
+use std::{borrow::Cow, collections::HashMap};
+
+/// The bytes of each buffer; `None` for one that has none, such as the fallback of a compressed one.
+pub(super) struct Buffers<'s> {
+    /// Per buffer, its bytes in `files`, or those of the `.glb`.
+    of_buffer: Vec<Option<Source>>,
+    files: Vec<Cow<'s, [u8]>>,
+    blob: Option<&'s [u8]>,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Blob,
+    File(usize),
+}
+
+impl<'s> Buffers<'s> {
+    /// Reads every buffer. `read` returns the contents of a file named relative to the glTF file.
+    pub(super) fn read(
+        document: &Document<'s>,
+        limits: &Limits,
+        report: &Report,
+        read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+    ) -> Result<Self, FormatError> {
+        let mut buffers = Self { of_buffer: Vec::new(), files: Vec::new(), blob: document.blob };
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut total = 0u64;
+        for (at, buffer) in document.root.buffers.iter().enumerate() {
+            let place = format!("buffers[{at}]");
+            let source = match buffer.uri.as_deref() {
+                None => (at == 0 && document.blob.is_some()).then_some(Source::Blob),
+                Some(uri) => Some(Source::File(match known.get(uri) {
+                    Some(&file) => file,
+                    None => {
+                        let bytes = open(uri, &place, report, read)?;
+                        total += bytes.len() as u64;
+                        limits.check_size(report.file, total)?;
+                        buffers.files.push(bytes);
+                        known.insert(uri.to_owned(), buffers.files.len() - 1);
+                        buffers.files.len() - 1
+                    }
+                })),
+            };
+            buffers.of_buffer.push(source);
+            let (wanted, found) = (buffer.byte_length.0, buffers.get(at).map(|bytes| bytes.len() as u64));
+            if let Some(found) = found.filter(|&found| found < wanted) {
+                let message = format!("the buffer says {wanted} bytes, but there are {found}");
+                return Err(report.error(&place, message, "the file may be cut off: export or download it again"));
+            }
+        }
+        Ok(buffers)
+    }
+
+    pub(super) fn get(&self, buffer: usize) -> Option<&[u8]> {
+        match (*self.of_buffer.get(buffer)?)? {
+            Source::Blob => self.blob,
+            Source::File(file) => self.files.get(file).map(|bytes| &**bytes),
+        }
+    }
+
+    /// The bytes of all buffers together.
+    pub(super) fn len(&self) -> usize {
+        self.blob.map_or(0, <[u8]>::len) + self.files.iter().map(|bytes| bytes.len()).sum::<usize>()
+    }
+}
+
+/// The files that buffers are in, relative to the glTF file. Leaves out those that [`Buffers::read`] will refuse.
+pub(super) fn files(root: &Root) -> Vec<String> {
+    let uris = root.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
+    let mut files: Vec<String> = uris.filter(|uri| !is_data(uri)).filter_map(|uri| file_beside(uri).ok()).collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+fn open<'s>(
+    uri: &str,
+    place: &str,
+    report: &Report,
+    read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Cow<'s, [u8]>, FormatError> {
+    if is_data(uri) {
+        let bytes = decode_data(uri).ok_or_else(|| {
+            report.error(place, "the data URI is not valid base64", "export the file again, or as a .glb")
+        })?;
+        return Ok(Cow::Owned(bytes));
+    }
+    let file = file_beside(uri).map_err(|reason| {
+        let message = format!("the buffer is in `{uri}`, {reason}");
+        report.error(place, message, "keep buffers in the folder of the glTF file, or export a .glb")
+    })?;
+    read(&file).map_err(|reason| {
+        let message = format!("cannot read the buffer `{file}`: {reason}");
+        report.error(place, message, "buffers are named relative to the glTF file; a .glb needs no other file")
+    })
+}
+
+pub(super) fn is_data(uri: &str) -> bool {
+    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+}
+
+/// Returns the path that a URI stands for, or why it is refused.
+pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
+    let path = percent_decode(uri).ok_or("which is not a path")?.replace('\\', "/");
+    let first = path.split('/').next().unwrap_or_default();
+    if path.starts_with('/') || first.contains(':') {
+        return Err("which is not a relative path");
+    }
+    let mut depth = 0i32;
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+        if depth < 0 {
+            return Err("which is outside the folder of the glTF file");
+        }
+    }
+    if depth == 0 || path.contains('\0') {
+        return Err("which is not a file");
+    }
+    Ok(path)
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let (mut out, mut bytes) = (Vec::with_capacity(text.len()), text.bytes());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16);
+        out.push((digit()? * 16 + digit()?) as u8);
+    }
+    String::from_utf8(out).ok()
+}
+
+/// Decodes a data URI, with base64 or without.
+pub(super) fn decode_data(uri: &str) -> Option<Vec<u8>> {
+    let (head, data) = uri.split_once(',')?;
+    if !head.to_ascii_lowercase().ends_with(";base64") {
+        return percent_decode(data).map(String::into_bytes);
+    }
+    let mut out = Vec::with_capacity(data.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0);
+    for byte in data.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' | b'\r' | b'\n' | b' ' => continue,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 1;
+        if count == 4 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            (bits, count) = (0, 0);
+        }
+    }
+    match count {
+        0 => {}
+        2 => out.push((bits >> 4) as u8),
+        3 => out.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
+        _ => return None,
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_every_length_is_decoded() {
+        let decode = |data: &str| decode_data(&format!("data:application/octet-stream;base64,{data}"));
+        assert_eq!(decode("").unwrap(), b"");
+        assert_eq!(decode("AA==").unwrap(), [0]);
+        assert_eq!(decode("/+8=").unwrap(), [0xff, 0xef]);
+        assert_eq!(decode("Z2xU\nRgI=").unwrap(), b"glTF\x02");
+        assert_eq!(decode("Z2xURgI").unwrap(), b"glTF\x02");
+        assert_eq!(decode("Z"), None);
+        assert_eq!(decode("Z2x?"), None);
+        assert_eq!(decode_data("data:text/plain,a%20b").unwrap(), b"a b");
+    }
+
+    #[test]
+    fn paths_that_leave_the_folder_are_refused() {
+        assert_eq!(file_beside("my%20hero.bin").as_deref(), Ok("my hero.bin"));
+        assert_eq!(file_beside("bin/../hero.bin").as_deref(), Ok("bin/../hero.bin"));
+        for uri in ["/etc/passwd", "../hero.bin", "a/../../b", "http://a/b", "C:\\b", "..%2Fa", "%zz", "", ".", "a/.."]
+        {
+            assert!(file_beside(uri).is_err(), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Animations → clips.
+
+use super::{
+    accessors::Accessors,
+    curves::{Between, Channel, Motion},
+    extras,
+    report::Report,
+    resample::{Budget, resample},
+    rig::{Local, Rig, RigJoint},
+};
+use crate::{
+    format::FormatError,
+    import::{
+        Limits,
+        axes::Basis,
+        limits::ClipTotals,
+        m3d::resample::Levers,
+        names::{UniqueNames, listed},
+        reach::Reach,
+    },
+    model::{ClipFrames, ClipTiming, JointTransform, Model, SkeletalClip},
+};
+use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
+use gltf::json::{
+    Animation,
+    accessor::Type,
+    animation::{self, Interpolation, Property},
+    validation::Checked,
+};
+use std::collections::BTreeSet;
+
+/// Imports the clips of a file.
+pub(super) struct Importer<'a> {
+    pub(super) accessors: &'a Accessors<'a>,
+    pub(super) basis: &'a Basis,
+    pub(super) rig: &'a Rig,
+    pub(super) limits: &'a Limits,
+}
+
+/// What was left out of all clips.
+#[derive(Default)]
+struct LeftOut {
+    weights: Option<String>,
+    strangers: BTreeSet<String>,
+    keys: (usize, Option<String>),
+}
+
+impl Importer<'_> {
+    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete.
+    pub(super) fn run(
+        &self,
+        model: &Model,
+        reach: &mut Reach,
+        report: &mut Report,
+    ) -> Result<Vec<SkeletalClip>, FormatError> {
+        let animations = &self.accessors.root.animations;
+        if animations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let levers = Levers::new(model);
+        let mut budget = Budget::default();
+        let (mut names, mut doubled, mut totals) = (UniqueNames::default(), Vec::new(), ClipTotals::default());
+        let (mut left_out, mut empty) = (LeftOut::default(), Vec::new());
+        let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
+        for (at, animation) in animations.iter().enumerate() {
+            let place = format!("animations[{at}]");
+            let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
+            let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
+            let motions = self.motions(animation, &place, &mut left_out, report)?;
+            if motions.iter().all(|motion| motion.channels().next().is_none()) {
+                empty.push(wanted);
+                continue;
+            }
+            let name = names.add(wanted.clone());
+            if name != wanted {
+                doubled.push(name.clone());
+            }
+            let extras = extras::of_animation(animation);
+            let Some(sampled) =
+                resample(&motions, &levers, model.skeleton.len(), (extras.duration, extras.frames), &mut budget)
+            else {
+                let message = format!("clip `{name}` is left out: few keys of many joints over a long time");
+                report.warn(&place, message, "export it with fewer joints, or with a key per frame");
+                continue;
+            };
+            if !sampled.within_bound {
+                let share = sampled.error / levers.size() * 100.0;
+                let message =
+                    format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
+                report.warn(&place, message, "evenly spaced keys are sampled exactly");
+            }
+            let mut frames = ClipFrames {
+                joints: model.skeleton.names().clone(),
+                animated: motions.iter().map(|motion| motion.channels().next().is_some()).collect(),
+                transforms: sampled.transforms,
+            };
+            frames.animated.resize(model.skeleton.len(), false);
+            if extras.additive {
+                let rest: Vec<JointTransform> = model.skeleton.joints().map(|j| model.skeleton.rest_of(j)).collect();
+                for frame in frames.transforms.chunks_mut(rest.len()) {
+                    frame
+                        .iter_mut()
+                        .zip(&rest)
+                        .for_each(|(transform, rest)| *transform = transform.difference_to(rest));
+                }
+            }
+            let mut timing = ClipTiming::new(name, sampled.duration);
+            timing.playback = extras.playback.unwrap_or(timing.playback);
+            timing.extend_callbacks(extras.callbacks);
+            let clip = SkeletalClip::new(timing, &frames).map_err(|error| error.to_string()).and_then(|mut clip| {
+                clip.additive = extras.additive;
+                reach.admit(&model.skeleton, &clip).map(|()| clip)
+            });
+            match clip {
+                Ok(clip) => {
+                    self.limits.check_clip(report.file, &clip)?;
+                    totals.add(&clip);
+                    self.limits.check_totals(report.file, &totals)?;
+                    clips.push(clip);
+                }
+                Err(message) => report.warn(&place, format!("a clip is left out: {message}"), "export it again"),
+            }
+        }
+        let list = |names: &[String]| listed(names.iter().map(String::as_str));
+        if !empty.is_empty() {
+            report.warn("animations", format!("clips that move no joint are left out: {}", list(&empty)), "");
+        }
+        if !doubled.is_empty() {
+            let message = format!("clips that share a name with another got a number: {}", list(&doubled));
+            report.warn("animations", message, "");
+        }
+        left_out.tell(report);
+        Ok(clips)
+    }
+
+    /// How each joint of the rig moves in an animation.
+    fn motions(
+        &self,
+        animation: &Animation,
+        place: &str,
+        left_out: &mut LeftOut,
+        report: &mut Report,
+    ) -> Result<Vec<Motion>, FormatError> {
+        let root = self.accessors.root;
+        let mut motions: Vec<Motion> = self.rig.joints.iter().map(|joint| Motion::still(joint.rest)).collect();
+        for (at, channel) in animation.channels.iter().enumerate() {
+            let place = format!("{place}.channels[{at}]");
+            let node = channel.target.node.value();
+            let Some(target) = root.nodes.get(node) else {
+                let message = format!("node {node} is out of range: there are {}", root.nodes.len());
+                return Err(report.error(&place, message, "check the file with the glTF validator"));
+            };
+            let Checked::Valid(property) = channel.target.path else {
+                report.warn(&place, "the channel's target has an unknown path", "it was left out");
+                continue;
+            };
+            if property == Property::MorphTargetWeights {
+                left_out.weights.get_or_insert(place);
+                continue;
+            }
+            let Some(joint) = self.rig.of_node[node] else {
+                // The transform of a skin's own node has no effect.
+                if target.skin.is_none() && left_out.strangers.len() < 100 {
+                    left_out.strangers.insert(target.name.clone().unwrap_or_else(|| format!("node{node}")));
+                }
+                continue;
+            };
+            let Some(curve) = self.channel(animation, channel, property, joint, &place, left_out, report)? else {
+                continue;
+            };
+            let motion = &mut motions[joint];
+            let slot = match property {
+                Property::Translation => &mut motion.translation,
+                Property::Rotation => &mut motion.rotation,
+                _ => &mut motion.scale,
+            };
+            if slot.is_some() {
+                report.warn(&place, "another channel has the same target", "the first one counts");
+            } else {
+                *slot = Some(curve);
+            }
+        }
+        Ok(motions)
+    }
+
+    /// Reads a channel, in the frame of its joint. `None` if it has no usable keys.
+    fn channel(
+        &self,
+        animation: &Animation,
+        channel: &animation::Channel,
+        property: Property,
+        joint: usize,
+        place: &str,
+        left_out: &mut LeftOut,
+        report: &mut Report,
+    ) -> Result<Option<Channel>, FormatError> {
+        let index = channel.sampler.value();
+        let Some(sampler) = animation.samplers.get(index) else {
+            let message = format!("sampler {index} is out of range: there are {}", animation.samplers.len());
+            return Err(report.error(place, message, "check the file with the glTF validator"));
+        };
+        let Checked::Valid(interpolation) = sampler.interpolation else {
+            report.warn(place, "the sampler has an unknown interpolation", "the channel was left out");
+            return Ok(None);
+        };
+        let between = match interpolation {
+            Interpolation::Linear => Between::Linear,
+            Interpolation::Step => Between::Step,
+            Interpolation::CubicSpline => Between::Cubic,
+        };
+        let is_rotation = property == Property::Rotation;
+        let kind = if is_rotation { Type::Vec4 } else { Type::Vec3 };
+        let times = self.accessors.open(report, place, sampler.input.value(), &[Type::Scalar])?;
+        let values = self.accessors.open(report, place, sampler.output.value(), &[kind])?;
+        let values = if is_rotation { values.as_shares() } else { values };
+        let per_key = if between == Between::Cubic { 3 } else { 1 };
+        if values.len() < times.len() * per_key {
+            let message = format!("{} values for {} keys", values.len(), times.len());
+            report.warn(place, message, "the channel was left out");
+            return Ok(None);
+        }
+        let RigJoint { frame, .. } = &self.rig.joints[joint];
+        let convert = |at: usize, is_rate: bool| -> DVec4 {
+            let [x, y, z, w] = values.floats(at);
+            match property {
+                Property::Rotation => {
+                    let mut turn = self.basis.rotation(Quat::from_xyzw(x, y, z, w)).as_dquat();
+                    if per_key == 1 {
+                        turn = turn.normalize();
+                    }
+                    DVec4::from(frame.rotation(turn))
+                }
+                Property::Translation => {
+                    let vector = self.basis.point(Vec3::new(x, y, z)).as_dvec3();
+                    let vector = if is_rate { frame.direction(vector) } else { frame.translation(vector) };
+                    vector.extend(0.0)
+                }
+                _ => {
+                    let scale = JointTransform { scale: Vec3::new(x, y, z), ..JointTransform::IDENTITY };
+                    let scale = self.basis.transform(scale).scale.as_dvec3();
+                    if is_rate { frame.scale(scale).extend(0.0) } else { self.scale(joint, scale).extend(0.0) }
+                }
+            }
+        };
+        let mut out = Channel { times: Vec::new(), values: Vec::new(), between, is_rotation };
+        let mut unusable = 0;
+        for key in 0..times.len() {
+            let time = f64::from(times.floats::<1>(key)[0]);
+            let first = out.values.len();
+            out.values.extend((0..per_key).map(|i| convert(key * per_key + i, per_key == 3 && i != 1)));
+            let value = out.values[first + per_key / 2];
+            let is_turn = !is_rotation || value.length_squared() > 1e-12;
+            let is_later = out.times.last().is_none_or(|&last| time > last);
+            if time.is_finite() && is_later && is_turn && out.values[first..].iter().all(|value| value.is_finite()) {
+                out.times.push(time);
+            } else {
+                out.values.truncate(first);
+                unusable += 1;
+            }
+        }
+        if unusable > 0 {
+            left_out.keys.0 += unusable;
+            left_out.keys.1.get_or_insert_with(|| place.to_owned());
+        }
+        Ok((!out.times.is_empty()).then_some(out))
+    }
+
+    /// A scale in the frame of its joint. Near one it is one, which poses are faster with.
+    fn scale(&self, joint: usize, scale: DVec3) -> DVec3 {
+        let RigJoint { frame, .. } = &self.rig.joints[joint];
+        frame.local(Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale }).scale
+    }
+}
+
+impl LeftOut {
+    fn tell(self, report: &mut Report) {
+        if let Some(place) = self.weights {
+            report.warn(&place, "weights of morph targets are animated, which is not read", "they were left out");
+        }
+        if let (count @ 1.., Some(place)) = self.keys {
+            let message = format!("{count} keys are not later than the one before, or not valid transforms");
+            report.warn(&place, message, "they were left out");
+        }
+        if !self.strangers.is_empty() {
+            let names = listed(self.strangers.iter().map(String::as_str));
+            report.warn("animations", format!("animated nodes are no part of the character: {names}"), "");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Errors and warnings whose place is a path in the JSON, such as `animations[3].channels[12]`.
+
+use crate::format::{Diagnostic, FormatError};
+
+/// Collects the warnings about a file.
+pub(super) struct Report<'a> {
+    pub(super) file: &'a str,
+    warnings: Vec<Diagnostic>,
+    left_out: usize,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(file: &'a str) -> Self {
+        Self { file, warnings: Vec::new(), left_out: 0 }
+    }
+
+    /// Adds a warning. An empty place stands for the file as a whole. Warnings beyond
+    /// [`FormatError::MAX_WARNINGS`] are only counted.
+    pub(super) fn warn(&mut self, place: &str, message: impl Into<String>, hint: &str) {
+        self.extend([Diagnostic::warning(self.file, message).with_context(place).with_hint(hint)]);
+    }
+
+    pub(super) fn extend(&mut self, warnings: impl IntoIterator<Item = Diagnostic>) {
+        for warning in warnings {
+            if self.warnings.len() + 1 < FormatError::MAX_WARNINGS {
+                self.warnings.push(warning);
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+
+    /// Makes an error.
+    pub(super) fn error(&self, place: &str, message: impl Into<String>, hint: &str) -> FormatError {
+        FormatError::one(Diagnostic::error(self.file, message).with_context(place).with_hint(hint))
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        if self.left_out > 0 {
+            let message = format!("{} more warnings are not listed", self.left_out);
+            self.warnings.push(Diagnostic::warning(self.file, message));
+        }
+        self.warnings
+    }
+}

@@ -1,0 +1,374 @@
+//! Nodes → joints.
+//!
+//! The joints are the joints of the skins, the nodes that carry a rigid mesh, what is animated above these, and all nodes
+//! below them, which sockets may refer to. The transforms of the other nodes above, such as an armature's, are baked into
+//! the topmost joints.
+//!
+//! A joint's own space may be scaled: exporters put factors of 100 on armatures and bones. A joint *frame* takes the
+//! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
+//! That is exact, because a uniform scale commutes with everything above it.
+
+use super::report::Report;
+use crate::{
+    format::FormatError,
+    hierarchy::Hierarchy,
+    import::{Limits, axes::Basis},
+    model::{JointTransform, Skeleton},
+};
+use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3};
+use gltf::json::{Root, animation::Property, validation::Checked};
+
+/// A transform in `f64`: `T · R · S`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Local {
+    pub(super) translation: DVec3,
+    pub(super) rotation: DQuat,
+    pub(super) scale: DVec3,
+}
+
+impl Local {
+    fn to_affine(self) -> DAffine3 {
+        DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+    }
+
+    pub(super) fn to_transform(self) -> JointTransform {
+        JointTransform {
+            translation: self.translation.as_vec3(),
+            rotation: self.rotation.as_quat().normalize(),
+            scale: self.scale.as_vec3(),
+        }
+    }
+
+    fn uniform_scale(&self) -> Option<f64> {
+        let DVec3 { x, y, z } = self.scale;
+        let uniform = (x - y).abs() <= UNIFORM * x && (x - z).abs() <= UNIFORM * x;
+        (uniform && (1e-6..1e6).contains(&x)).then_some(x)
+    }
+}
+
+/// How far the components of a uniform scale may differ, and a scale from one. What exporters round is less.
+const UNIFORM: f64 = 4e-6;
+
+/// How a node's transform relative to its parent becomes that of its joint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// What is baked in from above.
+    turn: DQuat,
+    offset: DVec3,
+    /// Factor of translations.
+    length: f64,
+    /// Factor of scales.
+    scale: DVec3,
+    /// The scale that is taken out of the joint's space: its vectors are this much longer than the node's.
+    pub(super) size: DVec3,
+}
+
+impl Frame {
+    pub(super) fn translation(&self, v: DVec3) -> DVec3 {
+        self.offset + self.direction(v)
+    }
+
+    /// Converts the rate of change of a translation.
+    pub(super) fn direction(&self, v: DVec3) -> DVec3 {
+        self.turn * (v * self.length)
+    }
+
+    /// Converts a rotation, or its rate of change.
+    pub(super) fn rotation(&self, q: DQuat) -> DQuat {
+        self.turn * q
+    }
+
+    /// Converts a scale, or its rate of change.
+    pub(super) fn scale(&self, v: DVec3) -> DVec3 {
+        v * self.scale
+    }
+
+    pub(super) fn local(&self, local: Local) -> Local {
+        let scale = self.scale(local.scale);
+        let near_one = (scale - 1.0).abs().max_element() <= UNIFORM;
+        Local {
+            translation: self.translation(local.translation),
+            rotation: self.rotation(local.rotation),
+            scale: if near_one { DVec3::ONE } else { scale },
+        }
+    }
+}
+
+/// A node that is a joint.
+pub(super) struct RigJoint {
+    pub(super) parent: Option<usize>,
+    pub(super) name: String,
+    pub(super) frame: Frame,
+    /// The rest transform relative to the parent joint.
+    pub(super) rest: Local,
+    /// The rest transform in model space.
+    pub(super) rest_model: DAffine3,
+}
+
+/// The joints of a file, parents first.
+pub(super) struct Rig {
+    pub(super) joints: Vec<RigJoint>,
+    /// Per node, its joint.
+    pub(super) of_node: Vec<Option<usize>>,
+    /// The nodes of the scene that carry a mesh.
+    pub(super) meshes: Vec<usize>,
+    /// Per node, its transform relative to its parent, in Bevy's axes.
+    pub(super) locals: Vec<Local>,
+}
+
+impl Rig {
+    pub(super) fn new(root: &Root, basis: &Basis, limits: &Limits, report: &mut Report) -> Result<Self, FormatError> {
+        let hierarchy = hierarchy(root, report)?;
+        let locals = locals(root, basis, report)?;
+        let parents = &hierarchy.parents;
+        let in_scene = in_scene(root, &hierarchy, report)?;
+        let animated = animated(root);
+
+        let meshes: Vec<usize> =
+            (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
+        let carried = carriers(root, &meshes, &in_scene, &animated, report)?;
+        // From the leaves: whether there is something to move here or below.
+        let mut carries = carried.clone();
+        for &node in hierarchy.order.iter().rev() {
+            if let Some(parent) = parents[node].filter(|_| carries[node]) {
+                carries[parent] = true;
+            }
+        }
+        let mut is_joint = vec![false; root.nodes.len()];
+        for &node in &hierarchy.order {
+            let is_below = parents[node].is_some_and(|parent| is_joint[parent]);
+            let is_mere_skin = root.nodes[node].skin.is_some() && !carries[node];
+            let is_needed = carries[node] && (animated[node] || locals[node].uniform_scale().is_none());
+            is_joint[node] = carried[node] || is_needed || (is_below && !is_mere_skin);
+        }
+        let count = is_joint.iter().filter(|is_joint| **is_joint).count();
+        limits.check_joints(report.file, count)?;
+        if count > Skeleton::MAX_JOINTS {
+            let message = format!("{count} joints, but a skeleton holds at most {}", Skeleton::MAX_JOINTS);
+            return Err(report.error("nodes", message, "merge or remove nodes"));
+        }
+        let mut has_children = vec![false; root.nodes.len()];
+        for (node, parent) in parents.iter().enumerate() {
+            if let Some(parent) = parent.filter(|_| is_joint[node]) {
+                has_children[parent] = true;
+            }
+        }
+
+        let mut rig = Self { joints: Vec::with_capacity(count), of_node: vec![None; root.nodes.len()], meshes, locals };
+        // Per node that is no joint, what its transform and those above amount to.
+        let mut baked =
+            vec![Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE }; root.nodes.len()];
+        for &node in &hierarchy.order {
+            let local = rig.locals[node];
+            let parent = parents[node].and_then(|parent| rig.of_node[parent]);
+            let above = match (parent, parents[node]) {
+                (Some(joint), _) => {
+                    let length = rig.joints[joint].frame.size.x;
+                    Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::splat(length) }
+                }
+                (None, Some(parent)) => baked[parent],
+                (None, None) => baked[node],
+            };
+            let length = above.scale.x;
+            if !is_joint[node] {
+                baked[node] = Local {
+                    translation: above.translation + above.rotation * (local.translation * length),
+                    rotation: (above.rotation * local.rotation).normalize(),
+                    scale: DVec3::splat(length * local.uniform_scale().unwrap_or(1.0)),
+                };
+                continue;
+            }
+            let size = match local.uniform_scale() {
+                Some(scale) => DVec3::splat(length * scale),
+                // With nothing below, any scale can be taken out.
+                None if !has_children[node] && local.scale.cmpgt(DVec3::splat(1e-6)).all() => local.scale * length,
+                None => DVec3::splat(length),
+            };
+            let frame = Frame {
+                turn: above.rotation,
+                offset: above.translation,
+                length,
+                scale: DVec3::splat(length) / size,
+                size,
+            };
+            let rest = frame.local(local);
+            let rest_model = rest.to_affine();
+            let rest_model = parent.map_or(rest_model, |parent| rig.joints[parent].rest_model * rest_model);
+            let name = root.nodes[node].name.clone().filter(|name| !name.trim().is_empty());
+            rig.of_node[node] = Some(rig.joints.len());
+            rig.joints.push(RigJoint {
+                parent,
+                name: name.unwrap_or_else(|| format!("node{node}")),
+                frame,
+                rest,
+                rest_model,
+            });
+        }
+        Ok(rig)
+    }
+}
+
+/// The nodes' tree. glTF lists children, so a node can have two parents, or be its own ancestor.
+fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
+    const HINT: &str = "glTF's nodes form trees; check the file with the glTF validator";
+    let count = root.nodes.len();
+    let mut parents: Vec<Option<u32>> = vec![None; count];
+    for (node, contents) in root.nodes.iter().enumerate() {
+        for (at, child) in contents.children.iter().flatten().enumerate() {
+            let place = || format!("nodes[{node}].children[{at}]");
+            let Some(parent) = parents.get_mut(child.value()) else {
+                return Err(report.error(&place(), format!("node {child} is out of range: there are {count}"), HINT));
+            };
+            if let Some(other) = parent.replace(node as u32) {
+                let message = format!("node {child} has two parents: {other} and {node}");
+                return Err(report.error(&place(), message, HINT));
+            }
+        }
+    }
+    let hierarchy = Hierarchy::new(parents);
+    match hierarchy.cut.first() {
+        Some(node) => Err(report.error(&format!("nodes[{node}]"), "the node is among its own ancestors", HINT)),
+        None => Ok(hierarchy),
+    }
+}
+
+/// The nodes' own transforms, in Bevy's axes.
+fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>, FormatError> {
+    let mut locals = Vec::with_capacity(root.nodes.len());
+    let (mut sheared, mut unturned) = (Vec::new(), Vec::new());
+    for (at, node) in root.nodes.iter().enumerate() {
+        let local = match &node.matrix {
+            Some(matrix) => {
+                let affine = wide(&basis.affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix))));
+                let (scale, rotation, translation) = affine.to_scale_rotation_translation();
+                let rotation = if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY };
+                let local = Local { translation, rotation, scale };
+                if affine.is_finite()
+                    && !local.to_affine().abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0))
+                {
+                    sheared.push(at);
+                }
+                local
+            }
+            None => {
+                let rotation = Quat::from_array(node.rotation.unwrap_or_default().0);
+                let is_turn = rotation.length_squared() > 1e-12;
+                if !is_turn {
+                    unturned.push(at);
+                }
+                let transform = basis.transform(JointTransform {
+                    translation: Vec3::from(node.translation.unwrap_or_default()),
+                    rotation: if is_turn { rotation } else { Quat::IDENTITY },
+                    scale: Vec3::from(node.scale.unwrap_or([1.0; 3])),
+                });
+                Local {
+                    translation: transform.translation.as_dvec3(),
+                    rotation: transform.rotation.as_dquat().normalize(),
+                    scale: transform.scale.as_dvec3(),
+                }
+            }
+        };
+        if !(local.translation.is_finite() && local.rotation.is_finite() && local.scale.is_finite()) {
+            let message = "the node's transform has a number that is not finite";
+            return Err(report.error(&format!("nodes[{at}]"), message, "export the file again"));
+        }
+        locals.push(local);
+    }
+    for (nodes, what, hint) in [
+        (sheared, "have a matrix with shear", "shear was left out: apply the transforms before exporting"),
+        (unturned, "have a rotation of all zeros", "it was taken for no rotation"),
+    ] {
+        if let Some(first) = nodes.first() {
+            report.warn(&format!("nodes[{first}]"), format!("{} nodes {what}", nodes.len()), hint);
+        }
+    }
+    Ok(locals)
+}
+
+/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none.
+fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &Report) -> Result<Vec<bool>, FormatError> {
+    let scene = match root.scene {
+        Some(index) => Some(root.scenes.get(index.value()).ok_or_else(|| {
+            let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
+            report.error("scene", message, "check the file with the glTF validator")
+        })?),
+        None => root.scenes.first(),
+    };
+    let mut in_scene = vec![scene.is_none(); root.nodes.len()];
+    for node in scene.iter().flat_map(|scene| &scene.nodes) {
+        if let Some(is_in) = in_scene.get_mut(node.value()) {
+            *is_in = true;
+        }
+    }
+    for &node in &hierarchy.order {
+        in_scene[node] |= hierarchy.parents[node].is_some_and(|parent| in_scene[parent]);
+    }
+    Ok(in_scene)
+}
+
+/// Which nodes an animation moves.
+fn animated(root: &Root) -> Vec<bool> {
+    let mut animated = vec![false; root.nodes.len()];
+    for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
+        if let Checked::Valid(Property::Translation | Property::Rotation | Property::Scale) = channel.target.path
+            && let Some(is_animated) = animated.get_mut(channel.target.node.value())
+        {
+            *is_animated = true;
+        }
+    }
+    animated
+}
+
+/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes. In a file without either,
+/// which only holds clips, the nodes that these move.
+fn carriers(
+    root: &Root,
+    meshes: &[usize],
+    in_scene: &[bool],
+    animated: &[bool],
+    report: &Report,
+) -> Result<Vec<bool>, FormatError> {
+    let mut carried = vec![false; root.nodes.len()];
+    let mut skins: Vec<usize> = Vec::new();
+    for &node in meshes {
+        match root.nodes[node].skin {
+            Some(skin) if skin.value() < root.skins.len() => skins.push(skin.value()),
+            Some(skin) => {
+                let message = format!("skin {skin} is out of range: there are {}", root.skins.len());
+                return Err(report.error(
+                    &format!("nodes[{node}].skin"),
+                    message,
+                    "check the file with the glTF validator",
+                ));
+            }
+            None => carried[node] = true,
+        }
+    }
+    if skins.is_empty() {
+        skins = (0..root.skins.len()).collect();
+    }
+    skins.sort_unstable();
+    skins.dedup();
+    for skin in skins {
+        for (at, joint) in root.skins[skin].joints.iter().enumerate() {
+            let Some(is_carrier) = carried.get_mut(joint.value()) else {
+                let message = format!("node {joint} is out of range: there are {}", root.nodes.len());
+                let place = format!("skins[{skin}].joints[{at}]");
+                return Err(report.error(&place, message, "check the file with the glTF validator"));
+            };
+            *is_carrier = true;
+        }
+    }
+    if !carried.contains(&true) {
+        carried = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
+    }
+    Ok(carried)
+}
+
+pub(super) fn wide(m: &Affine3A) -> DAffine3 {
+    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
+}
+
+pub(super) fn narrow(m: &DAffine3) -> Affine3A {
+    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
+}

@@ -1,0 +1,502 @@
+//! Mesh primitives → parts.
+
+use super::{
+    accessors::{Accessor, Accessors},
+    bind::{Binder, Binding},
+    document::compression,
+    report::Report,
+    rig::{Rig, wide},
+};
+use crate::{
+    format::FormatError,
+    import::{
+        ImportReport, Limits,
+        axes::Basis,
+        influences::{InfluenceReducer, JointInfluences},
+        names::UniqueNames,
+        normals::repair_normals,
+        reach::is_near,
+        split, tangents, winding,
+    },
+    model::{BoundingBox, Material, SkinPart},
+};
+use glam::{Affine3A, DAffine3, DMat3, Mat4, Vec2, Vec3, Vec4};
+use gltf::json::{
+    Index,
+    accessor::{self, Type},
+    mesh::{Mode, Primitive, Semantic},
+    validation::Checked,
+};
+use std::collections::HashMap;
+
+/// Imports the parts of a file.
+pub(super) struct Importer<'a> {
+    pub(super) accessors: &'a Accessors<'a>,
+    pub(super) basis: &'a Basis,
+    pub(super) rig: &'a Rig,
+    pub(super) limits: &'a Limits,
+    /// Per material, the set of texture coordinates that it uses.
+    pub(super) tex_coord_sets: &'a [u32],
+}
+
+/// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
+struct Draft {
+    node: usize,
+    /// Such as `meshes[2].primitives[0]`.
+    place: String,
+    primitive: (usize, usize),
+    name: String,
+    /// The vertices that triangles use, in order.
+    vertices: Vec<u32>,
+    positions: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    /// The index in the whole file of the primitive's first vertex.
+    first_vertex: u32,
+}
+
+/// What was done to the vertices of all parts.
+#[derive(Default)]
+struct Repairs {
+    positions: usize,
+    without_normals: Vec<String>,
+    missing_normals: usize,
+    unread: [Vec<String>; 3],
+}
+
+const CHECK: &str = "check the file with the glTF validator";
+
+impl Importer<'_> {
+    /// Returns the parts in the order of their nodes, having bound their skins. Adds a material if one is missing.
+    pub(super) fn run(
+        &self,
+        binder: &mut Binder,
+        materials: &mut Vec<Material>,
+        report: &mut Report,
+        figures: &mut ImportReport,
+    ) -> Result<Vec<SkinPart>, FormatError> {
+        let mut repairs = Repairs::default();
+        let mut drafts = Vec::new();
+        for &node in &self.rig.meshes {
+            self.draft(node, &mut drafts, &mut repairs, report, figures)?;
+        }
+        let bindings = self.bind(&drafts, binder, report)?;
+        let (given, mut default) = (materials.len(), None);
+        let mut parts = Vec::new();
+        let mut reducer = InfluenceReducer::default();
+        for draft in drafts {
+            let binding = match self.accessors.root.nodes[draft.node].skin {
+                Some(skin) => bindings[&skin.value()].clone(),
+                None => match self.rig.of_node[draft.node] {
+                    Some(joint) => binder.rigid(joint),
+                    // Nodes of rigid meshes are joints.
+                    None => continue,
+                },
+            };
+            let influences = self.influences(&draft, &binding, &mut reducer, report)?;
+            let mut part = self.part(draft, &binding, &mut repairs, report)?;
+            if part.material >= given {
+                part.material = *default.get_or_insert_with(|| {
+                    materials.push(Material { name: "default".into(), roughness: 1.0, ..Material::default() });
+                    given
+                });
+            }
+            let mut pieces = split::with_palettes(part, &influences);
+            for piece in &mut pieces {
+                tangents::complete_tangents(piece);
+            }
+            parts.append(&mut pieces);
+        }
+        let mut names = UniqueNames::default();
+        for part in &mut parts {
+            part.name = names.add(std::mem::take(&mut part.name));
+        }
+        reducer.add_to(figures);
+        report.extend(reducer.warning(report.file, "skin"));
+        repairs.tell(report, figures.vertices);
+        Ok(parts)
+    }
+
+    /// Reads the shapes of a node's mesh.
+    fn draft(
+        &self,
+        node: usize,
+        drafts: &mut Vec<Draft>,
+        repairs: &mut Repairs,
+        report: &Report,
+        figures: &mut ImportReport,
+    ) -> Result<(), FormatError> {
+        let root = self.accessors.root;
+        let Some(mesh_index) = root.nodes[node].mesh.map(|mesh| mesh.value()) else { return Ok(()) };
+        let Some(mesh) = root.meshes.get(mesh_index) else {
+            let message = format!("mesh {mesh_index} is out of range: there are {}", root.meshes.len());
+            return Err(report.error(&format!("nodes[{node}].mesh"), message, CHECK));
+        };
+        let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
+        let name =
+            given(&root.nodes[node].name).or_else(|| given(&mesh.name)).unwrap_or_else(|| format!("mesh{mesh_index}"));
+        for (at, primitive) in mesh.primitives.iter().enumerate() {
+            let place = format!("meshes[{mesh_index}].primitives[{at}]");
+            if let Some((message, hint)) = compression(root, primitive) {
+                return Err(report.error(&place, message, hint));
+            }
+            let Some(positions) = attribute(primitive, Semantic::Positions) else {
+                repairs.unread[1].push(place);
+                continue;
+            };
+            if primitive.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
+                repairs.unread[0].push(place.clone());
+            }
+            let positions = self.accessors.open(
+                report,
+                &format!("{place}.attributes.POSITION"),
+                positions.value(),
+                &[Type::Vec3],
+            )?;
+            let Some(corners) = self.corners(primitive, positions.len(), &place, report)? else {
+                repairs.unread[2].push(place);
+                continue;
+            };
+            let count = positions.len();
+            let (mut triangles, mut used) = (corners, vec![false; count]);
+            triangles.retain(|[a, b, c]| a != b && b != c && c != a);
+            triangles.as_flattened().iter().for_each(|&vertex| used[vertex as usize] = true);
+            let vertices: Vec<u32> = (0..count as u32).filter(|&vertex| used[vertex as usize]).collect();
+            let mut renumber = vec![0; count];
+            vertices.iter().enumerate().for_each(|(new, &old)| renumber[old as usize] = new as u32);
+            triangles.as_flattened_mut().iter_mut().for_each(|vertex| *vertex = renumber[*vertex as usize]);
+            let first_vertex = figures.vertices as u32;
+            figures.vertices += count;
+            figures.triangles += triangles.len();
+            self.limits.check_mesh(report.file, figures.vertices, figures.triangles)?;
+            if triangles.is_empty() {
+                continue;
+            }
+            let point = |&vertex: &u32| {
+                let point = self.basis.point(positions.floats(vertex as usize).into());
+                if is_near(point) { Some(point) } else { None }
+            };
+            let positions: Vec<Vec3> = vertices
+                .iter()
+                .map(|vertex| {
+                    point(vertex).unwrap_or_else(|| {
+                        repairs.positions += 1;
+                        Vec3::ZERO
+                    })
+                })
+                .collect();
+            let material = primitive.material.and_then(|material| root.materials.get(material.value()));
+            let material = material.and_then(|material| given(&material.name));
+            let name = match material.filter(|_| mesh.primitives.len() > 1) {
+                Some(material) => format!("{name}.{material}"),
+                None => name.clone(),
+            };
+            let primitive = (mesh_index, at);
+            drafts.push(Draft { node, place, primitive, name, vertices, positions, triangles, first_vertex });
+        }
+        Ok(())
+    }
+
+    /// The triangles of a primitive of `count` vertices; `None` for points and lines.
+    fn corners(
+        &self,
+        primitive: &Primitive,
+        count: usize,
+        place: &str,
+        report: &Report,
+    ) -> Result<Option<Vec<[u32; 3]>>, FormatError> {
+        let Checked::Valid(mode) = primitive.mode else {
+            return Err(report.error(&format!("{place}.mode"), "an unknown kind of primitive", CHECK));
+        };
+        if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
+            return Ok(None);
+        }
+        let corners: Vec<u32> = match primitive.indices {
+            Some(indices) => {
+                let place = format!("{place}.indices");
+                let indices = self.accessors.open(report, &place, indices.value(), &[Type::Scalar])?;
+                let corners: Vec<u32> = (0..indices.len()).map(|at| indices.indices::<1>(at)[0]).collect();
+                if let Some(vertex) = corners.iter().find(|&&vertex| vertex as usize >= count) {
+                    let message = format!("vertex {vertex} is out of range: there are {count}");
+                    return Err(report.error(&place, message, CHECK));
+                }
+                corners
+            }
+            None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),
+        };
+        Ok(Some(match mode {
+            Mode::TriangleStrip => {
+                let strip = corners.windows(3).enumerate();
+                strip.map(|(at, c)| if at % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] }).collect()
+            }
+            Mode::TriangleFan => corners.windows(2).skip(1).map(|pair| [corners[0], pair[0], pair[1]]).collect(),
+            _ => corners.as_chunks().0.to_vec(),
+        }))
+    }
+
+    /// Binds every skin in use.
+    fn bind(
+        &self,
+        drafts: &[Draft],
+        binder: &mut Binder,
+        report: &mut Report,
+    ) -> Result<HashMap<usize, Binding>, FormatError> {
+        let root = self.accessors.root;
+        let mut bindings = HashMap::new();
+        for draft in drafts {
+            let Some(skin) = root.nodes[draft.node].skin.map(|skin| skin.value()) else { continue };
+            if bindings.contains_key(&skin) {
+                continue;
+            }
+            let contents = &root.skins[skin];
+            let joints: Vec<usize> =
+                contents.joints.iter().filter_map(|node| *self.rig.of_node.get(node.value())?).collect();
+            // `Rig` made joints of all of them.
+            if joints.is_empty() || joints.len() != contents.joints.len() {
+                return Err(report.error(&format!("skins[{skin}]"), "the skin has no joints", CHECK));
+            }
+            let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
+            let of_skin = |other: &&Draft| root.nodes[other.node].skin.is_some_and(|other| other.value() == skin);
+            let (low, high) = drafts
+                .iter()
+                .filter(of_skin)
+                .flat_map(|draft| &draft.positions)
+                .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
+            let corners = BoundingBox { min: low, max: high }.corners().map(|corner| corner.as_dvec3());
+            bindings.insert(skin, binder.skin(&joints, &inverse_binds, &corners));
+            self.limits.check_joints(report.file, binder.len())?;
+        }
+        Ok(bindings)
+    }
+
+    /// A skin's inverse bind matrices, in Bevy's axes; the identity for a skin without.
+    fn inverse_binds(&self, skin: usize, joints: usize, report: &mut Report) -> Result<Vec<DAffine3>, FormatError> {
+        let Some(index) = self.accessors.root.skins[skin].inverse_bind_matrices else {
+            return Ok(vec![DAffine3::IDENTITY; joints]);
+        };
+        let place = format!("skins[{skin}].inverseBindMatrices");
+        let matrices = self.accessors.open(report, &place, index.value(), &[Type::Mat4])?;
+        if matrices.len() < joints {
+            let message = format!("{} inverse bind matrices for {joints} joints", matrices.len());
+            return Err(report.error(&place, message, CHECK));
+        }
+        let (mut out, mut unusable) = (Vec::with_capacity(joints), 0);
+        for joint in 0..joints {
+            let matrix = Mat4::from_cols_array(&matrices.floats(joint));
+            let bottom = matrix.row(3);
+            let affine = self.basis.affine(Affine3A::from_mat4(matrix));
+            let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
+            if near(&affine) && (bottom - Vec4::W).abs().max_element() < 1e-4 {
+                out.push(wide(&affine));
+            } else {
+                unusable += 1;
+                out.push(DAffine3::IDENTITY);
+            }
+        }
+        if unusable > 0 {
+            let message = format!("{unusable} of {joints} inverse bind matrices are not affine");
+            report.warn(&place, message, "the identity was used instead");
+        }
+        Ok(out)
+    }
+
+    /// The joints that move each vertex.
+    fn influences(
+        &self,
+        draft: &Draft,
+        binding: &Binding,
+        reducer: &mut InfluenceReducer,
+        report: &mut Report,
+    ) -> Result<Vec<JointInfluences>, FormatError> {
+        let primitive = self.primitive(draft);
+        let mut sets: Vec<[Accessor; 2]> = Vec::new();
+        if self.accessors.root.nodes[draft.node].skin.is_some() {
+            while let (Some(joints), Some(weights)) = (
+                attribute(primitive, Semantic::Joints(sets.len() as u32)),
+                attribute(primitive, Semantic::Weights(sets.len() as u32)),
+            ) {
+                let open = |name: &str, index: Index<accessor::Accessor>| {
+                    let place = format!("{}.attributes.{name}_{}", draft.place, sets.len());
+                    let accessor = self.accessors.open(report, &place, index.value(), &[Type::Vec4])?;
+                    self.check_length(draft, &accessor, &place, report)?;
+                    Ok(accessor)
+                };
+                sets.push([open("JOINTS", joints)?, open("WEIGHTS", weights)?.as_shares()]);
+                self.limits.check_influences(report.file, sets.len() as u32 * 4, &draft.place)?;
+            }
+            if sets.is_empty() {
+                let message = "the mesh has a skin, but its vertices have no joints";
+                report.warn(&draft.place, message, "they follow the skin's first joint");
+            }
+        }
+        if sets.is_empty() {
+            let joint = binding.joints.first().copied().unwrap_or_default();
+            let one = JointInfluences { joints: [joint, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
+            return Ok(vec![one; draft.vertices.len()]);
+        }
+        let mut outside = None;
+        let mut all = Vec::with_capacity(draft.vertices.len());
+        for &vertex in &draft.vertices {
+            let pairs = sets.iter().flat_map(|[joints, weights]| {
+                let vertex = vertex as usize;
+                joints.indices::<4>(vertex).into_iter().zip(weights.floats::<4>(vertex))
+            });
+            let pairs = pairs.filter_map(|(joint, weight)| match binding.joints.get(joint as usize) {
+                Some(&joint) => Some((joint, weight)),
+                None => {
+                    // Unused slots may hold anything.
+                    outside = outside.or((weight != 0.0).then_some((vertex, joint)));
+                    None
+                }
+            });
+            // Where a vertex may have any number of joints, this is the place to keep more than four.
+            all.push(reducer.reduce(pairs));
+        }
+        match outside {
+            Some((vertex, joint)) => {
+                let message =
+                    format!("vertex {vertex}: joint {joint} is out of range: the skin has {}", binding.joints.len());
+                Err(report.error(&draft.place, message, CHECK))
+            }
+            None => Ok(all),
+        }
+    }
+
+    /// A part in the space that the skin is stored in, without its influences.
+    fn part(
+        &self,
+        draft: Draft,
+        binding: &Binding,
+        repairs: &mut Repairs,
+        report: &Report,
+    ) -> Result<SkinPart, FormatError> {
+        let primitive = self.primitive(&draft);
+        let read = |semantic: Semantic, types: &[Type]| {
+            let Some(index) = attribute(primitive, semantic.clone()) else { return Ok(None) };
+            let place = format!("{}.attributes.{}", draft.place, semantic.to_string());
+            let accessor = self.accessors.open(report, &place, index.value(), types)?;
+            self.check_length(&draft, &accessor, &place, report)?;
+            Ok(Some(accessor))
+        };
+        let material = primitive.material.map_or(usize::MAX, |material| material.value());
+        let set = self.tex_coord_sets.get(material).copied().unwrap_or_default();
+        let normals = read(Semantic::Normals, &[Type::Vec3])?;
+        // Tangents belong to normals.
+        let tangents = if normals.is_some() { read(Semantic::Tangents, &[Type::Vec4])? } else { None };
+        let tex_coords = read(Semantic::TexCoords(set), &[Type::Vec2])?;
+        let colors = read(Semantic::Colors(0), &[Type::Vec3, Type::Vec4])?;
+
+        let Binding { to_skin, .. } = binding;
+        let mirrors = to_skin.matrix3.determinant() < 0.0;
+        let turned = cofactors(&to_skin.matrix3);
+        let vertices = || draft.vertices.iter().map(|&vertex| vertex as usize);
+        let mut part = SkinPart { name: draft.name, material, triangles: draft.triangles, ..SkinPart::default() };
+        part.positions.reserve_exact(draft.positions.len());
+        for position in draft.positions {
+            let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
+            repairs.positions += usize::from(!is_near(position));
+            part.positions.push(if is_near(position) { position } else { Vec3::ZERO });
+        }
+        if mirrors != self.basis.mirrors() {
+            winding::turn_over(&mut part.triangles);
+        }
+        part.normals = match &normals {
+            Some(normals) => vertices()
+                .map(|vertex| {
+                    let normal = self.basis.direction(normals.floats(vertex).into());
+                    (turned * normal.as_dvec3()).normalize_or_zero().as_vec3()
+                })
+                .collect(),
+            None => {
+                repairs.without_normals.push(draft.place.clone());
+                vec![Vec3::ZERO; draft.vertices.len()]
+            }
+        };
+        let (missing, _) = repair_normals(&part.positions, &part.triangles, &mut part.normals);
+        repairs.missing_normals += if normals.is_some() { missing } else { 0 };
+        if let Some(tangents) = &tangents {
+            let sign = if mirrors != self.basis.mirrors() { -1.0 } else { 1.0 };
+            let of_vertex = |vertex| {
+                let [x, y, z, w] = tangents.floats(vertex);
+                let along = self.basis.direction(Vec3::new(x, y, z)).as_dvec3();
+                (to_skin.matrix3 * along).normalize_or_zero().as_vec3().extend(w * sign)
+            };
+            part.tangents = vertices().map(of_vertex).collect();
+        }
+        part.tex_coords = vertices()
+            .map(|vertex| {
+                let tex_coord = tex_coords.as_ref().map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex)));
+                if tex_coord.is_finite() { tex_coord } else { Vec2::ZERO }
+            })
+            .collect();
+        if let Some(colors) = &colors {
+            let of_vertex = |vertex| {
+                let color = Vec4::from(colors.floats::<4>(vertex));
+                let color = if colors.width() == 3 { color.with_w(1.0) } else { color };
+                if color.is_finite() { color.clamp(Vec4::ZERO, Vec4::ONE) } else { Vec4::ONE }
+            };
+            part.colors = vertices().map(of_vertex).collect();
+        }
+        part.source_vertices = draft.vertices.iter().map(|vertex| draft.first_vertex + vertex).collect();
+        Ok(part)
+    }
+
+    fn primitive(&self, draft: &Draft) -> &Primitive {
+        let (mesh, primitive) = draft.primitive;
+        &self.accessors.root.meshes[mesh].primitives[primitive]
+    }
+
+    /// Refuses an attribute with fewer elements than a draft's vertices need.
+    fn check_length(
+        &self,
+        draft: &Draft,
+        accessor: &Accessor,
+        place: &str,
+        report: &Report,
+    ) -> Result<(), FormatError> {
+        let wanted = draft.vertices.last().map_or(0, |last| *last as usize + 1);
+        if accessor.len() >= wanted {
+            return Ok(());
+        }
+        Err(report.error(place, format!("{} elements for {wanted} vertices", accessor.len()), CHECK))
+    }
+}
+
+fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index<accessor::Accessor>> {
+    primitive.attributes.get(&Checked::Valid(semantic)).copied()
+}
+
+/// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
+/// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
+fn cofactors(m: &DMat3) -> DMat3 {
+    let DMat3 { x_axis: x, y_axis: y, z_axis: z } = *m;
+    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+    DMat3::from_cols(y.cross(z) * sign, z.cross(x) * sign, x.cross(y) * sign)
+}
+
+impl Repairs {
+    fn tell(&self, report: &mut Report, vertices: usize) {
+        let [morphed, shapeless, lines] = &self.unread;
+        let several = |places: &[String], one: &str, many: &str| match places.len() {
+            1 => one.to_owned(),
+            count => format!("{count} {many}"),
+        };
+        for (places, one, many, what, hint) in [
+            (morphed, "a mesh has", "meshes have", "morph targets, which are not read", "it keeps its basic shape"),
+            (shapeless, "a mesh has", "meshes have", "no positions", "it was left out"),
+            (lines, "a mesh has", "meshes have", "points or lines instead of triangles", "it was left out"),
+            (&self.without_normals, "a mesh has", "meshes have", "no normals", "smooth ones were computed"),
+        ] {
+            if let Some(first) = places.first() {
+                report.warn(first, format!("{} {what}", several(places, one, many)), hint);
+            }
+        }
+        if self.positions > 0 {
+            let message = format!("{} of {vertices} vertices have no finite position", self.positions);
+            report.warn("", message, "they were put at the origin");
+        }
+        if self.missing_normals > 0 {
+            let message = format!("{} of {vertices} vertices have no usable normal", self.missing_normals);
+            report.warn("", message, "smooth ones were computed");
+        }
+    }
+}
