@@ -8,7 +8,9 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
-    import::{ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, open_manifest, skeleton_of_anim},
+    import::{
+        ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest, skeleton_of_anim,
+    },
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, LoadContext, RenderAssetUsages, io::Reader},
@@ -92,7 +94,7 @@ impl AssetLoader for CharacterLoader {
         let name = name_of(context);
         let source = read_within(reader, limits).await?;
         limits.check_size(&name, source.len() as u64)?;
-        let mut files = HashMap::new();
+        let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
             Manifest::parse(&name, &source)?
         } else {
@@ -101,14 +103,24 @@ impl AssetLoader for CharacterLoader {
             files.insert(own, Ok(source));
             manifest
         };
-        for file in std::iter::once(manifest.model.as_str()).chain(manifest.clip_files()) {
-            if !files.contains_key(file) {
-                files.insert(file.to_owned(), self.files.read(file, limits, context).await);
+        let named = std::iter::once(manifest.model.as_str()).chain(manifest.clip_files());
+        let mut wanted: Vec<String> = named.map(str::to_owned).collect();
+        let mut seen = HashSet::new();
+        while let Some(file) = wanted.pop() {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            if !files.contains_key(&file) {
+                files.insert(file.clone(), self.files.read(&file, limits, context).await);
+            }
+            if let Some(Ok(source)) = files.get(&file) {
+                wanted.extend(files_beside(&file, source));
             }
         }
-        let read = |file: &str| match &files[file] {
-            Ok(bytes) => Ok(Cow::Borrowed(&bytes[..])),
-            Err(error) => Err(error.clone()),
+        let read = |file: &str| match files.get(file) {
+            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err("no such file".to_owned()),
         };
         let mut imported = open_manifest(&name, &manifest, limits, read)?;
         drop(files);

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn each_cycle_is_found_once() {
-        assert_eq!(cycles(&[None, Some(0), Some(1), Some(9)]), Vec::<usize>::new());
+        assert!(cycles(&[None, Some(0), Some(1), Some(9)]).is_empty());
         assert_eq!(cycles(&[Some(0)]), [0]);
         assert_eq!(cycles(&[Some(1), Some(2), Some(1), Some(0), Some(5), Some(4)]), [2, 5]);
     }

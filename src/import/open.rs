@@ -76,6 +76,23 @@ pub fn open_model_with<'s>(
     open_any(file, source, settings, &mut read)
 }
 
+/// Returns the files that a model needs besides itself, relative to the folder that `file` is relative to: those with the
+/// buffers of a `.gltf`.
+pub fn files_beside(file: &str, source: &[u8]) -> Vec<String> {
+    #[cfg(feature = "gltf")]
+    if FileKind::of_name(file) == Some(FileKind::Gltf) {
+        return super::gltf::files(source).into_iter().map(|name| format!("{}{name}", folder_of(file))).collect();
+    }
+    let _ = (file, source);
+    Vec::new()
+}
+
+/// Returns the folder of a file, with the slash behind it.
+#[cfg(feature = "gltf")]
+fn folder_of(file: &str) -> &str {
+    file.rfind(['/', '\\']).map_or("", |slash| &file[..=slash])
+}
+
 type Read<'r, 's> = &'r mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>;
 
 fn open_any(file: &str, source: &[u8], settings: &ImportSettings, read: Read) -> Result<Imported, FormatError> {
@@ -91,8 +108,8 @@ fn open_any(file: &str, source: &[u8], settings: &ImportSettings, read: Read) ->
         }
         #[cfg(feature = "gltf")]
         Some(FileKind::Gltf) => {
-            let folder = file.rfind(['/', '\\']).map_or("", |slash| &file[..=slash]);
-            (Vec::new(), super::from_gltf(file, source, settings, &mut |name| read(&format!("{folder}{name}")))?)
+            let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
+            (Vec::new(), super::from_gltf(file, source, settings, &mut beside)?)
         }
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {

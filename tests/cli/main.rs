@@ -5,6 +5,8 @@ mod arm;
 mod bar;
 mod convert;
 mod files;
+#[cfg(feature = "gltf")]
+mod gltf;
 mod import;
 mod inspect;
 mod pose;

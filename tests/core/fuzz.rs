@@ -2,7 +2,7 @@
 //! its blocks shuffled. The targets are in `fuzz/`.
 
 mod blocks;
-mod checks;
+pub mod checks;
 mod choices;
 
 use std::{fs, path::Path};
@@ -55,6 +55,12 @@ fn every_md5mesh_of_the_corpus_keeps_the_promises() {
 #[test]
 fn every_md5anim_of_the_corpus_keeps_the_promises() {
     replay("md5anim", 20, checks::md5anim);
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn every_gltf_of_the_corpus_keeps_the_promises() {
+    replay("gltf", 8, checks::gltf);
 }
 
 #[test]

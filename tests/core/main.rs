@@ -5,6 +5,8 @@ mod controller_rules;
 mod culling_boxes;
 mod fuzz;
 #[cfg(feature = "gltf")]
+mod gltf_files;
+#[cfg(feature = "gltf")]
 mod gltf_written;
 mod import_accuracy;
 mod m3d_files;

@@ -66,7 +66,7 @@ impl Importer<'_> {
             let place = format!("animations[{at}]");
             let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
             let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
-            let motions = self.motions(animation, &place, &mut left_out, report)?;
+            let mut motions = self.motions(animation, &place, &mut left_out, report)?;
             if motions.iter().all(|motion| motion.channels().next().is_none()) {
                 empty.push(wanted);
                 continue;
@@ -76,9 +76,9 @@ impl Importer<'_> {
                 doubled.push(name.clone());
             }
             let extras = extras::of_animation(animation);
-            let Some(sampled) =
-                resample(&motions, &levers, model.skeleton.len(), (extras.duration, extras.frames), &mut budget)
-            else {
+            // Copies of joints follow and don't move.
+            motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
+            let Some(sampled) = resample(&motions, &levers, (extras.duration, extras.frames), &mut budget) else {
                 let message = format!("clip `{name}` is left out: few keys of many joints over a long time");
                 report.warn(&place, message, "export it with fewer joints, or with a key per frame");
                 continue;
@@ -94,7 +94,6 @@ impl Importer<'_> {
                 animated: motions.iter().map(|motion| motion.channels().next().is_some()).collect(),
                 transforms: sampled.transforms,
             };
-            frames.animated.resize(model.skeleton.len(), false);
             if extras.additive {
                 let rest: Vec<JointTransform> = model.skeleton.joints().map(|j| model.skeleton.rest_of(j)).collect();
                 for frame in frames.transforms.chunks_mut(rest.len()) {

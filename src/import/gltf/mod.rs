@@ -17,8 +17,9 @@
 //! # Clips
 //!
 //! Every animation becomes a clip, sampled uniformly: on the keys where these lie on a grid, and otherwise as finely as
-//! it takes to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the interpolation that the file asks for. A step takes the length
-//! of a frame. A clip runs from 0 to its last key.
+//! it takes to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the interpolation that the file asks for
+//! ([`CLIP_ERROR_AT_ODD_KEYS`](super::CLIP_ERROR_AT_ODD_KEYS) in the instant of a key that lies on no grid). A step takes the
+//! length of a frame. A clip runs from 0 to its last key.
 
 mod accessors;
 mod bind;
@@ -113,6 +114,6 @@ pub fn from_gltf<'s>(
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.
-pub fn gltf_files(source: &[u8]) -> Vec<String> {
+pub(super) fn files(source: &[u8]) -> Vec<String> {
     Document::read(&Report::new(""), source).map_or_else(|_| Vec::new(), |document| buffers::files(&document.root))
 }

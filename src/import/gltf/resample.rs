@@ -1,9 +1,10 @@
-//! Resamples channels to frames at equal distances, within [`CLIP_ERROR`] of the specification's formulas.
+//! Resamples channels to frames at equal distances, within [`CLIP_ERROR`] of the specification's formulas, or within
+//! [`CLIP_ERROR_AT_ODD_KEYS`] in the instant of keys that lie on no grid.
 
 use super::curves::{Between, Motion};
 use crate::{
     import::m3d::{
-        CLIP_ERROR,
+        CLIP_ERROR, CLIP_ERROR_AT_ODD_KEYS,
         resample::{FILE_BUDGET, Levers, MAX_TRANSFORMS, MAX_TRANSFORMS_PER_KEY, Sampled, grid},
     },
     model::JointTransform,
@@ -21,7 +22,7 @@ impl Default for Budget {
 /// Transforms that each key of a clip is good for, whatever was spent before.
 const TRANSFORMS_PER_KEY: usize = 64;
 
-/// Resamples the motions of a rig's joints to frames of `joints` transforms: copies of joints follow and don't move.
+/// Resamples the motions of a skeleton's joints.
 ///
 /// `exactly` is the length, if it is known better than in single precision, and the number of frames that the keys were
 /// made from. Returns `None` if the frames would take
@@ -29,15 +30,15 @@ const TRANSFORMS_PER_KEY: usize = 64;
 pub(super) fn resample(
     motions: &[Motion],
     levers: &Levers,
-    joints: usize,
     exactly: (Option<f64>, Option<usize>),
     budget: &mut Budget,
 ) -> Option<Sampled> {
+    let joints = motions.len();
     let mut times: Vec<f64> = Vec::new();
     let mut keys = 0;
     let (mut splines, mut steps) = (false, false);
     for channel in motions.iter().flat_map(Motion::channels) {
-        keys += channel.times.len();
+        keys += channel.values.len();
         splines |= channel.between == Between::Cubic && channel.times.len() > 1;
         steps |= channel.between == Between::Step && channel.times.len() > 1;
         // Usually all channels have the same times.
@@ -81,7 +82,7 @@ pub(super) fn resample(
         return None;
     }
     let grid_steps = count;
-    let bound = CLIP_ERROR * levers.size();
+    let bound = if on_grid.is_some() { CLIP_ERROR } else { CLIP_ERROR_AT_ODD_KEYS } * levers.size();
     // Keys between the frames they were made from only serve readers that follow arcs.
     if let Some(steps) = exactly.1.and_then(|frames| frames.checked_sub(1)).filter(|steps| (1..=count).contains(steps))
     {

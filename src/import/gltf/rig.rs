@@ -27,6 +27,8 @@ pub(super) struct Local {
 }
 
 impl Local {
+    pub(super) const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+
     fn to_affine(self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
@@ -156,15 +158,14 @@ impl Rig {
 
         let mut rig = Self { joints: Vec::with_capacity(count), of_node: vec![None; root.nodes.len()], meshes, locals };
         // Per node that is no joint, what its transform and those above amount to.
-        let mut baked =
-            vec![Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE }; root.nodes.len()];
+        let mut baked = vec![Local::IDENTITY; root.nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
             let parent = parents[node].and_then(|parent| rig.of_node[parent]);
             let above = match (parent, parents[node]) {
                 (Some(joint), _) => {
                     let length = rig.joints[joint].frame.size.x;
-                    Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::splat(length) }
+                    Local { scale: DVec3::splat(length), ..Local::IDENTITY }
                 }
                 (None, Some(parent)) => baked[parent],
                 (None, None) => baked[node],

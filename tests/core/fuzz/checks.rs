@@ -5,6 +5,8 @@
 //! file, a model with an index out of range, a number that is not finite.
 
 use super::choices::Choices;
+#[cfg(feature = "gltf")]
+use bevy_marionette::import::open_model;
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
     format::{Diagnostic, FormatError, Severity, m3d, md5},
@@ -67,6 +69,19 @@ pub fn md5anim(source: &[u8]) {
     if let Ok(clip) = clip_from_md5("f.md5anim", "f", &parsed.value, &skeleton, &settings) {
         let model = Model { skeleton, ..Model::default() };
         poses(&model, &[clip.value], &mut Choices::new(&[]));
+    }
+}
+
+/// Any bytes as a glTF file, binary or text: imported and posed.
+#[cfg(feature = "gltf")]
+pub fn gltf(source: &[u8]) {
+    match open_model("f.glb", source, &ImportSettings::default()) {
+        Ok(imported) => {
+            are_sound_reports(&imported.warnings, source);
+            is_sound(&imported);
+            poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+        }
+        Err(error) => is_sound_error(&error, source),
     }
 }
 

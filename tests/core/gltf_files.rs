@@ -1,0 +1,38 @@
+//! glTF through its public face: files made in code, and posed against the formulas of the specification.
+
+mod file;
+mod formula;
+mod manifests;
+mod poses;
+mod real;
+mod refusals;
+mod scenes;
+
+use bevy_marionette::{
+    format::FormatError,
+    import::{ImportSettings, Imported, open_model},
+};
+use file::File;
+use formula::Reference;
+
+fn open(glb: &[u8]) -> Result<Imported, FormatError> {
+    open_model("f.glb", glb, &ImportSettings::default())
+}
+
+/// Imports a file that has nothing to warn about, apart from warnings with one of these words.
+fn import(file: &File, expected: &[&str]) -> (Imported, Reference) {
+    let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{error}"));
+    for warning in &imported.warnings {
+        assert!(expected.iter().any(|words| warning.message.contains(words)), "{warning}");
+    }
+    for words in expected {
+        assert!(imported.warnings.iter().any(|w| w.message.contains(words)), "{words}: {:?}", imported.warnings);
+    }
+    (imported, Reference::new(file.json.clone(), file.bin.clone()))
+}
+
+/// What files made here without normals are warned about.
+const NO_NORMALS: &str = "no normals";
+
+/// The most that posed vertices may differ from the specification's, as a share of the model's size.
+const BOUND: f64 = 1e-4;

@@ -1,0 +1,135 @@
+//! Manifests that name glTF files: clips of one file on the skeleton of another.
+
+use super::{
+    file::{Chain, chain, even_times},
+    formula::posed,
+};
+use bevy_marionette::{
+    import::{Imported, Limits, Manifest, open_manifest},
+    model::PlaybackMode,
+};
+use fastrand::Rng;
+use glam::{Quat, Vec3};
+use serde_json::json;
+use std::borrow::Cow;
+
+const TURNED: f32 = -std::f32::consts::FRAC_PI_2;
+
+/// A hero without clips, and a dancer with the same joints.
+fn hero() -> Chain {
+    chain(5, json!({ "name": "Armature" }))
+}
+
+fn dancer(armature: serde_json::Value) -> Chain {
+    let mut chain = chain(5, armature);
+    chain.turns("mixamo.com", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(1));
+    let lengths: Vec<[f32; 3]> = (0..9).map(|at| [0.1 * at as f32, 0.25, 0.0]).collect();
+    chain.file.channel("mixamo.com", chain.joints[0], "translation", "LINEAR", &even_times(9, 8.0), &lengths);
+    chain
+}
+
+fn assemble(hero: &Chain, dancer: &Chain, manifest: &str) -> Imported {
+    let manifest = Manifest::parse("hero.character.ron", manifest.as_bytes()).unwrap();
+    let (hero, dancer) = (hero.file.glb(), dancer.file.glb());
+    let read = |file: &str| match file {
+        "hero.glb" => Ok(Cow::Borrowed(&hero[..])),
+        "dance.glb" => Ok(Cow::Borrowed(&dancer[..])),
+        _ => Err("no such file".to_owned()),
+    };
+    open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const DANCE: &str = "(model: \"hero.glb\", clips: {\"dance\": (file: \"dance.glb\", clip: \"mixamo.com\")})";
+
+/// The hero dances like a hero who had the clip from the start. Returns the warnings about the clip's file.
+fn dances_like_itself(dancer: &Chain) -> Vec<String> {
+    let imported = assemble(&hero(), dancer, DANCE);
+    let own = super::open(&self::dancer(json!({ "name": "Armature" })).file.glb()).unwrap();
+    let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == "dance").expect("the clip fits");
+    for time in [0.0, 0.21, 0.5, 0.93] {
+        let got = posed(&imported, Some(clip), time);
+        let expected = posed(&own, Some(&own.model.clips[0]), time);
+        for ((_, got), (_, expected)) in got.iter().zip(expected) {
+            assert!(got.distance(expected) < 1e-3, "at {time}: {got} instead of {expected}");
+        }
+    }
+    let warnings = imported.warnings.iter().filter(|w| &*w.file == "dance.glb" && !w.message.contains("normals"));
+    warnings.map(|w| w.message.clone()).collect()
+}
+
+#[test]
+fn a_clip_of_another_file_is_matched_by_the_joints_names() {
+    assert_eq!(dances_like_itself(&dancer(json!({ "name": "Armature" }))), [""; 0]);
+    // In any order, with joints that the hero lacks.
+    let mut other = dancer(json!({ "name": "Armature" }));
+    let hat = other.file.node(json!({ "name": "hat" }));
+    other.file.json["nodes"][other.joints[4]]["children"] = json!([hat]);
+    other.file.channel("mixamo.com", hat, "rotation", "LINEAR", &[0.0, 1.0], &[[0.0, 0.0, 0.0, 1.0]; 2]);
+    assert_eq!(dances_like_itself(&other), ["joints of the clips that the model lacks are left out: `hat`"]);
+}
+
+#[test]
+fn the_usual_prefixes_are_forgiven_and_said() {
+    for prefix in ["mixamorig:", "mixamorig", "Armature|"] {
+        let mut other = dancer(json!({ "name": "Armature" }));
+        for joint in other.joints.clone() {
+            let name = other.file.json["nodes"][joint]["name"].as_str().unwrap().to_owned();
+            other.file.json["nodes"][joint]["name"] = json!(format!("{prefix}{name}"));
+        }
+        let said = dances_like_itself(&other);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].contains(&format!("`{prefix}j0`")), "{said:?}");
+    }
+}
+
+#[test]
+fn an_armature_of_another_size_or_turned_is_put_right_and_said() {
+    let turned = Quat::from_rotation_x(TURNED).to_array();
+    let said = dances_like_itself(&dancer(json!({ "name": "Armature", "scale": [100.0, 100.0, 100.0] })));
+    assert!(said.len() == 1 && said[0].contains("multiplied by 0.0100"), "{said:?}");
+    let said = dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": turned })));
+    assert!(said.len() == 1 && said[0].contains("turned back by 90°"), "{said:?}");
+    let said =
+        dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": turned, "scale": [0.01, 0.01, 0.01] })));
+    assert_eq!(said.len(), 2, "{said:?}");
+    let half = Quat::from_rotation_y(std::f32::consts::PI).to_array();
+    // Nothing tells this one from a dancer who turns around, so it is not touched: a chain along Y has no front.
+    let imported = assemble(&hero(), &dancer(json!({ "name": "Armature", "rotation": half })), DANCE);
+    assert_eq!(imported.model.clips.len(), 1);
+}
+
+#[test]
+fn a_joint_with_another_parent_keeps_its_place() {
+    // The armature's own node is animated there, and so is a joint above the hips.
+    let mut other = dancer(json!({ "name": "Armature" }));
+    let times = even_times(9, 8.0);
+    let still = vec![[0.0, 0.0, 0.0, 1.0]; 9];
+    other.file.channel("mixamo.com", other.armature, "rotation", "LINEAR", &times, &still);
+    let said = dances_like_itself(&other);
+    assert!(said.len() == 1 && said[0].contains("left out: `Armature`"), "{said:?}");
+}
+
+#[test]
+fn a_file_for_other_joints_is_said_and_left_out() {
+    let mut other = dancer(json!({ "name": "Armature" }));
+    for (at, joint) in other.joints.clone().into_iter().enumerate() {
+        other.file.json["nodes"][joint]["name"] = json!(format!("bone{at}"));
+    }
+    let imported = assemble(&hero(), &other, DANCE);
+    assert!(imported.model.clips.is_empty());
+    assert!(imported.warnings.iter().any(|w| w.message.contains("no joint in common")), "{:?}", imported.warnings);
+}
+
+#[test]
+fn clips_of_the_model_can_be_named_without_their_armature() {
+    let mut hero = hero();
+    hero.turns("Armature|walk", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(1));
+    let manifest =
+        "(model: \"hero.glb\", clips: {\"walk\": (playback: Once), \"stroll\": (file: \"dance.glb\", clip: \"walk\")})";
+    let imported = assemble(&hero, &hero, manifest);
+    let names: Vec<&str> = imported.model.clips.iter().map(|clip| &*clip.timing.name).collect();
+    assert_eq!(names, ["stroll", "walk"], "{:?}", imported.warnings);
+    assert_eq!(imported.model.clips[1].timing.playback, PlaybackMode::Once);
+    let scaled = assemble(&hero, &hero, "(model: \"hero.glb\", scale: 0.5)");
+    assert!((scaled.model.skeleton.rest_of(1).translation - Vec3::Y * 0.5).length() < 1e-6);
+}
