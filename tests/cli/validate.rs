@@ -41,7 +41,7 @@ fn validate_searches_directories() {
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let run = marionette(&folder, &["validate", "empty"]);
-    assert!(run.code == Some(0) && run.stdout.contains("warning: no .m3d, .md5mesh"), "{}", run.stdout);
+    assert!(run.code == Some(0) && run.stdout.contains("warning: no .glb, .gltf, .m3d, .md5mesh"), "{}", run.stdout);
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl<'a> Accessor<'a> {
     }
 
     /// Reads integers as shares of their range, which some exporters forget to say.
-    pub(super) fn as_shares(mut self) -> Self {
+    pub(super) fn into_shares(mut self) -> Self {
         self.normalized = true;
         self
     }

@@ -211,7 +211,7 @@ impl Importer<'_> {
         let kind = if is_rotation { Type::Vec4 } else { Type::Vec3 };
         let times = self.accessors.open(report, place, sampler.input.value(), &[Type::Scalar])?;
         let values = self.accessors.open(report, place, sampler.output.value(), &[kind])?;
-        let values = if is_rotation { values.as_shares() } else { values };
+        let values = if is_rotation { values.into_shares() } else { values };
         let per_key = if between == Between::Cubic { 3 } else { 1 };
         if values.len() < times.len() * per_key {
             let message = format!("{} values for {} keys", values.len(), times.len());

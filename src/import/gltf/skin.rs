@@ -320,7 +320,7 @@ impl Importer<'_> {
                     self.check_length(draft, &accessor, &place, report)?;
                     Ok(accessor)
                 };
-                sets.push([open("JOINTS", joints)?, open("WEIGHTS", weights)?.as_shares()]);
+                sets.push([open("JOINTS", joints)?, open("WEIGHTS", weights)?.into_shares()]);
                 self.limits.check_influences(report.file, sets.len() as u32 * 4, &draft.place)?;
             }
             if sets.is_empty() {

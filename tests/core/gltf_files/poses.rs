@@ -74,7 +74,7 @@ fn sparse_and_odd_keys_of_every_interpolation_stay_within_the_bound() {
 fn a_step_takes_at_most_one_frame_and_everything_else_is_exact() {
     let rng = &mut Rng::with_seed(5);
     let mut chain = chain(4, json!({}));
-    let (times, odd) = ([0.0, 0.25, 0.5, 1.0], [0.0, 0.2345, 0.7071, 1.0]);
+    let (times, odd) = ([0.0, 0.25, 0.5, 1.0], [0.0, 0.2345, 0.7081, 1.0]);
     for (name, steps) in [("grid", times), ("odd", odd)] {
         let turns: Vec<[f32; 4]> = steps.iter().map(|_| random_turn(rng, 2.0).to_array()).collect();
         chain.file.channel(name, chain.joints[1], "rotation", "STEP", &steps, &turns);
