@@ -125,13 +125,20 @@ fn other_models_are_posed_alike_by_the_specification() {
 
 /// Panics if a model has not come back as it was, within 1e-4 of its size when posed.
 fn assert_same(before: &Model, after: &Model) {
+    let parts = |model: &Model| {
+        model.parts.iter().map(|part| (part.material, part.positions.len(), part.triangles.clone())).collect::<Vec<_>>()
+    };
+    assert!(parts(before) == parts(after));
+    assert_posed_alike(before, after);
+}
+
+/// The same, but parts may have more vertices at the end: importers copy those at seams of textures.
+fn assert_posed_alike(before: &Model, after: &Model) {
     let names = |model: &Model| model.skeleton.names().iter().map(|name| name.to_string()).collect::<Vec<_>>();
     assert_eq!(names(before), names(after));
     assert_eq!(before.skeleton.parents(), after.skeleton.parents());
-    let parts = |model: &Model| {
-        model.parts.iter().map(|part| (part.name.clone(), part.material, part.triangles.clone())).collect::<Vec<_>>()
-    };
-    assert!(parts(before) == parts(after));
+    let parts = |model: &Model| model.parts.iter().map(|part| part.name.clone()).collect::<Vec<_>>();
+    assert_eq!(parts(before), parts(after));
     let points = before.parts.iter().flat_map(|part| part.positions.iter().copied());
     let size = f64::from(BoundingBox::enclosing(points).unwrap().diagonal());
     let mut random = fastrand::Rng::with_seed(8);
@@ -144,7 +151,9 @@ fn assert_same(before: &Model, after: &Model) {
         for _ in 0..8 {
             let time = random.f64() * one.timing.duration;
             let (one, other) = (posed(before, Some(one), time), posed(after, Some(other), time));
-            let apart = one.iter().flatten().zip(other.iter().flatten()).map(|(a, b)| a.distance(*b) / size);
+            assert!(one.iter().zip(&other).all(|(one, other)| one.len() <= other.len()));
+            let apart = one.iter().zip(&other).flat_map(|(one, other)| one.iter().zip(other));
+            let apart = apart.map(|(a, b)| a.distance(*b) / size);
             assert!(apart.fold(0.0, f64::max) < 1e-4, "{time}");
         }
     }
@@ -178,7 +187,7 @@ fn the_way_back_is_exact() {
             again.timing = clip.timing.clone();
             md5.clips.push(again);
         }
-        assert_same(&back.model, &md5);
+        assert_posed_alike(&back.model, &md5);
     }
 }
 
