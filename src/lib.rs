@@ -115,7 +115,7 @@ and disabled tracks don't fire.
 | `bevy` | yes | the Bevy plugins. Without it, the crate contains only the modules that know no ECS and builds in seconds |
 | `picking` | yes | `CharacterPickingPlugin`: Bevy's pointer events on posed characters |
 | `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
-| `gltf` | yes | importing `.glb` and `.gltf`, without Bevy |
+| `gltf` | yes | importing `.glb` and `.gltf`, and writing `.glb`, without Bevy |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
 
 Image formats are Bevy's features: enable `png`, `tga`, `dds` or `jpeg` there.

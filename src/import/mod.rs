@@ -6,6 +6,7 @@ mod combine;
 mod donor;
 mod influences;
 mod limits;
+mod losses;
 mod names;
 mod normals;
 mod split;
@@ -23,8 +24,9 @@ mod open;
 mod textures;
 
 #[cfg(feature = "gltf")]
-pub use gltf::from_gltf;
+pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
 pub use limits::Limits;
+pub use losses::{WriteFormat, losses};
 pub use m3d::{CLIP_ERROR, from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};

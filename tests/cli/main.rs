@@ -3,9 +3,11 @@
 
 mod arm;
 mod bar;
+mod convert;
 mod files;
 #[cfg(feature = "gltf")]
 mod gltf;
+mod import;
 mod inspect;
 mod pose;
 mod support;

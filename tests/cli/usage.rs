@@ -24,6 +24,9 @@ fn wrong_usage_exits_with_2_and_touches_nothing() {
         &["pose", "bar.m3d", "--time", "0", "--scale", "0", "-o", "out.obj"],
         &["pose", "bar.m3d", "--time", "0", "--hand", "both", "-o", "out.obj"],
         &["pose", "bar.m3d", "--time", "0", "-o", "bar.m3d"],
+        &["convert", "bar.m3d"],
+        &["convert", "bar.m3d", "-o", "out.obj"],
+        &["import", "bar.m3d"],
     ] {
         let run = marionette(&folder, args);
         assert_eq!(run.code, Some(2), "{args:?}: {}{}", run.stdout, run.stderr);
@@ -35,7 +38,7 @@ fn wrong_usage_exits_with_2_and_touches_nothing() {
 #[test]
 fn help_has_examples_and_the_jsons_fields() {
     let folder = characters();
-    for verb in ["inspect", "validate", "pose"] {
+    for verb in ["inspect", "validate", "pose", "convert", "import"] {
         let run = marionette(&folder, &[verb, "--help"]);
         assert_eq!(run.code, Some(0));
         assert!(run.stdout.contains(&format!("Examples:\n  marionette {verb} ")), "{}", run.stdout);

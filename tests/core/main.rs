@@ -6,6 +6,8 @@ mod culling_boxes;
 mod fuzz;
 #[cfg(feature = "gltf")]
 mod gltf_files;
+#[cfg(feature = "gltf")]
+mod gltf_written;
 mod import_accuracy;
 mod m3d_files;
 mod md5_files;

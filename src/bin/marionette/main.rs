@@ -1,9 +1,12 @@
-//! `marionette`: inspects, validates and poses skinned characters from the command line.
+//! `marionette`: inspects, validates, converts and poses skinned characters from the command line.
 //!
 //! It uses the crate's core only: no engine, no window, no GPU. Each command has a file; they share
 //! [`options`], [`read`] (paths → bytes), [`open`] (bytes → models), [`report`] (models → figures) and [`term`]
 //! (figures → text).
 
+mod convert;
+mod images;
+mod import;
 mod inspect;
 mod listing;
 mod obj;
@@ -15,12 +18,13 @@ mod report;
 mod term;
 mod textures;
 mod validate;
+mod write;
 
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Inspects, validates and poses skinned characters: glTF, Luna's .m3d, id's .md5mesh and .md5anim,
-/// and .character.ron manifests.
+/// Inspects, validates, poses, converts and imports skinned characters: glTF, Luna's .m3d, id's .md5mesh
+/// and .md5anim, and .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]
 struct Cli {
@@ -33,6 +37,8 @@ enum Command {
     Inspect(inspect::Inspect),
     Validate(validate::Validate),
     Pose(pose::Pose),
+    Convert(convert::Convert),
+    Import(import::Import),
 }
 
 const AFTER_HELP: &str = "\
@@ -40,6 +46,8 @@ Examples:
   marionette inspect hero.md5mesh walk.md5anim
   marionette validate assets/
   marionette pose hero.md5mesh walk.md5anim --time 0.5 -o hero.obj
+  marionette convert hero.md5mesh walk.md5anim -o hero.glb
+  marionette import hero.md5mesh walk.md5anim run.md5anim -o assets/hero
 
 Exit codes: 0 success (there may be warnings), 1 a file has errors or cannot be read or written,
 2 invalid command line.
@@ -54,6 +62,8 @@ fn main() -> ExitCode {
         Command::Inspect(command) => command.run(),
         Command::Validate(command) => command.run(),
         Command::Pose(command) => command.run(),
+        Command::Convert(command) => command.run(),
+        Command::Import(command) => command.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -49,6 +49,11 @@ impl Posed {
         Self { vertices }
     }
 
+    /// Returns the positions of the vertices in a part.
+    pub fn positions(&self) -> impl Iterator<Item = Vec3> {
+        self.vertices.iter().filter(|vertex| vertex.in_part).map(|vertex| vertex.position)
+    }
+
     /// Returns the number of vertices.
     pub fn len(&self) -> usize {
         self.vertices.len()

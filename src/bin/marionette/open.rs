@@ -3,6 +3,7 @@
 use crate::{
     options::ImportArgs,
     read,
+    term::Progress,
     textures::{self, TextureUse},
 };
 use bevy_marionette::{
@@ -10,7 +11,10 @@ use bevy_marionette::{
         Checked, Diagnostic, FormatError, Parsed, Severity,
         md5::{self, Md5Anim},
     },
-    import::{self, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5, open_manifest},
+    import::{
+        self, EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5,
+        open_manifest,
+    },
     model::{Model, SkeletalClip, Skeleton},
 };
 use std::{
@@ -49,12 +53,36 @@ pub struct OpenModel {
     pub report: ImportReport,
     /// For each material, its textures.
     pub textures: Vec<Vec<TextureUse>>,
+    /// The images in the model's own file.
+    pub images: Vec<EmbeddedImage>,
     /// The manifest it was assembled from.
     pub manifest: Option<Manifest>,
     /// The settings it was imported with; clips from other files need the same.
     pub settings: ImportSettings,
     /// The files it was read from.
     pub files: Vec<PathBuf>,
+    /// The folder of the model's file, where its textures are.
+    pub folder: PathBuf,
+}
+
+impl OpenModel {
+    /// Returns the names of the textures that were found, relative to the model's folder or those of images in the
+    /// model's own file, with whether they are in that file.
+    pub fn texture_names(&self) -> Vec<(&str, bool)> {
+        let found = self.textures.iter().flatten().filter_map(|map| map.found.as_deref());
+        let mut names: Vec<_> = found.map(|name| (name, self.images.iter().any(|image| image.name == name))).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Reads a texture.
+    pub fn texture(&self, name: &str) -> Result<Cow<'_, [u8]>, Diagnostic> {
+        match self.images.iter().find(|image| image.name == name) {
+            Some(image) => Ok(Cow::Borrowed(&image.bytes)),
+            None => read::read(&self.folder.join(name), &self.settings.limits).map(Cow::Owned),
+        }
+    }
 }
 
 /// An animation, on its own or fitted to a model.
@@ -105,6 +133,14 @@ impl Opened {
     pub fn model(&self) -> Option<&OpenModel> {
         match &self.content {
             Some(Content::Model(model)) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// Returns the model, if the file holds one.
+    pub fn into_model(self) -> Option<OpenModel> {
+        match self.content {
+            Some(Content::Model(model)) => Some(*model),
             _ => None,
         }
     }
@@ -209,6 +245,35 @@ pub fn open_all(paths: &[PathBuf], args: &ImportArgs) -> (Vec<Opened>, Vec<Rig>)
     (opened.into_iter().flatten().collect(), rigs)
 }
 
+/// A clip and the file it is from.
+pub struct Named {
+    /// The path as the user wrote it.
+    pub file: String,
+    /// The clip, in the model's joint order.
+    pub clip: SkeletalClip,
+}
+
+/// Opens the clips of files for a model, in the order of the paths.
+///
+/// # Errors
+/// A file that cannot be read, or that has no clips for the model.
+pub fn clips_of(paths: &[PathBuf], model: &OpenModel) -> Result<Parsed<Vec<Named>>, FormatError> {
+    let (mut clips, mut warnings) = (Vec::new(), Vec::new());
+    let mut progress = Progress::new(paths.len());
+    for path in paths {
+        progress.next(&path.to_string_lossy());
+        let file = path.to_string_lossy().into_owned();
+        let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
+        let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+        let found = import::open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
+            read_beside(Path::new(file), &settings.limits)
+        })?;
+        warnings.extend(found.warnings);
+        clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
+    }
+    Ok(Parsed { value: clips, warnings })
+}
+
 /// Returns the name of a file's clip: `walk` for `path/walk.md5anim`.
 pub fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
@@ -246,9 +311,10 @@ fn finish(
     files: Vec<PathBuf>,
 ) -> Parsed<Content> {
     let Imported { model, mut warnings, report, images, .. } = imported;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
-    let textures = textures::resolve(&model.materials, path.parent().unwrap_or(Path::new("")), &embedded);
+    let textures = textures::resolve(&model.materials, &folder, &embedded);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
-    let model = OpenModel { model, report, textures, manifest, settings, files };
+    let model = OpenModel { model, report, textures, images, manifest, settings, files, folder };
     Parsed { value: Content::Model(Box::new(model)), warnings }
 }

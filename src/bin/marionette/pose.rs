@@ -3,24 +3,19 @@
 use crate::{
     Outcome,
     obj::Posed,
-    open::{self, OpenModel, Opened},
+    open::{self, Named, OpenModel, Opened},
     options::ImportArgs,
-    read,
     term::{self, complain, counted, seconds},
+    write,
 };
 use bevy_marionette::{
     controller::BlendMode,
     format::{Diagnostic, FormatError, Parsed},
-    import::{FileKind, open_clips_with},
-    model::SkeletalClip,
+    import::FileKind,
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use clap::Args;
-use std::{
-    fs::{self, File},
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::PathBuf};
 
 /// Writes a model's vertices at a time of a clip to an OBJ file
 ///
@@ -82,12 +77,6 @@ fn output(text: &str) -> Result<Output, String> {
     }
 }
 
-/// A clip and the file it is from.
-struct Named {
-    file: String,
-    clip: SkeletalClip,
-}
-
 impl Pose {
     pub fn run(self) -> Outcome {
         let opened = open::open_model(&self.model, &self.import);
@@ -118,8 +107,10 @@ impl Pose {
             }
             Output::File(path) => {
                 let inputs = model.files.iter().chain(&self.anims);
-                if let Err(message) = write(path, inputs, |out| posed.write(out, &model.model, &title)) {
-                    complain(&[Diagnostic::error(&path.to_string_lossy(), message)]);
+                let written = write::check(path, inputs)
+                    .and_then(|()| write::create(path, |out| posed.write(out, &model.model, &title)));
+                if let Err(error) = written {
+                    complain(&[error]);
                     return Ok(false);
                 }
                 path.display().to_string()
@@ -135,18 +126,7 @@ impl Pose {
 
     /// Chooses the clip. Also returns the warnings of the files it was looked for in.
     fn choose(&self, opened: &Opened, model: &OpenModel) -> Result<Parsed<Option<Named>>, FormatError> {
-        let mut warnings = Vec::new();
-        let mut clips = Vec::new();
-        for path in &self.anims {
-            let file = path.to_string_lossy().into_owned();
-            let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
-            let (skeleton, settings) = (&model.model.skeleton, &model.settings);
-            let found = open_clips_with(&file, &open::stem(path), &source, skeleton, settings, |file| {
-                open::read_beside(Path::new(file), &settings.limits)
-            })?;
-            warnings.extend(found.warnings);
-            clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
-        }
+        let Parsed { value: mut clips, mut warnings } = open::clips_of(&self.anims, model)?;
         if self.bind {
             return Ok(Parsed { value: None, warnings });
         }
@@ -186,30 +166,4 @@ impl Pose {
         let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
         (what, vec![ClipLayer { mode, ..ClipLayer::new(clip, at) }])
     }
-}
-
-/// Writes a file that is none of `inputs`, whatever links lead there.
-fn write<'a>(
-    path: &Path,
-    mut inputs: impl Iterator<Item = &'a PathBuf>,
-    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), String> {
-    if let Some(input) = inputs.find(|input| is_same_file(path, input)) {
-        return Err(format!("would overwrite the input `{}`", input.display()));
-    }
-    let write = || {
-        let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
-        content(&mut out)?;
-        out.flush()
-    };
-    write().map_err(|error| format!("cannot be written: {}", read::reason(&error)))
-}
-
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
-        use std::os::unix::fs::MetadataExt;
-        return (a.dev(), a.ino()) == (b.dev(), b.ino());
-    }
-    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use bevy_marionette::format::{Diagnostic, Severity};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
@@ -20,6 +20,44 @@ pub fn out() -> BufWriter<anstream::Stdout> {
 pub fn note(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", printable(line));
 }
+
+/// A line on a terminal that says which of several items is being worked on. Dropping it removes the line.
+pub struct Progress {
+    items: usize,
+    done: usize,
+}
+
+impl Progress {
+    /// Begins work on a number of items.
+    pub fn new(items: usize) -> Self {
+        Self { items, done: 0 }
+    }
+
+    /// Shows the next item.
+    pub fn next(&mut self, item: &str) {
+        self.done += 1;
+        if self.is_shown() {
+            let item: String = printable(item).chars().take(60).collect();
+            let _ = write!(io::stderr(), "{CLEAR}  {} of {}: {item}", self.done, self.items);
+        }
+    }
+
+    /// A few items are done before anybody could read it.
+    fn is_shown(&self) -> bool {
+        self.items > 4 && io::stderr().is_terminal()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.is_shown() {
+            let _ = write!(io::stderr(), "{CLEAR}");
+        }
+    }
+}
+
+/// Back to the start of the line, which becomes empty.
+const CLEAR: &str = "\r\x1b[2K";
 
 /// Prints diagnostics on standard error. Failures are ignored.
 pub fn complain(diagnostics: &[Diagnostic]) {

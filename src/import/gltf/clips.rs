@@ -77,7 +77,7 @@ impl Importer<'_> {
             let extras = extras::of_animation(animation);
             // Copies of joints follow and don't move.
             motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
-            let Some(sampled) = resample(&motions, &levers, extras.duration, &mut budget) else {
+            let Some(sampled) = resample(&motions, &levers, (extras.duration, extras.frames), &mut budget) else {
                 let message = format!("clip `{name}` is left out: few keys of many joints over a long time");
                 report.warn(&place, message, "export it with fewer joints, or with a key per frame");
                 continue;

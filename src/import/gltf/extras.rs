@@ -1,14 +1,21 @@
 //! What our own exporter writes where glTF has no place for it: `extras` with an object `marionette`.
 
-use crate::model::{CallbackKey, PlaybackMode};
-use gltf::json::{Animation, Extras, deserialize};
+use super::{document::Document, report::Report};
+use crate::{
+    import::{MaskEntry, SocketEntry},
+    model::{CallbackKey, PlaybackMode},
+};
+use gltf::json::{Animation, Extras, Scene, deserialize};
 use serde::{Deserialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
 
 /// The extras of an animation.
 #[derive(Default)]
 pub(super) struct AnimationExtras {
     /// Seconds, which the keys only give in single precision.
     pub(super) duration: Option<f64>,
+    /// The number of frames that the keys were made from.
+    pub(super) frames: Option<usize>,
     pub(super) playback: Option<PlaybackMode>,
     /// Whether the clip was one of differences, which are now added to the rest pose.
     pub(super) additive: bool,
@@ -25,6 +32,7 @@ struct Marionette<T> {
 #[derive(Default)]
 struct Clip {
     duration: Option<f64>,
+    frames: Option<usize>,
     playback: Option<PlaybackMode>,
     additive: bool,
     callbacks: Vec<Key>,
@@ -45,11 +53,38 @@ struct Key {
 pub(super) struct MaterialExtras {
     pub(super) type_name: Option<String>,
     pub(super) specular_map: Option<String>,
+    /// Maps that there was no file for.
+    pub(super) base_color_map: Option<String>,
+    pub(super) normal_map: Option<String>,
+    pub(super) normal_map_green_down: bool,
+}
+
+/// What [`to_glb`](super::to_glb) wrote to a scene.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct SceneExtras {
+    /// A manifest's masks.
+    pub masks: BTreeMap<String, MaskEntry>,
+    /// A manifest's sockets.
+    pub sockets: BTreeMap<String, SocketEntry>,
+    /// Whether [`to_glb`](super::to_glb) wrote the file, so that the playback of its clips is what their author chose.
+    #[serde(skip)]
+    pub is_ours: bool,
+}
+
+/// Returns what [`to_glb`](super::to_glb) wrote to the scene of a file; nothing for other files.
+pub fn scene_extras(source: &[u8]) -> SceneExtras {
+    let Ok(document) = Document::read(&Report::new(""), source) else { return SceneExtras::default() };
+    let scene = document.root.scene.map_or(0, |scene| scene.value());
+    let scene: Option<&Scene> = document.root.scenes.get(scene);
+    let extras = scene.and_then(|scene| read(&scene.extras)).unwrap_or_default();
+    let generator = document.root.asset.generator.as_deref();
+    SceneExtras { is_ours: generator.is_some_and(|name| name.starts_with("bevy_marionette ")), ..extras }
 }
 
 /// Returns the extras of an animation. Those of other programs have no effect.
 pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
-    let Some(Clip { duration, playback, additive, callbacks }) = read(&animation.extras) else {
+    let Some(Clip { duration, frames, playback, additive, callbacks }) = read(&animation.extras) else {
         return AnimationExtras::default();
     };
     let key = |Key { time, name, data, ron }: Key| {
@@ -57,7 +92,13 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
         CallbackKey { time, name: name.into(), data: data.into() }
     };
     let callbacks = callbacks.into_iter().map(key).collect();
-    AnimationExtras { duration: duration.filter(|duration| duration.is_finite()), playback, additive, callbacks }
+    AnimationExtras {
+        duration: duration.filter(|duration| duration.is_finite()),
+        frames,
+        playback,
+        additive,
+        callbacks,
+    }
 }
 
 /// Returns the extras of a material.

@@ -49,9 +49,9 @@ impl Materials {
                     .base_color_factor
                     .0
                     .map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 }),
-                base_color_map: base.and_then(|base| map(base.index)),
-                normal_map: normal.and_then(|normal| map(normal.index)),
-                normal_map_green_down: false,
+                base_color_map: base.and_then(|base| map(base.index)).or(extras.base_color_map),
+                normal_map: normal.and_then(|normal| map(normal.index)).or(extras.normal_map),
+                normal_map_green_down: extras.normal_map_green_down && normal.is_none(),
                 specular_map: extras.specular_map,
                 roughness: Some(pbr.roughness_factor.0).filter(|r| r.is_finite()).map_or(1.0, |r| r.clamp(0.0, 1.0)),
                 reflectance: reflectance(material),

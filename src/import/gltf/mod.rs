@@ -26,6 +26,7 @@ mod buffers;
 mod clips;
 mod curves;
 mod document;
+mod export;
 mod extras;
 mod levers;
 mod materials;
@@ -33,6 +34,9 @@ mod report;
 mod resample;
 mod rig;
 mod skin;
+
+pub use export::{GlbTexture, to_glb};
+pub use extras::{SceneExtras, scene_extras};
 
 use super::{
     Hand, ImportReport, ImportSettings, Imported,

@@ -47,12 +47,13 @@ const TRANSFORMS_PER_KEY: usize = 64;
 
 /// Resamples the motions of a skeleton's joints.
 ///
-/// `duration` is the exact length, if it is known better than in single precision. Returns `None` if the frames would take
+/// `exactly` is the length, if it is known better than in single precision, and the number of frames that the keys were
+/// made from. Returns `None` if the frames would take
 /// far more memory than the keys.
 pub(super) fn resample(
     motions: &[Motion],
     levers: &Levers,
-    duration: Option<f64>,
+    exactly: (Option<f64>, Option<usize>),
     budget: &mut Budget,
 ) -> Option<Sampled> {
     let joints = motions.len();
@@ -71,7 +72,7 @@ pub(super) fn resample(
         }
     }
     let last = times.last().map_or(0.0, |last| last.max(0.0));
-    let duration = duration.filter(|exact| (exact - last).abs() <= 1e-6 * last.max(1.0)).unwrap_or(last);
+    let duration = exactly.0.filter(|exact| (exact - last).abs() <= 1e-6 * last.max(1.0)).unwrap_or(last);
     let paid = keys.saturating_mul(TRANSFORMS_PER_KEY);
     let refined = MAX_TRANSFORMS.min(MAX_TRANSFORMS_PER_KEY.saturating_mul(keys)).min(budget.0);
     let most = paid.max(refined) / joints.max(1);
@@ -105,6 +106,17 @@ pub(super) fn resample(
     }
     let grid_steps = count;
     let bound = if on_grid.is_some() { CLIP_ERROR } else { CLIP_ERROR_AT_ODD_KEYS } * levers.size();
+    // Keys between the frames they were made from only serve readers that follow arcs.
+    if let Some(steps) = exactly.1.and_then(|frames| frames.checked_sub(1)).filter(|steps| (1..=count).contains(steps))
+    {
+        let transforms = frames(&motions, steps + 1, &|at| length * at as f64 / steps as f64);
+        let error = levers.measured_error(&motions, &transforms, &times, length);
+        // Another program may have changed the keys.
+        if error <= bound {
+            budget.0 = budget.0.saturating_sub(transforms.len());
+            return Some(Sampled { transforms, duration, error, within_bound: true });
+        }
+    }
     let mut before = f32::INFINITY;
     loop {
         let frame = length / count as f64;

@@ -286,13 +286,15 @@ fn weights_in_several_sets_and_all_formats_are_read() {
         let error = error_of_clip(&reference, &imported, "walk");
         assert!(error < BOUND, "{component}: {error}");
     }
-    // Five joints are one too many.
-    let five: Vec<[f32; 4]> = vec![[0.4, 0.1, 0.2, 0.0]; usize::from(count)];
+    // Five joints are exact too, by a combined joint.
+    let five: Vec<[f32; 4]> = vec![[0.3, 0.1, 0.2, 0.0]; usize::from(count)];
     let five = file.floats(&five);
     file.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] = five.into();
     let joints = file.shorts(&(0..count).map(|v| [v % 6, (v + 3) % 6, (v + 1) % 6, 0]).collect::<Vec<_>>());
     file.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"] = joints.into();
-    let (imported, _) = import(file, &[NO_NORMALS, "more than four joints"]);
+    let (imported, reference) = import(file, &[NO_NORMALS]);
+    let error = error_of_clip(&reference, &imported, "walk");
+    assert!(error < BOUND, "{error}");
     assert_eq!(imported.report.influences[5], usize::from(count));
 }
 

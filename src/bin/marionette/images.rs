@@ -1,0 +1,99 @@
+//! Textures for `.glb` files.
+
+use crate::open::OpenModel;
+use bevy_marionette::{format::Diagnostic, import::GlbTexture};
+use image::{DynamicImage, ImageFormat, ImageReader};
+use std::io::Cursor;
+
+/// Reads textures and converts what glTF does not allow.
+pub struct Images<'a> {
+    model: &'a OpenModel,
+    /// What could not be embedded, and why.
+    pub warnings: Vec<Diagnostic>,
+    pub embedded: usize,
+}
+
+impl<'a> Images<'a> {
+    pub fn of(model: &'a OpenModel) -> Self {
+        Self { model, warnings: Vec::new(), embedded: 0 }
+    }
+
+    /// Returns a texture; `file` is relative to the model's folder. With `flip_green`, its green channel is inverted.
+    pub fn load(&mut self, file: &str, flip_green: bool) -> Option<GlbTexture> {
+        let path = self.model.folder.join(file);
+        let warning = |message: String| Diagnostic::warning(&path.to_string_lossy(), message);
+        let bytes = match self.model.texture(file) {
+            Ok(bytes) => bytes,
+            Err(Diagnostic { message, .. }) => {
+                self.warnings.push(warning(format!("the texture is left out: {message}")));
+                return None;
+            }
+        };
+        let format = image::guess_format(&bytes).ok().or_else(|| ImageFormat::from_path(file).ok());
+        match format {
+            Some(ImageFormat::Png) if !flip_green => self.embedded(GlbTexture::Png(bytes.into_owned())),
+            Some(ImageFormat::Jpeg) if !flip_green => self.embedded(GlbTexture::Jpeg(bytes.into_owned())),
+            Some(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Tga)) => {
+                match to_png(&bytes, format, flip_green) {
+                    Ok(png) => self.embedded(GlbTexture::Png(png)),
+                    Err(error) => {
+                        self.warnings.push(warning(format!("the texture is left out: {error}")));
+                        None
+                    }
+                }
+            }
+            _ => {
+                let message = "the texture is linked, not embedded: glTF holds PNG and JPEG";
+                let hint = "convert it to PNG, or keep it beside the .glb for programs that read it";
+                self.warnings.push(warning(message.to_owned()).with_hint(hint));
+                Some(GlbTexture::File(file.to_owned()))
+            }
+        }
+    }
+
+    fn embedded(&mut self, texture: GlbTexture) -> Option<GlbTexture> {
+        self.embedded += 1;
+        Some(texture)
+    }
+}
+
+fn to_png(bytes: &[u8], format: ImageFormat, flip_green: bool) -> image::ImageResult<Vec<u8>> {
+    let mut image = ImageReader::with_format(Cursor::new(bytes), format).decode()?;
+    if flip_green {
+        image = match image.color().has_alpha() {
+            true => DynamicImage::ImageRgba8(image.into_rgba8()),
+            false => DynamicImage::ImageRgb8(image.into_rgb8()),
+        };
+        let channels = usize::from(image.color().channel_count());
+        let pixels = match &mut image {
+            DynamicImage::ImageRgba8(pixels) => pixels.as_flat_samples_mut().samples,
+            DynamicImage::ImageRgb8(pixels) => pixels.as_flat_samples_mut().samples,
+            _ => &mut [],
+        };
+        pixels.chunks_exact_mut(channels).for_each(|pixel| pixel[1] = 255 - pixel[1]);
+    }
+    let mut out = Cursor::new(Vec::new());
+    image.write_to(&mut out, ImageFormat::Png)?;
+    Ok(out.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{Rgb, RgbImage};
+
+    #[test]
+    fn targa_becomes_png_and_green_is_flipped() {
+        let pixels = RgbImage::from_fn(3, 2, |x, y| Rgb([x as u8 * 10, 200 + y as u8, 7]));
+        let mut targa = Cursor::new(Vec::new());
+        pixels.write_to(&mut targa, ImageFormat::Tga).unwrap();
+        let back = |flip| {
+            let png = to_png(targa.get_ref(), ImageFormat::Tga, flip).unwrap();
+            image::load_from_memory_with_format(&png, ImageFormat::Png).unwrap().into_rgb8()
+        };
+        assert_eq!(back(false), pixels);
+        let flipped = RgbImage::from_fn(3, 2, |x, y| Rgb([x as u8 * 10, 55 - y as u8, 7]));
+        assert_eq!(back(true), flipped);
+        assert!(to_png(&targa.get_ref()[..20], ImageFormat::Tga, false).is_err());
+    }
+}

@@ -1,0 +1,303 @@
+//! `marionette import`: makes a character for a game of a model and files with clips.
+
+mod body;
+mod loops;
+mod names;
+mod text;
+
+use crate::{
+    Outcome,
+    convert::{file_name, or_here, unique},
+    open::{self, OpenModel},
+    options::ImportArgs,
+    read,
+    term::{self, Progress, complain, counted, length, printable, seconds},
+    write::{self, NewFile},
+};
+use bevy_marionette::{
+    format::{Diagnostic, FormatError, Parsed},
+    import::{ClipEntry, FileKind, Manifest, SceneExtras, open_clips_with, scene_extras},
+    model::{BoundingBox, PlaybackMode, SkeletalClip},
+};
+use clap::Args;
+use loops::Verdict;
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Makes a character for a game: a directory with a manifest, the model, its clips and its textures
+///
+/// Decides on the clips' names, which of them loop, and which joints make masks and sockets, and says what it decided. The
+/// manifest is text: change what you like better.
+#[derive(Args)]
+#[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and how it decides.")]
+pub struct Import {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// Files with clips for the model: .md5anim, or models with clips
+    #[arg(value_name = "ANIM")]
+    anims: Vec<PathBuf>,
+    /// Directory to write to; it is created if needed
+    #[arg(short, long, value_name = "DIRECTORY")]
+    output: PathBuf,
+    /// Name of the character [default: the model's file name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Overwrite files that exist already
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    import: ImportArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  marionette import hero.glb dance.glb run.glb -o assets/hero
+  marionette import knight.md5mesh walk.md5anim attack.md5anim -o assets/knight
+  marionette import soldier.m3d -o assets/soldier --scale 0.0254
+
+Writes DIRECTORY/NAME.character.ron, and copies the model, the ANIM files and the textures there.
+
+A clip is called after its file, or by its own name where a file has several, in snake_case and without what
+exporters add (`Armature|`, `mixamo.com`). It loops if it ends as it begins, or one step before; the skin's
+places and speeds are compared, and where it goes doesn't count. Names such as `jump`
+or `walk` decide where poses alone don't. Masks and sockets are proposed from the names of the joints. What
+`marionette convert` kept of a manifest in a .glb comes back.";
+
+/// A clip of the character to be.
+struct Draft {
+    /// Name in the manifest.
+    name: String,
+    entry: ClipEntry,
+    clip: SkeletalClip,
+    verdict: Verdict,
+}
+
+impl Import {
+    pub fn run(self) -> Outcome {
+        let kind = FileKind::of_name(&self.model.to_string_lossy());
+        if kind == Some(FileKind::Manifest) {
+            let error = Diagnostic::error(&self.model.to_string_lossy(), "this is a manifest already");
+            complain(&[error.with_hint("name the model and its clips; see `marionette convert` for other formats")]);
+            return Ok(false);
+        }
+        let opened = open::open_model(&self.model, &self.import);
+        complain(&opened.diagnostics);
+        let Some(model) = opened.into_model() else { return Ok(false) };
+        let extras = match kind {
+            Some(FileKind::Gltf) => read::read(&self.model, &model.settings.limits).map(|source| scene_extras(&source)),
+            _ => Ok(SceneExtras::default()),
+        };
+        let character = extras.map_err(FormatError::one).and_then(|extras| {
+            let mut sources: Vec<(PathBuf, PathBuf)> =
+                model.files.iter().map(|path| placed(path, &model.folder)).collect();
+            let drafts = self.draft(&model, extras.is_ours, &mut sources)?;
+            let manifest = self.manifest(&model, &drafts, extras);
+            let copied = self.write(&model, &sources, &manifest, &drafts)?;
+            Ok((drafts, manifest, copied))
+        });
+        match character {
+            Ok((drafts, manifest, copied)) => {
+                let mut out = term::out();
+                self.report(&mut out, &model, &manifest, &drafts, copied)?;
+                out.flush()?;
+                Ok(true)
+            }
+            Err(error) => {
+                complain(&error.diagnostics);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Reads the clips and decides on their names and loops. `is_decided` if the model says which of its own loop. Adds the
+    /// files of the clips to `sources`.
+    fn draft(
+        &self,
+        model: &OpenModel,
+        is_decided: bool,
+        sources: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> Result<Vec<Draft>, FormatError> {
+        let model_stem = open::stem(&self.model);
+        // File in the manifest, name within it, clip, and how it would be called.
+        let mut found: Vec<(ClipEntry, SkeletalClip, Option<String>)> = Vec::new();
+        for clip in &model.model.clips {
+            let entry = ClipEntry { clip: Some(clip.timing.name.to_string()), ..ClipEntry::default() };
+            found.push((entry, clip.clone(), names::tidy(&clip.timing.name, &model_stem)));
+        }
+        let mut progress = Progress::new(self.anims.len());
+        for path in &self.anims {
+            let file = path.to_string_lossy();
+            progress.next(&file);
+            let stem = open::stem(path);
+            let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
+            let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+            let mut files = vec![path.clone()];
+            let Parsed { value: clips, warnings } =
+                open_clips_with(&file, &stem, &source, skeleton, settings, |file| {
+                    files.push(file.into());
+                    open::read_beside(Path::new(file), &settings.limits)
+                })?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            sources.extend(files.iter().map(|file| placed(file, folder)));
+            complain(&warnings);
+            let alone = clips.len() == 1;
+            for clip in clips {
+                let own = clip.timing.name.to_string();
+                let name = names::tidy(if alone { &stem } else { &own }, &model_stem);
+                let name = name.or_else(|| names::tidy(&stem, &model_stem));
+                let entry = ClipEntry { file: base_name(path), clip: (!alone).then_some(own), ..ClipEntry::default() };
+                found.push((entry, clip, name));
+            }
+        }
+        drop(progress);
+
+        let mut progress = Progress::new(found.len());
+        let mut taken: BTreeMap<String, ()> = BTreeMap::new();
+        let draft = |(mut entry, mut clip, name): (ClipEntry, SkeletalClip, Option<String>)| {
+            let own = entry.clip.clone().unwrap_or_default();
+            let name = name.or_else(|| Some(names::snake(&own)).filter(|name| !name.is_empty()));
+            let name = name.unwrap_or_else(|| "clip".to_owned());
+            let name = unique(&name, |name| taken.insert(name.to_owned(), ()).is_none());
+            progress.next(&name);
+            // A clip of the model is found by the entry's name.
+            if entry.file.is_none() && entry.clip.as_ref() == Some(&name) {
+                entry.clip = None;
+            }
+            clip.timing.name = name.as_str().into();
+            let verdict = match clip.timing.playback {
+                playback if is_decided && entry.file.is_none() => Verdict { playback, why: "says so itself".into() },
+                _ => loops::judge(&model.model, &clip),
+            };
+            // Loops are the default.
+            entry.playback = (verdict.playback != clip.timing.playback).then_some(verdict.playback);
+            Draft { name, entry, clip, verdict }
+        };
+        Ok(found.into_iter().map(draft).collect())
+    }
+
+    fn manifest(&self, model: &OpenModel, drafts: &[Draft], extras: SceneExtras) -> Manifest {
+        let file = base_name(&self.model).unwrap_or_default();
+        let skeleton = &model.model.skeleton;
+        let SceneExtras { masks, sockets, .. } = extras;
+        Manifest {
+            scale: model.settings.scale,
+            hand: model.settings.hand,
+            up: model.settings.up,
+            flip_v: model.settings.flip_v,
+            clips: drafts.iter().map(|draft| (draft.name.clone(), draft.entry.clone())).collect(),
+            masks: if masks.is_empty() { body::masks(skeleton) } else { masks },
+            sockets: if sockets.is_empty() { body::sockets(skeleton) } else { sockets },
+            ..Manifest::of_model(file)
+        }
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        let name = self.name.clone().unwrap_or_else(|| open::stem(&self.model));
+        self.output.join(format!("{}.character.ron", file_name(&name)))
+    }
+
+    /// Writes the manifest and copies what it needs: `sources`, with their names in the directory, and textures. Returns the number of files copied.
+    fn write(
+        &self,
+        model: &OpenModel,
+        sources: &[(PathBuf, PathBuf)],
+        manifest: &Manifest,
+        drafts: &[Draft],
+    ) -> Result<usize, FormatError> {
+        let mut files: Vec<NewFile> = Vec::new();
+        for (path, name) in sources {
+            let to = self.output.join(name);
+            let bytes = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
+            if files.iter().any(|file| file.path == to && file.bytes != bytes) {
+                let error = Diagnostic::error(&path.to_string_lossy(), "another file has the same name");
+                return Err(FormatError::one(error.with_hint("rename one of them: they are copied to one directory")));
+            }
+            files.push(NewFile { path: to, bytes });
+        }
+        for (name, _) in model.texture_names().into_iter().filter(|(_, is_embedded)| !is_embedded) {
+            let bytes = model.texture(name).map_err(FormatError::one)?.into_owned();
+            files.push(NewFile { path: self.output.join(name), bytes });
+        }
+        let notes = drafts.iter().map(|draft| (draft.name.as_str(), draft.verdict.why.as_str())).collect();
+        let text = text::of_manifest(manifest, &notes).into_bytes();
+        let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
+        // Everything is checked before anything is written.
+        let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
+        let manifest = NewFile { path: self.manifest_path(), bytes: text };
+        let manifest = write::missing(vec![manifest], &inputs, self.force).map_err(FormatError::one)?;
+        write::create_all(&copies).and_then(|()| write::create_all(&manifest)).map_err(FormatError::one)?;
+        Ok(copies.len())
+    }
+
+    /// Says what was decided.
+    fn report(
+        &self,
+        out: &mut impl Write,
+        model: &OpenModel,
+        manifest: &Manifest,
+        drafts: &[Draft],
+        copied: usize,
+    ) -> io::Result<()> {
+        let path = self.manifest_path();
+        writeln!(out, "{}", printable(&path.to_string_lossy()))?;
+        let points = model.model.parts.iter().flat_map(|part| part.positions.iter().copied());
+        if let Some(bounds) = BoundingBox::enclosing(points) {
+            let height = bounds.max.y - bounds.min.y;
+            let odd = !(0.05..=20.0).contains(&height);
+            let hint =
+                if odd { "; the unit is a meter: use --scale 0.0254 for inches, 0.01 for centimeters" } else { "" };
+            writeln!(out, "  {} units tall at scale {}{hint}", length(height), manifest.scale)?;
+        }
+        for Draft { name, entry, clip, verdict } in drafts {
+            let playback = match verdict.playback {
+                PlaybackMode::Loop => "loops",
+                PlaybackMode::Once => "plays once",
+                PlaybackMode::PingPong => "plays back and forth",
+            };
+            let file = entry.file.as_deref().unwrap_or("the model");
+            let from = match &entry.clip {
+                Some(own) => format!("`{own}` of {file}"),
+                None => file.to_owned(),
+            };
+            let [name, from] = [name, &from].map(|text| printable(text));
+            let length = seconds(clip.timing.duration);
+            writeln!(out, "  clip `{name}` ({from}, {length}) {playback}: it {}", verdict.why)?;
+        }
+        for (name, mask) in &manifest.masks {
+            let fades = if mask.falloff > 0 {
+                format!(", fading over {}", counted(mask.falloff as usize, "joint"))
+            } else {
+                String::new()
+            };
+            writeln!(out, "  mask `{name}`: from {}{fades}", printable(&listed(&mask.roots)))?;
+        }
+        for (name, socket) in &manifest.sockets {
+            writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
+        }
+        if manifest.masks.is_empty() {
+            writeln!(out, "  no masks: the joints' names tell nothing about the body")?;
+        }
+        let textures = model.textures.iter().flatten().filter(|map| map.found.is_some()).count();
+        let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) { "in place" } else { "copied" };
+        writeln!(out, "  {} {at}, {} used", counted(copied, "file"), counted(textures, "texture"))
+    }
+}
+
+/// A file that belongs to one in `folder`, with its name in the directory: the files of a .gltf keep their places.
+fn placed(path: &Path, folder: &Path) -> (PathBuf, PathBuf) {
+    let name = path.strip_prefix(folder).map(Path::to_owned);
+    (path.to_owned(), name.unwrap_or_else(|_| base_name(path).unwrap_or_default().into()))
+}
+
+/// A path's last piece.
+fn base_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

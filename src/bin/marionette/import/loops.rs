@@ -1,0 +1,131 @@
+//! Which clips loop: measured at the skin, with a look at the name where that is not enough.
+
+use super::names::snake;
+use crate::obj::Posed;
+use bevy_marionette::{
+    controller::BlendMode,
+    model::{BoundingBox, Model, PlaybackMode, SkeletalClip},
+    pose::{ClipLayer, Evaluate, Scratch},
+};
+use glam::Vec3;
+
+/// How far the last pose may be from the first, as a share of the size.
+const SAME: f32 = 0.01;
+/// The same for clips without a frame for the way back, whose gap is one more step.
+const ONE_STEP: f32 = 0.15;
+/// A clip that moves less than this share of the size from its first pose is a pose that breathes.
+const STILL: f32 = 0.08;
+
+const REPEATED: [&str; 15] = [
+    "idle", "walk", "walking", "run", "running", "jog", "jogging", "sprint", "gallop", "trot", "crawl", "strafe",
+    "swim", "fly", "loop",
+];
+const PLAYED_ONCE: [&str; 22] = [
+    "attack", "bite", "death", "defeat", "die", "draw", "equip", "fall", "hit", "jump", "kick", "land", "pick",
+    "punch", "recoil", "reload", "roll", "shoot", "slash", "stab", "throw", "turn",
+];
+
+/// What a clip does at its end, and why.
+pub struct Verdict {
+    pub playback: PlaybackMode,
+    /// Reason, for a list of decisions.
+    pub why: String,
+}
+
+impl Verdict {
+    fn new(playback: PlaybackMode, why: impl Into<String>) -> Self {
+        Self { playback, why: why.into() }
+    }
+}
+
+/// Decides whether a clip of a model is a loop.
+pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
+    use PlaybackMode::{Loop, Once};
+    let last = clip.frame_count() - 1;
+    if last == 0 || clip.timing.duration <= 0.0 {
+        return Verdict::new(Loop, "is a single pose");
+    }
+    let skin = Skin { model, clip };
+    let size = skin.size();
+    let ends = [0, 1, last - 1, last].map(|frame| skin.at(frame));
+    let [first, second, before, end] = &ends;
+    // Where the model has gone does not matter.
+    let travel = mean(first, end) * Vec3::new(1.0, 0.0, 1.0);
+    let gap = farthest(first, end, travel) / size;
+    let (start_speed, end_speed) =
+        (farthest(first, second, Vec3::ZERO) / size, farthest(before, end, Vec3::ZERO) / size);
+    let fastest = start_speed.max(end_speed);
+    let turned = velocity_change(&ends) / size;
+    // Between walk cycles and swings of a sword, what the skin does at the seam tells.
+    let smooth = turned <= 0.6 * fastest + 0.002;
+    let closes = gap <= SAME;
+    let lacks_a_step = gap <= ONE_STEP && gap <= 1.6 * fastest && smooth;
+    let reach = (0..=8).map(|i| farthest(first, &skin.at(last * i / 8), Vec3::ZERO)).fold(0.0, f32::max) / size;
+    let travels = match travel.length() > 0.1 * size {
+        true => format!(", traveling {:.2} units", travel.length()),
+        false => String::new(),
+    };
+    let percent = |share: f32| format!("{:.1} % of the size", 100.0 * share);
+
+    let says = |words: &[&str]| {
+        let name = snake(&clip.timing.name);
+        name.split('_').any(|word| words.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())))
+    };
+    match () {
+        _ if (closes || lacks_a_step) && says(&PLAYED_ONCE) => {
+            Verdict::new(Once, "ends as it begins, but its name is that of something done once")
+        }
+        _ if !closes && !lacks_a_step && says(&REPEATED) => {
+            Verdict::new(Loop, format!("is called a loop, but its ends are {} apart", percent(gap)))
+        }
+        _ if closes && says(&REPEATED) => Verdict::new(Loop, format!("ends as it begins{travels}")),
+        _ if closes && fastest < 0.002 && reach > STILL => Verdict::new(Once, "ends as it begins, at rest: a gesture"),
+        _ if closes && smooth => Verdict::new(Loop, format!("ends as it begins{travels}")),
+        _ if closes => Verdict::new(Once, "ends as it begins, but its speed jumps there"),
+        _ if lacks_a_step => Verdict::new(Loop, format!("ends one step before it begins{travels}")),
+        _ => Verdict::new(Once, format!("ends {} from where it begins", percent(gap))),
+    }
+}
+
+struct Skin<'a> {
+    model: &'a Model,
+    clip: &'a SkeletalClip,
+}
+
+impl Skin<'_> {
+    /// The diagonal of the skin's box.
+    fn size(&self) -> f32 {
+        let points = self.model.parts.iter().flat_map(|part| part.positions.iter().copied());
+        let bounds = BoundingBox::enclosing(points);
+        bounds.map_or(1.0, |bounds| bounds.diagonal()).max(f32::MIN_POSITIVE)
+    }
+
+    /// Places of the vertices at a frame; of the joints, if there is no skin.
+    fn at(&self, frame: usize) -> Vec<Vec3> {
+        let Self { model, clip } = self;
+        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
+        let layers = [ClipLayer { mode, ..ClipLayer::new(clip, clip.frame_time(frame)) }];
+        let mut pose = Scratch::default();
+        Evaluate::new(&model.skeleton, &layers).run(&mut pose);
+        let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model()).positions().collect();
+        if out.is_empty() {
+            out = pose.model().iter().map(|joint| joint.translation.into()).collect();
+        }
+        out
+    }
+}
+
+fn mean(from: &[Vec3], to: &[Vec3]) -> Vec3 {
+    let sum: Vec3 = from.iter().zip(to).map(|(from, to)| *to - *from).sum();
+    sum / from.len().max(1) as f32
+}
+
+fn farthest(from: &[Vec3], to: &[Vec3], apart: Vec3) -> f32 {
+    from.iter().zip(to).map(|(from, to)| (*to - *from - apart).length()).fold(0.0, f32::max)
+}
+
+/// The largest change of a vertex's step from the last frames to the first.
+fn velocity_change([first, second, before, end]: &[Vec<Vec3>; 4]) -> f32 {
+    let steps = first.iter().zip(second).zip(before.iter().zip(end));
+    steps.map(|((a, b), (c, d))| ((*b - *a) - (*d - *c)).length()).fold(0.0, f32::max)
+}

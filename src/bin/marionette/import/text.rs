@@ -1,0 +1,125 @@
+//! A manifest as one would write it: short, and with the reasons beside it.
+
+use bevy_marionette::{
+    import::{ClipEntry, Hand, Manifest, MaskEntry, SocketEntry, UpAxis},
+    ron,
+};
+use glam::Vec3;
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+};
+
+/// Returns the text of a manifest without callback keys and joint names. `notes` are comments on clips, by name.
+pub fn of_manifest(manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(&mut out, manifest, notes);
+    out
+}
+
+fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> fmt::Result {
+    let Manifest { model, scale, hand, up, flip_v, clips, masks, sockets, .. } = manifest;
+    writeln!(out, "// Written by `marionette import`. Change what you like better.\n(")?;
+    writeln!(out, "    model: {},", quoted(model))?;
+    if *scale != 1.0 {
+        writeln!(out, "    scale: {scale:?},")?;
+    }
+    if *hand != Hand::Auto {
+        writeln!(out, "    hand: {hand:?},")?;
+    }
+    if *up != UpAxis::Auto {
+        writeln!(out, "    up: {up:?},")?;
+    }
+    if *flip_v {
+        writeln!(out, "    flip_v: true,")?;
+    }
+    entries(out, "clips", clips, |name, clip| {
+        let note = notes.get(name).map(|note| format!("        // It {}.\n", one_line(note))).unwrap_or_default();
+        let ClipEntry { file, clip, playback, additive, .. } = clip;
+        let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("{key}: {}", quoted(value)));
+        let fields = [
+            text("file", file),
+            text("clip", clip),
+            playback.map(|playback| format!("playback: {playback:?}")),
+            additive.map(|additive| format!("additive: {additive}")),
+        ];
+        (note, fields.into_iter().flatten().collect())
+    })?;
+    entries(out, "masks", masks, |_, MaskEntry { roots, falloff }| {
+        let roots: Vec<String> = roots.iter().map(|root| quoted(root)).collect();
+        let mut fields = vec![format!("roots: [{}]", roots.join(", "))];
+        fields.extend((*falloff > 0).then(|| format!("falloff: {falloff}")));
+        (String::new(), fields)
+    })?;
+    entries(out, "sockets", sockets, |_, SocketEntry { joint, translation, euler_degrees, scale }| {
+        let vector =
+            |name: &str, v: &Vec3| (*v != Vec3::ZERO).then(|| format!("{name}: ({:?}, {:?}, {:?})", v.x, v.y, v.z));
+        let scale = (*scale != 1.0).then(|| format!("scale: {scale:?}"));
+        let offset = [vector("translation", translation), vector("euler_degrees", euler_degrees), scale];
+        let joint = format!("joint: {}", quoted(joint));
+        (String::new(), [Some(joint)].into_iter().chain(offset).flatten().collect())
+    })?;
+    out.write_str(")\n")
+}
+
+fn entries<T>(
+    out: &mut String,
+    name: &str,
+    map: &BTreeMap<String, T>,
+    fields: impl Fn(&str, &T) -> (String, Vec<String>),
+) -> fmt::Result {
+    if map.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "    {name}: {{")?;
+    for (key, value) in map {
+        let (note, fields) = fields(key, value);
+        writeln!(out, "{note}        {}: ({}),", quoted(key), fields.join(", "))?;
+    }
+    writeln!(out, "    }},")
+}
+
+fn quoted(text: &str) -> String {
+    ron::to_string(text).unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy_marionette::{import::Manifest, model::PlaybackMode};
+
+    #[test]
+    fn the_text_is_the_manifest() {
+        let entry = |file: &str, playback| ClipEntry { file: Some(file.into()), playback, ..ClipEntry::default() };
+        let socket = SocketEntry {
+            joint: "hand \"R\"".into(),
+            translation: Vec3::new(0.5, -1e-7, 3.0),
+            euler_degrees: Vec3::Y * 90.0,
+            scale: 0.25,
+        };
+        let manifest = Manifest {
+            scale: 0.0254,
+            hand: Hand::Left,
+            up: UpAxis::Z,
+            flip_v: true,
+            clips: [
+                ("walk".to_owned(), ClipEntry::default()),
+                ("jump\n".to_owned(), entry("a\\b.md5anim", Some(PlaybackMode::Once))),
+            ]
+            .into(),
+            masks: [("head".to_owned(), MaskEntry { roots: vec!["neck".into(), "é".into()], falloff: 2 })].into(),
+            sockets: [("hand".to_owned(), socket)].into(),
+            ..Manifest::of_model("hero.md5mesh")
+        };
+        let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into());
+        assert!(text.contains("        // It ends as it begins.\n        \"walk\": (),\n"), "{text}");
+        assert_eq!(Manifest::parse("hero.character.ron", text.as_bytes()).unwrap(), manifest, "{text}");
+        let least = Manifest::of_model("a.m3d");
+        assert_eq!(Manifest::parse("a", of_manifest(&least, &BTreeMap::new()).as_bytes()), Ok(least));
+    }
+}

@@ -1,0 +1,85 @@
+//! What glTF has no place for, as `extras`.
+//!
+//! Everything is under the key `marionette`. An animation has `playback`, `duration` in seconds, the number of `frames` that
+//! its keys were made from, `additive`, and `callbacks`, a list of `{time, name, data}`. A material has
+//! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
+
+use crate::{
+    import::Manifest,
+    model::{CallbackKey, ClipTiming, SkeletalClip},
+};
+use serde_json::{Value, json};
+
+/// Returns the extras of a clip's animation.
+pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
+    let ClipTiming { duration, playback, callbacks, .. } = &clip.timing;
+    let mut extras = json!({ "duration": duration, "playback": playback });
+    if clip.frame_times().is_none() {
+        extras["frames"] = clip.frame_count().into();
+    }
+    if clip.additive {
+        extras["additive"] = true.into();
+    }
+    if !callbacks.is_empty() {
+        extras["callbacks"] = callbacks.iter().map(callback).collect();
+    }
+    json!({ "marionette": extras })
+}
+
+fn callback(key: &CallbackKey) -> Value {
+    let mut out = json!({ "time": key.time, "name": &*key.name });
+    let data: &ron::Value = &key.data;
+    // JSON where it means the same, for other programs. It has no unit, characters, or numbers that are not finite.
+    let same = |json: &Value| serde_json::from_value::<ron::Value>(json.clone()).is_ok_and(|back| back == *data);
+    match serde_json::to_value(data).ok().filter(same) {
+        _ if *data == ron::Value::Unit => {}
+        Some(data) => out["data"] = data,
+        None => out["ron"] = ron::to_string(data).unwrap_or_default().into(),
+    }
+    out
+}
+
+/// Returns the extras of a scene with the masks and sockets of a manifest, if it has any.
+pub(super) fn of_manifest(manifest: &Manifest) -> Option<Value> {
+    let Manifest { masks, sockets, .. } = manifest;
+    let mut extras = json!({});
+    if !masks.is_empty() {
+        extras["masks"] = serde_json::to_value(masks).ok()?;
+    }
+    if !sockets.is_empty() {
+        extras["sockets"] = serde_json::to_value(sockets).ok()?;
+    }
+    (!masks.is_empty() || !sockets.is_empty()).then(|| json!({ "marionette": extras }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ClipFrames;
+
+    #[test]
+    fn data_that_json_cannot_hold_is_written_as_ron() {
+        let mut timing = ClipTiming::new("walk", 1.5);
+        let data = |text: &str| ron::from_str::<ron::Value>(text).unwrap();
+        for text in ["()", "\"left\"", "[1, -2, 0.5, true]", "{\"side\": \"left\"}", "'l'", "{1: 2}", "inf", "Some(3)"]
+        {
+            timing.add_callback(0.5, text, data(text));
+        }
+        let clip = SkeletalClip::new(timing, &ClipFrames::default()).unwrap();
+        let extras = of_clip(&clip);
+        assert_eq!(extras["marionette"]["playback"], "Loop");
+        let callbacks = extras["marionette"]["callbacks"].as_array().unwrap();
+        for (key, text) in callbacks.iter().zip(&clip.timing.callbacks) {
+            let text = &*text.name;
+            let back: ron::Value = match (key.get("data"), key.get("ron")) {
+                (Some(json), None) => serde_json::from_value(json.clone()).unwrap(),
+                (None, Some(ron)) => ron::from_str(ron.as_str().unwrap()).unwrap(),
+                (None, None) => ron::Value::Unit,
+                both => panic!("{both:?}"),
+            };
+            assert_eq!(back, data(text), "{text}: {key}");
+        }
+        let as_json = callbacks.iter().filter(|key| key.get("data").is_some()).count();
+        assert!((2..=5).contains(&as_json), "{extras}");
+    }
+}

@@ -1,0 +1,142 @@
+//! A binary glTF file under construction: one buffer with its views and accessors, and the container around it.
+
+use serde_json::{Value, json};
+
+/// What the GPU uses a view for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    Vertices = 34962,
+    Indices = 34963,
+}
+
+/// A number in an accessor.
+pub(super) trait Component: Copy {
+    /// glTF's number for the type.
+    const TYPE: u32;
+    fn put(self, out: &mut Vec<u8>);
+}
+
+macro_rules! component {
+    ($($name:ty: $number:literal),*) => {
+        $(impl Component for $name {
+            const TYPE: u32 = $number;
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+        })*
+    };
+}
+component!(u8: 5121, u16: 5123, u32: 5125, f32: 5126);
+
+/// Numbers with the digits that single precision needs: `0.1` rather than `0.10000000149011612`.
+pub(super) fn short<const N: usize>(numbers: [f32; N]) -> Value {
+    numbers.iter().map(|number| number.to_string().parse::<f64>().unwrap_or(f64::from(*number))).collect()
+}
+
+/// The buffer. Accessors are added to the view that [`Self::end_view`] closes.
+#[derive(Debug, Default)]
+pub(super) struct Glb {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+    view_start: usize,
+}
+
+impl Glb {
+    /// Adds an accessor with rows of `N` numbers to the open view, and returns its index.
+    pub(super) fn accessor<C: Component, const N: usize>(&mut self, rows: impl IntoIterator<Item = [C; N]>) -> usize {
+        let offset = self.bytes.len() - self.view_start;
+        let mut count = 0;
+        for row in rows {
+            row.into_iter().for_each(|number| number.put(&mut self.bytes));
+            count += 1;
+        }
+        let kind = match N {
+            1 => "SCALAR",
+            2 => "VEC2",
+            3 => "VEC3",
+            4 => "VEC4",
+            _ => "MAT4",
+        };
+        let view = self.views.len();
+        self.accessors.push(json!({
+            "bufferView": view, "byteOffset": offset, "componentType": C::TYPE, "count": count, "type": kind,
+        }));
+        self.accessors.len() - 1
+    }
+
+    /// Like [`Self::accessor`], with the smallest and the largest numbers, which positions and times need.
+    pub(super) fn bounded_accessor<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
+        let bound = |of: fn(f32, f32) -> f32| {
+            let first = rows.first().copied().unwrap_or([0.0; N]);
+            let all = rows.iter().fold(first, |bound, row| std::array::from_fn(|i| of(bound[i], row[i])));
+            short(all)
+        };
+        let (min, max) = (bound(f32::min), bound(f32::max));
+        let index = self.accessor(rows.iter().copied());
+        (self.accessors[index]["min"], self.accessors[index]["max"]) = (min, max);
+        index
+    }
+
+    /// Adds bytes to the open view.
+    pub(super) fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Closes the view and returns its index.
+    pub(super) fn end_view(&mut self, target: Option<Target>) -> usize {
+        let mut view = json!({
+            "buffer": 0, "byteOffset": self.view_start, "byteLength": self.bytes.len() - self.view_start,
+        });
+        if let Some(target) = target {
+            view["target"] = (target as u32).into();
+        }
+        self.views.push(view);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.view_start = self.bytes.len();
+        self.views.len() - 1
+    }
+
+    /// Adds an accessor in a view of its own, as a mesh's attributes and indices need.
+    pub(super) fn attribute<C: Component, const N: usize>(
+        &mut self,
+        target: Target,
+        rows: impl IntoIterator<Item = [C; N]>,
+    ) -> usize {
+        let index = self.accessor(rows);
+        self.end_view(Some(target));
+        index
+    }
+
+    /// Returns the bytes of a view.
+    pub(super) fn view(&self, view: usize) -> &[u8] {
+        let number = |name: &str| self.views[view][name].as_u64().unwrap_or_default() as usize;
+        &self.bytes[number("byteOffset")..][..number("byteLength")]
+    }
+
+    /// Returns the file with `document` as its JSON, or `None` if it would exceed glTF's 4 GiB.
+    pub(super) fn finish(self, mut document: Value) -> Option<Vec<u8>> {
+        if !self.bytes.is_empty() {
+            document["buffers"] = json!([{ "byteLength": self.bytes.len() }]);
+            document["bufferViews"] = self.views.into();
+            document["accessors"] = self.accessors.into();
+        }
+        let mut json = document.to_string().into_bytes();
+        json.resize(json.len().next_multiple_of(4), b' ');
+        let mut chunks = vec![(json, *b"JSON")];
+        if !self.bytes.is_empty() {
+            chunks.push((self.bytes, *b"BIN\0"));
+        }
+        let length = 12 + chunks.iter().map(|(chunk, _)| 8 + chunk.len()).sum::<usize>();
+        let mut out = Vec::with_capacity(length);
+        out.extend_from_slice(b"glTF");
+        out.extend_from_slice(&2_u32.to_le_bytes());
+        out.extend_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
+        for (chunk, kind) in chunks {
+            out.extend_from_slice(&(chunk.len() as u32).to_le_bytes());
+            out.extend_from_slice(&kind);
+            out.extend_from_slice(&chunk);
+        }
+        Some(out)
+    }
+}

@@ -1,0 +1,192 @@
+//! What a model loses by being written in another format.
+
+use super::Manifest;
+use crate::{
+    format::Diagnostic,
+    model::{JointIndex, Material, Model, PlaybackMode, SkeletalClip, SkinPart},
+};
+use glam::Affine3A;
+
+/// A format that models are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteFormat {
+    /// Binary glTF, [`to_glb`](super::to_glb).
+    #[cfg(feature = "gltf")]
+    Glb,
+    /// [`to_m3d`](super::to_m3d).
+    M3d,
+    /// [`to_md5_mesh`](super::to_md5_mesh), and [`to_md5_anim`](super::to_md5_anim) for each clip.
+    Md5,
+}
+
+/// Lists what `format` cannot hold of a model and its manifest, with a warning for each kind. `file` is the name of the file
+/// to write.
+pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: WriteFormat) -> Vec<Diagnostic> {
+    let m3d = format == WriteFormat::M3d;
+    let md5 = format == WriteFormat::Md5;
+    let mut list = List { file, warnings: Vec::new() };
+    let skeleton = &model.skeleton;
+    if m3d {
+        let named = |&joint: &usize| *skeleton.names()[joint] != *format!("Bone{joint}");
+        let names = (0..skeleton.len()).filter(named).count();
+        list.add("the names of", names, "joint", "they become Bone0, Bone1 and so on; list them under `joint_names`");
+        let material_of = |part: &SkinPart| model.materials.get(part.material).map(|material| &*material.name);
+        let names = model.parts.iter().filter(|part| material_of(part) != Some(&part.name)).count();
+        list.add("the names of", names, "part", "parts are called after their materials");
+    }
+    if md5 {
+        let moved = |&joint: &JointIndex| {
+            let joint = usize::from(joint);
+            let rest = skeleton.rest_model()[joint] * skeleton.inverse_bind()[joint];
+            let size = skeleton.rest_model()[joint].translation.length();
+            !rest.abs_diff_eq(Affine3A::IDENTITY, 1e-3 * (1.0 + size))
+        };
+        let moved = skeleton.joints().filter(moved).count();
+        list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound");
+        let scaled = model.clips.iter().filter(|clip| !clip.unit_scale()).count();
+        list.add("the scale in", scaled, "clip", "joints keep the places that scale gives them");
+        let shaded = model.parts.iter().filter(|part| !part.normals.is_empty()).count();
+        list.add("the normals and tangents of", shaded, "part", "readers compute them from the triangles");
+    }
+
+    if m3d || md5 {
+        let colored = model.parts.iter().filter(|part| !part.colors.is_empty()).count();
+        list.add("the vertex colors of", colored, "part", "multiply them into the textures");
+    }
+
+    let materials = |lost: fn(&Material) -> bool| model.materials.iter().filter(|material| lost(material)).count();
+    if md5 {
+        let rich = materials(has_more_than_a_map);
+        list.add("the properties of", rich, "material", "only the base color map is kept");
+    } else {
+        let specular = materials(|m| m.specular_map.is_some());
+        list.add("", specular, "specular map", "it would not be drawn");
+    }
+    if m3d {
+        let off = materials(|m| m.base_color[3] != 1.0);
+        list.add("the alpha of", off, "base color", "it becomes opaque");
+        let off = materials(|m| m.alpha_cutoff.is_some_and(|cutoff| cutoff != 0.1));
+        list.add("", off, "alpha cutoff", "it becomes 0.1");
+        let off = materials(|m| m.double_sided != m.alpha_cutoff.is_some());
+        list.add("the sides of", off, "material", "those with an alpha cutoff are double-sided, others are not");
+        let off = materials(|m| m.normal_map.is_some() && !m.normal_map_green_down);
+        list.add("the direction of", off, "normal map", "green is read as down: invert it in the image");
+    }
+    if !m3d && !md5 {
+        let bright = materials(|m| m.base_color.iter().any(|channel| *channel > 1.0));
+        list.add("", bright, "base color above 1", "it becomes 1");
+    }
+
+    let clips = |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
+    if m3d || md5 {
+        let keep = "a manifest keeps them: see `marionette import --help`";
+        let keys = model.clips.iter().map(|clip| clip.timing.callbacks.len()).sum();
+        list.add("", keys, "callback key", keep);
+        list.add("the playback mode of", clips(|c| c.timing.playback != PlaybackMode::Loop), "clip", keep);
+        let (masks, sockets) = manifest.map_or((0, 0), |m| (m.masks.len(), m.sockets.len()));
+        list.add("", masks, "mask", keep);
+        list.add("", sockets, "socket", keep);
+    }
+    let additive = clips(|clip| clip.additive);
+    match format {
+        WriteFormat::M3d => list.add("the kind of", additive, "additive clip", "readers take differences for poses"),
+        WriteFormat::Md5 => {}
+        #[cfg(feature = "gltf")]
+        WriteFormat::Glb => {
+            list.add("the kind of", additive, "additive clip", "other programs see it on top of the rest pose");
+        }
+    }
+    list.warnings
+}
+
+/// Returns `true` if a material is more than the map that an MD5 names.
+fn has_more_than_a_map(material: &Material) -> bool {
+    let Material { name, base_color_map, .. } = material;
+    *material != Material { name: name.clone(), base_color_map: base_color_map.clone(), ..Material::default() }
+}
+
+struct List<'a> {
+    file: &'a str,
+    warnings: Vec<Diagnostic>,
+}
+
+impl List<'_> {
+    /// Adds a warning that `of` a number of things is lost, if the number is not 0.
+    fn add(&mut self, of: &str, count: usize, noun: &str, hint: &str) {
+        if count > 0 {
+            let (space, plural) = (if of.is_empty() { "" } else { " " }, if count == 1 { "" } else { "s" });
+            let message = format!("not kept: {of}{space}{count} {noun}{plural}");
+            self.warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, Skeleton};
+
+    /// A model that has everything that some format lacks.
+    fn model() -> Model {
+        let rest = JointTransform { translation: glam::Vec3::Y, ..JointTransform::IDENTITY };
+        let joint = Joint { name: "hips".into(), parent: None, rest, inverse_bind: Affine3A::IDENTITY };
+        let mut timing = ClipTiming::new("jump", 1.0);
+        timing.playback = PlaybackMode::Once;
+        timing.add_callback(0.5, "land", ());
+        let frames = ClipFrames {
+            joints: ["hips".into()].into(),
+            animated: vec![],
+            transforms: vec![JointTransform { scale: glam::Vec3::splat(2.0), ..rest }],
+        };
+        let mut clip = SkeletalClip::new(timing, &frames).unwrap();
+        clip.additive = true;
+        Model {
+            skeleton: Skeleton::new(vec![joint]).unwrap(),
+            parts: vec![SkinPart {
+                name: "body".into(),
+                normals: vec![glam::Vec3::Y],
+                colors: vec![glam::Vec4::ONE],
+                ..SkinPart::default()
+            }],
+            materials: vec![Material {
+                name: "skin".into(),
+                base_color: [2.0, 1.0, 1.0, 0.5],
+                normal_map: Some("n.png".into()),
+                specular_map: Some("s.png".into()),
+                alpha_cutoff: Some(0.5),
+                ..Material::default()
+            }],
+            clips: vec![clip],
+        }
+    }
+
+    fn said(model: &Model, format: WriteFormat) -> String {
+        losses("out", model, None, format).iter().map(|d| format!("{}\n", d.message)).collect()
+    }
+
+    #[test]
+    fn each_format_lists_what_it_lacks_and_nothing_else() {
+        assert_eq!(
+            said(&model(), WriteFormat::M3d),
+            "not kept: the names of 1 joint\nnot kept: the names of 1 part\n\
+             not kept: the vertex colors of 1 part\nnot kept: 1 specular map\n\
+             not kept: the alpha of 1 base color\nnot kept: 1 alpha cutoff\nnot kept: the sides of 1 material\n\
+             not kept: the direction of 1 normal map\nnot kept: 1 callback key\n\
+             not kept: the playback mode of 1 clip\nnot kept: the kind of 1 additive clip\n"
+        );
+        assert_eq!(
+            said(&model(), WriteFormat::Md5),
+            "not kept: the rest pose of 1 joint\nnot kept: the scale in 1 clip\n\
+             not kept: the normals and tangents of 1 part\nnot kept: the vertex colors of 1 part\nnot kept: the properties of 1 material\n\
+             not kept: 1 callback key\nnot kept: the playback mode of 1 clip\n"
+        );
+        #[cfg(feature = "gltf")]
+        assert_eq!(
+            said(&model(), WriteFormat::Glb),
+            "not kept: 1 specular map\nnot kept: 1 base color above 1\nnot kept: the kind of 1 additive clip\n"
+        );
+        for format in [WriteFormat::M3d, WriteFormat::Md5] {
+            assert_eq!(said(&Model::default(), format), "");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `marionette import`.
+
+use super::{
+    arm::md5_by_formula,
+    support::{Run, characters, folder, marionette},
+};
+use bevy_marionette::{import::Manifest, model::PlaybackMode};
+use glam::DVec3;
+use std::{fs, path::Path};
+use tempfile::TempDir;
+
+fn import(folder: &TempDir, args: &[&str]) -> Run {
+    marionette(folder, &[&["import"], args].concat())
+}
+
+fn manifest(folder: &TempDir, path: &str) -> Manifest {
+    let bytes = fs::read(folder.path().join(path)).unwrap();
+    Manifest::parse(path, &bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn import_makes_a_character_that_is_sound_and_poses_as_its_files_do() {
+    let folder = characters();
+    fs::write(folder.path().join("skin0.png"), "pixels").unwrap();
+    let run = import(&folder, &["arm.md5mesh", "reach.md5anim", "-o", "game/arm", "--scale", "0.5"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let path = Path::new("game/arm").join("arm.character.ron").display().to_string();
+    assert!(run.stdout.starts_with(&format!("{path}\n")), "{}", run.stdout);
+    assert!(run.stdout.contains("  clip `reach` (reach.md5anim, 0.3 s) plays once: it ends "), "{}", run.stdout);
+    assert!(run.stdout.ends_with("  3 files copied, 1 texture used\n"), "{}", run.stdout);
+    assert_eq!(fs::read(folder.path().join("game/arm/skin0.png")).unwrap(), b"pixels");
+    let made = manifest(&folder, &path);
+    assert_eq!((&*made.model, made.scale), ("arm.md5mesh", 0.5));
+    assert_eq!(made.clips["reach"].playback, Some(PlaybackMode::Once));
+
+    let posed = marionette(&folder, &["pose", &path, "--clip", "reach", "--time", "0.2", "-o", "-"]);
+    assert_eq!(posed.code, Some(0), "{}", posed.stderr);
+    let vertices = posed.stdout.lines().filter_map(|line| line.strip_prefix("v "));
+    let vertices: Vec<DVec3> =
+        vertices.map(|v| DVec3::from_slice(&v.split(' ').map(|n| n.parse().unwrap()).collect::<Vec<f64>>())).collect();
+    let formula = md5_by_formula(Some(0.2), 0.5);
+    assert_eq!(vertices.len(), formula.len());
+    assert!(vertices.iter().zip(&formula).all(|(a, b)| a.distance(*b) < 1e-4));
+}
+
+#[test]
+fn a_models_own_clips_get_tidy_names() {
+    let folder = characters();
+    let renamed = fs::read_to_string(folder.path().join("bar.m3d")).unwrap().replace("Clip Sway", "Clip Rig|SwayLeft");
+    fs::write(folder.path().join("bar.m3d"), renamed).unwrap();
+    let run = import(&folder, &["bar.m3d", "-o", ".", "--name", "Bar of iron"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.contains("  clip `sway_left` (`Rig|SwayLeft` of the model, 1 s) "), "{}", run.stdout);
+    assert!(run.stdout.contains("no masks: the joints' names tell nothing"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("  0 files in place, 1 texture used\n"), "{}", run.stdout);
+    let made = manifest(&folder, "Bar of iron.character.ron");
+    assert_eq!(made.clips["sway_left"].clip.as_deref(), Some("Rig|SwayLeft"));
+    let run =
+        marionette(&folder, &["pose", "Bar of iron.character.ron", "--clip", "sway_left", "--time", "0", "-o", "-"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn import_decides_for_the_sample_characters_as_their_author_did() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let folder = folder(&[]);
+    for (who, masks) in [("scout", &["upper_body", "legs", "head"][..]), ("hound", &["head", "tail"])] {
+        let file = |name: &str| assets.join(who).join(name).to_str().unwrap().to_owned();
+        let authored = Manifest::parse(who, &fs::read(file(&format!("{who}.character.ron"))).unwrap()).unwrap();
+        let mut args = vec![file(&authored.model)];
+        args.extend(authored.clips.keys().map(|clip| file(&format!("{clip}.md5anim"))));
+        args.extend(["-o".into(), who.into()]);
+        let run = import(&folder, &args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let made = manifest(&folder, &format!("{who}/{who}.character.ron"));
+        let playback = |manifest: &Manifest| -> Vec<(String, PlaybackMode)> {
+            let clips = manifest.clips.iter();
+            // Whether one waves once or forever is a matter of taste.
+            let clips = clips.filter(|(name, _)| *name != "wave");
+            clips.map(|(name, clip)| (name.clone(), clip.playback.unwrap_or_default())).collect()
+        };
+        assert_eq!(playback(&made), playback(&authored), "{}", run.stdout);
+        for mask in masks {
+            assert_eq!(made.masks[*mask], authored.masks[*mask], "{mask}");
+        }
+        let checked = marionette(&folder, &["validate", "--deny-warnings", &format!("{who}/{who}.character.ron")]);
+        assert_eq!(checked.code, Some(0), "{}", checked.stdout);
+    }
+    let made = manifest(&folder, "scout/scout.character.ron");
+    assert_eq!(made.sockets["right_hand"].joint, "grip.R");
+}
+
+#[test]
+fn import_keeps_what_is_there_unless_told_otherwise() {
+    let folder = characters();
+    let args = ["arm.md5mesh", "reach.md5anim", "-o", "game"];
+    assert_eq!(import(&folder, &args).code, Some(0));
+    assert_eq!(import(&folder, &args).code, Some(0), "the same once more");
+    let edited = folder.path().join("game/arm.character.ron");
+    fs::write(&edited, "(model: \"arm.md5mesh\")").unwrap();
+    let run = import(&folder, &args);
+    assert!(run.code == Some(1) && run.stderr.contains("exists already"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(&edited).unwrap(), "(model: \"arm.md5mesh\")");
+    assert_eq!(import(&folder, &[&args[..], &["--force"]].concat()).code, Some(0));
+    assert!(fs::read_to_string(&edited).unwrap().contains("reach"));
+}
+
+#[test]
+fn import_says_why_it_cannot() {
+    let folder = characters();
+    fs::create_dir(folder.path().join("more")).unwrap();
+    fs::write(folder.path().join("more/reach.md5anim"), super::arm::md5_anim() + "\n").unwrap();
+    for (args, words) in [
+        (&["arm.character.ron", "-o", "game"][..], "this is a manifest already"),
+        (&["gone.md5mesh", "-o", "game"], "gone.md5mesh: error: no such file"),
+        (&["reach.md5anim", "-o", "game"], "holds a clip, not a model"),
+        (&["bar.m3d", "reach.md5anim", "-o", "game"], "no joint"),
+        (&["arm.md5mesh", "reach.md5anim", "more/reach.md5anim", "-o", "game"], "another file has the same name"),
+        (&["arm.md5mesh", "-o", "bar.m3d"], "cannot be written"),
+    ] {
+        let run = import(&folder, args);
+        assert_eq!(run.code, Some(1), "{args:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(words), "{args:?}: {}", run.stderr);
+    }
+    assert!(!folder.path().join("game").exists());
+}
+
+#[test]
+fn import_of_a_glb_of_our_own_brings_its_manifest_back() {
+    let folder = characters();
+    let run = marionette(&folder, &["convert", "arm.character.ron", "-o", "arm.glb"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    fs::copy(folder.path().join("arm.glb"), folder.path().join("hero@moves.glb")).unwrap();
+    let run = import(&folder, &["arm.glb", "hero@moves.glb", "reach.md5anim", "-o", "game"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("  clip `stretch` (the model, 0.3 s) plays once: it says so itself\n"),
+        "{}",
+        run.stdout
+    );
+    let made = manifest(&folder, "game/arm.character.ron");
+    let before = manifest(&folder, "arm.character.ron");
+    assert_eq!((&made.masks, &made.sockets), (&before.masks, &before.sockets));
+    let clips: Vec<_> = made.clips.iter().map(|(name, clip)| (&**name, clip.file.as_deref())).collect();
+    assert_eq!(clips, [("hero_moves", Some("hero@moves.glb")), ("reach", Some("reach.md5anim")), ("stretch", None),]);
+    let checked = marionette(&folder, &["inspect", "--json", "game/arm.character.ron"]);
+    let json: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    let clips = json[0]["model"]["clips"].as_array().unwrap();
+    let stretch = clips.iter().find(|clip| clip["name"] == "stretch").unwrap();
+    assert_eq!((&stretch["playback"], &stretch["callbacks"][0]["name"]), (&"once".into(), &"grip".into()));
+}
+
+#[test]
+fn names_in_a_manifest_are_quoted() {
+    let folder = characters();
+    let odd = "si\"de \\ways";
+    let model = fs::read_to_string(folder.path().join("bar.m3d")).unwrap().replace("Clip Sway", &format!("Clip {odd}"));
+    fs::write(folder.path().join("bar.m3d"), model).unwrap();
+    assert_eq!(import(&folder, &["bar.m3d", "-o", "game"]).code, Some(0));
+    assert_eq!(manifest(&folder, "game/bar.character.ron").clips["si_de_ways"].clip.as_deref(), Some(odd));
+}
