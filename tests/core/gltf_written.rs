@@ -153,7 +153,8 @@ fn assert_posed_alike(before: &Model, after: &Model) {
         // JSON's numbers are read with a last digit that may be off by one.
         assert!((one.timing.duration - other.timing.duration).abs() < 1e-12);
         let timing = ClipTiming { duration: one.timing.duration, ..other.timing.clone() };
-        assert_eq!((&one.timing, one.additive, one.frame_count()), (&timing, other.additive, other.frame_count()));
+        assert_eq!((&one.timing, one.additive), (&timing, other.additive));
+        assert!(one.frame_count() <= other.frame_count());
         for _ in 0..8 {
             let time = random.f64() * one.timing.duration;
             let (one, other) = (posed(before, Some(one), time), posed(after, Some(other), time));

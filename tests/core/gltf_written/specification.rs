@@ -215,15 +215,22 @@ impl Gltf {
                 assert!(row.get(3).is_none_or(|sign| sign.abs() == 1.0));
             }
         }
-        if let (Some(joints), Some(weights)) = (attribute("JOINTS_0"), attribute("WEIGHTS_0")) {
+        let mut sums = vec![0.0; count];
+        let mut sets = 0;
+        while let Some((joints, weights)) =
+            attribute(&format!("JOINTS_{sets}")).zip(attribute(&format!("WEIGHTS_{sets}")))
+        {
+            assert_eq!((joints.len(), weights.len()), (count, count));
             let most = list(&self.json["skins"][0]["joints"]).len() as f64;
             assert!(joints.iter().flatten().all(|joint| *joint < most));
-            let is_one = |row: &Vec<f64>| (row.iter().sum::<f64>() - 1.0).abs() < 1e-5;
-            assert!(weights.iter().all(|row| is_one(row) && row.iter().all(|weight| *weight >= 0.0)));
-            let unused = joints.iter().flatten().zip(weights.iter().flatten());
-            assert!(unused.filter(|(_, weight)| **weight == 0.0).all(|(joint, _)| *joint == 0.0));
+            assert!(weights.iter().flatten().all(|weight| *weight >= 0.0));
+            let mut unused = joints.iter().flatten().zip(weights.iter().flatten());
+            assert!(unused.all(|(joint, weight)| *weight > 0.0 || *joint == 0.0));
+            sums.iter_mut().zip(&weights).for_each(|(sum, row)| *sum += row.iter().sum::<f64>());
+            sets += 1;
         }
-        for name in ["NORMAL", "TANGENT", "TEXCOORD_0", "JOINTS_0", "WEIGHTS_0"] {
+        assert!(sets == 0 || sums.iter().all(|sum| (sum - 1.0).abs() < 1e-5));
+        for name in ["NORMAL", "TANGENT", "TEXCOORD_0"] {
             assert!(attribute(name).is_none_or(|rows| rows.len() == count), "{name}");
         }
         let indices = self.accessor(index(&primitive["indices"]));
