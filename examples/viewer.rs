@@ -1,7 +1,9 @@
-//! A viewer for characters: the ones in `assets/`, or any `.m3d`, `.md5mesh` or `.character.ron` file.
+//! A viewer for characters: the ones in `assets/`, or any `.glb`, `.gltf`, `.m3d`, `.md5mesh` or
+//! `.character.ron` file.
 //!
 //! ```text
 //! cargo run --example viewer
+//! cargo run --example viewer -- knight.glb
 //! cargo run --example viewer -- model.md5mesh walk.md5anim run.md5anim
 //! cargo run --example viewer -- model.m3d --headless out.png --clip Take1 --time 0.5
 //! cargo run --example viewer -- --headless turntable.gif --frames 32 --fps 15 --turn 360
