@@ -26,9 +26,9 @@ const GENERIC: [&str; 15] = [
 ///
 /// `CharacterArmature|Run_Left` becomes `run_left`, and `heroWalk` of `hero.md5mesh` becomes `walk`.
 pub fn tidy(name: &str, model: &str) -> Option<String> {
-    let pieces = name.split('|').map(snake);
+    let mut pieces = name.split('|').map(snake);
     let telling = |piece: &String| !piece.is_empty() && !piece.ends_with("armature") && !is_generic(piece);
-    let name = pieces.filter(telling).next_back()?;
+    let name = pieces.rfind(telling)?;
     let model = snake(model);
     let rest = name.strip_prefix(&model).map(|rest| rest.trim_start_matches('_'));
     Some(rest.filter(|rest| !rest.is_empty() && !is_action(&model)).map_or(name.clone(), str::to_owned))
