@@ -1,5 +1,6 @@
 //! `.glb` files that `to_glb` writes, read and posed by the specification's formulas in double precision.
 
+mod round_trips;
 mod specification;
 
 use bevy_marionette::{
@@ -195,7 +196,19 @@ fn the_way_back_is_exact() {
             md5.clips.push(again);
         }
         assert_posed_alike(&back.model, &md5);
+        // And to glTF once more.
+        round_trips::assert_corners_alike(&md5, &round_trips::through_glb(&md5));
     }
+}
+
+#[test]
+fn the_skin_names_the_node_above_all_joints() {
+    // Blender binds the topmost joints where they rest unless it finds this, and skins that were bound elsewhere break.
+    let gltf = written(&strip(2, 12));
+    let skin = &gltf.json["skins"][0];
+    let above = &gltf.json["nodes"][skin["skeleton"].as_u64().expect("the skin has a skeleton") as usize];
+    assert_eq!((&above["children"], &skin["joints"]), (&json!([0]), &json!([0, 1])));
+    assert!(["translation", "rotation", "scale", "matrix"].iter().all(|key| above.get(key).is_none()));
 }
 
 #[test]
