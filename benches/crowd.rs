@@ -18,6 +18,7 @@
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
+//! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides.
 //! `--every N` poses our characters every N-th frame, `--share N` lets them share poses at N steps per second.
 
 use bevy::{
@@ -31,7 +32,7 @@ use bevy::{
 use bevy_marionette::{
     asset::build_character,
     controller::AnimationController as Controller,
-    import::Manifest,
+    import::{ImportSettings, Manifest, open_model_with},
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
     },
@@ -44,6 +45,7 @@ use stages::{Frame, Stage, StageClock};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     f32::consts::TAU,
+    path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::{AtomicIsize, Ordering::Relaxed},
 };
@@ -86,6 +88,9 @@ struct Args {
     /// Steps per second at which ours share poses; 0 shares only equal poses
     #[arg(long)]
     share: Option<f64>,
+    /// A model with at least two clips, in place of the built-in one
+    #[arg(long)]
+    model: Option<PathBuf>,
     /// Measure one side, or an empty app, with the first count, and print only the numbers
     #[arg(long, hide = true)]
     measure: Option<Option<Side>>,
@@ -135,7 +140,8 @@ fn main() {
     }
     for run in 1..=args.runs {
         let Args { frames, turns, .. } = args;
-        println!("\n## {JOINTS} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
+        let joints = model(&args).skeleton.len();
+        println!("\n## {joints} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = (0..turns).map(|_| measure_apart(&args, None, 0, threads)).reduce(Cost::quicker);
         let empty = empty.expect("at least one turn");
@@ -238,7 +244,8 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     let numbers = [("--threads", threads), ("--counts", count), ("--frames", args.frames), ("--every", every)];
     let mut command = Command::new(program);
     command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()]));
-    command.args(args.share.map(|steps| format!("--share={steps}"))).arg("--measure");
+    command.args(args.share.map(|steps| format!("--share={steps}")));
+    command.args(args.model.iter().flat_map(|path| ["--model".as_ref(), path.as_os_str()])).arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
     let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -252,7 +259,7 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         (0..4).for_each(|_| app.update());
         let before = KEPT.load(Relaxed);
         match side {
-            Some(Side::Bevy) => spawn_bevys(app.world_mut(), count),
+            Some(Side::Bevy) => spawn_bevys(app.world_mut(), args, count),
             Some(Side::Ours) => spawn_ours(app.world_mut(), args, count),
             None => {}
         }
@@ -262,7 +269,8 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         clock.take();
         (0..args.frames).for_each(|_| app.update());
         let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
-        assert!(filled >= count * JOINTS, "{filled} matrices for {count} characters");
+        let each = if args.model.is_some() { 1 } else { JOINTS };
+        assert!(filled >= count * each, "{filled} matrices for {count} characters");
         (Frame::median(&clock.take()), bytes)
     };
     let (whole, bytes) = run(false);
@@ -297,7 +305,21 @@ fn parent_of(joint: usize) -> Option<usize> {
 
 const SWINGS: [(&str, f32); 2] = [("walk", 0.4), ("run", 0.8)];
 
-fn model() -> Model {
+/// The character to measure.
+fn model(args: &Args) -> Model {
+    let Some(path) = &args.model else { return built_in_model() };
+    let read = |path: &str| std::fs::read(path).map(Into::into).map_err(|error| error.to_string());
+    let file = path.to_string_lossy();
+    let source = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read {file}: {error}"));
+    let mut model = open_model_with(&file, &source, &ImportSettings::default(), read)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .model;
+    assert!(model.clips.len() >= 2, "{file} has fewer than two clips");
+    model.clips.truncate(2);
+    model
+}
+
+fn built_in_model() -> Model {
     let joints = (0..JOINTS).map(|joint| Joint {
         name: format!("joint{joint}").into(),
         parent: parent_of(joint).map(|parent| parent as u16),
@@ -326,10 +348,10 @@ fn model() -> Model {
     Model { skeleton, parts: vec![part], materials: vec![Material::default()], clips: clips.into() }
 }
 
-fn character(world: &mut World) -> Character {
+fn character(world: &mut World, args: &Args) -> Character {
     world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
         let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-        build_character(model(), &Manifest::of_model("crowd"), &mut meshes, &mut materials)
+        build_character(model(args), &Manifest::of_model("crowd"), &mut meshes, &mut materials)
     })
 }
 
@@ -346,12 +368,13 @@ fn spawn_ours(world: &mut World, args: &Args, count: usize) {
     if let Some(steps) = args.share {
         world.insert_resource(PoseSharing::Steps(steps));
     }
-    let character = character(world);
+    let character = character(world, args);
+    let clips: Vec<_> = character.clip_names().cloned().collect();
     let handle = world.resource_mut::<Assets<Character>>().add(character);
     for i in 0..count {
         let mut controller = Controller::default();
-        for (name, _) in SWINGS {
-            controller.add_track(AnimationTrack::new(name).weight(0.5).starting_at(start_of(i)));
+        for name in &clips {
+            controller.add_track(AnimationTrack::new(name.clone()).weight(0.5).starting_at(start_of(i)));
         }
         let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
         if args.every > 1 {
@@ -360,8 +383,9 @@ fn spawn_ours(world: &mut World, args: &Args, count: usize) {
     }
 }
 
-fn spawn_bevys(world: &mut World, count: usize) {
-    let character = character(world);
+fn spawn_bevys(world: &mut World, args: &Args, count: usize) {
+    let character = character(world, args);
+    let clips: Vec<String> = character.clip_names().map(|name| name.to_string()).collect();
     let shared = world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
         world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
             let mut inverse_bindposes = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
@@ -371,7 +395,7 @@ fn spawn_bevys(world: &mut World, count: usize) {
     let mut queue = CommandQueue::default();
     let mut commands = Commands::new(&mut queue, world);
     for i in 0..count {
-        let plays = SWINGS.map(|(name, _)| (name, 0.5, start_of(i), 1.0));
+        let plays: Vec<_> = clips.iter().map(|name| (name.as_str(), 0.5, start_of(i), 1.0)).collect();
         shared.spawn(&mut commands, place_of(i), &plays);
     }
     queue.apply(world);

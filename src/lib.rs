@@ -1,4 +1,4 @@
-//! Skinned characters for Bevy: load `.m3d` and MD5 files, blend and queue their clips with an animation controller
+//! Skinned characters for Bevy: load glTF, `.m3d` and MD5 files, blend and queue their clips with an animation controller
 //! modeled on D3DX, and draw them with Bevy's GPU skinning, without an entity per joint.
 #![cfg_attr(
     feature = "bevy",
@@ -33,6 +33,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 Loading
 
+* [Load `.glb` and other files beside Bevy's own loader](asset::CharacterLoader)
 * [Spawn a character](character::SkinnedCharacter), and react when it is [ready](character::CharacterReady) or has
   [failed to load](character::CharacterFailed)
 * [Add clips, masks, sockets and callback keys with a manifest](import::Manifest)
@@ -115,10 +116,10 @@ and disabled tracks don't fire.
 | `bevy` | yes | the Bevy plugins. Without it, the crate contains only the modules that know no ECS and builds in seconds |
 | `picking` | yes | `CharacterPickingPlugin`: Bevy's pointer events on posed characters |
 | `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
-| `gltf` | yes | importing `.glb` and `.gltf`, and writing `.glb`, without Bevy |
+| `gltf` | yes | loading `.glb` and `.gltf`, and writing `.glb` |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
 
-Image formats are Bevy's features: enable `png`, `tga`, `dds` or `jpeg` there.
+Image formats are Bevy's features, for textures inside `.glb` files, too: enable `png`, `tga`, `dds` or `jpeg` there.
 "#
 )]
 //!

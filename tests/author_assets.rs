@@ -3,6 +3,8 @@
 #[path = "../examples/author_assets/author.rs"]
 mod author_assets;
 
+use bevy_marionette::import::{ImportSettings, open_model};
+use glam::Vec3;
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// Tolerance on processors that sum vectors in a different order than x86-64.
@@ -29,6 +31,10 @@ fn the_files_in_assets_are_the_output_of_the_generator() {
 
 /// Compares byte for byte on x86-64; elsewhere word by word, with a tolerance for numbers.
 fn same(found: &[u8], expected: &[u8]) -> bool {
+    // The glTF exporter uses the platform's sine and arccosine.
+    if found != expected && expected.starts_with(b"glTF") {
+        return same_model(found, expected);
+    }
     if cfg!(target_arch = "x86_64") || found == expected {
         return found == expected;
     }
@@ -39,4 +45,27 @@ fn same(found: &[u8], expected: &[u8]) -> bool {
     };
     found.split_whitespace().count() == expected.split_whitespace().count()
         && found.split_whitespace().zip(expected.split_whitespace()).all(close)
+}
+
+fn same_model(found: &[u8], expected: &[u8]) -> bool {
+    let open = |source| open_model("pup.glb", source, &ImportSettings::default()).expect("the file is read");
+    let (found, expected) = (open(found), open(expected));
+    let near = |(a, b): (&Vec3, &Vec3)| a.abs_diff_eq(*b, OTHER_PROCESSORS as f32);
+    let (a, b) = (&found.model, &expected.model);
+    found.images == expected.images
+        && a.materials == b.materials
+        && a.skeleton.names() == b.skeleton.names()
+        && a.parts.len() == b.parts.len()
+        && a.parts.iter().zip(&b.parts).all(|(a, b)| {
+            a.triangles == b.triangles && a.palette == b.palette && a.positions.iter().zip(&b.positions).all(near)
+        })
+        && a.clips.len() == b.clips.len()
+        && a.clips.iter().zip(&b.clips).all(|(a, b)| {
+            let same = (&a.timing, a.frame_count()) == (&b.timing, b.frame_count());
+            let near = |joint, frame| {
+                let [a, b] = [a, b].map(|clip| clip.transform_at(joint, frame));
+                near((&a.translation, &b.translation)) && a.rotation.dot(b.rotation).abs() > 0.9999
+            };
+            same && (0..a.frame_count()).all(|frame| (0..a.joints().len()).all(|joint| near(joint, frame)))
+        })
 }

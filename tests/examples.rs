@@ -248,6 +248,18 @@ fn md5_character_draws_its_skeleton() {
 }
 
 #[test]
+fn gltf_character_plays_a_glb_alone_and_with_clips_of_another() {
+    let first = run("gltf_character", &["--press", "N@9", "--time", "0.3"]);
+    assert_caption(&first, &["pup.glb: walk of idle, walk", "pup.character.ron: gallop of gallop, idle, sit, walk"]);
+    let next = run("gltf_character", &["--press", "N@0.1", "--time", "0.8"]);
+    assert_caption(&next, &["pup.glb: idle of", "pup.character.ron: idle of"]);
+    let distinct: BTreeSet<_> = first.poses.iter().chain(&next.poses).map(|(hash, _)| hash).collect();
+    assert!(first.poses.len() == 2 && distinct.len() >= 3, "{:?} {:?}", first.poses, next.poses);
+    assert!(difference(&first.pictures[0], &next.pictures[0]) > 0.005);
+    assert_character_visible(&first.pictures[0]);
+}
+
+#[test]
 fn dressing_puts_armor_on_and_off() {
     let [off, on] = ["0.1", "9"].map(|at| run("dressing", &["--press", &format!("A@{at}"), "--time", "0.4"]));
     assert_caption(&on, &["suits of armor: 1"]);
@@ -299,6 +311,9 @@ fn viewer_opens_what_is_dropped_on_it() {
     assert_caption(&manifest, &["hound.character.ron\nwalk  (4 of 4)"]);
     let m3d = after(&["scout/scout.m3d@0.1"]);
     assert_caption(&m3d, &["scout.m3d\nwalk", "of 7)"]);
+    let glb = after(&["pup/pup.glb@0.1"]);
+    assert_caption(&glb, &["pup.glb\nwalk  (2 of 2)"]);
+    assert_character_visible(&glb.pictures[0]);
     // An .md5mesh has no clips until an .md5anim is dropped.
     let mesh = after(&["hound/hound.md5mesh@0.1"]);
     assert_caption(&mesh, &["hound.md5mesh\nbind pose  (no clips)"]);

@@ -31,6 +31,8 @@ use std::path::PathBuf;
 
 /// Returns every generated file, with its path below `assets/`.
 pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
-    let characters = [scout::character(), hound::character()];
-    characters.iter().flat_map(|character| character.files()).collect()
+    let (scout, hound) = (scout::character(), hound::character());
+    // The Pup is a small Hound, in glTF.
+    let pup = hound.gltf_files("pup", 0.5, |clip| ["idle", "walk"].contains(&clip));
+    [scout.files(), hound.files(), pup].concat()
 }

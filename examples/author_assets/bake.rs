@@ -133,6 +133,17 @@ fn bytes(c: DVec3) -> [u8; 3] {
     (c.clamp(DVec3::ZERO, DVec3::ONE) * 255.0).round().to_array().map(|x| x as u8)
 }
 
+/// Halves the size of a square image: every texel is the mean of four.
+pub fn halve(pixels: &[[u8; 3]], size: usize) -> Vec<[u8; 3]> {
+    let half = size / 2;
+    let mean = |at: usize| {
+        let corner = at / half * 2 * size + at % half * 2;
+        let four = [corner, corner + 1, corner + size, corner + size + 1].map(|texel| pixels[texel]);
+        std::array::from_fn(|c| ((four.iter().map(|texel| u32::from(texel[c])).sum::<u32>() + 2) / 4) as u8)
+    };
+    (0..half * half).map(mean).collect()
+}
+
 /// Encodes an image as PNG.
 pub fn png(pixels: &[[u8; 3]], size: usize) -> Vec<u8> {
     let mut out = Vec::new();

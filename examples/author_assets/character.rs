@@ -1,7 +1,7 @@
 //! Runs the pipeline for a character, and writes its files.
 
 use super::{
-    bake::{Maps, Paint, Surface, bake, png, sky, up_in_texture},
+    bake::{Maps, Paint, Surface, bake, halve, png, sky, up_in_texture},
     charts::{Chart, unwrap},
     contour::{Lattice, Mesh},
     field::Field,
@@ -12,7 +12,10 @@ use super::{
 };
 use bevy_marionette::{
     format::{m3d, md5},
-    import::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry, to_m3d, to_md5_anim, to_md5_mesh},
+    import::{
+        CallbackEntry, ClipEntry, GlbTexture, Manifest, MaskEntry, SocketEntry, TextureMap, to_glb, to_m3d,
+        to_md5_anim, to_md5_mesh,
+    },
     model::{Influences, Material, Model, Skeleton, SkinPart},
 };
 use glam::{DVec3, Vec2, Vec3, Vec4};
@@ -139,27 +142,61 @@ impl Character {
             (format!("{name}_m3d.character.ron"), format!("{name}.m3d"), names, true),
         ];
         for (file, model, names, own) in manifests.into_iter().take(if self.m3d { 2 } else { 1 }) {
-            let manifest = self.manifest(model, names, own);
+            let manifest = Manifest {
+                joint_names: names,
+                ..self.manifest(model, |clip| (!own).then(|| format!("{clip}.md5anim")))
+            };
             let text = manifest.to_ron().expect("a manifest serializes to RON");
             out.push((file, (text + "\n").into_bytes()));
         }
         out.into_iter().map(|(file, bytes)| (PathBuf::from(name).join(file), bytes)).collect()
     }
 
-    /// Returns the manifest; `own` if the model file contains the clips.
-    fn manifest(&self, model: String, joint_names: Vec<String>, own: bool) -> Manifest {
+    /// Returns the files of a small copy in glTF, with paths below `assets/`: the model with textures of half the size and the
+    /// clips that `is_within` chooses, another file with only the other clips, and a manifest.
+    ///
+    /// The model has no tangents, as most have none: the importer makes them.
+    pub fn gltf_files(&self, name: &str, scale: f32, is_within: impl Fn(&str) -> bool) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut model = self.model.clone();
+        model.parts.iter_mut().for_each(|part| part.tangents.clear());
+        for (clip, motion) in model.clips.iter_mut().zip(&self.motions) {
+            clip.timing.playback = motion.playback;
+        }
+        let (own, others) = model.clips.drain(..).partition(|clip| is_within(&clip.timing.name));
+        let tricks = Model { skeleton: model.skeleton.clone(), clips: others, ..Model::default() };
+        model.clips = own;
+        let textures = |material: &Material, map: TextureMap| {
+            let at = self.model.materials.iter().position(|other| other.name == material.name)?;
+            let Maps { size, diffuse, normal } = self.maps.get(at)?;
+            let pixels = match map {
+                TextureMap::BaseColor => diffuse,
+                TextureMap::Normal => normal,
+                _ => return None,
+            };
+            Some(GlbTexture::Png(png(&halve(pixels, *size), size / 2)))
+        };
+        let (file, tricks_file) = (format!("{name}.glb"), format!("{name}_tricks.glb"));
+        let glb = to_glb(&file, &model, None, textures).expect("the model is finite and small").value;
+        let tricks = to_glb(&tricks_file, &tricks, None, |_, _| None).expect("the clips are finite").value;
+        let manifest = self.manifest(file.clone(), |clip| (!is_within(clip)).then(|| tricks_file.clone()));
+        let text = Manifest { scale, ..manifest }.to_ron().expect("a manifest serializes to RON");
+        [(file, glb), (tricks_file, tricks), (format!("{name}.character.ron"), (text + "\n").into_bytes())]
+            .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
+            .into()
+    }
+
+    /// Returns the manifest. `file_of` returns the file of a clip, or `None` for one in the model's own file.
+    fn manifest(&self, model: String, file_of: impl Fn(&str) -> Option<String>) -> Manifest {
         let clip = |m: &Motion| {
             let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
                 time: *time,
                 name: name.to_string(),
                 data: datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into())),
             });
-            let file = (!own).then(|| format!("{}.md5anim", m.name));
-            let playback = Some(m.playback);
+            let (file, playback) = (file_of(m.name), Some(m.playback));
             (m.name.to_string(), ClipEntry { file, playback, callbacks: callbacks.collect(), ..ClipEntry::default() })
         };
         Manifest {
-            joint_names,
             clips: self.motions.iter().map(clip).collect(),
             masks: self.masks.clone(),
             sockets: self.sockets.clone(),

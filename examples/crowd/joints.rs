@@ -94,7 +94,13 @@ fn curves(clip: &SkeletalClip, joints: &[(Name, Transform, Option<usize>)]) -> A
     if last == 0 {
         return out;
     }
-    let times = || (0..=last).map(|frame| (clip.timing.duration * frame as f64 / last as f64) as f32);
+    let times = || {
+        // Two frames at one time are a step, but the times of a curve increase.
+        (0..=last).scan(-1.0_f32, |before, frame| {
+            *before = (clip.frame_time(frame) as f32).max(before.next_up());
+            Some(*before)
+        })
+    };
     for (joint, (name, ..)) in joints.iter().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
         let target = AnimationTargetId::from_name(name);
         let at = |frame| clip.transform_at(joint, frame);

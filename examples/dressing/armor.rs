@@ -291,7 +291,7 @@ impl Sheet {
             triangles: self.triangles.iter().map(|t| t.map(|i| i as u32)).collect(),
             source_vertices: (0..count as u32).collect(),
             palette,
-            material: 0,
+            ..SkinPart::default()
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Makes the assets of a character from an imported model.
 
 use super::{
-    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket, character::Shape,
-    material::standard_material, mesh::mesh_of, textures::Textures,
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket,
+    character::Shape,
+    material::standard_material,
+    mesh::mesh_of,
+    textures::{TextureKey, Textures},
 };
 use crate::{
     import::{Imported, Manifest},
@@ -43,8 +46,8 @@ pub(super) trait Sink {
     fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
         None
     }
-    /// Loads a texture beside the model.
-    fn texture(&mut self, _file: &str, _is_srgb: bool) -> Option<Handle<Image>> {
+    /// Loads a texture.
+    fn texture(&mut self, _key: &TextureKey) -> Option<Handle<Image>> {
         None
     }
 }
@@ -84,10 +87,8 @@ pub(super) fn assemble_character(
         .iter()
         .enumerate()
         .map(|(index, material)| {
-            let found = textures.of(index);
-            let color = found.base_color.and_then(|file| sink.texture(&file, true));
-            let normal = found.normal.and_then(|file| sink.texture(&file, false));
-            sink.material(CharacterAssetLabel::Material(index), standard_material(material, color, normal))
+            let material = standard_material(material, |map| sink.texture(textures.get(index, map)?));
+            sink.material(CharacterAssetLabel::Material(index), material)
         })
         .collect();
     let skeleton = Arc::new(skeleton);

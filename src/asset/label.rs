@@ -21,7 +21,7 @@ pub enum CharacterAssetLabel {
     Skeleton,
     /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
     Clip(String),
-    /// `Texture/skin.png`: an [`Image`](bevy::image::Image) with generated mip levels, by file name.
+    /// `Texture/skin.png`: an [`Image`](bevy::image::Image) of the model's own file, or with generated mip levels, by file name.
     Texture(String),
     /// `Part/head`: a [`CharacterPart`](super::CharacterPart) with its mesh and material, by name.
     Part(String),

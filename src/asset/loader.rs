@@ -1,7 +1,7 @@
 //! Loaders for [`Character`]s and [`ClipAsset`]s.
 
 use super::{
-    Character, CharacterAssetLabel, ClipAsset,
+    Character, CharacterAssetLabel, ClipAsset, SupportedFormats,
     build::{Sink, assemble_character},
     files::{Files, beside, read_within},
     textures::{TextureKey, Textures, image_settings},
@@ -23,10 +23,16 @@ use std::{
     sync::Arc,
 };
 
-/// Loads `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
+/// Loads `.glb`, `.gltf`, `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
+///
+/// Bevy's own glTF loader stays the one for everything else in `.glb` and `.gltf` files: a file can be loaded both as a
+/// [`Character`] and as a `Gltf` or a scene. Bevy finds a loader by the type of asset, and only for a path with a label, such as
+/// `knight.glb#Scene0`, or without a type by the extension. So in `.glb` and `.gltf` files, labels are those of Bevy's loader;
+/// [`CharacterAssetLabel`]s work once the character is loaded, or in a manifest.
 #[derive(TypePath)]
 pub struct CharacterLoader {
     pub(super) files: Files,
+    pub(super) formats: SupportedFormats,
 }
 
 /// Settings for loading a character. Manifests have clips and import settings of their own and ignore those set here,
@@ -54,12 +60,12 @@ pub struct CharacterLoaderSettings {
 /// whatever the mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Loads the textures found beside the model, and generates mip levels for formats without them (`.tga`,
-    /// `.png`, `.jpg`, `.bmp`), so that they don't shimmer at a distance. Textures with generated levels belong
-    /// to the character and are labeled [`CharacterAssetLabel::Texture`].
+    /// Loads the textures in the model's file or beside it, and generates mip levels for formats without them (`.tga`,
+    /// `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels and those in
+    /// the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`].
     #[default]
     Load,
-    /// Loads the textures found beside the model without changes. Characters that use the same image file
+    /// Loads the textures in the model's file or beside it without changes. Characters that use the same image file
     /// share one asset.
     LoadAsTheyAre,
     /// Loads no textures.
@@ -113,8 +119,16 @@ impl AssetLoader for CharacterLoader {
             if !files.contains_key(&file) {
                 files.insert(file.clone(), self.files.read(&file, limits, context).await);
             }
-            if let Some(Ok(source)) = files.get(&file) {
-                wanted.extend(files_beside(&file, source));
+            let Some(Ok(source)) = files.get(&file) else { continue };
+            // Together, the files of one model are within the limit, too.
+            let mut left = *limits;
+            for beside in files_beside(&file, source) {
+                if files.contains_key(&beside) {
+                    continue;
+                }
+                let bytes = self.files.read(&beside, &left, context).await;
+                left.file_bytes = left.file_bytes.saturating_sub(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
+                files.insert(beside, bytes);
             }
         }
         let read = |file: &str| match files.get(file) {
@@ -134,22 +148,23 @@ impl AssetLoader for CharacterLoader {
             textures = Textures::resolve(&mut imported, &manifest.model, self.files.list(&model_path).await);
         }
         report(&imported.warnings);
-        let mut mipped = HashMap::new();
-        if mode == TextureMode::Load {
-            let path_of = |file: &str| beside(&model_path, file);
-            mipped = textures.load_with_mips(&imported.model.materials, context, path_of).await;
-        }
+        let wants_mips = mode == TextureMode::Load;
+        let path_of = |file: &str| beside(&model_path, file);
+        let formats = self.formats.get();
+        let own = textures.load_own(&imported.model.materials, wants_mips, formats, context, path_of).await;
         let mut sink = ContextSink {
             context,
             loader: self,
             model_path,
-            mipped: mipped.into_iter().map(|(key, image)| (key, Mipped::Waiting(Box::new(image)))).collect(),
+            textures: own.into_iter().map(|(key, image)| (key, OwnTexture::Waiting(image.map(Box::new)))).collect(),
             used: HashSet::new(),
         };
         Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
     }
 
     fn extensions(&self) -> &[&str] {
+        // `.glb` and `.gltf` are found by the type of asset. Listed here, they would be taken from Bevy's own loader wherever
+        // a path has a label.
         &["m3d", "md5mesh", "character.ron"]
     }
 }
@@ -188,17 +203,18 @@ struct ContextSink<'c, 'l> {
     context: &'c mut LoadContext<'l>,
     loader: &'c CharacterLoader,
     model_path: AssetPath<'static>,
-    /// Textures with generated mip levels.
-    mipped: HashMap<TextureKey, Mipped>,
+    /// Textures that belong to the character.
+    textures: HashMap<TextureKey, OwnTexture>,
     /// Labels used in this load. The context also knows those of the previous load, and those that were
     /// requested in advance.
     used: HashSet<String>,
 }
 
-/// A texture with generated mip levels, before and after a material first uses it.
-enum Mipped {
-    Waiting(Box<Image>),
-    Added(Handle<Image>),
+/// A texture that belongs to the character, before and after a material first uses it.
+enum OwnTexture {
+    /// `None` if it cannot be decoded.
+    Waiting(Option<Box<Image>>),
+    Added(Option<Handle<Image>>),
 }
 
 impl Sink for ContextSink<'_, '_> {
@@ -214,24 +230,28 @@ impl Sink for ContextSink<'_, '_> {
         Some(self.add(label, asset).untyped())
     }
 
-    fn texture(&mut self, file: &str, is_srgb: bool) -> Option<Handle<Image>> {
-        let key = TextureKey { file: file.to_owned(), is_srgb };
-        let handle = match self.mipped.remove(&key) {
-            Some(Mipped::Waiting(image)) => self.add(CharacterAssetLabel::Texture(key.file.clone()), *image),
-            Some(Mipped::Added(handle)) => handle,
-            None => {
-                // After a bad save, the last good image stays.
-                if let Some(last) = self.last_good(&key.file) {
-                    warn!("{}: cannot be read; keeping the texture loaded before", key.file);
-                    return Some(last);
-                }
-                // The model was allowed to be here, so its textures are, too.
-                let load = self.context.load_builder().with_settings(image_settings(is_srgb)).override_unapproved();
-                return Some(load.load(beside(&self.model_path, file)));
+    fn texture(&mut self, key: &TextureKey) -> Option<Handle<Image>> {
+        let handle = match self.textures.remove(key) {
+            Some(OwnTexture::Waiting(Some(image))) => {
+                Some(self.add(CharacterAssetLabel::Texture(key.file.clone()), *image))
             }
+            Some(OwnTexture::Added(handle)) => handle,
+            missing => match self.last_good(&key.file) {
+                // After a bad save, the last good image stays.
+                Some(last) => {
+                    warn!("{}: cannot be read; keeping the texture loaded before", key.file);
+                    Some(last)
+                }
+                None if missing.is_none() => {
+                    // The model was allowed to be here, so its textures are, too.
+                    let load = self.context.load_builder().with_settings(image_settings(key)).override_unapproved();
+                    Some(load.load(beside(&self.model_path, &key.file)))
+                }
+                None => None,
+            },
         };
-        self.mipped.insert(key, Mipped::Added(handle.clone()));
-        Some(handle)
+        self.textures.insert(key.clone(), OwnTexture::Added(handle.clone()));
+        handle
     }
 }
 

@@ -1,26 +1,37 @@
 //! Conversion of materials to [`StandardMaterial`].
 
-use crate::model::Material;
-use bevy::{pbr::StandardMaterial, prelude::*, render::render_resource::Face};
+use crate::{import::TextureMap, model::Material};
+use bevy::{math::Affine2, pbr::StandardMaterial, prelude::*, render::render_resource::Face};
 
-/// Converts a material, with the textures that were found for it.
+/// Converts a material. `texture` returns the texture of a map.
 pub fn standard_material(
     material: &Material,
-    base_color_texture: Option<Handle<Image>>,
-    normal_map_texture: Option<Handle<Image>>,
+    mut texture: impl FnMut(TextureMap) -> Option<Handle<Image>>,
 ) -> StandardMaterial {
     let [r, g, b, a] = material.base_color;
+    let [emitted_r, emitted_g, emitted_b] = material.emissive;
+    let uv = &material.uv_transform;
     StandardMaterial {
         base_color: Color::linear_rgba(r, g, b, a),
-        base_color_texture,
-        normal_map_texture,
+        base_color_texture: texture(TextureMap::BaseColor),
+        normal_map_texture: texture(TextureMap::Normal),
         flip_normal_map_y: material.normal_map_green_down,
         perceptual_roughness: material.roughness,
         reflectance: material.reflectance,
-        metallic: 0.0,
-        alpha_mode: material.alpha_cutoff.map_or(AlphaMode::Opaque, AlphaMode::Mask),
+        metallic: material.metallic,
+        metallic_roughness_texture: texture(TextureMap::MetallicRoughness),
+        occlusion_texture: texture(TextureMap::Occlusion),
+        emissive: LinearRgba::rgb(emitted_r, emitted_g, emitted_b),
+        emissive_texture: texture(TextureMap::Emissive),
+        alpha_mode: match material.alpha_cutoff {
+            Some(cutoff) => AlphaMode::Mask(cutoff),
+            None if material.alpha_blend => AlphaMode::Blend,
+            None => AlphaMode::Opaque,
+        },
         double_sided: material.double_sided,
         cull_mode: if material.double_sided { None } else { Some(Face::Back) },
+        unlit: material.unlit,
+        uv_transform: Affine2::from_scale_angle_translation(uv.scale.into(), -uv.rotation, uv.offset.into()),
         ..default()
     }
 }

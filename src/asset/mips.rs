@@ -17,6 +17,8 @@ pub(super) enum Content {
     Color { cutoff: Option<f32> },
     /// Unit vectors, with -1..=1 stored as 0..=255.
     Normals,
+    /// Numbers, such as roughness.
+    Data,
 }
 
 /// Adds all mip levels, down to a single texel.

@@ -4,6 +4,7 @@ mod build;
 mod character;
 mod clips;
 mod files;
+mod images;
 mod label;
 mod loader;
 mod material;
@@ -22,8 +23,10 @@ pub use loader::{
 
 use bevy::{
     asset::{AssetApp, ReflectHandle},
+    image::{CompressedImageFormatSupport, CompressedImageFormats},
     prelude::*,
 };
+use std::sync::{Arc, OnceLock};
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
@@ -37,15 +40,38 @@ impl Plugin for CharacterAssetPlugin {
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
         let files = files::Files::new(app);
-        app.init_asset::<Character>()
+        let formats = SupportedFormats::default();
+        app.insert_resource(formats.clone())
+            .init_asset::<Character>()
             .init_asset::<CharacterPart>()
             .init_asset::<ClipAsset>()
             .init_asset::<SkeletonAsset>()
             // Saves handles in scenes as paths.
             .register_type_data::<Handle<Character>, ReflectHandle>()
-            .register_asset_loader(CharacterLoader { files })
+            .register_asset_loader(CharacterLoader { files, formats })
             .init_asset_loader::<ClipLoader>()
             .init_asset_loader::<files::DependencyLoader>();
+    }
+
+    fn finish(&self, app: &mut App) {
+        // Known once there is a renderer.
+        let formats = app.world().get_resource::<CompressedImageFormatSupport>();
+        let formats = formats.map_or(CompressedImageFormats::NONE, |formats| formats.0);
+        app.world().resource::<SupportedFormats>().set(formats);
+    }
+}
+
+/// The compressed formats that the device can draw. Empty until the app is finished.
+#[derive(Resource, Clone, Default)]
+struct SupportedFormats(Arc<OnceLock<CompressedImageFormats>>);
+
+impl SupportedFormats {
+    fn get(&self) -> CompressedImageFormats {
+        self.0.get().copied().unwrap_or(CompressedImageFormats::NONE)
+    }
+
+    fn set(&self, formats: CompressedImageFormats) {
+        _ = self.0.set(formats);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Joints are matched by name. Exporters disagree about the rest: some put a prefix before every name, scale the armature by
 //! 100, or leave it lying on its back. What is the same for all joints is put right, and a warning says so.
 
-use super::{names::listed, open::strangers};
+use super::names::listed;
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{ClipFrames, JointIndex, JointTransform, Model, SkeletalClip, Skeleton},
@@ -60,6 +60,17 @@ pub(super) fn fit(file: &str, donor: &Model, skeleton: &Skeleton) -> Result<Pars
     let value =
         clips.map_err(|error: crate::model::ClipError| FormatError::one(Diagnostic::error(file, error.to_string())))?;
     Ok(Parsed { value, warnings })
+}
+
+/// The error for a file with clips for another skeleton.
+pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> FormatError {
+    let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "this file has no joint in common with the model: it has {}, the model has {}",
+        first(theirs),
+        first(ours)
+    );
+    FormatError::one(Diagnostic::error(file, message))
 }
 
 /// Per joint of `ours`, its source among `theirs`; and two names that only match without their prefixes.

@@ -3,7 +3,7 @@
 use super::Manifest;
 use crate::{
     format::Diagnostic,
-    model::{JointIndex, Material, Model, PlaybackMode, SkeletalClip, SkinPart},
+    model::{JointIndex, Material, Model, PlaybackMode, Sampler, SkeletalClip, SkinPart, UvTransform},
 };
 use glam::Affine3A;
 
@@ -71,6 +71,19 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         list.add("the sides of", off, "material", "those with an alpha cutoff are double-sided, others are not");
         let off = materials(|m| m.normal_map.is_some() && !m.normal_map_green_down);
         list.add("the direction of", off, "normal map", "green is read as down: invert it in the image");
+        let metallic = materials(|m| m.metallic != 0.0 || m.metallic_roughness_map.is_some());
+        list.add("the metallic of", metallic, "material", "it becomes 0, and the roughness is the same everywhere");
+        let lit = materials(|m| m.emissive != [0.0; 3] || m.unlit || m.occlusion_map.is_some());
+        list.add("the own light of", lit, "material", "the format has neither emissive, occlusion nor unlit materials");
+        let blended = materials(|m| m.alpha_blend);
+        list.add("the blending of", blended, "material", "it becomes opaque");
+        let placed = materials(|m| m.uv_transform != UvTransform::default() || m.sampler != Sampler::default());
+        list.add(
+            "the texture transform or sampler of",
+            placed,
+            "material",
+            "textures repeat, with trilinear filtering",
+        );
     }
     if !m3d && !md5 {
         let bright = materials(|m| m.base_color.iter().any(|channel| *channel > 1.0));

@@ -16,6 +16,7 @@ mod tangents;
 mod weld;
 mod winding;
 
+mod assemble;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod m3d;
@@ -24,6 +25,7 @@ mod md5;
 mod open;
 mod textures;
 
+pub use assemble::open_manifest;
 #[cfg(feature = "gltf")]
 pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
 pub use limits::Limits;
@@ -31,9 +33,7 @@ pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub use manifest::{CallbackEntry, ClipEntry, Manifest, MaskEntry, SocketEntry};
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{
-    FileKind, files_beside, open_clips, open_clips_with, open_manifest, open_model, open_model_with, skeleton_of_anim,
-};
+pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
 

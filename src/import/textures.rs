@@ -17,8 +17,50 @@ pub enum TextureMap {
     BaseColor,
     /// Tangent-space normals. Doom's variant ends in `_local`.
     Normal,
-    /// Specular color. Doom's variant ends in `_s`.
+    /// Specular color. Doom's variant ends in `_s`. It is not drawn.
     Specular,
+    /// Roughness and metallic.
+    MetallicRoughness,
+    /// Occlusion of ambient light.
+    Occlusion,
+    /// Emitted light.
+    Emissive,
+}
+
+impl TextureMap {
+    /// All maps.
+    pub const ALL: [Self; 6] =
+        [Self::BaseColor, Self::Normal, Self::Specular, Self::MetallicRoughness, Self::Occlusion, Self::Emissive];
+
+    /// Returns its name, such as `base_color`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BaseColor => "base_color",
+            Self::Normal => "normal",
+            Self::Specular => "specular",
+            Self::MetallicRoughness => "metallic_roughness",
+            Self::Occlusion => "occlusion",
+            Self::Emissive => "emissive",
+        }
+    }
+
+    /// Returns `true` for maps of colors, which are in sRGB.
+    pub fn is_color(self) -> bool {
+        matches!(self, Self::BaseColor | Self::Specular | Self::Emissive)
+    }
+
+    /// Returns the name of this map in a material.
+    pub fn of(self, material: &Material) -> Option<&str> {
+        let map = match self {
+            Self::BaseColor => &material.base_color_map,
+            Self::Normal => &material.normal_map,
+            Self::Specular => &material.specular_map,
+            Self::MetallicRoughness => &material.metallic_roughness_map,
+            Self::Occlusion => &material.occlusion_map,
+            Self::Emissive => &material.emissive_map,
+        };
+        map.as_deref()
+    }
 }
 
 /// The files beside a model. Look-ups ignore case.
@@ -30,13 +72,13 @@ pub struct TextureFiles {
 
 /// The files of a material's maps, relative to the model's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MaterialTextures {
-    /// Base color map.
-    pub base_color: Option<String>,
-    /// Normal map.
-    pub normal: Option<String>,
-    /// Specular map.
-    pub specular: Option<String>,
+pub struct MaterialTextures([Option<String>; TextureMap::ALL.len()]);
+
+impl MaterialTextures {
+    /// Returns the file of a map.
+    pub fn get(&self, map: TextureMap) -> Option<&str> {
+        self.0[map as usize].as_deref()
+    }
 }
 
 /// Returns a warning that lists the names of textures that no file was found for; `None` if there are none.
@@ -79,15 +121,10 @@ impl TextureFiles {
     /// belongs to the base color map is used: `foo_local` or `foo_nmap`, and `foo_s`.
     pub fn resolve_material(&self, material: &Material) -> MaterialTextures {
         let base = material.base_color_map.as_deref().unwrap_or_default();
-        let find = |written: &Option<String>, map| {
-            let own = written.as_deref().and_then(|written| self.resolve(written, map));
+        MaterialTextures(TextureMap::ALL.map(|map| {
+            let own = map.of(material).and_then(|written| self.resolve(written, map));
             own.or_else(|| companions(base, map).iter().find_map(|name| self.find(name))).map(str::to_owned)
-        };
-        MaterialTextures {
-            base_color: self.resolve(base, TextureMap::BaseColor).map(str::to_owned),
-            normal: find(&material.normal_map, TextureMap::Normal),
-            specular: find(&material.specular_map, TextureMap::Specular),
-        }
+        }))
     }
 }
 
@@ -120,6 +157,7 @@ fn add_companions(out: &mut Vec<String>, written: &str, map: TextureMap) {
         TextureMap::BaseColor => &["_d"],
         TextureMap::Normal => &["_local", "_nmap"],
         TextureMap::Specular => &["_s"],
+        _ => &[],
     };
     for place in places(written) {
         let stem = stem(&place);
@@ -241,11 +279,8 @@ mod tests {
             let material = Material { base_color_map: Some(base.into()), ..Material::default() };
             TextureFiles::new(files[1..].iter().copied()).resolve_material(&material)
         };
-        let expected = MaterialTextures {
-            base_color: Some("fat_d.tga".into()),
-            normal: Some("fat_local.tga".into()),
-            specular: Some("fat_s.png".into()),
-        };
+        let expected = [Some("fat_d.tga"), Some("fat_local.tga"), Some("fat_s.png"), None, None, None];
+        let expected = MaterialTextures(expected.map(|file| file.map(str::to_owned)));
         assert_eq!(textures("models/fat"), expected);
         assert_eq!(textures("fat_d.tga"), expected);
     }
@@ -258,7 +293,7 @@ mod tests {
             ..Material::default()
         };
         let files = TextureFiles::new(["bricks.jpg", "bricks_nmap.jpg"]);
-        assert_eq!(files.resolve_material(&material).normal.as_deref(), Some("bricks_nmap.jpg"));
+        assert_eq!(files.resolve_material(&material).get(Normal), Some("bricks_nmap.jpg"));
     }
 
     #[test]

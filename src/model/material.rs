@@ -25,10 +25,28 @@ pub struct Material {
     pub roughness: f32,
     /// Reflectance in Bevy's sense: F0 = 0.16 · reflectance².
     pub reflectance: f32,
+    /// Metallic factor, 0..=1.
+    pub metallic: f32,
+    /// Factors of the roughness, in green, and of [`Self::metallic`], in blue; linear.
+    pub metallic_roughness_map: Option<String>,
+    /// How much ambient light arrives, in red; linear.
+    pub occlusion_map: Option<String>,
+    /// Linear RGB of the light that the material emits; can be above 1.
+    pub emissive: [f32; 3],
+    /// Factor of [`Self::emissive`], sRGB.
+    pub emissive_map: Option<String>,
     /// Texels with less alpha than this are not drawn.
     pub alpha_cutoff: Option<f32>,
+    /// Whether the material is blended with what is behind it, by its alpha.
+    pub alpha_blend: bool,
     /// Whether back faces are drawn.
     pub double_sided: bool,
+    /// Whether the base color is shown as it is, without light.
+    pub unlit: bool,
+    /// What all maps' texture coordinates are transformed by.
+    pub uv_transform: UvTransform,
+    /// How all maps are sampled.
+    pub sampler: Sampler,
 }
 
 impl Default for Material {
@@ -43,8 +61,83 @@ impl Default for Material {
             specular_map: None,
             roughness: 0.8,
             reflectance: 0.5,
+            metallic: 0.0,
+            metallic_roughness_map: None,
+            occlusion_map: None,
+            emissive: [0.0; 3],
+            emissive_map: None,
             alpha_cutoff: None,
+            alpha_blend: false,
             double_sided: false,
+            unlit: false,
+            uv_transform: UvTransform::default(),
+            sampler: Sampler::default(),
         }
     }
+}
+
+/// A transform of texture coordinates: they are scaled, rotated, and then moved, as by glTF's `KHR_texture_transform`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct UvTransform {
+    /// What is added at last.
+    pub offset: [f32; 2],
+    /// Counterclockwise, in radians.
+    pub rotation: f32,
+    /// Factors of U and V.
+    pub scale: [f32; 2],
+}
+
+impl Default for UvTransform {
+    fn default() -> Self {
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2] }
+    }
+}
+
+/// How textures are sampled. The default is to repeat them, with trilinear filtering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Sampler {
+    /// What is outside 0..=1 along U.
+    pub wrap_u: TextureWrap,
+    /// What is outside 0..=1 along V.
+    pub wrap_v: TextureWrap,
+    /// Between texels that are larger than a pixel.
+    pub magnify: TextureFilter,
+    /// Between texels that are smaller than a pixel.
+    pub minify: TextureFilter,
+    /// Between mip levels.
+    pub mip_levels: MipFilter,
+}
+
+/// What is outside of a texture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub enum TextureWrap {
+    /// The texture again.
+    #[default]
+    Repeat,
+    /// The texture again, mirrored every other time.
+    Mirror,
+    /// The texels at its edge.
+    Clamp,
+}
+
+/// How texels are filtered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub enum TextureFilter {
+    /// The nearest texel, as for pixel art.
+    Nearest,
+    /// A mean of the texels around.
+    #[default]
+    Linear,
+}
+
+/// How mip levels are filtered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub enum MipFilter {
+    /// Only the full size is used.
+    Off,
+    /// The nearest level.
+    Nearest,
+    /// A mean of two levels.
+    #[default]
+    Linear,
 }

@@ -17,7 +17,7 @@ mod transform;
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
-pub use material::Material;
+pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};

@@ -70,7 +70,7 @@ fn tga(width: u8, height: u8) -> Vec<u8> {
 }
 
 /// Lets an app load images, as Bevy's own plugins do.
-fn load_images(app: &mut TestApp) {
+pub fn load_images(app: &mut TestApp) {
     app.app.register_asset_loader(ImageLoader::new(CompressedImageFormats::NONE));
 }
 

@@ -9,6 +9,8 @@ mod clock;
 mod crowd;
 mod events;
 mod folder;
+#[cfg(feature = "gltf")]
+mod gltf;
 mod life;
 mod loading;
 mod parts;

@@ -6,12 +6,12 @@ use bevy_marionette::{
     controller::BlendMode,
     format::{Checked, Parsed},
     import::{
-        FileKind, GlbTexture, ImportSettings, Limits, Manifest, clip_from_md5, from_md5, open_clips, open_manifest,
-        open_model, scene_extras, to_glb, to_md5_anim, to_md5_mesh,
+        FileKind, GlbTexture, ImportSettings, Limits, Manifest, TextureMap, clip_from_md5, from_md5, open_clips,
+        open_manifest, open_model, scene_extras, to_glb, to_md5_anim, to_md5_mesh,
     },
     model::{
-        BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
-        SkeletalClip, Skeleton, SkinPart,
+        BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, MipFilter, Model,
+        PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter, TextureWrap, UvTransform,
     },
     pose::{ClipLayer, Evaluate, Palette, Scratch, SkinVertices},
 };
@@ -395,8 +395,8 @@ fn materials_keep_what_gltf_has_a_place_for() {
     ];
     let texture = |material: &Material, map| match (&*material.name, map) {
         ("plain" | "lost", _) => None,
-        ("skin", bevy_marionette::import::TextureMap::Normal) => Some(GlbTexture::File("maps/skin n.dds".into())),
-        (_, bevy_marionette::import::TextureMap::BaseColor) => Some(GlbTexture::Png(vec![1, 2, 3, 4, 5])),
+        ("skin", TextureMap::Normal) => Some(GlbTexture::File("maps/skin n.dds".into())),
+        (_, TextureMap::BaseColor) => Some(GlbTexture::Png(vec![1, 2, 3, 4, 5])),
         _ => None,
     };
     let Parsed { value, .. } = to_glb("hero.glb", &model, None, texture).unwrap();
@@ -423,6 +423,51 @@ fn materials_keep_what_gltf_has_a_place_for() {
     assert_eq!(gltf.json["materials"][3]["extras"]["marionette"], json!({ "base_color_map": "lost.dds" }));
     let view = gltf.json["images"][0]["bufferView"].as_u64().unwrap() as usize;
     assert_eq!(gltf.view(view), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn all_of_a_material_that_gltf_has_a_place_for_comes_back() {
+    let mut model = strip(2, 12);
+    let full = Material {
+        name: "full".into(),
+        metallic: 0.75,
+        base_color_map: Some("0.png".into()),
+        metallic_roughness_map: Some("1.png".into()),
+        normal_map: Some("2.png".into()),
+        occlusion_map: Some("3.png".into()),
+        emissive_map: Some("4.png".into()),
+        emissive: [4.0, 2.0, 0.0],
+        alpha_blend: true,
+        unlit: true,
+        uv_transform: UvTransform { offset: [0.5, 0.25], rotation: 0.1, scale: [2.0, 3.0] },
+        sampler: Sampler { wrap_u: TextureWrap::Clamp, wrap_v: TextureWrap::Mirror, ..Sampler::default() },
+        ..Material::default()
+    };
+    let filter = |minify, mip_levels| Sampler { magnify: minify, minify, mip_levels, ..Sampler::default() };
+    let with = |sampler: Sampler, at: usize| Material {
+        name: format!("filter{at}"),
+        base_color_map: Some("0.png".into()),
+        sampler,
+        ..Material::default()
+    };
+    let filters = [TextureFilter::Nearest, TextureFilter::Linear];
+    let levels = [MipFilter::Off, MipFilter::Nearest, MipFilter::Linear];
+    let samplers = filters.into_iter().flat_map(|f| levels.map(|l| filter(f, l)));
+    model.materials = samplers.enumerate().map(|(at, sampler)| with(sampler, at)).chain([full]).collect();
+    let Parsed { value, .. } =
+        to_glb("hero.glb", &model, None, |m, map| Some(GlbTexture::File(map.of(m)?.to_owned()))).unwrap();
+    let gltf = Gltf::read(&value);
+    gltf.check();
+    assert_eq!(gltf.json["images"].as_array().unwrap().len(), 5);
+    let used = ["KHR_materials_emissive_strength", "KHR_materials_unlit", "KHR_texture_transform"];
+    assert_eq!(gltf.json["extensionsUsed"], json!(used));
+    let back = open_model("hero.glb", &value, &ImportSettings::default()).unwrap();
+    assert_eq!(back.model.materials, model.materials);
+    // Without the files, their names are kept.
+    let Parsed { value, .. } = to_glb("hero.glb", &model, None, |_, _| None).unwrap();
+    let back = open_model("hero.glb", &value, &ImportSettings::default()).unwrap().model.materials.pop().unwrap();
+    let full = model.materials.pop().unwrap();
+    assert_eq!(TextureMap::ALL.map(|map| map.of(&back)), TextureMap::ALL.map(|map| map.of(&full)));
 }
 
 #[test]

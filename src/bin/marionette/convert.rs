@@ -189,13 +189,9 @@ fn glb(file: &str, model: &OpenModel) -> Result<Written, FormatError> {
     let mut progress = Progress::new(model.textures.iter().map(Vec::len).sum());
     let materials = &model.model.materials;
     let texture = |material: &Material, map: TextureMap| {
-        let (role, flip_green) = match map {
-            TextureMap::BaseColor => ("base_color", false),
-            TextureMap::Normal => ("normal", material.normal_map_green_down),
-            TextureMap::Specular => return None,
-        };
+        let flip_green = map == TextureMap::Normal && material.normal_map_green_down;
         let at = materials.iter().position(|other| std::ptr::eq(other, material))?;
-        let found = model.textures.get(at)?.iter().find(|used| used.role == role)?.found.as_ref()?;
+        let found = model.textures.get(at)?.iter().find(|used| used.role == map.name())?.found.as_ref()?;
         progress.next(found);
         images.load(found, flip_green)
     };

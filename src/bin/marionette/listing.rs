@@ -133,8 +133,16 @@ fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &
         traits.push(format!("color {r} {g} {b}{alpha}"));
     }
     traits.extend(material.alpha_cutoff.map(|cutoff| format!("cut out below alpha {}", decimal(cutoff.into(), 2))));
-    if material.double_sided {
-        traits.push("double-sided".to_owned());
+    let metallic = decimal(material.metallic.into(), 2);
+    let [r, g, b] = material.emissive.map(|channel| decimal(channel.into(), 2));
+    for (has, text) in [
+        (material.metallic != 0.0, format!("metallic {metallic}")),
+        (material.emissive != [0.0; 3], format!("emits {r} {g} {b}")),
+        (material.alpha_blend, "blended".to_owned()),
+        (material.double_sided, "double-sided".to_owned()),
+        (material.unlit, "unlit".to_owned()),
+    ] {
+        traits.extend(has.then_some(text));
     }
     writeln!(out, "  {}  {DIM}{}{DIM:#}", printable(&material.name), traits.join(", "))?;
     for TextureUse { role, written, found } in *textures {
@@ -146,7 +154,11 @@ fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &
             (Some(written), None) => format!("{} {YELLOW}✗ not found{YELLOW:#}", printable(written)),
             (None, None) => continue,
         };
-        writeln!(out, "    {DIM}{:<9}{DIM:#}{text}", role.replace("base_color", "color"))?;
+        writeln!(
+            out,
+            "    {DIM}{:<9}{DIM:#}{text}",
+            role.replace("base_color", "color").replace("metallic_roughness", "roughness")
+        )?;
     }
     Ok(())
 }

@@ -40,8 +40,12 @@ JSON (--json): an array with one object per FILE, in the order given.
     bind_residual, bind_residual_relative   largest distance between a bound vertex and where the
                       weights in the file put it, in model units and relative to the model's diagonal
     materials[]       name, type_name, base_color (linear RGBA), base_color_map, normal_map, normal_map_green_down,
-                      specular_map, roughness, reflectance, alpha_cutoff, double_sided,
-                      textures[] of {role (base_color | normal | specular), written, found}
+                      specular_map, roughness, reflectance, metallic, metallic_roughness_map, occlusion_map, emissive,
+                      emissive_map, alpha_cutoff, alpha_blend, double_sided, unlit,
+                      uv_transform {offset, rotation, scale},
+                      sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
+                      textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
+                      written, found}
     manifest          null, or model, scale, masks, sockets as in the manifest
   animation         null, or
     frames, frames_per_second, seconds

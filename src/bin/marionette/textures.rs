@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 /// A texture of a material, and its file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TextureUse {
-    /// `base_color`, `normal` or `specular`.
+    /// The name of the [`TextureMap`].
     pub role: &'static str,
     /// The name in the model; `None` if the file was found by the name of the base color map.
     pub written: Option<String>,
@@ -33,19 +33,16 @@ pub fn missing(file: &str, textures: &[Vec<TextureUse>]) -> Option<Diagnostic> {
 
 fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
     let found = files.resolve_material(material);
-    [
-        ("base_color", &material.base_color_map, found.base_color, TextureMap::BaseColor),
-        ("normal", &material.normal_map, found.normal, TextureMap::Normal),
-        ("specular", &material.specular_map, found.specular, TextureMap::Specular),
-    ]
-    .into_iter()
-    .map(|(role, written, found, map)| {
-        // Names such as `<default>` stand for no file.
-        let written = written.clone().filter(|name| !texture_candidates(name, map).is_empty());
-        TextureUse { role, written, found }
-    })
-    .filter(|map| map.written.is_some() || map.found.is_some())
-    .collect()
+    TextureMap::ALL
+        .into_iter()
+        .map(|map| {
+            // Names such as `<default>` stand for no file.
+            let written = map.of(material).filter(|name| !texture_candidates(name, map).is_empty());
+            let (written, found) = (written.map(str::to_owned), found.get(map).map(str::to_owned));
+            TextureUse { role: map.name(), written, found }
+        })
+        .filter(|map| map.written.is_some() || map.found.is_some())
+        .collect()
 }
 
 /// Lists the files in a folder and in its direct subfolders, relative to it.

@@ -78,6 +78,9 @@ pub(super) struct MaterialExtras {
     pub(super) base_color_map: Option<String>,
     pub(super) normal_map: Option<String>,
     pub(super) normal_map_green_down: bool,
+    pub(super) metallic_roughness_map: Option<String>,
+    pub(super) occlusion_map: Option<String>,
+    pub(super) emissive_map: Option<String>,
 }
 
 /// What [`to_glb`](super::to_glb) wrote to a scene.

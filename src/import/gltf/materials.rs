@@ -4,12 +4,13 @@ use super::{accessors::Accessors, buffers, extras, report::Report};
 use crate::{
     format::FormatError,
     import::{EmbeddedImage, names::UniqueNames},
-    model::Material,
+    model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
 };
 use gltf::json::{
-    Image, Index, Value,
-    material::{self, AlphaMode},
-    texture::Texture,
+    Image, Index, Root, Value,
+    extensions::{self, texture::TextureTransform},
+    material::AlphaMode,
+    texture::{self, Info, MagFilter, MinFilter, Texture, WrappingMode},
     validation::Checked,
 };
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct Materials {
     pub(super) list: Vec<Material>,
-    /// Per material, the set of texture coordinates of its base color map, or else of its normal map.
+    /// Per material, the set of texture coordinates of its maps.
     pub(super) tex_coord_sets: Vec<u32>,
     /// The images that are in the file itself. Maps refer to them by name.
     pub(super) images: Vec<EmbeddedImage>,
@@ -29,46 +30,78 @@ impl Materials {
         let mut out = Self::default();
         let images = out.images(accessors, report)?;
         let root = accessors.root;
-        let map = |texture: Index<Texture>| images.get(&image_of(root.textures.get(texture.value())?)?)?.clone();
+        let map = |texture: Option<&Map>| images.get(&image_of(root.textures.get(texture?.texture)?)?)?.clone();
         let mut names = UniqueNames::default();
-        let mut transformed = Vec::new();
+        let mut differences = [const { Vec::new() }; 3];
         for (at, material) in root.materials.iter().enumerate() {
             let pbr = &material.pbr_metallic_roughness;
-            let (base, normal) = (pbr.base_color_texture.as_ref(), material.normal_texture.as_ref());
-            let transform = base.and_then(|base| base.extensions.as_ref()?.others.get("KHR_texture_transform"));
-            if transform.is_some_and(moves) {
-                transformed.push(at);
+            let extensions = material.extensions.as_ref();
+            let base = pbr.base_color_texture.as_ref().map(Map::of_info);
+            let metallic_roughness = pbr.metallic_roughness_texture.as_ref().map(Map::of_info);
+            let emissive_map = material.emissive_texture.as_ref().map(Map::of_info);
+            let normal = material.normal_texture.as_ref().map(|normal| {
+                let transform = normal.extensions.as_ref().and_then(|e| e.others.get(TRANSFORM));
+                Map::new(normal.index, normal.tex_coord, transform)
+            });
+            let occlusion = material.occlusion_texture.as_ref().map(|occlusion| {
+                let transform = occlusion.extensions.as_ref().and_then(|e| e.others.get(TRANSFORM));
+                Map::new(occlusion.index, occlusion.tex_coord, transform)
+            });
+            // One transform and one sampler serve all maps of a material: those of the first.
+            let mut maps = [&base, &normal, &metallic_roughness, &occlusion, &emissive_map].into_iter().flatten();
+            let first = maps.next().copied().unwrap_or_default();
+            let sampler = first.sampler(root);
+            let mut differ = [false; 3];
+            for map in maps {
+                differ[0] |= map.set != first.set;
+                differ[1] |= map.transform != first.transform;
+                differ[2] |= map.sampler(root) != sampler;
             }
+            differences.iter_mut().zip(differ).filter(|(_, differ)| *differ).for_each(|(list, _)| list.push(at));
+
             let given = material.name.clone().filter(|name| !name.trim().is_empty());
             let extras = extras::of_material(&material.extras);
             let cutoff = material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0);
+            let positive = |factor: f32| if factor.is_finite() { factor.max(0.0) } else { 1.0 };
+            let unit = |factor: f32| positive(factor).min(1.0);
+            let strength = extensions.and_then(|e| e.emissive_strength.as_ref());
+            let strength = strength.map_or(1.0, |strength| positive(strength.emissive_strength.0));
             out.list.push(Material {
                 name: names.add(given.unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
-                base_color: pbr
-                    .base_color_factor
-                    .0
-                    .map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 }),
-                base_color_map: base.and_then(|base| map(base.index)).or(extras.base_color_map),
-                normal_map: normal.and_then(|normal| map(normal.index)).or(extras.normal_map),
+                base_color: pbr.base_color_factor.0.map(positive),
+                base_color_map: map(base.as_ref()).or(extras.base_color_map),
+                normal_map: map(normal.as_ref()).or(extras.normal_map),
                 normal_map_green_down: extras.normal_map_green_down && normal.is_none(),
                 specular_map: extras.specular_map,
-                roughness: Some(pbr.roughness_factor.0).filter(|r| r.is_finite()).map_or(1.0, |r| r.clamp(0.0, 1.0)),
-                reflectance: reflectance(material),
+                roughness: unit(pbr.roughness_factor.0),
+                reflectance: reflectance(extensions),
+                metallic: unit(pbr.metallic_factor.0),
+                metallic_roughness_map: map(metallic_roughness.as_ref()).or(extras.metallic_roughness_map),
+                occlusion_map: map(occlusion.as_ref()).or(extras.occlusion_map),
+                emissive: material.emissive_factor.0.map(|factor| (positive(factor) * strength).min(f32::MAX)),
+                emissive_map: map(emissive_map.as_ref()).or(extras.emissive_map),
                 alpha_cutoff: (material.alpha_mode == Checked::Valid(AlphaMode::Mask)).then_some(cutoff),
+                alpha_blend: material.alpha_mode == Checked::Valid(AlphaMode::Blend),
                 double_sided: material.double_sided,
+                unlit: extensions.is_some_and(|extensions| extensions.unlit.is_some()),
+                uv_transform: first.transform,
+                sampler,
             });
-            let set = base.map(|base| base.tex_coord).or(normal.map(|normal| normal.tex_coord));
-            let moved_set = transform.and_then(|transform| transform.get("texCoord")?.as_u64());
-            out.tex_coord_sets.push(moved_set.map_or(set.unwrap_or_default(), |set| set as u32));
+            out.tex_coord_sets.push(first.set);
         }
-        if let Some(first) = transformed.first() {
-            let message = format!("{} materials move, turn or scale their textures", transformed.len());
-            report.warn(
-                &format!("materials[{first}]"),
-                message,
-                "that was left out: apply it to the texture coordinates",
-            );
+        let what = ["sets of texture coordinates", "texture transforms", "samplers"];
+        for (what, materials) in what.into_iter().zip(differences) {
+            let Some(first) = materials.first() else { continue };
+            let message = format!("{} materials have maps with different {what}", materials.len());
+            let hint = "those of the base color map, or else of the normal map, are used for all";
+            report.warn(&format!("materials[{first}]"), message, hint);
+        }
+        let left_out: Vec<_> = root.extensions_used.iter().filter(|name| LEFT_OUT.contains(&&***name)).collect();
+        if !left_out.is_empty() {
+            let names: Vec<String> = left_out.into_iter().map(|name| format!("`{name}`")).collect();
+            let message = format!("materials use extensions that are not read: {}", names.join(", "));
+            report.warn("extensionsUsed", message, "they are drawn without");
         }
         Ok(out)
     }
@@ -144,17 +177,92 @@ fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
     format!("{stem}.{extension}")
 }
 
-/// Reflectance in Bevy's sense, of the index of refraction if the material has one: F0 is ((n − 1) / (n + 1))².
-fn reflectance(material: &material::Material) -> f32 {
-    let ior = || material.extensions.as_ref()?.others.get("KHR_materials_ior")?.get("ior")?.as_f64();
-    ior().map_or(0.5, |n| (((n - 1.0) / (n + 1.0)).abs() / 0.4).clamp(0.0, 1.0) as f32)
+const TRANSFORM: &str = "KHR_texture_transform";
+
+/// Extensions that change how a material looks, other than those that are read.
+const LEFT_OUT: [&str; 8] = [
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_sheen",
+    "KHR_materials_transmission",
+    "KHR_materials_variants",
+    "KHR_materials_volume",
+];
+
+/// How a material uses a texture.
+#[derive(Clone, Copy, Debug, Default)]
+struct Map {
+    texture: usize,
+    /// The set of texture coordinates.
+    set: u32,
+    transform: UvTransform,
 }
 
-/// Returns `true` if a `KHR_texture_transform` is another than the identity.
-fn moves(transform: &Value) -> bool {
-    let numbers = |key: &str| -> Vec<f64> {
-        transform.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect()
+impl Map {
+    fn of_info(info: &Info) -> Self {
+        let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
+        let transform = transform.cloned().unwrap_or_default();
+        let set = transform.tex_coord.unwrap_or(info.tex_coord);
+        Self { texture: info.index.value(), set, transform: finite(&transform) }
+    }
+
+    /// Of a map whose transform the `gltf` crate leaves as it is.
+    fn new(texture: Index<Texture>, set: u32, transform: Option<&Value>) -> Self {
+        let transform: Option<TextureTransform> =
+            transform.and_then(|transform| gltf::json::deserialize::from_value(transform.clone()).ok());
+        let transform = transform.unwrap_or_default();
+        Self { texture: texture.value(), set: transform.tex_coord.unwrap_or(set), transform: finite(&transform) }
+    }
+
+    fn sampler(&self, root: &Root) -> Sampler {
+        let sampler = || root.samplers.get(root.textures.get(self.texture)?.sampler?.value());
+        sampler().map(convert_sampler).unwrap_or_default()
+    }
+}
+
+fn finite(transform: &TextureTransform) -> UvTransform {
+    let is_finite = [transform.offset.0, transform.scale.0].as_flattened().iter().all(|number| number.is_finite());
+    let TextureTransform { offset, rotation, scale, .. } = transform;
+    match is_finite && rotation.0.is_finite() {
+        true => UvTransform { offset: offset.0, rotation: rotation.0, scale: scale.0 },
+        false => UvTransform::default(),
+    }
+}
+
+fn convert_sampler(sampler: &texture::Sampler) -> Sampler {
+    let wrap = |mode: Checked<WrappingMode>| match mode {
+        Checked::Valid(WrappingMode::ClampToEdge) => TextureWrap::Clamp,
+        Checked::Valid(WrappingMode::MirroredRepeat) => TextureWrap::Mirror,
+        _ => TextureWrap::Repeat,
     };
-    let rotation = transform.get("rotation").and_then(Value::as_f64).unwrap_or_default();
-    rotation != 0.0 || numbers("offset").iter().any(|n| *n != 0.0) || numbers("scale").iter().any(|n| *n != 1.0)
+    let (minify, mip_levels) = match sampler.min_filter {
+        Some(Checked::Valid(MinFilter::Nearest)) => (TextureFilter::Nearest, MipFilter::Off),
+        Some(Checked::Valid(MinFilter::Linear)) => (TextureFilter::Linear, MipFilter::Off),
+        Some(Checked::Valid(MinFilter::NearestMipmapNearest)) => (TextureFilter::Nearest, MipFilter::Nearest),
+        Some(Checked::Valid(MinFilter::LinearMipmapNearest)) => (TextureFilter::Linear, MipFilter::Nearest),
+        Some(Checked::Valid(MinFilter::NearestMipmapLinear)) => (TextureFilter::Nearest, MipFilter::Linear),
+        _ => (TextureFilter::Linear, MipFilter::Linear),
+    };
+    Sampler {
+        wrap_u: wrap(sampler.wrap_s),
+        wrap_v: wrap(sampler.wrap_t),
+        magnify: match sampler.mag_filter {
+            Some(Checked::Valid(MagFilter::Nearest)) => TextureFilter::Nearest,
+            _ => TextureFilter::Linear,
+        },
+        minify,
+        mip_levels,
+    }
+}
+
+/// Reflectance in Bevy's sense: of the index of refraction, F0 is ((n − 1) / (n + 1))², times the specular factor.
+fn reflectance(extensions: Option<&extensions::material::Material>) -> f32 {
+    let ior = extensions.and_then(|e| e.ior.as_ref()).map_or(1.5, |ior| ior.ior.0);
+    let specular = extensions.and_then(|e| e.specular.as_ref()).map_or(1.0, |specular| specular.specular_factor.0);
+    // The default, exactly.
+    let of_ior = if ior == 1.5 { 0.5 } else { ((ior - 1.0) / (ior + 1.0)).abs() / 0.4 };
+    let reflectance = of_ior * specular;
+    if reflectance.is_finite() { reflectance.clamp(0.0, 1.0) } else { 0.5 }
 }

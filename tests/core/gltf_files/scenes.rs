@@ -8,7 +8,7 @@ use super::{
 };
 use bevy_marionette::{
     import::{Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with},
-    model::{PlaybackMode, SkinPart},
+    model::{Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap, UvTransform},
 };
 use fastrand::Rng;
 use glam::{Mat4, Quat, Vec3, Vec4};
@@ -476,7 +476,7 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
           "extensions": { "KHR_materials_ior": { "ior": 1.0 } } },
     ]);
     file.json["meshes"][0]["primitives"][0]["material"] = json!(1);
-    let (imported, _) = import(file, &[NO_NORMALS, "outside the folder", "move, turn or scale their textures"]);
+    let (imported, _) = import(file, &[NO_NORMALS, "outside the folder"]);
     let [cloth, second, third] = &imported.model.materials[..] else { panic!() };
     assert_eq!((&*cloth.name, &*second.name, &*third.name), ("cloth", "cloth.2", "material2"));
     assert_eq!((cloth.base_color, cloth.roughness, cloth.double_sided), ([0.5, 0.25, 1.0, 0.75], 0.5, true));
@@ -485,10 +485,66 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
     assert_eq!(cloth.normal_map.as_deref(), Some("textures/my normals.jpg"));
     assert_eq!((cloth.type_name.as_deref(), cloth.specular_map.as_deref()), (Some("Cape"), Some("s.tga")));
     assert_eq!(second.base_color_map.as_deref(), Some("image2.jpg"));
+    assert_eq!((second.uv_transform.scale, cloth.uv_transform), ([2.0; 2], UvTransform::default()));
     assert_eq!((third.base_color_map.as_deref(), third.reflectance, second.reflectance), (None, 0.0, 0.5));
     assert_eq!(imported.images.iter().map(|image| &*image.name).collect::<Vec<_>>(), ["skin.png", "image2.jpg"]);
     assert_eq!(imported.images[0].bytes, png);
     assert_eq!(imported.model.parts[0].material, 1);
+}
+
+#[test]
+fn of_materials_everything_that_bevys_own_loader_shows_is_read() {
+    let mut chain = chain(2, json!({}));
+    let file = &mut chain.file;
+    file.json["images"] = json!((0..5).map(|i| json!({ "uri": format!("{i}.png") })).collect::<Vec<_>>());
+    file.json["samplers"] = json!([{ "magFilter": 9728, "minFilter": 9984, "wrapS": 33071, "wrapT": 33648 }]);
+    file.json["textures"] = json!((0..5).map(|i| json!({ "source": i, "sampler": 0 })).collect::<Vec<_>>());
+    let transform =
+        json!({ "KHR_texture_transform": { "offset": [0.5, 0.25], "rotation": 0.1, "scale": [2, 3], "texCoord": 1 } });
+    let map = |index: usize| json!({ "index": index, "extensions": transform });
+    let material = json!({
+        "pbrMetallicRoughness": { "metallicFactor": 0.25, "baseColorTexture": map(0), "metallicRoughnessTexture": map(1) },
+        "normalTexture": map(2), "occlusionTexture": map(3), "emissiveTexture": map(4),
+        "emissiveFactor": [1.0, 0.5, 0.0], "alphaMode": "BLEND",
+        "extensions": {
+            "KHR_materials_emissive_strength": { "emissiveStrength": 4.0 },
+            "KHR_materials_unlit": {},
+            "KHR_materials_specular": { "specularFactor": 0.5 },
+        },
+    });
+    let mut other = material.clone();
+    other["emissiveTexture"] = json!({ "index": 4 });
+    file.json["materials"] = json!([material, other]);
+    file.json["extensionsUsed"] = json!(["KHR_texture_transform", "KHR_materials_clearcoat"]);
+    file.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let different = ["different sets of texture coordinates", "different texture transforms"];
+    let (imported, _) = import(file, &[&[NO_NORMALS, "`KHR_materials_clearcoat`"], &different[..]].concat());
+    assert_eq!(
+        imported.model.materials[0],
+        Material {
+            name: "material0".into(),
+            roughness: 1.0,
+            reflectance: 0.25,
+            metallic: 0.25,
+            base_color_map: Some("0.png".into()),
+            metallic_roughness_map: Some("1.png".into()),
+            normal_map: Some("2.png".into()),
+            occlusion_map: Some("3.png".into()),
+            emissive_map: Some("4.png".into()),
+            emissive: [4.0, 2.0, 0.0],
+            alpha_blend: true,
+            unlit: true,
+            uv_transform: UvTransform { offset: [0.5, 0.25], rotation: 0.1, scale: [2.0, 3.0] },
+            sampler: Sampler {
+                wrap_u: TextureWrap::Clamp,
+                wrap_v: TextureWrap::Mirror,
+                magnify: TextureFilter::Nearest,
+                minify: TextureFilter::Nearest,
+                mip_levels: MipFilter::Nearest,
+            },
+            ..Material::default()
+        }
+    );
 }
 
 #[test]

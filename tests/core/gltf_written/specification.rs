@@ -234,7 +234,7 @@ impl Gltf {
             assert!(attribute(name).is_none_or(|rows| rows.len() == count), "{name}");
         }
         let indices = self.accessor(index(&primitive["indices"]));
-        assert!(indices.len() % 3 == 0 && indices.iter().all(|corner| (corner[0] as usize) < count));
+        assert!(indices.len().is_multiple_of(3) && indices.iter().all(|corner| (corner[0] as usize) < count));
         let restart = if self.json["accessors"][index(&primitive["indices"])]["componentType"] == 5123 {
             65535.0
         } else {

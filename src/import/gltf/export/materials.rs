@@ -4,8 +4,12 @@ use super::{
     glb::{Glb, short},
     stem,
 };
-use crate::{import::TextureMap, model::Material};
+use crate::{
+    import::TextureMap,
+    model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// A texture for [`to_glb`](super::to_glb).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +28,9 @@ pub enum GlbTexture {
 pub(super) struct Materials {
     list: Vec<Value>,
     textures: Vec<Value>,
+    samplers: Vec<Value>,
     images: Vec<Value>,
-    uses_ior: bool,
+    extensions: BTreeSet<&'static str>,
 }
 
 impl Materials {
@@ -37,12 +42,13 @@ impl Materials {
         texture: &mut impl FnMut(&Material, TextureMap) -> Option<GlbTexture>,
     ) {
         let unit = |number: f32| if number.is_finite() { number.clamp(0.0, 1.0) } else { 1.0 };
+        let one = |number: f32| short([number])[0].clone();
         let mut out = json!({
             "name": material.name,
             "pbrMetallicRoughness": {
                 "baseColorFactor": short(material.base_color.map(unit)),
-                "metallicFactor": 0.0,
-                "roughnessFactor": short([unit(material.roughness)])[0],
+                "metallicFactor": one(unit(material.metallic)),
+                "roughnessFactor": one(unit(material.roughness)),
             },
             "doubleSided": material.double_sided,
         });
@@ -52,34 +58,65 @@ impl Materials {
                 extras[key] = value.as_str().into();
             }
         }
-        let mut use_of = |map, name: &Option<String>, key: &str| {
+        let mut use_of = |map: TextureMap| {
+            let name = map.of(material);
             let Some(found) = texture(material, map) else {
                 // Its name comes back, should the file turn up.
                 if let Some(name) = name {
-                    extras[key] = name.as_str().into();
+                    extras[format!("{}_map", map.name())] = name.into();
                 }
                 return None;
             };
-            let name =
-                name.as_deref().map_or_else(|| format!("{} {map:?}", material.name), |name| stem(name).to_owned());
-            Some(json!({ "index": self.texture(found, &name, glb) }))
+            let name = name.map_or_else(|| format!("{} {map:?}", material.name), |name| stem(name).to_owned());
+            let mut out = json!({ "index": self.texture(found, &name, &material.sampler, glb) });
+            if let Some(transform) = transform(&material.uv_transform) {
+                out["extensions"] = json!({ "KHR_texture_transform": transform });
+                self.extensions.insert("KHR_texture_transform");
+            }
+            Some(out)
         };
-        if let Some(used) = use_of(TextureMap::BaseColor, &material.base_color_map, "base_color_map") {
+        if let Some(used) = use_of(TextureMap::BaseColor) {
             out["pbrMetallicRoughness"]["baseColorTexture"] = used;
         }
-        match use_of(TextureMap::Normal, &material.normal_map, "normal_map") {
+        if let Some(used) = use_of(TextureMap::MetallicRoughness) {
+            out["pbrMetallicRoughness"]["metallicRoughnessTexture"] = used;
+        }
+        let normal = use_of(TextureMap::Normal);
+        for (key, used) in
+            [("occlusionTexture", use_of(TextureMap::Occlusion)), ("emissiveTexture", use_of(TextureMap::Emissive))]
+        {
+            out.as_object_mut().into_iter().for_each(|out| out.extend(used.clone().map(|used| (key.into(), used))));
+        }
+        match normal {
             Some(used) => out["normalTexture"] = used,
             None if material.normal_map_green_down => extras["normal_map_green_down"] = true.into(),
             None => {}
         }
         if let Some(cutoff) = material.alpha_cutoff {
             out["alphaMode"] = "MASK".into();
-            out["alphaCutoff"] = short([unit(cutoff)])[0].clone();
+            out["alphaCutoff"] = one(unit(cutoff));
+        } else if material.alpha_blend {
+            out["alphaMode"] = "BLEND".into();
+        }
+        let mut extensions = Vec::new();
+        let emissive = material.emissive.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 0.0 });
+        let strength = emissive.into_iter().fold(1.0, f32::max);
+        if emissive != [0.0; 3] {
+            out["emissiveFactor"] = short(emissive.map(|factor| factor / strength));
+        }
+        if strength > 1.0 {
+            extensions.push(("KHR_materials_emissive_strength", json!({ "emissiveStrength": one(strength) })));
         }
         // The default index of refraction, 1.5, is a reflectance of one half.
         if material.reflectance != 0.5 {
-            out["extensions"] = json!({ "KHR_materials_ior": { "ior": short([ior(unit(material.reflectance))])[0] } });
-            self.uses_ior = true;
+            extensions.push(("KHR_materials_ior", json!({ "ior": one(ior(unit(material.reflectance))) })));
+        }
+        if material.unlit {
+            extensions.push(("KHR_materials_unlit", json!({})));
+        }
+        for (name, extension) in extensions {
+            out["extensions"][name] = extension;
+            self.extensions.insert(name);
         }
         if extras != json!({}) {
             out["extras"] = json!({ "marionette": extras });
@@ -87,13 +124,17 @@ impl Materials {
         self.list.push(out);
     }
 
-    fn texture(&mut self, found: GlbTexture, name: &str, glb: &mut Glb) -> usize {
+    fn texture(&mut self, found: GlbTexture, name: &str, sampler: &Sampler, glb: &mut Glb) -> usize {
+        let source = self.image(found, name, glb);
+        let sampler = position_or_push(&mut self.samplers, sampler_of(sampler));
+        position_or_push(&mut self.textures, json!({ "sampler": sampler, "source": source }))
+    }
+
+    fn image(&mut self, found: GlbTexture, name: &str, glb: &mut Glb) -> usize {
         let (mime, bytes) = match &found {
             GlbTexture::Png(bytes) => ("image/png", bytes),
             GlbTexture::Jpeg(bytes) => ("image/jpeg", bytes),
-            GlbTexture::File(file) => {
-                return self.image(json!({ "uri": uri(file) }), |image, new| image["uri"] == new["uri"]);
-            }
+            GlbTexture::File(file) => return position_or_push(&mut self.images, json!({ "uri": uri(file) })),
         };
         let view_of = |image: &Value| image["bufferView"].as_u64().map(|view| view as usize);
         let known =
@@ -103,34 +144,64 @@ impl Materials {
         }
         glb.extend(bytes);
         let view = glb.end_view(None);
-        self.image(json!({ "name": name, "mimeType": mime, "bufferView": view }), |_, _| false)
-    }
-
-    /// Returns the texture of an image, which is added unless there is an equal one.
-    fn image(&mut self, image: Value, same: fn(&Value, &Value) -> bool) -> usize {
-        if let Some(known) = self.images.iter().position(|other| other.get("uri").is_some() && same(other, &image)) {
-            return known;
-        }
-        self.textures.push(json!({ "sampler": 0, "source": self.images.len() }));
-        self.images.push(image);
+        self.images.push(json!({ "name": name, "mimeType": mime, "bufferView": view }));
         self.images.len() - 1
     }
 
     /// Puts the lists in the document.
     pub(super) fn finish(self, document: &mut Value) {
-        if self.uses_ior {
-            document["extensionsUsed"] = json!(["KHR_materials_ior"]);
+        if !self.extensions.is_empty() {
+            document["extensionsUsed"] = json!(self.extensions);
         }
-        if !self.images.is_empty() {
-            // Trilinear filtering, repeated.
-            document["samplers"] = json!([{ "magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497 }]);
-        }
-        for (key, list) in [("materials", self.list), ("textures", self.textures), ("images", self.images)] {
+        for (key, list) in [
+            ("materials", self.list),
+            ("textures", self.textures),
+            ("samplers", self.samplers),
+            ("images", self.images),
+        ] {
             if !list.is_empty() {
                 document[key] = list.into();
             }
         }
     }
+}
+
+/// Returns the index of a value, which is added unless there is an equal one.
+fn position_or_push(list: &mut Vec<Value>, value: Value) -> usize {
+    list.iter().position(|other| *other == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
+fn sampler_of(sampler: &Sampler) -> Value {
+    let wrap = |wrap| match wrap {
+        TextureWrap::Repeat => 10497,
+        TextureWrap::Mirror => 33648,
+        TextureWrap::Clamp => 33071,
+    };
+    let filter = |filter| match filter {
+        TextureFilter::Nearest => 9728,
+        TextureFilter::Linear => 9729,
+    };
+    let minify = match (sampler.minify, sampler.mip_levels) {
+        (minify, MipFilter::Off) => filter(minify),
+        (TextureFilter::Nearest, MipFilter::Nearest) => 9984,
+        (TextureFilter::Linear, MipFilter::Nearest) => 9985,
+        (TextureFilter::Nearest, MipFilter::Linear) => 9986,
+        (TextureFilter::Linear, MipFilter::Linear) => 9987,
+    };
+    json!({
+        "magFilter": filter(sampler.magnify), "minFilter": minify,
+        "wrapS": wrap(sampler.wrap_u), "wrapT": wrap(sampler.wrap_v),
+    })
+}
+
+fn transform(transform: &UvTransform) -> Option<Value> {
+    let UvTransform { offset, rotation, scale } = *transform;
+    let is_finite = [offset, [rotation, 0.0], scale].as_flattened().iter().all(|number| number.is_finite());
+    (is_finite && *transform != UvTransform::default())
+        .then(|| json!({ "offset": short(offset), "rotation": short([rotation])[0], "scale": short(scale) }))
 }
 
 /// The index of refraction of a reflectance in Bevy's sense: F0 is 0.16 · reflectance², and ((n − 1) / (n + 1))².

@@ -1,0 +1,78 @@
+//! Characters from glTF: one `.glb` by itself, and a manifest that adds clips from another `.glb`.
+//!
+//! The one on the left is `pup.glb`, as Blender and others write it: model, skeleton, textures and two clips in one file. The one
+//! on the right is a manifest, which names that file and another one, with only clips, as Mixamo and asset stores sell them.
+//! `marionette import` writes such manifests.
+//!
+//! ```text
+//! cargo run --example gltf_character
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+use std::time::Duration;
+
+const HELP: &str = "N: next clip of both   drag, arrows: orbit   wheel: zoom";
+
+fn main() {
+    let args = StageArgs::parse().with_headless_defaults(0.9, "N@0.1");
+    stage::app("gltf_character", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y * 0.45, distance: 3.6, yaw: 0.65, pitch: 0.12 }))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (keys, caption))
+        .run();
+}
+
+/// Which of the two it is.
+#[derive(Component)]
+struct Title(&'static str);
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    // By itself, the file has its own scale, two clips, and no callbacks.
+    commands.spawn((
+        Title("pup.glb"),
+        SkinnedCharacter(assets.load("pup/pup.glb")),
+        AnimationController::playing("walk"),
+        Transform::from_xyz(-0.55, 0.0, 0.0),
+    ));
+    commands.spawn((
+        Title("pup.character.ron"),
+        SkinnedCharacter(assets.load("pup/pup.character.ron")),
+        AnimationController::playing("gallop"),
+        Transform::from_xyz(0.55, 0.0, -0.15),
+    ));
+}
+
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    assets: Res<Assets<Character>>,
+    mut pups: Query<(&SkinnedCharacter, &mut AnimationController)>,
+) {
+    if !keys.just_pressed(KeyCode::KeyN) {
+        return;
+    }
+    for (handle, mut controller) in &mut pups {
+        let Some(character) = assets.get(handle.id()) else { continue };
+        let names: Vec<_> = character.clip_names().collect();
+        let now = names.iter().position(|name| controller.current() == Some(&***name)).unwrap_or(0);
+        controller.cross_fade(names[(now + 1) % names.len()].clone(), Duration::from_millis(250));
+    }
+}
+
+fn caption(
+    pups: Query<(&Title, &SkinnedCharacter, &AnimationController)>,
+    assets: Res<Assets<Character>>,
+    mut caption: ResMut<Caption>,
+) {
+    let mut lines = Vec::new();
+    for (title, handle, controller) in &pups {
+        let Some(character) = assets.get(handle.id()) else { continue };
+        let names: Vec<&str> = character.clip_names().map(|name| &**name).collect();
+        lines.push(format!("{}: {} of {}", title.0, controller.current().unwrap_or("bind pose"), names.join(", ")));
+    }
+    caption.set(lines.join("\n"));
+}

@@ -1,0 +1,301 @@
+//! From a manifest and the files that it names to one finished model.
+
+use super::{
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
+    limits::ClipTotals,
+    names::{FIRST_ANSWERS, duplicates, listed},
+    open::{Read, clips_of_any, open_any},
+};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
+    pose::Compress,
+    spelling::did_you_mean,
+};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+const BESIDE: &str = "files are named relative to the manifest";
+
+/// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
+///
+/// A clip that cannot be read or does not fit is left out with a warning. A file that several entries
+/// name is read and parsed once, and their clips share its transforms.
+///
+/// # Errors
+/// The model cannot be read, parsed or imported, or something exceeds `limits`.
+pub fn open_manifest<'s>(
+    file: &str,
+    manifest: &Manifest,
+    limits: &Limits,
+    mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Imported, FormatError> {
+    let settings = ImportSettings { limits: *limits, ..manifest.settings() };
+    let kind = FileKind::of_name(&manifest.model);
+    if !matches!(kind, Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf)) {
+        let error = Diagnostic::error(file, format!("unsupported model format: `{}`", manifest.model));
+        return Err(FormatError::one(
+            error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh; export the model as one of them"),
+        ));
+    }
+    let source = read(&manifest.model).map_err(|reason| {
+        let message = format!("cannot read the model `{}`: {reason}", manifest.model);
+        FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
+    })?;
+    let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
+    drop(source);
+    rename_joints(file, manifest, &mut imported);
+    let mut opened = Opened::new();
+    let mut totals = ClipTotals::default();
+    imported.model.clips.iter().for_each(|clip| totals.add(clip));
+    for (name, entry) in &manifest.clips {
+        let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
+        let Imported { model, warnings, reach, .. } = &mut imported;
+        // A clip of the model that an entry refers to is replaced by the entry.
+        let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
+        let admitted = found.and_then(|clip| {
+            let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
+            reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
+            Ok(clip)
+        });
+        match admitted {
+            Ok(clip) => {
+                model.clips.retain(|c| &*c.timing.name != name && Some(&c.timing.name) != own.as_ref());
+                totals.add(&clip);
+                model.clips.push(clip);
+                limits.check_totals(file, &totals)?;
+            }
+            Err(error) => warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
+                diagnostic.severity = crate::format::Severity::Warning;
+                let context = format!("clip `{name}` is left out");
+                diagnostic.context =
+                    if diagnostic.context.is_empty() { context } else { format!("{}; {context}", diagnostic.context) };
+                diagnostic
+            })),
+        }
+    }
+    check_joints(file, manifest, &mut imported);
+    if let Some(error) = manifest.clip_error {
+        compress(&mut imported.model, error);
+    }
+    Ok(imported)
+}
+
+/// Quantizes every clip. Clips that share their transforms are quantized once and still share them.
+fn compress(model: &mut Model, error: f32) {
+    let compress = Compress::new(&model.skeleton, &model.parts, error);
+    let mut done: HashMap<usize, SkeletalClip> = HashMap::new();
+    for clip in &mut model.clips {
+        let mut small = done.entry(clip.frames_key()).or_insert_with(|| compress.run(clip)).clone();
+        small.timing = clip.timing.clone();
+        *clip = small;
+    }
+}
+
+/// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
+type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
+
+fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let skeleton = &imported.model.skeleton;
+    if manifest.joint_names.is_empty() {
+        return;
+    }
+    if manifest.joint_names.len() > skeleton.len() {
+        let message = format!(
+            "joint_names lists {} names, but the model has {} joints",
+            manifest.joint_names.len(),
+            skeleton.len()
+        );
+        imported.warnings.push(Diagnostic::warning(file, message));
+    }
+    let renamed = skeleton.with_names(manifest.joint_names.iter().map(|name| Arc::from(name.as_str())));
+    let twice = duplicates(renamed.names());
+    if !twice.is_empty() {
+        let message = format!("joint_names gives several joints the same name: {}", listed(twice));
+        imported.warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
+    }
+    for clip in &mut imported.model.clips {
+        clip.rename_joints(renamed.names().clone());
+    }
+    imported.model.skeleton = renamed;
+}
+
+fn find_clip<'s>(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    imported: &mut Imported,
+    settings: &ImportSettings,
+    opened: &mut Opened,
+    read: Read<'_, 's>,
+) -> Result<SkeletalClip, FormatError> {
+    let (clips, whose) = match &entry.file {
+        Some(path) => {
+            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
+            let clips = match opened.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let source = read(path).map_err(|reason| {
+                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        FormatError::one(error.with_hint(BESIDE))
+                    })?;
+                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, settings, read)?;
+                    imported.warnings.extend(clips.warnings);
+                    new.insert(clips.value)
+                }
+            };
+            (&*clips, path.as_str())
+        }
+        None => (&imported.model.clips, "the model"),
+    };
+    let wanted = entry.clip.as_deref().unwrap_or(name);
+    // A file of one clip needs no name: exporters call them all `Take1`.
+    let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
+    // FBX puts the armature in front: `Armature|walk`.
+    let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
+    let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
+    let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
+    found.cloned().ok_or_else(|| {
+        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
+        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let known = clips.iter().map(|clip| &*clip.timing.name);
+        FormatError::one(match did_you_mean(wanted, known) {
+            Some(hint) => error.with_hint(hint),
+            None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),
+            None => error,
+        })
+    })
+}
+
+/// Gives a clip the name, playback, kind and callbacks of its entry.
+fn refine(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    mut clip: SkeletalClip,
+    skeleton: &Skeleton,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<SkeletalClip, FormatError> {
+    clip.timing.name = name.into();
+    if let Some(playback) = entry.playback {
+        clip.timing.playback = playback;
+    }
+    match entry.additive {
+        Some(true) if !clip.additive => {
+            let too_far = |error: ClipError| FormatError::one(Diagnostic::error(file, error.to_string()));
+            clip = clip.to_additive(skeleton).map_err(too_far)?;
+        }
+        Some(additive) => clip.additive = additive,
+        None => {}
+    }
+    let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
+    if late > 0 {
+        let message = format!(
+            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
+            if late == 1 { "" } else { "s" },
+            if late == 1 { "s" } else { "" },
+            clip.timing.duration
+        );
+        warnings.push(Diagnostic::warning(file, message));
+    }
+    let keys = entry.callbacks.iter();
+    clip.timing.extend_callbacks(keys.map(|key| CallbackKey {
+        time: key.time,
+        name: key.name.as_str().into(),
+        data: key.data.clone().into(),
+    }));
+    Ok(clip)
+}
+
+/// Warns about joints that masks and sockets name and the skeleton lacks.
+fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let skeleton = &imported.model.skeleton;
+    let masks = manifest
+        .masks
+        .iter()
+        .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
+    let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
+    let missing: Vec<_> = masks.chain(sockets).filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
+    for (user, joint) in missing {
+        let mut diagnostic = Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
+        if let Some(near) = skeleton.nearest_name(joint) {
+            diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
+        }
+        imported.warnings.push(diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::open_model;
+    use glam::Vec3;
+
+    const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
+        joints {\n\"root\" -1 ( 0 0 0 ) ( 0 0 0 )\n\"tip\" 0 ( 0 0 1 ) ( 0 0 0 )\n}\n\
+        mesh {\nshader \"\"\nnumverts 3\nvert 0 ( 0 0 ) 0 1\nvert 1 ( 1 0 ) 1 1\nvert 2 ( 0 1 ) 2 1\n\
+        numtris 1\ntri 0 0 1 2\n\
+        numweights 3\nweight 0 0 1 ( 0 0 0 )\nweight 1 0 1 ( 1 0 0 )\nweight 2 1 1 ( 0 1 0 )\n}\n";
+
+    const ANIM: &str = "MD5Version 10\ncommandline \"\"\nnumFrames 3\nnumJoints 2\nframeRate 24\n\
+        numAnimatedComponents 1\nhierarchy {\n\"root\" -1 4 0\n\"tip\" 0 0 0\n}\n\
+        baseframe {\n( 0 0 0 ) ( 0 0 0 )\n( 0 0 1 ) ( 0 0 0 )\n}\n\
+        frame 0 {\n0\n}\nframe 1 {\n1\n}\nframe 2 {\n3\n}\n";
+
+    fn open(manifest: &Manifest, limits: &Limits, anim: &str, reads: &mut usize) -> Result<Imported, FormatError> {
+        open_manifest("a.character.ron", manifest, limits, |file| {
+            *reads += 1;
+            Ok(Cow::Owned(if file == "a.md5mesh" { MESH.into() } else { anim.as_bytes().to_vec() }))
+        })
+    }
+
+    fn many_clips(count: usize, entry: &ClipEntry) -> Manifest {
+        let clips = (0..count).map(|i| (format!("clip{i}"), entry.clone()));
+        Manifest { clips: clips.collect(), ..Manifest::of_model("a.md5mesh") }
+    }
+
+    #[test]
+    fn a_file_that_four_thousand_entries_name_is_parsed_once_and_its_clips_share_their_frames() {
+        let entry = ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() };
+        let (mut reads, limits) = (0, Limits { total_bytes: 4096, ..Limits::default() });
+        let manifest = many_clips(4000, &entry);
+        let clips = open(&manifest, &limits, ANIM, &mut reads).unwrap().model.clips;
+        assert_eq!((clips.len(), reads), (4000, 2));
+        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
+        let compressed = Manifest { clip_error: Some(0.01), ..manifest };
+        let clips = open(&compressed, &limits, ANIM, &mut reads).unwrap().model.clips;
+        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
+
+        // Differences are frames of their own, and these are too many.
+        let additive = many_clips(4000, &ClipEntry { additive: Some(true), ..entry });
+        let error = open(&additive, &limits, ANIM, &mut reads).unwrap_err().to_string();
+        assert!(error.contains("bytes of clips in memory") && error.contains("`total_bytes`"), "{error}");
+    }
+
+    #[test]
+    fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
+        let manifest = many_clips(1, &ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() });
+        let play = |anim: &str| open(&manifest, &Limits::default(), anim, &mut 0).unwrap().model.clips.remove(0);
+        let (forward, backward) = (play(ANIM), play(&ANIM.replace("frameRate 24", "frameRate -12")));
+        assert_eq!((forward.timing.duration, backward.timing.duration), (2.0 / 24.0, 2.0 / 12.0));
+        for frame in 0..3 {
+            assert_eq!(backward.transform_at(0, frame), forward.transform_at(0, 2 - frame));
+        }
+        assert_eq!(forward.transform_at(0, 2).translation, Vec3::Y * 3.0);
+    }
+
+    #[test]
+    fn joints_that_share_a_name_are_warned_about() {
+        let manifest = Manifest { joint_names: vec!["a".into(), "a".into()], ..Manifest::of_model("a.md5mesh") };
+        let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
+        let said = imported.warnings.iter().any(|w| w.message == "joint_names gives several joints the same name: `a`");
+        assert!(said, "{:?}", imported.warnings);
+        let twice = MESH.replace("\"tip\"", "\"root\"");
+        let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default()).unwrap().warnings;
+        assert!(warnings.iter().any(|w| w.message == "several joints share a name: `root`"), "{warnings:?}");
+    }
+}
