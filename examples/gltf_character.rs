@@ -1,7 +1,7 @@
 //! Characters from glTF: one `.glb` by itself, and a manifest that adds clips from another `.glb`.
 //!
-//! The one on the left is `pup.glb`, as Blender and others write it: model, skeleton, textures and two clips in one file. The one
-//! on the right is a manifest, which names that file and another one, with only clips, as Mixamo and asset stores sell them.
+//! The large one is `pup.glb`, as Blender and others write it: model, skeleton, textures and two clips in one file. The small one
+//! is a manifest, which scales that file and adds clips from another, as you get them from Mixamo and asset stores.
 //! `marionette import` writes such manifests.
 //!
 //! ```text
@@ -19,7 +19,7 @@ use std::time::Duration;
 const HELP: &str = "N: next clip of both   drag, arrows: orbit   wheel: zoom";
 
 fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.9, "N@0.1");
+    let args = StageArgs::parse().with_headless_defaults(0.25, "");
     stage::app("gltf_character", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.45, distance: 3.6, yaw: 0.65, pitch: 0.12 }))
         .add_systems(Startup, spawn)
@@ -32,7 +32,6 @@ fn main() {
 struct Title(&'static str);
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-    // By itself, the file has its own scale, two clips, and no callbacks.
     commands.spawn((
         Title("pup.glb"),
         SkinnedCharacter(assets.load("pup/pup.glb")),

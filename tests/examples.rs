@@ -249,7 +249,7 @@ fn md5_character_draws_its_skeleton() {
 
 #[test]
 fn gltf_character_plays_a_glb_alone_and_with_clips_of_another() {
-    let first = run("gltf_character", &["--press", "N@9", "--time", "0.3"]);
+    let first = run("gltf_character", &["--time", "0.3"]);
     assert_caption(&first, &["pup.glb: walk of idle, walk", "pup.character.ron: gallop of gallop, idle, sit, walk"]);
     let next = run("gltf_character", &["--press", "N@0.1", "--time", "0.8"]);
     assert_caption(&next, &["pup.glb: idle of", "pup.character.ron: idle of"]);
