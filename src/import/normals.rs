@@ -4,6 +4,8 @@
 //! duplicated along a texture seam share theirs.
 
 use super::weld::Places;
+#[cfg(feature = "gltf")]
+use crate::model::SkinPart;
 use glam::{DVec3, Vec3};
 
 /// Computes unit normals: means of the triangles around each place, weighted by angle.
@@ -35,6 +37,29 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()
+}
+
+/// Gives each triangle vertices of its own, with the triangle's normal; +Y for degenerate ones. Tangents are dropped.
+#[cfg(feature = "gltf")]
+pub(super) fn shade_flat(part: &mut SkinPart) {
+    fn spread<T: Copy>(list: &mut Vec<T>, corners: &[u32]) {
+        if !list.is_empty() {
+            *list = corners.iter().map(|&vertex| list[vertex as usize]).collect();
+        }
+    }
+    let corners = part.triangles.as_flattened();
+    spread(&mut part.positions, corners);
+    spread(&mut part.tex_coords, corners);
+    spread(&mut part.colors, corners);
+    spread(&mut part.influences, corners);
+    spread(&mut part.source_vertices, corners);
+    part.tangents.clear();
+    part.triangles = (0..part.triangles.len() as u32).map(|at| [3 * at, 3 * at + 1, 3 * at + 2]).collect();
+    let normal = |[a, b, c]: &[Vec3; 3]| {
+        let normal = unit((*b - *a).as_dvec3().cross((*c - *a).as_dvec3()), 0.0);
+        [normal.map_or(Vec3::Y, |normal| normal.as_vec3()); 3]
+    };
+    part.normals = part.positions.as_chunks().0.iter().flat_map(normal).collect();
 }
 
 /// Normalizes every normal and computes those that are missing (zero or not finite).

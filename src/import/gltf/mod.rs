@@ -29,6 +29,7 @@ mod document;
 mod export;
 mod extras;
 mod materials;
+mod repairs;
 mod report;
 mod rig;
 mod skin;

@@ -4,6 +4,7 @@ use super::{
     accessors::{Accessor, Accessors},
     bind::{Binder, Binding},
     document::compression,
+    repairs::Repairs,
     report::Report,
     rig::{Rig, wide},
 };
@@ -15,7 +16,7 @@ use crate::{
         combine::Combiner,
         influences::{VertexWeights, WeightReader},
         names::UniqueNames,
-        normals::repair_normals,
+        normals::{repair_normals, shade_flat},
         split, tangents, winding,
     },
     model::{BoundingBox, Material, SkinPart, is_near},
@@ -55,15 +56,6 @@ struct Draft {
     first_vertex: u32,
 }
 
-/// What was done to the vertices of all parts.
-#[derive(Default)]
-struct Repairs {
-    positions: usize,
-    without_normals: Vec<String>,
-    missing_normals: usize,
-    unread: [Vec<String>; 3],
-}
-
 const CHECK: &str = "check the file with the glTF validator";
 
 impl Importer<'_> {
@@ -95,6 +87,10 @@ impl Importer<'_> {
                 },
             };
             let influences = self.influences(&draft, &binding, &mut reader, report)?;
+            let is_flat = attribute(self.primitive(&draft), Semantic::Normals).is_none();
+            if is_flat {
+                repairs.without_normals.push(draft.place.clone());
+            }
             let mut part = self.part(draft, &binding, &mut repairs, report)?;
             if part.material >= given {
                 part.material = *default.get_or_insert_with(|| {
@@ -104,6 +100,9 @@ impl Importer<'_> {
             }
             let mut pieces = split::with_palettes(part, &influences, &mut combiner);
             for piece in &mut pieces {
+                if is_flat {
+                    shade_flat(piece);
+                }
                 tangents::complete_tangents(piece);
             }
             parts.append(&mut pieces);
@@ -402,20 +401,18 @@ impl Importer<'_> {
         if mirrors != self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
-        part.normals = match &normals {
-            Some(normals) => vertices()
-                .map(|vertex| {
+        match &normals {
+            Some(normals) => {
+                let of_vertex = |vertex| {
                     let normal = self.basis.direction(normals.floats(vertex).into());
                     (turned * normal.as_dvec3()).normalize_or_zero().as_vec3()
-                })
-                .collect(),
-            None => {
-                repairs.without_normals.push(draft.place.clone());
-                vec![Vec3::ZERO; draft.vertices.len()]
+                };
+                part.normals = vertices().map(of_vertex).collect();
+                repairs.missing_normals += repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
             }
-        };
-        let (missing, _) = repair_normals(&part.positions, &part.triangles, &mut part.normals);
-        repairs.missing_normals += if normals.is_some() { missing } else { 0 };
+            // Computed when the part is complete.
+            None => part.normals = vec![Vec3::Y; draft.vertices.len()],
+        }
         if let Some(tangents) = &tangents {
             let sign = if mirrors != self.basis.mirrors() { -1.0 } else { 1.0 };
             let of_vertex = |vertex| {
@@ -474,32 +471,4 @@ fn cofactors(m: &DMat3) -> DMat3 {
     let DMat3 { x_axis: x, y_axis: y, z_axis: z } = *m;
     let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
     DMat3::from_cols(y.cross(z) * sign, z.cross(x) * sign, x.cross(y) * sign)
-}
-
-impl Repairs {
-    fn tell(&self, report: &mut Report, vertices: usize) {
-        let [morphed, shapeless, lines] = &self.unread;
-        let several = |places: &[String], one: &str, many: &str| match places.len() {
-            1 => one.to_owned(),
-            count => format!("{count} {many}"),
-        };
-        for (places, one, many, what, hint) in [
-            (morphed, "a mesh has", "meshes have", "morph targets, which are not read", "it keeps its basic shape"),
-            (shapeless, "a mesh has", "meshes have", "no positions", "it was left out"),
-            (lines, "a mesh has", "meshes have", "points or lines instead of triangles", "it was left out"),
-            (&self.without_normals, "a mesh has", "meshes have", "no normals", "smooth ones were computed"),
-        ] {
-            if let Some(first) = places.first() {
-                report.warn(first, format!("{} {what}", several(places, one, many)), hint);
-            }
-        }
-        if self.positions > 0 {
-            let message = format!("{} of {vertices} vertices have no finite position", self.positions);
-            report.warn("", message, "they were put at the origin");
-        }
-        if self.missing_normals > 0 {
-            let message = format!("{} of {vertices} vertices have no usable normal", self.missing_normals);
-            report.warn("", message, "smooth ones were computed");
-        }
-    }
 }

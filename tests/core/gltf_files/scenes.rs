@@ -34,6 +34,20 @@ fn faces_outward(part: &SkinPart, positions: &[Vec3]) {
 }
 
 #[test]
+fn a_mesh_without_normals_is_shaded_flat() {
+    let chain = chain(3, json!({ "name": "Armature" }));
+    let (imported, _) = import(&chain.file, &[NO_NORMALS]);
+    for part in &imported.model.parts {
+        assert_eq!(part.positions.len(), 3 * part.triangles.len());
+        for triangle in &part.triangles {
+            let [a, b, c] = triangle.map(|v| part.positions[v as usize]);
+            let normal = (b - a).cross(c - a).normalize();
+            assert!(triangle.iter().all(|&v| part.normals[v as usize].abs_diff_eq(normal, 1e-5)));
+        }
+    }
+}
+
+#[test]
 fn armatures_that_are_scaled_turned_and_nested_are_baked_in() {
     let turn = Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2).to_array();
     let rng = &mut Rng::with_seed(1);
