@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --example viewer
-//! cargo run --example viewer -- knight.glb
+//! cargo run --example viewer -- hero.glb dance.glb
 //! cargo run --example viewer -- model.md5mesh walk.md5anim run.md5anim
 //! cargo run --example viewer -- model.m3d --headless out.png --clip Take1 --time 0.5
 //! cargo run --example viewer -- --headless turntable.gif --frames 32 --fps 15 --turn 360
@@ -32,7 +32,7 @@ use std::{
 /// Plays a skinned character.
 #[derive(Parser, Resource, Clone)]
 struct Args {
-    /// A model or manifest, and any .md5anim files to add to it
+    /// A model or manifest, and any files with clips to add to it: .md5anim, or .glb with one clip
     files: Vec<PathBuf>,
     /// Clip to start with, or `bind` for the bind pose
     #[arg(long, value_name = "NAME")]
@@ -171,10 +171,13 @@ struct Shown {
 }
 
 fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, mut on_show: ResMut<OnShow>) {
-    let (clips, models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
-    if models.len() > 1 {
-        stage::fail(format!("expected one model, found {}", models.len()));
+    let (mut clips, mut models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
+    // glTF files after the model have clips for it.
+    let others = models.split_off(models.len().min(1));
+    if others.iter().any(|file| kind(file) != Some(FileKind::Gltf)) {
+        stage::fail(format!("expected one model, found {}", 1 + others.len()));
     }
+    clips.extend(others);
     if models.is_empty() && !clips.is_empty() {
         stage::fail("an .md5anim is only a clip: also name the .md5mesh it belongs to");
     }
@@ -197,7 +200,11 @@ fn title(shown: &Shown) -> String {
 }
 
 fn is_clip(file: &Path) -> bool {
-    FileKind::of_name(&file.to_string_lossy()) == Some(FileKind::Md5Anim)
+    kind(file) == Some(FileKind::Md5Anim)
+}
+
+fn kind(file: &Path) -> Option<FileKind> {
+    FileKind::of_name(&file.to_string_lossy())
 }
 
 /// Removes the current character; [`load`] spawns the new one.

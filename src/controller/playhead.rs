@@ -112,20 +112,27 @@ pub(super) fn round_end(playback: PlaybackMode, length: f64, position: f64, forw
     }
 }
 
-/// Returns the unwrapped position of a place in the clip in the same round as another position, and on the same way
-/// of a ping-pong clip.
-pub(super) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, place: f64) -> f64 {
-    let place = place.clamp(0.0, length);
+/// Returns the position at which the present round starts; 0 for a clip that plays once. A position that differs from
+/// a round's end only by rounding is in the next round.
+pub(super) fn round_start(playback: PlaybackMode, length: f64, position: f64) -> f64 {
     let period = match playback {
         PlaybackMode::Loop => length,
         PlaybackMode::PingPong => 2.0 * length,
         PlaybackMode::Once => 0.0,
     };
-    if period <= 0.0 || place.is_nan() {
+    if period > 0.0 { round_of(length, period, position) * period } else { 0.0 }
+}
+
+/// Returns the unwrapped position of a place in the clip in the same round as another position, and on the same way
+/// of a ping-pong clip.
+pub(super) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, place: f64) -> f64 {
+    let place = place.clamp(0.0, length);
+    if place.is_nan() {
         return place;
     }
-    let base = round_of(length, period, position) * period;
-    if position - base > length { base + period - place } else { base + place }
+    let start = round_start(playback, length, position);
+    let returns = playback == PlaybackMode::PingPong && position - start > length;
+    if returns { start + 2.0 * length - place } else { start + place }
 }
 
 /// Something passed.

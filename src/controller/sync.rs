@@ -16,6 +16,7 @@ use super::{
     AnimationController, TrackId,
     compensated::CompensatedF64,
     motion::{Speed, bisect, roots},
+    playhead,
     timed_event::EventKind,
     track::{Known, Start},
 };
@@ -204,19 +205,20 @@ impl AnimationController {
             self.tracks.iter_mut().filter(|track| track.sync == Some(IN_PHASE)).for_each(|track| track.sync = None);
         }
         let Some(from) = self.track_mut(from) else { return };
-        let (unwrapped, place, phase) = (from.placed(), from.position(), from.phase);
+        let (unwrapped, phase) = (from.hold(CompensatedF64::new(from.placed())).value(), from.phase);
         let Some(Known { length: lead, playback }) = from.known.filter(|known| known.length > 0.0) else { return };
         from.sync = Some(IN_PHASE);
         let Some(track) = self.track_mut(id) else { return };
         let Some(known) = track.known else { return };
         let ratio = known.length / lead;
-        let turn = if playback == PlaybackMode::PingPong { 2.0 * lead } else { lead };
-        let rounds = if playback == PlaybackMode::Once { 0.0 } else { (unwrapped / turn).floor() * turn };
+        // The end of a round is the start of the next one, whichever way it was rounded.
+        let within = (unwrapped - playhead::round_start(playback, lead, unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
-        let position = if known.playback == PlaybackMode::Once { place } else { unwrapped - rounds } * ratio;
+        let once = known.playback == PlaybackMode::Once;
+        let place = if once { playhead::periodic(playback, lead, within) } else { within };
         track.sync = Some(IN_PHASE);
-        track.position = CompensatedF64::new(position);
-        track.phase = (unwrapped + phase) * ratio - position;
+        track.position = track.hold(CompensatedF64::new(place * ratio));
+        track.phase = (unwrapped + phase) * ratio - track.position.value();
         track.start = Start::AtPosition;
     }
 

@@ -83,21 +83,22 @@ const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e1
 #[inline]
 fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = text.first() == Some(&b'-');
-    let (mut at, mut mantissa, mut digits, mut places, mut point) = (usize::from(negative), 0u64, 0, 0, false);
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'0'..=b'9' => {
-                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-                digits += 1;
-                places += usize::from(point);
-            }
-            b'.' if !point => point = true,
-            _ if ends_word(byte) => break,
-            _ => return None,
+    let (mut at, mut mantissa) = (usize::from(negative), 0u64);
+    let mut digits = |at: &mut usize| {
+        let start = *at;
+        while let Some(digit) = text.get(*at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            *at += 1;
         }
+        *at - start
+    };
+    let whole = digits(&mut at);
+    let mut places = 0;
+    if text.get(at) == Some(&b'.') {
         at += 1;
+        places = digits(&mut at);
     }
-    if !(1..POWERS.len()).contains(&digits) {
+    if text.get(at).is_some_and(|&byte| !ends_word(byte)) || !(1..POWERS.len()).contains(&(whole + places)) {
         return None;
     }
     let value = mantissa as f64 / POWERS[places];

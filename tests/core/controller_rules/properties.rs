@@ -217,6 +217,22 @@ fn cases() -> u32 {
     ProptestConfig::default().cases.max(400)
 }
 
+#[test]
+fn a_fade_in_phase_right_at_the_end_of_a_round_does_not_depend_on_how_time_was_cut() {
+    // Four rounds take as long as the order before the last, but a sum of many steps may be a little less.
+    let looping = |name: &str, length: f64| clip(name, length, PlaybackMode::Loop, &[]);
+    let clips = vec![clip("c0", 0.1, PlaybackMode::Once, &[]), looping("c1", 6.0 * 0.1), looping("c2", 0.9)];
+    for next in [0, 2] {
+        let (first, again) = (Order::FadeInPhase(1, 0.0), Order::FadeInPhase(next, 0.0));
+        let orders =
+            vec![(Order::Fade(0, 0.0), 0.4), (Order::FadeInPhase(0, 0.0), 0.0), (first, 18.0 * 0.1), (again, 0.0)];
+        let play = Play { clips: clips.clone(), tracks: Vec::new(), orders, loop_queue: false };
+        for cut in 2..40 {
+            compare(&play, &[cut], 1e-4).unwrap();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
