@@ -51,7 +51,7 @@ fn a_models_own_clips_get_tidy_names() {
     let run = import(&folder, &["bar.m3d", "-o", ".", "--name", "Bar of iron"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.contains("  clip `sway_left` (`Rig|SwayLeft` of the model, 1 s) "), "{}", run.stdout);
-    assert!(run.stdout.contains("no masks: the joints' names tell nothing"), "{}", run.stdout);
+    assert!(run.stdout.contains("no masks: no joint is called an arm"), "{}", run.stdout);
     assert!(run.stdout.ends_with("  0 files in place, 1 texture used\n"), "{}", run.stdout);
     let made = manifest(&folder, "Bar of iron.character.ron");
     assert_eq!(made.clips["sway_left"].clip.as_deref(), Some("Rig|SwayLeft"));
@@ -148,6 +148,60 @@ fn import_of_a_glb_of_our_own_brings_its_manifest_back() {
     let clips = json[0]["model"]["clips"].as_array().unwrap();
     let stretch = clips.iter().find(|clip| clip["name"] == "stretch").unwrap();
     assert_eq!((&stretch["playback"], &stretch["callbacks"][0]["name"]), (&"once".into(), &"grip".into()));
+}
+
+/// A model with the joints, clips and names of those on Mixamo.
+fn mixamo() -> TempDir {
+    let folder = characters();
+    let args = ["convert", "arm.md5mesh", "reach.md5anim", "-o", "arm.glb"];
+    assert_eq!(marionette(&folder, &args).code, Some(0));
+    let bytes = fs::read(folder.path().join("arm.glb")).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut json: serde_json::Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    json["asset"]["generator"] = "another program".into();
+    for (name, mixamo) in [("root", "Hips"), ("arm", "LeftArm"), ("hand", "LeftHand")] {
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        let node = nodes.iter_mut().find(|node| node["name"] == name).unwrap();
+        node["name"] = format!("mixamorig:{mixamo}").into();
+    }
+    let animation = json["animations"][0].as_object_mut().unwrap();
+    animation.remove("extras");
+    animation["name"] = "mixamo.com".into();
+    for (file, prefix) in [("Dying Swan.glb", "mixamorig:"), ("hip hop.glb", "mixamorig9:")] {
+        let mut text = json.to_string().replace("mixamorig:", prefix);
+        text += &" ".repeat(text.len().next_multiple_of(4) - text.len());
+        let mut out = b"glTF\x02\0\0\0".to_vec();
+        out.extend((20 + text.len() as u32 + (bytes.len() - 20 - length) as u32).to_le_bytes());
+        out.extend((text.len() as u32).to_le_bytes());
+        out.extend(b"JSON");
+        out.extend(text.as_bytes());
+        out.extend(&bytes[20 + length..]);
+        fs::write(folder.path().join(file), out).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn clips_called_mixamo_com_are_named_after_their_files() {
+    let folder = mixamo();
+    let run = import(&folder, &["Dying Swan.glb", "hip hop.glb", "-o", "game", "--name", "dancer"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let made = manifest(&folder, "game/dancer.character.ron");
+    let clips: Vec<_> = made.clips.iter().map(|(name, c)| (&**name, c.file.as_deref(), c.clip.as_deref())).collect();
+    let expected = [("dying_swan", None, Some("mixamo.com")), ("hip_hop", Some("hip hop.glb"), None)];
+    assert_eq!(clips, expected, "{}", run.stdout);
+    assert_eq!(made.sockets["left_hand"].joint, "mixamorig:LeftHand");
+    let checked = marionette(&folder, &["validate", "game/dancer.character.ron"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stdout);
+    // And the clip of the other file moves the joints, whatever their prefix.
+    let at = |clip: &str, time: &str| {
+        let args = ["pose", "game/dancer.character.ron", "--clip", clip, "--time", time, "-o", "-"];
+        let run = marionette(&folder, &args);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stdout.lines().filter(|line| line.starts_with("v ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(at("hip_hop", "0.2"), at("dying_swan", "0.2"));
+    assert_ne!(at("hip_hop", "0.2"), at("hip_hop", "0"));
 }
 
 #[test]

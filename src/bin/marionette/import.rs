@@ -62,9 +62,9 @@ Examples:
 Writes DIRECTORY/NAME.character.ron, and copies the model, the ANIM files and the textures there.
 
 A clip is called after its file, or by its own name where a file has several, in snake_case and without what
-exporters add (`Armature|`, `mixamo.com`). It loops if it ends as it begins, or one step before; the skin's
-places and speeds are compared, and where it goes doesn't count. Names such as `jump`
-or `walk` decide where poses alone don't. Masks and sockets are proposed from the names of the joints. What
+exporters add (`Armature|`, `mixamo.com`, the model's name). It loops if the skin ends where it begins and
+as fast, or one frame before that, wherever the character has gone by then. Names such as `jump`, `walk` or
+`spinning` decide where poses alone don't. Masks and sockets are proposed from the names of the joints. What
 `marionette convert` kept of a manifest in a .glb comes back.";
 
 /// A clip of the character to be.
@@ -124,9 +124,13 @@ impl Import {
         let model_stem = open::stem(&self.model);
         // File in the manifest, name within it, clip, and how it would be called.
         let mut found: Vec<(ClipEntry, SkeletalClip, Option<String>)> = Vec::new();
-        for clip in &model.model.clips {
+        let own: Vec<&str> = model.model.clips.iter().map(|clip| &*clip.timing.name).collect();
+        let alone = own.len() == 1;
+        for (clip, name) in model.model.clips.iter().zip(names::tidy_all(&own, &model_stem)) {
             let entry = ClipEntry { clip: Some(clip.timing.name.to_string()), ..ClipEntry::default() };
-            found.push((entry, clip.clone(), names::tidy(&clip.timing.name, &model_stem)));
+            // A file's only clip may be called `mixamo.com`.
+            let name = name.or_else(|| names::tidy(&model_stem, "").filter(|_| alone));
+            found.push((entry, clip.clone(), name));
         }
         let mut progress = Progress::new(self.anims.len());
         for path in &self.anims {
@@ -145,9 +149,12 @@ impl Import {
             sources.extend(files.iter().map(|file| placed(file, folder)));
             complain(&warnings);
             let alone = clips.len() == 1;
-            for clip in clips {
+            let own = clips.iter().map(|clip| clip.timing.name.to_string());
+            let called: Vec<String> = if alone { vec![stem.clone()] } else { own.collect() };
+            let called: Vec<&str> = called.iter().map(String::as_str).collect();
+            let tidied = names::tidy_all(&called, &model_stem);
+            for (clip, name) in clips.into_iter().zip(tidied) {
                 let own = clip.timing.name.to_string();
-                let name = names::tidy(if alone { &stem } else { &own }, &model_stem);
                 let name = name.or_else(|| names::tidy(&stem, &model_stem));
                 let entry = ClipEntry { file: base_name(path), clip: (!alone).then_some(own), ..ClipEntry::default() };
                 found.push((entry, clip, name));
@@ -279,7 +286,7 @@ impl Import {
             writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
         }
         if manifest.masks.is_empty() {
-            writeln!(out, "  no masks: the joints' names tell nothing about the body")?;
+            writeln!(out, "  no masks: no joint is called an arm, a leg, a head or a tail")?;
         }
         let textures = model.textures.iter().flatten().filter(|map| map.found.is_some()).count();
         let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) { "in place" } else { "copied" };

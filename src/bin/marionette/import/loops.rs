@@ -16,14 +16,72 @@ const ONE_STEP: f32 = 0.15;
 /// A clip that moves less than this share of the size from its first pose is a pose that breathes.
 const STILL: f32 = 0.08;
 
-const REPEATED: [&str; 15] = [
-    "idle", "walk", "walking", "run", "running", "jog", "jogging", "sprint", "gallop", "trot", "crawl", "strafe",
-    "swim", "fly", "loop",
+const REPEATED: [&str; 20] = [
+    "idle",
+    "walk",
+    "walking",
+    "run",
+    "running",
+    "jog",
+    "jogging",
+    "sprint",
+    "sprinting",
+    "gallop",
+    "trot",
+    "crawl",
+    "crawling",
+    "strafe",
+    "swim",
+    "swimming",
+    "fly",
+    "flying",
+    "hover",
+    "loop",
 ];
-const PLAYED_ONCE: [&str; 22] = [
-    "attack", "bite", "death", "defeat", "die", "draw", "equip", "fall", "hit", "jump", "kick", "land", "pick",
-    "punch", "recoil", "reload", "roll", "shoot", "slash", "stab", "throw", "turn",
+const PLAYED_ONCE: [&str; 27] = [
+    "attack", "bite", "cast", "death", "defeat", "die", "dying", "dodge", "draw", "equip", "fall", "hit", "jump",
+    "kick", "land", "landing", "pick", "punch", "recoil", "reload", "roll", "shoot", "slash", "stab", "swing", "throw",
+    "turn",
 ];
+/// Words of clips that lead from one motion to another.
+const BETWEEN: [&str; 6] = ["to", "into", "start", "stop", "enter", "exit"];
+/// Words that end as `spinning` does, but name no lasting motion.
+const NO_MOTION: [&str; 8] = ["king", "ring", "wing", "spring", "sting", "fling", "sling", "string"];
+
+/// What a clip's name says about its end.
+#[derive(Clone, Debug, PartialEq)]
+enum Named {
+    /// Something that goes on: it is a loop even if its ends don't meet.
+    Repeated(String),
+    /// Something that lasts, such as `spinning`: it is a loop if its ends meet.
+    Lasting,
+    /// Something that is done once, or that leads to something else.
+    Once(String),
+    Nothing,
+}
+
+impl Named {
+    /// The last word that is known decides: one attacks in `run_attack`, and waits in `jump_idle`.
+    fn new(name: &str) -> Self {
+        let name = snake(name);
+        let words = || name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+        if let Some(word) = words().find(|word| BETWEEN.contains(word)) {
+            return Self::Once(word.to_owned());
+        }
+        let mut known = words().rev().filter_map(|word| match () {
+            _ if PLAYED_ONCE.contains(&word) => Some(Self::Once(word.to_owned())),
+            _ if REPEATED.contains(&word) => Some(Self::Repeated(word.to_owned())),
+            _ if word.len() > 4 && word.ends_with("ing") && !NO_MOTION.contains(&word) => Some(Self::Lasting),
+            _ => None,
+        });
+        known.next().unwrap_or(Self::Nothing)
+    }
+}
+
+/// Returns `true` for the words by which clips are judged, such as `walk`.
+pub fn is_action(word: &str) -> bool {
+    Named::new(word) != Named::Nothing
+}
 
 /// What a clip does at its end, and why.
 pub struct Verdict {
@@ -67,18 +125,15 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     };
     let percent = |share: f32| format!("{:.1} % of the size", 100.0 * share);
 
-    let says = |words: &[&str]| {
-        let name = snake(&clip.timing.name);
-        name.split('_').any(|word| words.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())))
-    };
-    match () {
-        _ if (closes || lacks_a_step) && says(&PLAYED_ONCE) => {
-            Verdict::new(Once, "ends as it begins, but its name is that of something done once")
+    match Named::new(&clip.timing.name) {
+        Named::Once(word) if closes || lacks_a_step => {
+            Verdict::new(Once, format!("ends as it begins, but its name says that it is done once (`{word}`)"))
         }
-        _ if !closes && !lacks_a_step && says(&REPEATED) => {
-            Verdict::new(Loop, format!("is called a loop, but its ends are {} apart", percent(gap)))
-        }
-        _ if closes && says(&REPEATED) => Verdict::new(Loop, format!("ends as it begins{travels}")),
+        Named::Repeated(word) if !closes && !lacks_a_step => Verdict::new(
+            Loop,
+            format!("ends {} from where it begins, but its name says that it goes on (`{word}`)", percent(gap)),
+        ),
+        Named::Repeated(_) | Named::Lasting if closes => Verdict::new(Loop, format!("ends as it begins{travels}")),
         _ if closes && fastest < 0.002 && reach > STILL => Verdict::new(Once, "ends as it begins, at rest: a gesture"),
         _ if closes && smooth => Verdict::new(Loop, format!("ends as it begins{travels}")),
         _ if closes => Verdict::new(Once, "ends as it begins, but its speed jumps there"),
@@ -128,4 +183,33 @@ fn farthest(from: &[Vec3], to: &[Vec3], apart: Vec3) -> f32 {
 fn velocity_change([first, second, before, end]: &[Vec<Vec3>; 4]) -> f32 {
     let steps = first.iter().zip(second).zip(before.iter().zip(end));
     steps.map(|((a, b), (c, d))| ((*b - *a) - (*d - *c)).length()).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_that_is_known_tells_what_a_clip_does() {
+        let once = |word: &str| Named::Once(word.to_owned());
+        let repeated = |word: &str| Named::Repeated(word.to_owned());
+        for (name, named) in [
+            ("Idle", repeated("idle")),
+            ("Jump_Idle", repeated("idle")),
+            ("Running_Strafe_Left", repeated("strafe")),
+            ("walk2", repeated("walk")),
+            ("Gallop_Jump", once("jump")),
+            ("Idle_HitReact_Left", once("hit")),
+            ("2H_Melee_Attack_Spin", once("attack")),
+            ("2H_Melee_Attack_Spinning", Named::Lasting),
+            ("Spellcasting", Named::Lasting),
+            ("Jump_ToIdle", once("to")),
+            ("Start Walking", once("start")),
+            ("Sword_Swing", once("swing")),
+            ("King", Named::Nothing),
+            ("Cheer", Named::Nothing),
+        ] {
+            assert_eq!(Named::new(name), named, "{name}");
+        }
+    }
 }
