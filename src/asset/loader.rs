@@ -45,8 +45,8 @@ pub struct CharacterLoaderSettings {
     /// Largest error of a bare model's clips at the skin, in model units after scaling: clips are quantized
     /// to save memory. `None` keeps them lossless. See [`Manifest::clip_error`].
     pub clip_error: Option<f32>,
-    /// Clip files for a bare model, relative to it or absolute. Each clip is named after its file, without
-    /// the extension.
+    /// Clip files for a bare model, relative to it or absolute: `.md5anim`, or models with a single clip. Each clip is named
+    /// after its file, without the extension.
     pub clips: Vec<String>,
     /// How textures are loaded.
     pub textures: TextureMode,

@@ -198,7 +198,10 @@ impl Fit<'_> {
         for frame in frames.transforms.chunks(self.theirs.len().max(1)) {
             self.frame(clip, frame, &moved, &mut out.transforms);
         }
-        let mut fitted = SkeletalClip::new(clip.timing.clone(), &out)?;
+        let mut fitted = match clip.frame_times() {
+            None => SkeletalClip::new(clip.timing.clone(), &out)?,
+            Some(times) => SkeletalClip::at_times(clip.timing.clone(), &out, times)?,
+        };
         fitted.additive = clip.additive;
         Ok(fitted)
     }

@@ -34,7 +34,7 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         let names = model.parts.iter().filter(|part| material_of(part) != Some(&part.name)).count();
         list.add("the names of", names, "part", "parts are called after their materials");
     }
-    if md5 {
+    if m3d || md5 {
         let moved = |&joint: &JointIndex| {
             let joint = usize::from(joint);
             let rest = skeleton.rest_model()[joint] * skeleton.inverse_bind()[joint];
@@ -42,9 +42,17 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
             !rest.abs_diff_eq(Affine3A::IDENTITY, 1e-3 * (1.0 + size))
         };
         let moved = skeleton.joints().filter(moved).count();
-        list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound");
+        list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound; clips are not affected");
+    }
+    if m3d {
+        let combined = model.parts.iter().filter(|part| !part.combined_joints.is_empty()).count();
+        list.add("more than four joints per vertex in", combined, "part", "the four largest weights are kept");
+    }
+    if md5 {
         let scaled = model.clips.iter().filter(|clip| !clip.unit_scale()).count();
         list.add("the scale in", scaled, "clip", "joints keep the places that scale gives them");
+        let uneven = model.clips.iter().filter(|clip| clip.frame_times().is_some()).count();
+        list.add("the frame times of", uneven, "clip", "they are sampled at 60 frames per second");
         let shaded = model.parts.iter().filter(|part| !part.normals.is_empty()).count();
         list.add("the normals and tangents of", shaded, "part", "readers compute them from the triangles");
     }
@@ -181,7 +189,7 @@ mod tests {
     fn each_format_lists_what_it_lacks_and_nothing_else() {
         assert_eq!(
             said(&model(), WriteFormat::M3d),
-            "not kept: the names of 1 joint\nnot kept: the names of 1 part\n\
+            "not kept: the names of 1 joint\nnot kept: the names of 1 part\nnot kept: the rest pose of 1 joint\n\
              not kept: the vertex colors of 1 part\nnot kept: 1 specular map\n\
              not kept: the alpha of 1 base color\nnot kept: 1 alpha cutoff\nnot kept: the sides of 1 material\n\
              not kept: the direction of 1 normal map\nnot kept: 1 callback key\n\

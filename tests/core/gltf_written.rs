@@ -1,5 +1,6 @@
 //! `.glb` files that `to_glb` writes, read and posed by the specification's formulas in double precision.
 
+mod round_trips;
 mod specification;
 
 use bevy_marionette::{
@@ -136,6 +137,13 @@ fn assert_same(before: &Model, after: &Model) {
     };
     assert!(parts(before) == parts(after));
     assert_posed_alike(before, after);
+    for (one, other) in before.clips.iter().zip(&after.clips) {
+        let name = &one.timing.name;
+        assert_eq!(one.frame_count(), other.frame_count(), "{name}");
+        assert_eq!(one.frame_times().is_some(), other.frame_times().is_some(), "{name}");
+        let apart = |frame: usize| (one.frame_time(frame) - other.frame_time(frame)).abs();
+        assert!((0..one.frame_count()).all(|frame| apart(frame) < 1e-12), "{name}");
+    }
 }
 
 /// The same, but parts may have more vertices at the end: importers copy those at seams of textures.
@@ -195,6 +203,52 @@ fn the_way_back_is_exact() {
             md5.clips.push(again);
         }
         assert_posed_alike(&back.model, &md5);
+        // And to glTF once more.
+        round_trips::assert_corners_alike(&md5, &round_trips::through_glb(&md5));
+    }
+}
+
+#[test]
+fn the_skin_names_the_node_above_all_joints() {
+    // Blender binds the topmost joints where they rest unless it finds this, and skins that were bound elsewhere break.
+    let gltf = written(&strip(2, 12));
+    let skin = &gltf.json["skins"][0];
+    let above = &gltf.json["nodes"][skin["skeleton"].as_u64().expect("the skin has a skeleton") as usize];
+    assert_eq!((&above["children"], &skin["joints"]), (&json!([0]), &json!([0, 1])));
+    assert!(["translation", "rotation", "scale", "matrix"].iter().all(|key| above.get(key).is_none()));
+}
+
+#[test]
+fn steps_and_frames_at_any_times_come_back() {
+    let mut model = strip(2, 12);
+    let at = |turn: f32| {
+        let turned = JointTransform::new(Vec3::new(0.1 * turn, 1.0, 0.0), Quat::from_rotation_z(turn));
+        vec![model.skeleton.rest_of(0), turned]
+    };
+    let frames = |turns: &[f32]| ClipFrames {
+        joints: model.skeleton.names().clone(),
+        animated: vec![],
+        transforms: turns.iter().flat_map(|&turn| at(turn)).collect(),
+    };
+    let clip = |name: &str, times: &[f64], turns: &[f32]| {
+        let timing = ClipTiming::new(name, *times.last().unwrap());
+        SkeletalClip::at_times(timing, &frames(turns), times).unwrap()
+    };
+    let third = 1.0 / 3.0;
+    model.clips = vec![
+        clip("steps", &[0.0, 0.1, 0.1, third, third, 0.7, 0.7], &[0.0, 0.2, 2.0, 2.5, -0.5, -0.5, 1.0]),
+        clip("odd", &[0.0, 1e-3, 0.3, third, 0.7], &[0.0, 0.1, 2.9, 1.0, 1.0]),
+        clip("still", &[0.0, 0.2, 0.2, 0.9], &[0.5; 4]),
+    ];
+    let glb = to_glb("strip.glb", &model, None, |_, _| None).unwrap().value;
+    let back = open_model("strip.glb", &glb, &ImportSettings::default()).unwrap().model;
+    assert_same(&model, &back);
+    for (one, other) in model.clips.iter().zip(&back.clips) {
+        let pairs = one.to_frames().transforms.into_iter().zip(other.to_frames().transforms);
+        for (one, other) in pairs {
+            assert!(one.translation.abs_diff_eq(other.translation, 1e-6));
+            assert!(one.rotation.dot(other.rotation).abs() > 1.0 - 1e-6);
+        }
     }
 }
 

@@ -3,10 +3,8 @@
 use super::{
     accessors::Accessors,
     curves::{Between, Channel, Motion},
-    extras,
-    levers::Levers,
+    extras::{self, Frames},
     report::Report,
-    resample::{Budget, resample},
     rig::{Local, Rig, RigJoint},
 };
 use crate::{
@@ -16,8 +14,9 @@ use crate::{
         axes::Basis,
         limits::ClipTotals,
         names::{UniqueNames, listed},
+        resample::{Budget, Curve, SAME_TIMES, Sampled, Skin, resample, sample_at},
     },
-    model::{ClipFrames, ClipTiming, JointTransform, Model, Reach, SkeletalClip},
+    model::{JointTransform, Model, Reach, SkeletalClip},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
 use gltf::json::{
@@ -56,10 +55,10 @@ impl Importer<'_> {
         if animations.is_empty() {
             return Ok(Vec::new());
         }
-        let levers = Levers::new(model);
+        let skin = Skin::new(model);
         let mut budget = Budget::default();
         let (mut names, mut doubled, mut totals) = (UniqueNames::default(), Vec::new(), ClipTotals::default());
-        let (mut left_out, mut empty) = (LeftOut::default(), Vec::new());
+        let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
@@ -77,35 +76,34 @@ impl Importer<'_> {
             let extras = extras::of_animation(animation);
             // Copies of joints follow and don't move.
             motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
-            let Some(sampled) = resample(&motions, &levers, (extras.duration, extras.frames), &mut budget) else {
-                let message = format!("clip `{name}` is left out: few keys of many joints over a long time");
-                report.warn(&place, message, "export it with fewer joints, or with a key per frame");
+            let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
+            budget.add_keys(curves.iter().map(Curve::len).sum());
+            let last = curves.iter().map(Curve::end).fold(0.0, f64::max);
+            let is_near = |duration: &f64| (duration - last).abs() <= 1e-6 * last.max(1.0);
+            let duration = extras.duration.filter(is_near).unwrap_or(last);
+            let frames = extras.frames.as_ref().and_then(|frames| given(frames, duration, &curves, &skin, &mut budget));
+            let sampled = frames.or_else(|| {
+                let mut sampled = resample(&curves, &skin, &mut budget).ok()?;
+                sampled.finish(duration);
+                Some(sampled)
+            });
+            let Some(mut sampled) = sampled else {
+                too_large.push(name);
                 continue;
             };
-            if !sampled.within_bound {
-                let share = sampled.error / levers.size() * 100.0;
-                let message =
-                    format!("clip `{name}` is sampled with an error of up to {share:.2} % of the model's size");
-                report.warn(&place, message, "evenly spaced keys are sampled exactly");
+            if let Some((message, hint)) = sampled.doubts(&name, &curves, &skin) {
+                report.warn(&place, message, hint);
             }
-            let mut frames = ClipFrames {
-                joints: model.skeleton.names().clone(),
-                animated: motions.iter().map(|motion| !motion.is_still()).collect(),
-                transforms: sampled.transforms,
-            };
             if extras.additive {
                 let rest: Vec<JointTransform> = model.skeleton.joints().map(|j| model.skeleton.rest_of(j)).collect();
-                for frame in frames.transforms.chunks_mut(rest.len()) {
-                    frame
-                        .iter_mut()
-                        .zip(&rest)
-                        .for_each(|(transform, rest)| *transform = transform.difference_to(rest));
+                for (transform, rest) in sampled.transforms.iter_mut().zip(rest.iter().cycle()) {
+                    *transform = transform.difference_to(rest);
                 }
             }
-            let mut timing = ClipTiming::new(name, sampled.duration);
-            timing.playback = extras.playback.unwrap_or(timing.playback);
-            timing.extend_callbacks(extras.callbacks);
-            let clip = SkeletalClip::new(timing, &frames).map_err(|error| error.to_string()).and_then(|mut clip| {
+            let clip = sampled.into_clip(name, model.skeleton.names(), &curves).map_err(|error| error.to_string());
+            let clip = clip.and_then(|mut clip| {
+                clip.timing.playback = extras.playback.unwrap_or(clip.timing.playback);
+                clip.timing.extend_callbacks(extras.callbacks);
                 clip.additive = extras.additive;
                 reach.admit(&model.skeleton, &clip).map(|()| clip)
             });
@@ -120,6 +118,11 @@ impl Importer<'_> {
             }
         }
         let list = |names: &[String]| listed(names.iter().map(String::as_str));
+        if !too_large.is_empty() {
+            let names = list(&too_large);
+            let message = format!("clips that take too much memory for the few keys of the file are left out: {names}");
+            report.warn("animations", message, SAME_TIMES);
+        }
         if !empty.is_empty() {
             report.warn("animations", format!("clips that move no joint are left out: {}", list(&empty)), "");
         }
@@ -268,6 +271,26 @@ impl Importer<'_> {
         let RigJoint { frame, .. } = &self.rig.joints[joint];
         frame.local(Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale }).scale
     }
+}
+
+/// Returns the frames that the keys were made from, if the keys still agree with them. Keys between frames only serve
+/// readers that follow arcs.
+fn given(frames: &Frames, duration: f64, curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Option<Sampled> {
+    let (times, frame_times) = match frames {
+        &Frames::Even(count) if (1..=budget.frames(curves.len())).contains(&count) => {
+            let time = |frame: usize| duration * frame as f64 / (count - 1).max(1) as f64;
+            (Vec::new(), extras::key_times((0..count).map(time)))
+        }
+        Frames::At(times)
+            if times.is_sorted() && times.len() > 1 && times[0] == 0.0 && times.ends_with(&[duration]) =>
+        {
+            (times.clone(), extras::key_times(times.iter().copied()))
+        }
+        _ => return None,
+    };
+    let frame_times: Vec<f64> = frame_times.into_iter().map(f64::from).collect();
+    let transforms = sample_at(curves, skin, &frame_times, budget)?;
+    Some(Sampled { transforms, times, duration, error: 0.0 })
 }
 
 impl LeftOut {

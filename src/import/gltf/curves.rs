@@ -1,7 +1,7 @@
 //! Channels: how a joint moves according to the file, by the formulas of the glTF specification.
 
 use super::rig::Local;
-use crate::model::JointTransform;
+use crate::{import::resample::Curve, model::JointTransform};
 use glam::{DQuat, DVec4};
 
 /// What happens between two keys.
@@ -13,8 +13,6 @@ pub(super) enum Between {
     Step,
     /// A cubic Hermite spline through three values per key: tangent in, value, tangent out.
     Cubic,
-    /// A straight line, also between rotations: what the frames of a clip make of a step.
-    Chord,
 }
 
 /// Values over time. Vectors have a `w` of 0.
@@ -29,11 +27,12 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// The value at a time. Before the first key and after the last it is theirs.
-    pub(super) fn sample(&self, time: f64) -> DVec4 {
+    /// The value at a time, before or after a step right there. Before the first key and after the last it is theirs.
+    fn sample(&self, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
         let value = |key: usize| if spline { self.values[key * 3 + 1] } else { self.values[key] };
-        let next = self.times.partition_point(|&key| key <= time);
+        let after = after_step || self.between != Between::Step;
+        let next = self.times.partition_point(|&key| key < time || (after && key == time));
         let out = if next == 0 || next == self.times.len() || self.between == Between::Step {
             value(next.saturating_sub(1))
         } else {
@@ -52,40 +51,10 @@ impl Channel {
                 Between::Linear if self.is_rotation => {
                     return DVec4::from(DQuat::from_vec4(from).slerp(DQuat::from_vec4(to), t));
                 }
-                Between::Chord if self.is_rotation && from.dot(to) < 0.0 => from * (1.0 - t) - to * t,
                 _ => from + (to - from) * t,
             }
         };
         if self.is_rotation { out.try_normalize().unwrap_or(DVec4::W) } else { out }
-    }
-
-    /// The same with the times of steps moved to the next frame, and each step spread over the frame before it.
-    ///
-    /// Clips cannot jump: this is the one place that decides what becomes of a jump.
-    fn with_steps_on_frames(&self, frame: f64) -> Self {
-        if self.between != Between::Step {
-            return self.clone();
-        }
-        let mut out =
-            Self { times: Vec::new(), values: Vec::new(), between: Between::Chord, is_rotation: self.is_rotation };
-        for (&time, &value) in self.times.iter().zip(&self.values) {
-            // A hair before a frame is on it.
-            let time = ((time / frame - 1e-4).ceil() * frame).max(0.0);
-            match (out.times.last().copied(), out.values.last().copied()) {
-                // Of several steps in one frame, the last counts.
-                (Some(last), _) if last >= time => _ = out.values.pop(),
-                (Some(last), Some(before)) => {
-                    if last < time - 1.5 * frame {
-                        out.times.push(time - frame);
-                        out.values.push(before);
-                    }
-                    out.times.push(time);
-                }
-                _ => out.times.push(time),
-            }
-            out.values.push(value);
-        }
-        out
     }
 }
 
@@ -112,50 +81,36 @@ impl Motion {
         self.channels().next().is_none()
     }
 
-    pub(super) fn at(&self, time: f64) -> JointTransform {
-        let vector = |channel: &Option<Channel>, rest| channel.as_ref().map_or(rest, |c| c.sample(time).truncate());
-        let rotation = self.rotation.as_ref().map(|channel| DQuat::from_vec4(channel.sample(time)));
+    /// The transform at a time, before or after a step right there.
+    fn at(&self, time: f64, after_step: bool) -> JointTransform {
+        let sample = |channel: &Option<Channel>| channel.as_ref().map(|channel| channel.sample(time, after_step));
+        let vector = |channel, rest| sample(channel).map_or(rest, DVec4::truncate);
         let local = Local {
             translation: vector(&self.translation, self.rest.translation),
-            rotation: rotation.unwrap_or(self.rest.rotation),
+            rotation: sample(&self.rotation).map_or(self.rest.rotation, DQuat::from_vec4),
             scale: vector(&self.scale, self.rest.scale),
         };
         local.to_transform()
     }
 
-    /// The same with its times converted by `time`.
-    pub(super) fn retimed(&self, time: impl Fn(f64) -> f64) -> Self {
-        self.map(|channel| {
-            let mut out = channel.clone();
-            // Tangents are per unit of time.
-            let mut rates = Vec::new();
-            for (at, new) in out.times.iter_mut().enumerate() {
-                let old = std::mem::replace(new, time(channel.times[at]));
-                rates.push((old, *new));
+    /// Returns a curve with a key at the time of each key of any channel, and two where a channel steps.
+    pub(super) fn into_curve(self) -> Curve {
+        let mut times: Vec<f64> = self.channels().flat_map(|channel| &channel.times).copied().collect();
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup();
+        let any = |between| self.channels().any(|channel| channel.between == between && channel.times.len() > 1);
+        let (steps, splines) = (any(Between::Step), any(Between::Cubic));
+        let mut curve = Curve::with_capacity(times.len());
+        for time in times {
+            if steps {
+                curve.push(time, self.at(time, false));
             }
-            if channel.between == Between::Cubic {
-                for at in 0..rates.len() {
-                    let rate = |a: usize, b: usize| (rates[b].0 - rates[a].0) / (rates[b].1 - rates[a].1);
-                    if at > 0 {
-                        out.values[at * 3] *= rate(at - 1, at);
-                    }
-                    if at + 1 < rates.len() {
-                        out.values[at * 3 + 2] *= rate(at, at + 1);
-                    }
-                }
-            }
-            out
-        })
-    }
-
-    pub(super) fn with_steps_on_frames(&self, frame: f64) -> Self {
-        self.map(|channel| channel.with_steps_on_frames(frame))
-    }
-
-    fn map(&self, f: impl Fn(&Channel) -> Channel) -> Self {
-        let [translation, rotation, scale] =
-            [&self.translation, &self.rotation, &self.scale].map(|c| c.as_ref().map(&f));
-        Self { rest: self.rest, translation, rotation, scale }
+            curve.push(time, self.at(time, true));
+        }
+        if splines {
+            curve.spline = Some(Box::new(move |time| self.at(time, true)));
+        }
+        curve
     }
 }
 
@@ -163,36 +118,30 @@ impl Motion {
 mod tests {
     use super::*;
 
-    fn channel(between: Between, keys: &[(f64, f64)]) -> Channel {
-        Channel {
-            times: keys.iter().map(|key| key.0).collect(),
-            values: keys.iter().map(|key| DVec4::X * key.1).collect(),
-            between,
-            is_rotation: false,
-        }
-    }
-
-    #[test]
-    fn steps_move_to_the_next_frame_and_take_the_one_before_it() {
-        let steps = channel(Between::Step, &[(0.0, 1.0), (0.95, 2.0), (2.0, 3.0), (5.2, 4.0), (5.4, 5.0)]);
-        assert_eq!([0.94, 0.95, 7.0].map(|time| steps.sample(time).x), [1.0, 2.0, 5.0]);
-        let frames = steps.with_steps_on_frames(1.0);
-        assert_eq!(frames.times, [0.0, 1.0, 2.0, 5.0, 6.0]);
-        assert_eq!([0.0, 1.0, 2.0, 5.0, 5.5, 6.0].map(|time| frames.sample(time).x), [1.0, 2.0, 3.0, 3.0, 4.0, 5.0]);
-    }
-
-    #[test]
-    fn a_spline_keeps_its_shape_at_another_pace() {
-        let mut spline = channel(Between::Cubic, &[(0.5, 0.0), (1.0, 0.0), (2.5, 0.0)]);
-        spline.values = [0.0, 1.0, 4.0, -3.0, 2.0, 1.0, 0.5, -1.0, 0.0].map(|x| DVec4::X * x).to_vec();
+    fn motion(between: Between, times: &[f64], values: &[f64]) -> Motion {
+        let values = values.iter().map(|x| DVec4::X * *x).collect();
         let rest = Local { translation: Default::default(), rotation: DQuat::IDENTITY, scale: glam::DVec3::ONE };
-        let motion = Motion { translation: Some(spline), ..Motion::still(rest) };
-        let faster = motion.retimed(|time| time * 30.0);
-        for at in 0..=40 {
-            let time = f64::from(at) * 0.08;
-            let apart = motion.at(time).translation - faster.at(time * 30.0).translation;
-            assert!(apart.length() < 1e-6, "{time}: {apart}");
-        }
-        assert!((motion.at(0.75).translation.x - 1.9375).abs() < 1e-6);
+        let channel = Channel { times: times.to_vec(), values, between, is_rotation: false };
+        Motion { translation: Some(channel), ..Motion::still(rest) }
+    }
+
+    #[test]
+    fn a_step_is_two_keys_at_its_time_unless_nothing_changes() {
+        let steps = motion(Between::Step, &[0.0, 1.0, 2.0, 5.0], &[1.0, 2.0, 2.0, 4.0]);
+        let at = |time, after| steps.at(time, after).translation.x;
+        assert_eq!([at(0.9, true), at(1.0, false), at(1.0, true), at(7.0, true)], [1.0, 1.0, 2.0, 4.0]);
+        assert_eq!(steps.into_curve().len(), 6);
+    }
+
+    #[test]
+    fn a_spline_goes_through_its_keys_with_their_tangents() {
+        let spline = motion(Between::Cubic, &[0.5, 1.0, 2.5], &[0.0, 1.0, 4.0, -3.0, 2.0, 1.0, 0.5, -1.0, 0.0]);
+        let at = |time: f64| spline.at(time, true).translation.x;
+        assert_eq!([0.2, 0.5, 1.0, 2.5, 3.0].map(at), [1.0, 1.0, 2.0, -1.0, -1.0]);
+        assert!((at(0.75) - 1.9375).abs() < 1e-6);
+        let rate = (at(1.0 + 1e-3) - at(1.0)) / 1e-3;
+        assert!((rate - 1.0).abs() < 0.01, "{rate}");
+        let curve = spline.into_curve();
+        assert!((curve.len(), curve.spline.is_some()) == (3, true));
     }
 }

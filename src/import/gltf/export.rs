@@ -53,7 +53,7 @@ pub fn to_glb(
     if !nodes.is_empty() {
         let parents = model.skeleton.parents();
         let children: Vec<usize> = (0..nodes.len()).filter(|&joint| parents[joint].is_none()).collect();
-        document["skins"] = json!([skin(model, name, &basis, &mut glb)]);
+        document["skins"] = json!([skin(model, name, nodes.len(), &basis, &mut glb)]);
         roots.push(nodes.len());
         nodes.push(json!({ "name": name, "children": children }));
     }
@@ -131,12 +131,13 @@ fn joints(model: &Model, basis: &Basis) -> Vec<Value> {
     skeleton.joints().zip(children).map(node).collect()
 }
 
-fn skin(model: &Model, name: &str, basis: &Basis, glb: &mut Glb) -> Value {
+/// The skin of all parts. Blender takes the matrices of the topmost joints as relative to `skeleton`, the node above them.
+fn skin(model: &Model, name: &str, skeleton: usize, basis: &Basis, glb: &mut Glb) -> Value {
     let matrix = |matrix: &Affine3A| Mat4::from(basis.affine(*matrix)).to_cols_array();
     let inverse_bind = glb.accessor(model.skeleton.inverse_bind().iter().map(matrix));
     glb.end_view(None);
     let joints: Vec<_> = model.skeleton.joints().collect();
-    json!({ "name": name, "joints": joints, "inverseBindMatrices": inverse_bind })
+    json!({ "name": name, "skeleton": skeleton, "joints": joints, "inverseBindMatrices": inverse_bind })
 }
 
 fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<Value, &'static str> {

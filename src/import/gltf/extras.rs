@@ -14,12 +14,33 @@ use std::collections::BTreeMap;
 pub(super) struct AnimationExtras {
     /// Seconds, which the keys only give in single precision.
     pub(super) duration: Option<f64>,
-    /// The number of frames that the keys were made from.
-    pub(super) frames: Option<usize>,
+    /// The frames that the keys were made from.
+    pub(super) frames: Option<Frames>,
     pub(super) playback: Option<PlaybackMode>,
     /// Whether the clip was one of differences, which are now added to the rest pose.
     pub(super) additive: bool,
     pub(super) callbacks: Vec<CallbackKey>,
+}
+
+/// The frames of a clip.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Frames {
+    /// So many, evenly spaced.
+    Even(usize),
+    /// At these times, in seconds.
+    At(Vec<f64>),
+}
+
+/// Returns the times of the keys that are made of frames at times in order. They increase in single precision too: a
+/// step takes the smallest possible time.
+pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
+    let mut times: Vec<f32> = Vec::with_capacity(frames.size_hint().0);
+    for time in frames {
+        let earliest = times.last().map_or(0.0, |before| before.next_up());
+        times.push((time as f32).max(earliest));
+    }
+    times
 }
 
 #[derive(Deserialize)]
@@ -32,7 +53,7 @@ struct Marionette<T> {
 #[derive(Default)]
 struct Clip {
     duration: Option<f64>,
-    frames: Option<usize>,
+    frames: Option<Frames>,
     playback: Option<PlaybackMode>,
     additive: bool,
     callbacks: Vec<Key>,

@@ -16,9 +16,9 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip, sampled uniformly: on the keys where these lie on a grid, and otherwise as finely as
-//! it takes to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the interpolation that the file asks for
-//! (five times that in the instant of a key that lies on no grid). A step takes the length of a frame. A clip runs from 0 to its last key.
+//! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
+//! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
+//! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
 
 mod accessors;
 mod bind;
@@ -28,10 +28,8 @@ mod curves;
 mod document;
 mod export;
 mod extras;
-mod levers;
 mod materials;
 mod report;
-mod resample;
 mod rig;
 mod skin;
 

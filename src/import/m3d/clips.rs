@@ -1,9 +1,5 @@
 //! Clips: the keys of each bone → frames of all joints.
 
-use super::{
-    CLIP_ERROR,
-    resample::{Curve, Sampled, Skin, resample},
-};
 use crate::{
     format::{
         Diagnostic,
@@ -12,27 +8,11 @@ use crate::{
     import::{
         axes::Basis,
         names::{UniqueNames, listed},
+        resample::{Budget, Curve, SAME_TIMES, Skin, resample},
     },
-    model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Model, Reach, SkeletalClip, SoaTransform},
+    model::{JointIndex, JointTransform, Model, Reach, SkeletalClip},
 };
 use glam::{Quat, Vec3};
-
-/// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
-const FEW_TRANSFORMS: usize = 1 << 16;
-
-/// Most transforms per key: a frame has one for each joint, even if only one of them has a key.
-const TRANSFORMS_PER_KEY: usize = 64;
-
-/// Most transforms of all clips together (168 MB), unless there are almost as many keys.
-const MOST_TRANSFORMS: usize = 1 << 22;
-
-/// Transforms per key that any number of keys may have.
-const DENSE_TRANSFORMS_PER_KEY: usize = 8;
-
-/// Transforms per key from which on a warning says what a large clip costs.
-const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
-
-const SAME_TIMES: &str = "put the keys of all joints at the same times";
 
 /// Imports the file's clips in the joint order of `model`, whose skeleton and parts are complete.
 ///
@@ -57,36 +37,25 @@ pub(super) fn import(
     }
 
     let skin = Skin::new(model);
-    let keys: usize = m3d.clips.iter().flat_map(|clip| &clip.bones).map(Vec::len).sum();
-    let mut budget =
-        MOST_TRANSFORMS.min(TRANSFORMS_PER_KEY * keys).max(FEW_TRANSFORMS).max(DENSE_TRANSFORMS_PER_KEY * keys);
+    let mut budget = Budget::default();
+    budget.add_keys(m3d.clips.iter().flat_map(|clip| &clip.bones).map(Vec::len).sum());
     let (mut unusable, mut renamed, mut names) = (0, 0, UniqueNames::default());
     let (mut clips, mut too_large) = (Vec::with_capacity(m3d.clips.len()), Vec::new());
     for (at, clip) in m3d.clips.iter().enumerate() {
         let wanted = if clip.name.trim().is_empty() { format!("clip{at}") } else { clip.name.clone() };
         let name = names.add(wanted.clone());
         renamed += usize::from(name != wanted);
-        let mut curves = vec![Curve::default(); joint_of_bone.len()];
+        let mut curves: Vec<Curve> = joint_of_bone.iter().map(|_| Curve::default()).collect();
         for (keys, &joint) in clip.bones.iter().zip(joint_of_bone) {
             curves[usize::from(joint)] = curve(keys, basis, &mut unusable);
         }
-        let Ok(sampled) = resample(&curves, &skin, f64::from(CLIP_ERROR) * skin.size(), budget) else {
+        let Ok(sampled) = resample(&curves, &skin, &mut budget) else {
             too_large.push(name);
             continue;
         };
-        budget -= sampled.transforms.len();
-        warnings.extend(judge(file, &name, &curves, &sampled, skin.size()));
-        let frames = ClipFrames {
-            joints: model.skeleton.names().clone(),
-            animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
-            transforms: sampled.transforms,
-        };
-        let timing = ClipTiming::new(name, sampled.duration);
-        let made = match &sampled.times[..] {
-            [] => SkeletalClip::new(timing, &frames),
-            times => SkeletalClip::at_times(timing, &frames, times),
-        };
-        match made {
+        let doubts = sampled.doubts(&name, &curves, &skin);
+        warnings.extend(doubts.map(|(message, hint)| Diagnostic::warning(file, message).with_hint(hint)));
+        match sampled.into_clip(name, model.skeleton.names(), &curves) {
             Ok(clip) => match reach.admit(&model.skeleton, &clip) {
                 Ok(()) => clips.push(clip),
                 Err(message) => {
@@ -113,28 +82,6 @@ pub(super) fn import(
         warnings.push(Diagnostic::warning(file, message).with_hint("they were left out or given no rotation"));
     }
     clips
-}
-
-/// Returns a warning if a clip is less exact than it should be, or takes far more memory than its keys.
-fn judge(file: &str, name: &str, curves: &[Curve], sampled: &Sampled, size: f64) -> Option<Diagnostic> {
-    if sampled.error > f64::from(CLIP_ERROR) * size {
-        let share = sampled.error / size * 100.0;
-        let message = format!(
-            "clip `{name}` turns so far between keys that the skin is off by up to {share:.2} % of the model's size"
-        );
-        return Some(Diagnostic::warning(file, message).with_hint("add keys within the turns"));
-    }
-    let (keys, transforms) = (curves.iter().map(Curve::len).sum::<usize>(), sampled.transforms.len());
-    if transforms < FEW_TRANSFORMS || transforms < COSTLY_TRANSFORMS_PER_KEY * keys {
-        return None;
-    }
-    let megabytes = (transforms * size_of::<SoaTransform>() / 4) as f64 / 1e6;
-    let message = format!(
-        "clip `{name}` takes about {megabytes:.0} MB: its {keys} keys become {} frames of all {} joints",
-        transforms / curves.len(),
-        curves.len()
-    );
-    Some(Diagnostic::warning(file, message).with_hint(SAME_TIMES))
 }
 
 /// Returns the valid keys of a bone, in Bevy's axes.

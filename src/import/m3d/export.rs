@@ -3,24 +3,24 @@
 use super::materials;
 use crate::{
     format::m3d::{Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dSubset, M3dVertex},
-    model::{Influences, Model, SkeletalClip, SkinPart},
+    model::{Influences, JointIndex, JointTransform, Model, SkeletalClip, Skeleton, SkinPart},
 };
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, DAffine3, Vec3};
 
 /// Converts a model to an `.m3d` file, right-handed and Y up.
 ///
 /// [`from_m3d`](super::from_m3d) converts it back to the same model: parts are subsets, and clips have a key for
 /// every frame, and two at each step. The format cannot store the names of joints (they become `Bone0` and so on, in
-/// the same order) and parts (they take their material's name), playback modes, callback keys, more than four joints
-/// per vertex (the largest are kept), and some properties of a [`Material`](crate::model::Material): alpha, a cutoff
-/// other than 0.1, back faces without a cutoff, and normal maps
-/// with green up.
+/// the same order) and parts (they take their material's name), a rest pose other than the bind pose (clips keep it,
+/// where they don't move a joint), playback modes, callback keys, more than four joints per vertex (the
+/// largest are kept), and some properties of a [`Material`](crate::model::Material): alpha, a cutoff other than 0.1,
+/// back faces without a cutoff, and normal maps with green up.
 pub fn to_m3d(model: &Model) -> M3d {
     let mut out = M3d {
         dialect: Dialect::Dx12,
         materials: model.materials.iter().map(|m| materials::export(m, !model.skeleton.is_empty())).collect(),
         bones: bones(model),
-        clips: model.clips.iter().map(|clip| export_clip(clip, model.skeleton.len())).collect(),
+        clips: model.clips.iter().map(|clip| export_clip(clip, &model.skeleton)).collect(),
         ..M3d::default()
     };
     for part in &model.parts {
@@ -87,19 +87,33 @@ fn four_joints(part: &SkinPart, v: usize, influences: Influences) -> Influences 
     out
 }
 
-fn export_clip(clip: &SkeletalClip, bones: usize) -> M3dClip {
-    let keys = |joint: usize| {
-        let key = |frame: usize| {
-            let transform = clip.transform_at(joint, frame);
-            M3dKey {
-                time: clip.frame_time(frame) as f32,
-                translation: transform.translation.into(),
-                scale: transform.scale.into(),
-                rotation: transform.rotation.into(),
-            }
-        };
-        let joint_is_there = joint < clip.joints().len() && clip.animates(joint);
-        if joint_is_there { (0..clip.frame_count()).map(key).collect() } else { Vec::new() }
+fn export_clip(clip: &SkeletalClip, skeleton: &Skeleton) -> M3dClip {
+    let clip = clip.bind(skeleton);
+    let key = |time: f64, transform: JointTransform| M3dKey {
+        time: time as f32,
+        translation: transform.translation.into(),
+        scale: transform.scale.into(),
+        rotation: transform.rotation.into(),
     };
-    M3dClip { name: clip.timing.name.to_string(), bones: (0..bones).map(keys).collect() }
+    let keys = |joint: JointIndex| {
+        let rest = skeleton.rest_of(joint);
+        let (index, frames) = (usize::from(joint), 0..clip.frame_count());
+        if clip.animates(index) {
+            frames.map(|frame| key(clip.frame_time(frame), clip.transform_at(index, frame))).collect()
+        } else if !clip.additive && rests_elsewhere(skeleton, joint) {
+            vec![key(0.0, rest)]
+        } else {
+            Vec::new()
+        }
+    };
+    M3dClip { name: clip.timing.name.to_string(), bones: skeleton.joints().map(keys).collect() }
+}
+
+/// Returns `true` if a joint rests elsewhere than in the bind pose, where readers let bones without keys rest.
+fn rests_elsewhere(skeleton: &Skeleton, joint: JointIndex) -> bool {
+    let inverse_bind = |joint: JointIndex| skeleton.inverse_bind()[usize::from(joint)].as_daffine3();
+    let parent = skeleton.parents()[usize::from(joint)];
+    let bind = parent.map_or(DAffine3::IDENTITY, inverse_bind) * inverse_bind(joint).inverse();
+    let rest = skeleton.rest_of(joint).to_affine();
+    !rest.abs_diff_eq(bind.as_affine3a(), 1e-6 * (1.0 + rest.translation.length()))
 }

@@ -7,7 +7,6 @@
 mod clips;
 mod export;
 mod materials;
-pub(super) mod resample;
 mod skeleton;
 mod skin;
 
@@ -30,7 +29,7 @@ use glam::Vec3;
 ///
 /// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
 /// their materials. Clips have a frame at the time of each key, and two where a joint has two keys at one time,
-/// which is a step. Between keys the skin stays within [`CLIP_ERROR`] of the keys' own interpolation (lerp and
+/// which is a step. Between keys the skin stays within [`CLIP_ERROR`](super::CLIP_ERROR) of the keys' own interpolation (lerp and
 /// slerp). A warning says where it does not, and which clips take far more memory than their keys.
 ///
 /// # Errors
@@ -75,10 +74,6 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     imported.warnings = warnings;
     Ok(imported)
 }
-
-/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
-/// diagonal of its box). Clips get as many frames as that takes.
-pub const CLIP_ERROR: f32 = 1e-4;
 
 /// How the triangles face in the file's own axes.
 fn facing(m3d: &M3d) -> Facing {

@@ -27,7 +27,7 @@ impl Rigid {
     pub(super) fn to_md5(self) -> [[f32; 3]; 2] {
         let rotation = self.rotation.normalize();
         let rotation = if rotation.w > 0.0 { -rotation } else { rotation };
-        [self.translation.as_vec3().into(), rotation.as_quat().xyz().into()]
+        [self.translation.as_vec3().into(), rounded(rotation)]
     }
 
     /// Returns the rotation and translation of an affine map, without its scale and shear; identity if it has no
@@ -68,6 +68,26 @@ impl Rigid {
     }
 }
 
+/// Rounds x, y and z so that the w that readers compute from them is as close as possible. Near half a turn, where w is
+/// next to 0, rounding each number on its own would turn a joint by up to 1e-3.
+fn rounded(rotation: DQuat) -> [f32; 3] {
+    let nearest: [f32; 3] = rotation.as_quat().xyz().into();
+    if rotation.w < -0.1 {
+        return nearest;
+    }
+    let error = |xyz: [f32; 3]| (Rigid::from_md5([0.0; 3], xyz).rotation.w - rotation.w).abs();
+    let [x, y, z] = nearest.map(|number| [number, number.next_down(), number.next_up()]);
+    let mut best = (error(nearest), nearest);
+    for i in 0..27 {
+        let xyz = [x[i % 3], y[i / 3 % 3], z[i / 9]];
+        let error = error(xyz);
+        if error < best.0 {
+            best = (error, xyz);
+        }
+    }
+    best.1
+}
+
 /// Returns the matrix of a joint's transform.
 pub(super) fn affine(transform: &JointTransform) -> DAffine3 {
     let JointTransform { translation, rotation, scale } = *transform;
@@ -92,6 +112,23 @@ mod tests {
         // Longer than unit length.
         let over = Rigid::from_md5([0.0; 3], [0.6, 0.8, 0.01]);
         assert!(over.rotation.is_normalized() && over.rotation.w == 0.0);
+    }
+
+    #[test]
+    fn half_turns_are_written_so_that_the_missing_w_is_close() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut worst: f64 = 0.0;
+        for i in 0..2000 {
+            let [x, y, z] = [(); 3].map(|()| random.f64() - 0.5);
+            let w = if i % 2 == 0 { 0.0 } else { -0.05 * random.f64() };
+            let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
+            let [position, orientation] = Rigid { rotation, translation: DVec3::ZERO }.to_md5();
+            worst = worst.max(Rigid::from_md5(position, orientation).rotation.angle_between(rotation));
+        }
+        assert!(worst < 1e-4, "{worst}");
+        let half = DQuat::from_xyzw(0.5f64.sqrt(), 0.5f64.sqrt(), 0.0, 0.0);
+        let [_, orientation] = Rigid { rotation: half, translation: DVec3::ZERO }.to_md5();
+        assert!(Rigid::from_md5([0.0; 3], orientation).rotation.w > -1e-6, "{orientation:?}");
     }
 
     #[test]

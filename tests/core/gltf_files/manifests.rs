@@ -25,6 +25,9 @@ fn dancer(armature: serde_json::Value) -> Chain {
     chain.turns("mixamo.com", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(1));
     let lengths: Vec<[f32; 3]> = (0..9).map(|at| [0.1 * at as f32, 0.25, 0.0]).collect();
     chain.file.channel("mixamo.com", chain.joints[0], "translation", "LINEAR", &even_times(9, 8.0), &lengths);
+    // So that frames are not evenly spaced.
+    let lengths = [1.0, 1.2, 0.9].map(|length| [0.0, length, 0.0]);
+    chain.file.channel("mixamo.com", chain.joints[3], "translation", "STEP", &[0.0, 0.33, 0.71], &lengths);
     chain
 }
 

@@ -7,7 +7,7 @@ use super::{
     import,
 };
 use fastrand::Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn linear_keys_on_a_grid_are_posed_as_the_specification_says() {
@@ -54,23 +54,21 @@ fn sparse_and_odd_keys_of_every_interpolation_stay_within_the_bound() {
         let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
         assert!(clip.frame_count() < 5000, "{name}: {} frames", clip.frame_count());
         let worst = error_of_clip(&reference, &imported, name);
-        let bound = if name.starts_with("odd") { 5e-4 } else { BOUND };
-        assert!(worst < bound, "{name}: {worst}");
-        // Frames only cut off the corners at keys.
-        let animation = reference.animation(name);
-        let (keys, frame) = (reference.key_times(animation), 1.0 / clip.frame_rate());
-        for at in 0..100 {
-            let time = clip.timing.duration * f64::from(at) / 100.0;
-            if keys.iter().all(|key| (key - time).abs() > frame) {
-                let error = error(&reference, &imported, Some(animation), Some(clip), time);
-                assert!(error < BOUND, "{name} at {time}: {error}");
-            }
+        assert!(worst < BOUND, "{name}: {worst}");
+        // At the keys, and right between frames.
+        for time in reference.key_times(reference.animation(name)) {
+            assert!(clip.frame_times().is_none_or(|times| times.contains(&time)), "{name}: no frame at {time}");
+        }
+        for frame in 1..clip.frame_count() {
+            let time = 0.5 * (clip.frame_time(frame - 1) + clip.frame_time(frame));
+            let error = error(&reference, &imported, Some(reference.animation(name)), Some(clip), time);
+            assert!(error < BOUND, "{name} at {time}: {error}");
         }
     }
 }
 
 #[test]
-fn a_step_takes_at_most_one_frame_and_everything_else_is_exact() {
+fn steps_are_exact_at_every_time() {
     let rng = &mut Rng::with_seed(5);
     let mut chain = chain(4, json!({}));
     let (times, odd) = ([0.0, 0.25, 0.5, 1.0], [0.0, 0.2345, 0.7081, 1.0]);
@@ -85,23 +83,48 @@ fn a_step_takes_at_most_one_frame_and_everything_else_is_exact() {
     let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
     for (name, steps) in [("grid", times), ("odd", odd)] {
         let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
-        let frame = 1.0 / clip.frame_rate();
-        assert!(frame < 0.3 && clip.frame_count() < 4000, "{name}: {}", clip.frame_count());
-        for at in 0..200 {
-            let time = f64::from(at) / 200.0;
-            if steps.iter().any(|&step| (f64::from(step) - time).abs() < frame) {
-                continue;
-            }
+        assert!(clip.frame_count() < 40, "{name}: {}", clip.frame_count());
+        let frames = clip.frame_times().unwrap();
+        assert_eq!(frames.windows(2).filter(|pair| pair[0] == pair[1]).count(), 3, "{name}: {frames:?}");
+        let steps = steps.map(f64::from);
+        let around = steps.into_iter().flat_map(|step| [step.next_down(), step, step.next_up()]);
+        // At its very end, a loop starts over.
+        let times = around.chain((0..50).map(|at| f64::from(at) / 50.0)).filter(|time| (0.0..1.0).contains(time));
+        for time in times {
             let error = error(&reference, &imported, Some(reference.animation(name)), Some(clip), time);
             assert!(error < BOUND, "{name} at {time}: {error}");
         }
     }
-    // On the grid, the key itself is exact.
-    let clip = &imported.model.clips[0];
-    for time in [0.25, 0.5] {
-        let error = error(&reference, &imported, Some(reference.animation("grid")), Some(clip), time);
-        assert!(error < BOUND, "{time}: {error}");
+}
+
+#[test]
+fn frames_that_extras_claim_are_believed_only_if_the_keys_agree() {
+    let rng = &mut Rng::with_seed(6);
+    let mut chain = chain(4, json!({}));
+    chain.turns("walk", &even_times(9, 8.0), 0.2, rng);
+    let frames = |claimed: Value| {
+        let mut file = chain.file.clone();
+        file.json["animations"][0]["extras"] = json!({ "marionette": { "duration": 1.0, "frames": claimed } });
+        let (imported, reference) = import(&file, &[NO_NORMALS]);
+        let error = error_of_clip(&reference, &imported, "walk");
+        assert!(error < BOUND, "{error}");
+        let clip = &imported.model.clips[0];
+        (clip.frame_count(), clip.frame_times().map(<[f64]>::to_vec))
+    };
+    let (count, times) = frames(json!(null));
+    assert!(count >= 9 && count % 8 == 1 && times.is_none());
+    for lie in [json!(1), json!(3), json!(u64::MAX), json!(-1), json!([0.0, 0.5, 1.0]), json!([0.0, 1e300]), json!([])]
+    {
+        assert_eq!(frames(lie.clone()), (count, None), "{lie}");
     }
+    for lie in [json!([0.0, 0.5, 0.25, 1.0]), json!([0.5, 1.0]), json!("9"), json!([null])] {
+        assert_eq!(frames(lie.clone()), (count, None), "{lie}");
+    }
+    assert_eq!(frames(json!(25)), (25, None));
+    let mut odd: Vec<f64> = (0..=32).flat_map(|at| [f64::from(at * at) / 1024.0, f64::from(at) / 32.0]).collect();
+    odd.sort_by(f64::total_cmp);
+    odd.dedup();
+    assert_eq!(frames(json!(odd)), (odd.len(), Some(odd)));
 }
 
 #[test]

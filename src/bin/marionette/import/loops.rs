@@ -99,13 +99,15 @@ impl Verdict {
 /// Decides whether a clip of a model is a loop.
 pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     use PlaybackMode::{Loop, Once};
-    let last = clip.frame_count() - 1;
-    if last == 0 || clip.timing.duration <= 0.0 {
+    let (last, duration) = (clip.frame_count() - 1, clip.timing.duration);
+    if last == 0 || duration <= 0.0 {
         return Verdict::new(Loop, "is a single pose");
     }
     let skin = Skin { model, clip };
     let size = skin.size();
-    let ends = [0, 1, last - 1, last].map(|frame| skin.at(frame));
+    // Frames may be unevenly spaced.
+    let step = duration / last as f64;
+    let ends = [0.0, step, duration - step, duration].map(|time| skin.at(time));
     let [first, second, before, end] = &ends;
     // Where the model has gone does not matter.
     let travel = mean(first, end) * Vec3::new(1.0, 0.0, 1.0);
@@ -118,7 +120,9 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     let smooth = turned <= 0.6 * fastest + 0.002;
     let closes = gap <= SAME;
     let lacks_a_step = gap <= ONE_STEP && gap <= 1.6 * fastest && smooth;
-    let reach = (0..=8).map(|i| farthest(first, &skin.at(last * i / 8), Vec3::ZERO)).fold(0.0, f32::max) / size;
+    let reach =
+        (0..=8).map(|i| farthest(first, &skin.at(duration * f64::from(i) / 8.0), Vec3::ZERO)).fold(0.0, f32::max)
+            / size;
     let travels = match travel.length() > 0.1 * size {
         true => format!(", traveling {:.2} units", travel.length()),
         false => String::new(),
@@ -155,11 +159,11 @@ impl Skin<'_> {
         bounds.map_or(1.0, |bounds| bounds.diagonal()).max(f32::MIN_POSITIVE)
     }
 
-    /// Places of the vertices at a frame; of the joints, if there is no skin.
-    fn at(&self, frame: usize) -> Vec<Vec3> {
+    /// Places of the vertices at a time; of the joints, if there is no skin.
+    fn at(&self, time: f64) -> Vec<Vec3> {
         let Self { model, clip } = self;
         let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-        let layers = [ClipLayer { mode, ..ClipLayer::new(clip, clip.frame_time(frame)) }];
+        let layers = [ClipLayer { mode, ..ClipLayer::new(clip, time) }];
         let mut pose = Scratch::default();
         Evaluate::new(&model.skeleton, &layers).run(&mut pose);
         let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model()).positions().collect();

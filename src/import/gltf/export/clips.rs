@@ -2,7 +2,7 @@
 
 use super::{extras, glb::Glb};
 use crate::{
-    import::axes::Basis,
+    import::{axes::Basis, gltf::extras::key_times},
     model::{JointIndex, JointTransform, SkeletalClip, Skeleton},
 };
 use glam::Quat;
@@ -19,21 +19,15 @@ const TURN_ERROR: f32 = 4e-5;
 pub(super) fn export(clip: &SkeletalClip, skeleton: &Skeleton, basis: &Basis, glb: &mut Glb) -> Option<Value> {
     let clip = clip.bind(skeleton);
     let duration = clip.timing.duration;
-    let frames: Vec<usize> = (0..clip.frame_count()).collect();
-    let mut times: Vec<f32> = Vec::with_capacity(frames.len());
-    for &frame in &frames {
-        // Times must increase in single precision too: a step takes the smallest possible time.
-        let earliest = times.last().map_or(0.0, |before| before.next_up());
-        times.push((clip.frame_time(frame) as f32).max(earliest));
-    }
+    let times = key_times((0..clip.frame_count()).map(|frame| clip.frame_time(frame)));
     let mut out = Channels { glb, inputs: HashMap::new(), samplers: Vec::new(), channels: Vec::new() };
     for joint in skeleton.joints().filter(|&joint| clip.animates(usize::from(joint))) {
         let rest = skeleton.rest_of(joint);
-        let local = |&frame: &usize| {
+        let local = |frame: usize| {
             let transform = clip.transform_at(usize::from(joint), frame);
             basis.transform(if clip.additive { rest.plus(&transform) } else { transform })
         };
-        let local: Vec<JointTransform> = frames.iter().map(local).collect();
+        let local: Vec<JointTransform> = (0..clip.frame_count()).map(local).collect();
         let rest = basis.transform(rest);
         let rotations: Vec<Quat> = local.iter().map(|transform| transform.rotation).collect();
         if !is_constant(&rotations) {

@@ -1,7 +1,7 @@
 //! What glTF has no place for, as `extras`.
 //!
-//! Everything is under the key `marionette`. An animation has `playback`, `duration` in seconds, the number of `frames` that
-//! its keys were made from, `additive`, and `callbacks`, a list of `{time, name, data}`. A material has
+//! Everything is under the key `marionette`. An animation has `playback`, `duration` in seconds, the `frames` that its keys
+//! were made from (their number, or their times if they are not evenly spaced), `additive`, and `callbacks`, a list of `{time, name, data}`. A material has
 //! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
 
 use crate::{
@@ -13,10 +13,8 @@ use serde_json::{Value, json};
 /// Returns the extras of a clip's animation.
 pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
     let ClipTiming { duration, playback, callbacks, .. } = &clip.timing;
-    let mut extras = json!({ "duration": duration, "playback": playback });
-    if clip.frame_times().is_none() {
-        extras["frames"] = clip.frame_count().into();
-    }
+    let frames: Value = clip.frame_times().map_or_else(|| clip.frame_count().into(), Into::into);
+    let mut extras = json!({ "duration": duration, "playback": playback, "frames": frames });
     if clip.additive {
         extras["additive"] = true.into();
     }

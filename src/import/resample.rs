@@ -1,0 +1,348 @@
+//! Turns the keys of all joints into frames of a clip.
+//!
+//! Every joint has keys at times of its own; a frame holds all joints. So there is a frame at the time of each key,
+//! and two where a joint steps from one value to another. Between keys, a file means lerp for translation and scale,
+//! and slerp for rotation; between frames, a clip uses lerp and nlerp. That is the only error, at most 0.005·θ³ for a
+//! rotation of θ (up to 180°), and where it moves the skin too far, more frames are put between two keys. So they are
+//! where a spline leaves its chord, which is measured.
+//!
+//! Frames that turn out evenly spaced need no times, which makes them faster to sample. Keys are moved to make them
+//! so only by less than the rounding of their own times, or as far as the error allows.
+
+mod curve;
+#[cfg(feature = "gltf")]
+mod given;
+mod skin;
+
+pub(super) use curve::Curve;
+#[cfg(feature = "gltf")]
+pub(super) use given::sample_at;
+pub(super) use skin::Skin;
+
+use crate::model::{ClipError, ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
+use curve::{Moment, moments};
+use skin::Motion;
+use std::sync::Arc;
+
+/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
+/// diagonal of its box). Clips get as many frames as that takes.
+pub const CLIP_ERROR: f32 = 1e-4;
+
+/// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
+const FEW_TRANSFORMS: usize = 1 << 16;
+
+/// Most transforms per key: a frame has one for each joint, even if only one of them has a key.
+const TRANSFORMS_PER_KEY: usize = 64;
+
+/// Most transforms of all clips together (168 MB), unless there are almost as many keys.
+const MOST_TRANSFORMS: usize = 1 << 22;
+
+/// Transforms per key that any number of keys may have.
+const DENSE_TRANSFORMS_PER_KEY: usize = 8;
+
+/// Transforms per key from which on a warning says what a large clip costs.
+const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
+
+/// What to do about clips that are too large.
+pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same times";
+
+/// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.
+#[derive(Default)]
+pub(super) struct Budget {
+    keys: usize,
+    spent: usize,
+}
+
+impl Budget {
+    /// Adds the keys of one or more clips, before these are sampled.
+    pub(super) fn add_keys(&mut self, keys: usize) {
+        self.keys += keys;
+    }
+
+    /// Returns how many frames of so many joints there may be.
+    pub(super) fn frames(&self, joints: usize) -> usize {
+        let few = MOST_TRANSFORMS.min(TRANSFORMS_PER_KEY.saturating_mul(self.keys)).max(FEW_TRANSFORMS);
+        (few.max(DENSE_TRANSFORMS_PER_KEY.saturating_mul(self.keys)) - self.spent) / joints
+    }
+}
+
+/// Frames made from curves.
+#[derive(Debug)]
+pub(super) struct Sampled {
+    /// Frame by frame, one transform per curve; identity for empty curves.
+    pub(super) transforms: Vec<JointTransform>,
+    /// Seconds of each frame; empty if they are evenly spaced.
+    pub(super) times: Vec<f64>,
+    /// Seconds from the first frame to the last.
+    pub(super) duration: f64,
+    /// A bound on the distance of the skin from its place according to the keys, in model units.
+    pub(super) error: f64,
+}
+
+impl Sampled {
+    /// Returns a message and a hint if the clip is less exact than it should be, or takes far more memory than its keys.
+    pub(super) fn doubts(&self, name: &str, curves: &[Curve], skin: &Skin) -> Option<(String, &'static str)> {
+        if self.error > skin.bound() {
+            let share = self.error / skin.size() * 100.0;
+            let message = format!(
+                "clip `{name}` turns so far between keys that the skin is off by up to {share:.2} % of the model's size"
+            );
+            return Some((message, "add keys within the turns"));
+        }
+        let (keys, transforms) = (curves.iter().map(Curve::len).sum::<usize>(), self.transforms.len());
+        if transforms < FEW_TRANSFORMS || transforms < COSTLY_TRANSFORMS_PER_KEY * keys {
+            return None;
+        }
+        let megabytes = (transforms * size_of::<SoaTransform>() / 4) as f64 / 1e6;
+        let message = format!(
+            "clip `{name}` takes about {megabytes:.0} MB: its {keys} keys become {} frames of all {} joints",
+            transforms / curves.len(),
+            curves.len()
+        );
+        Some((message, SAME_TIMES))
+    }
+
+    /// Sets the clip's length, which is hardly different, and moves steps a hair ahead, so that at their very time the later
+    /// frame counts, as in glTF.
+    #[cfg(feature = "gltf")]
+    pub(super) fn finish(&mut self, duration: f64) {
+        let end = self.duration.min(duration);
+        self.times.iter_mut().filter(|time| **time >= end).for_each(|time| *time = duration);
+        self.duration = duration;
+        for at in 1..self.times.len() {
+            let time = self.times[at];
+            if time == self.times[at - 1] && 0.0 < time && time < self.duration {
+                self.times[at - 1..=at].fill(time.next_down());
+            }
+        }
+    }
+
+    /// Makes a clip for joints with these names.
+    pub(super) fn into_clip(
+        self,
+        name: String,
+        joints: &Arc<[Arc<str>]>,
+        curves: &[Curve],
+    ) -> Result<SkeletalClip, ClipError> {
+        let frames = ClipFrames {
+            joints: joints.clone(),
+            animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
+            transforms: self.transforms,
+        };
+        let timing = ClipTiming::new(name, self.duration);
+        match &self.times[..] {
+            [] => SkeletalClip::new(timing, &frames),
+            times => SkeletalClip::at_times(timing, &frames, times),
+        }
+    }
+}
+
+/// Makes frames of `curves`, which are in the order of the skeleton's joints, within [`CLIP_ERROR`] if the budget
+/// suffices for it.
+///
+/// # Errors
+/// Not even a frame at each key fits into the budget. Returns how many frames that would be.
+pub(super) fn resample(curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Result<Sampled, usize> {
+    let moments = moments(curves);
+    let joints = curves.len();
+    let (bound, most) = (skin.bound(), budget.frames(joints));
+    if moments.len() > most {
+        return Err(moments.len());
+    }
+    let duration = moments[moments.len() - 1].time;
+    let mut keyed = vec![JointTransform::IDENTITY; moments.len() * joints];
+    for (joint, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
+        let mut at = 0;
+        for (frame, &moment) in keyed.chunks_exact_mut(joints).zip(&moments) {
+            frame[joint] = curve.sample(moment, &mut at);
+        }
+    }
+    if duration == 0.0 {
+        keyed.truncate(joints);
+        budget.spent += keyed.len();
+        return Ok(Sampled { transforms: keyed, times: Vec::new(), duration, error: 0.0 });
+    }
+
+    let pairs = keyed.windows(2 * joints).step_by(joints).zip(moments.windows(2));
+    let splines = curves.iter().any(|curve| curve.spline.is_some());
+    let motion = |(pair, ends): (&[JointTransform], &[Moment])| {
+        if ends[0].time >= ends[1].time {
+            return Motion::default();
+        }
+        let bulge = if splines { bulge(curves, skin, pair, [ends[0].time, ends[1].time]) } else { 0.0 };
+        Motion { bulge, ..skin.motion(curves, pair) }
+    };
+    let motions: Vec<Motion> = pairs.map(motion).collect();
+    let mut cuts = cuts(&motions, bound, most);
+    let error = |cuts: &[usize], shift: f64| {
+        let of = |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
+        // Not `max`, which ignores NaN.
+        motions.iter().zip(cuts).map(of).fold(0.0, |worst, error| if error <= worst { worst } else { error })
+    };
+    let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
+    let frames = |cuts: &[usize]| cuts.iter().sum::<usize>() + 1;
+    let shift = shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
+    let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
+    if even_shift.is_some() {
+        cuts = even;
+    }
+
+    let error = error(&cuts, even_shift.unwrap_or(0.0));
+    let mut times = Vec::with_capacity(frames(&cuts));
+    for (ends, &cuts) in moments.windows(2).zip(&cuts) {
+        let [from, to] = [ends[0].time, ends[1].time];
+        times.extend((0..cuts).map(|cut| from + (to - from) * cut as f64 / cuts as f64));
+    }
+    times.push(duration);
+    let mut transforms = if times.len() == moments.len() { keyed } else { between(&keyed, joints, &cuts) };
+    for (joint, curve) in curves.iter().enumerate() {
+        let Some(spline) = &curve.spline else { continue };
+        let mut frame = 0;
+        for &cuts in &cuts {
+            (frame + 1..frame + cuts).for_each(|frame| transforms[frame * joints + joint] = spline(times[frame]));
+            frame += cuts;
+        }
+    }
+    budget.spent += transforms.len();
+    if even_shift.is_some() {
+        times.clear();
+    }
+    Ok(Sampled { transforms, times, duration, error })
+}
+
+/// Returns into how many pieces to cut the motion from each frame to the next, so that none is off by more than
+/// `bound`, or by as little as `most` frames allow.
+fn cuts(motions: &[Motion], mut bound: f64, most: usize) -> Vec<usize> {
+    // Some of it is left for moving frames.
+    bound *= 0.9;
+    loop {
+        let cuts = |motion: &Motion| motion.cuts(bound).min(most);
+        let cuts: Vec<usize> = motions.iter().map(cuts).collect();
+        if cuts.iter().sum::<usize>() < most {
+            return cuts;
+        }
+        // Half as many, or almost.
+        bound *= 8.0;
+    }
+}
+
+/// Returns how far the moments are from evenly spaced, in units of their distance, or `None` if they cannot be made
+/// so. Times are as exact as single precision, or as seven digits.
+fn shift(moments: &[Moment]) -> Option<f64> {
+    let last = moments.len() - 1;
+    let duration = moments[last].time;
+    let step = duration / last as f64;
+    let rounding = f64::from(f32::EPSILON) * duration.max(1.0);
+    let off = |(at, moment): (usize, &Moment)| (moment.time - duration * at as f64 / last as f64).abs();
+    let farthest = moments.iter().enumerate().map(off).fold(0.0, f64::max);
+    let shift = (farthest - rounding).max(0.0) / step;
+    // Where steps are as small as the rounding, any times would fit.
+    (step > 50.0 * rounding && shift < 0.25 && !moments.iter().any(|moment| moment.after_step)).then_some(shift)
+}
+
+/// Returns the frames with those added that cut each motion into `cuts`.
+fn between(frames: &[JointTransform], joints: usize, cuts: &[usize]) -> Vec<JointTransform> {
+    let mut out = Vec::with_capacity((cuts.iter().sum::<usize>() + 1) * joints);
+    for (pair, &cuts) in frames.windows(2 * joints).step_by(joints).zip(cuts) {
+        let (from, to) = pair.split_at(joints);
+        out.extend_from_slice(from);
+        for cut in 1..cuts {
+            let share = (cut as f64 / cuts as f64) as f32;
+            out.extend(from.iter().zip(to).map(|(from, to)| from.between(to, share)));
+        }
+    }
+    out.extend_from_slice(&frames[frames.len() - joints..]);
+    out
+}
+
+/// Returns how far splines lead the skin from the straight lines between two frames.
+fn bulge(curves: &[Curve], skin: &Skin, pair: &[JointTransform], [begin, end]: [f64; 2]) -> f64 {
+    const PIECES: usize = 4;
+    let at = |share: f64| {
+        skin.pose(curves, |joint| match &curves[joint].spline {
+            Some(spline) if 0.0 < share && share < 1.0 => spline(begin + (end - begin) * share),
+            _ => pair[joint].between(&pair[curves.len() + joint], share as f32),
+        })
+    };
+    let chord = |piece: usize| {
+        let [from, middle, to] = [0.0, 0.5, 1.0].map(|half| at((piece as f64 + half) / PIECES as f64));
+        let spline = |joint: usize| curves[joint].spline.is_some();
+        let halfway = |joint: usize| if spline(joint) { from[joint].between(&to[joint], 0.5) } else { middle[joint] };
+        skin.apart(&middle, &skin.pose(curves, halfway))
+    };
+    let worst = (0..PIECES).map(chord).fold(0.0, |worst, apart| if apart <= worst { worst } else { apart });
+    // A chord is off by its square times the bend of a spline, which changes evenly: at an end of the whole it is up to
+    // 4/3 of what it is in the middle of the first or last quarter.
+    worst * 4.0 / 3.0 * (PIECES * PIECES) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Joint, Model, Skeleton};
+    use glam::{Affine3A, Quat, Vec3};
+
+    fn shift_of(times: impl IntoIterator<Item = f64>) -> Option<f64> {
+        shift(&times.into_iter().map(|time| Moment { time, after_step: false }).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn evenly_spaced_times_are_recognized_up_to_rounding() {
+        let printed = |digits: f64| (0..76).map(move |k| (f64::from(k) / 60.0 * digits).trunc() / digits);
+        assert_eq!(shift_of(printed(1e7)), Some(0.0));
+        let rounded = shift_of(printed(1e4)).unwrap();
+        assert!(rounded > 0.003 && rounded < 0.005, "a ten-thousandth of a second: {rounded}");
+        assert_eq!(shift_of((0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32))), Some(0.0));
+        assert_eq!(shift_of([0.0, 0.1234, 0.2718, 0.577, 1.0]), None);
+        assert_eq!(shift_of([0.0, 1e-8, 2e-8]), None);
+    }
+
+    #[test]
+    fn splines_get_as_many_frames_as_the_bound_takes_and_hardly_more() {
+        let joint = |name: &str, parent| Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::new(Vec3::Y, Quat::IDENTITY),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let skeleton = Skeleton::new(vec![joint("a", None), joint("b", Some(0))]).unwrap();
+        let skin = Skin::new(&Model { skeleton, ..Model::default() });
+        let mut random = fastrand::Rng::with_seed(3);
+        for round in 0..60 {
+            // Slow at both ends, or any cubic.
+            let [a, b, c] = if round == 0 { [0.0, 3.0, -2.0] } else { [0; 3].map(|_| random.f32() * 2.0 - 1.0) };
+            let spline = move |time: f64| {
+                let t = time as f32 / 2.0;
+                JointTransform::new(Vec3::X * (a + (b + c * t) * t) * t, Quat::IDENTITY)
+            };
+            let mut curves = [Curve::default(), Curve::default()];
+            [0.0, 2.0].into_iter().for_each(|time| curves[1].push(time, spline(time)));
+            curves[1].spline = Some(Box::new(spline));
+            let mut budget = Budget::default();
+            budget.add_keys(2);
+            let sampled = resample(&curves, &skin, &mut budget).unwrap();
+            assert!(sampled.times.is_empty() && sampled.error <= skin.bound());
+            let steps = sampled.transforms.len() / 2 - 1;
+            let off = |at: usize| {
+                let (frame, share) = (at / 8, (at % 8) as f32 / 8.0);
+                let x = |frame: usize| sampled.transforms[frame * 2 + 1].translation.x;
+                let meant = spline(2.0 * at as f64 / (steps * 8) as f64).translation.x;
+                f64::from((x(frame) + (x((frame + 1).min(steps)) - x(frame)) * share - meant).abs())
+            };
+            let worst = (0..=steps * 8).map(off).fold(0.0, f64::max);
+            assert!(worst <= skin.bound() && (steps < 10 || worst > 0.4 * skin.bound()), "{round}: {worst} in {steps}");
+        }
+    }
+
+    #[cfg(feature = "gltf")]
+    #[test]
+    fn steps_end_early_but_those_at_the_ends() {
+        for duration in [2.0, 2.0 + 1e-9, 2.0 - 1e-9] {
+            let times = vec![0.0, 0.0, 0.5, 0.5, 2.0, 2.0];
+            let mut sampled = Sampled { transforms: vec![], times, duration: 2.0, error: 0.0 };
+            sampled.finish(duration);
+            let early = 0.5_f64.next_down();
+            assert_eq!(sampled.times, [0.0, 0.0, early, early, duration, duration]);
+        }
+    }
+}

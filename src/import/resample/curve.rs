@@ -1,0 +1,119 @@
+//! How a joint moves: keys at times of its own.
+
+use crate::model::JointTransform;
+
+/// The keys of one joint, in order of time. Two at one time are a step.
+#[derive(Default)]
+pub(in crate::import) struct Curve {
+    pub(super) times: Vec<f64>,
+    keys: Vec<JointTransform>,
+    pub(super) steps: Vec<f64>,
+    /// Where the joint is at a time between two keys, if not on a line and an arc from one to the other.
+    pub(in crate::import) spline: Option<Box<dyn Fn(f64) -> JointTransform>>,
+}
+
+impl Curve {
+    pub(in crate::import) fn with_capacity(keys: usize) -> Self {
+        Self { times: Vec::with_capacity(keys), keys: Vec::with_capacity(keys), ..Self::default() }
+    }
+
+    /// Adds a key, not earlier than those before it. Of several keys at one time, the first and the last count.
+    pub(in crate::import) fn push(&mut self, time: f64, key: JointTransform) {
+        if self.times.last() == Some(&time) {
+            if self.steps.last() == Some(&time) {
+                self.times.pop();
+                self.keys.pop();
+            } else if self.keys.last() == Some(&key) {
+                return;
+            } else {
+                self.steps.push(time);
+            }
+        }
+        self.times.push(time);
+        self.keys.push(key);
+    }
+
+    pub(in crate::import) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Returns the time of the last key, 0 if there is none.
+    #[cfg(feature = "gltf")]
+    pub(in crate::import) fn end(&self) -> f64 {
+        self.times.last().copied().unwrap_or(0.0)
+    }
+
+    pub(in crate::import) fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Returns the transform at a moment. `at` is the key to start from, 0 at first and left where the next call, for
+    /// a later moment, can start.
+    pub(super) fn sample(&self, Moment { time, after_step }: Moment, at: &mut usize) -> JointTransform {
+        while self.times.get(*at + 1).is_some_and(|&next| next < time || (after_step && next == time)) {
+            *at += 1;
+        }
+        match self.times.get(*at + 1) {
+            Some(&next) if self.times[*at] < time && time < next => {
+                if let Some(spline) = &self.spline {
+                    return spline(time);
+                }
+                let share = (time - self.times[*at]) / (next - self.times[*at]);
+                self.keys[*at].between(&self.keys[*at + 1], share as f32)
+            }
+            Some(&next) if self.times[*at] < time && time == next => self.keys[*at + 1],
+            _ => self.keys[*at],
+        }
+    }
+}
+
+/// A time of a clip, before or after a step at this time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Moment {
+    pub(super) time: f64,
+    pub(super) after_step: bool,
+}
+
+/// The moments at which any joint has a key, from 0 on.
+pub(super) fn moments(curves: &[Curve]) -> Vec<Moment> {
+    let longest = curves.iter().max_by_key(|curve| curve.times.len());
+    let mut times = longest.map(|curve| curve.times.clone()).unwrap_or_default();
+    let base = times.len();
+    for curve in curves {
+        // Usually a joint has keys at the same times as the others, or lacks the last ones.
+        if !times[..base].starts_with(&curve.times) {
+            times.extend(&curve.times);
+        }
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    times.dedup();
+    let at = |after_step: bool| move |time| Moment { time, after_step };
+    let mut moments = vec![Moment { time: 0.0, after_step: false }];
+    moments.extend(times.into_iter().filter(|time| *time > 0.0).map(at(false)));
+    let steps = curves.iter().flat_map(|curve| &curve.steps).filter(|time| **time >= 0.0);
+    // Adding 0 takes the sign from −0.
+    moments.extend(steps.map(|time| time + 0.0).map(at(true)));
+    moments.sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.after_step.cmp(&b.after_step)));
+    moments.dedup();
+    moments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use glam::{Quat, Vec3};
+
+    #[test]
+    fn of_several_keys_at_one_time_the_first_and_the_last_count() {
+        let key = |x: f32| JointTransform::new(Vec3::X * x, Quat::IDENTITY);
+        let mut curve = Curve::default();
+        for (time, x) in [(0.0, 0.0), (1.0, 1.0), (1.0, 2.0), (1.0, 3.0), (2.0, 4.0), (2.0, 4.0)] {
+            curve.push(time, key(x));
+        }
+        let at = |time, after_step| curve.sample(Moment { time, after_step }, &mut 0).translation.x;
+        assert_eq!([at(0.5, false), at(1.0, false), at(1.0, true), at(1.5, false)], [0.5, 1.0, 3.0, 3.5]);
+        assert_eq!([at(-1.0, false), at(2.0, false), at(2.0, true), at(9.0, false)], [0.0, 4.0, 4.0, 4.0]);
+        assert_eq!((curve.len(), moments(&[curve]).len()), (4, 4));
+    }
+}

@@ -1,0 +1,166 @@
+//! How far errors in the transforms of joints move the skin.
+
+use super::{CLIP_ERROR, curve::Curve};
+use crate::model::{BoundingBox, JointTransform, Model};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
+
+/// How the skin moves from one frame to the next, in model units.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Motion {
+    /// How far any point is off halfway if rotations are interpolated by nlerp instead of slerp.
+    pub(super) bend: f64,
+    /// How long the path of any point is.
+    pub(super) path: f64,
+    /// How far any point is off if splines are taken for straight lines.
+    pub(super) bulge: f64,
+}
+
+impl Motion {
+    /// Returns how far any point is off if the motion is cut into pieces. Those of k times smaller rotations are off by k³
+    /// times less, those of splines by k².
+    pub(super) fn error(&self, cuts: usize) -> f64 {
+        self.bend / (cuts as f64).powi(3) + self.bulge / (cuts as f64).powi(2)
+    }
+
+    /// Returns into how many pieces to cut the motion so that it is off by no more than `bound`.
+    pub(super) fn cuts(&self, bound: f64) -> usize {
+        let cuts =
+            if self.bulge > 0.0 { ((self.bend + self.bulge) / bound).sqrt() } else { (self.bend / bound).cbrt() };
+        // NaN becomes 0.
+        (cuts.ceil() as usize).max(1)
+    }
+}
+
+/// How far the skin extends from the joints.
+pub(in crate::import) struct Skin {
+    parents: Vec<Option<usize>>,
+    /// Per joint, the distance of its farthest vertex, in joint space.
+    radius: Vec<f64>,
+    /// The rest pose, for joints that a clip doesn't move.
+    rest: Vec<JointTransform>,
+    /// Joints with vertices, and the corners of the boxes around these, in joint space.
+    corners: Vec<(usize, [Vec3; 8])>,
+    size: f64,
+}
+
+impl Skin {
+    pub(in crate::import) fn new(model: &Model) -> Self {
+        let skeleton = &model.skeleton;
+        let mut bounds = skeleton.rest_model().iter().map(|joint| BoundingBox::point(joint.translation.into()));
+        let first = bounds.next().unwrap_or(BoundingBox::point(Vec3::ZERO));
+        let positions = model.parts.iter().flat_map(|part| &part.positions);
+        let all = bounds.chain(positions.map(|&at| BoundingBox::point(at))).fold(first, BoundingBox::union);
+        let size = (all.max.as_dvec3() - all.min.as_dvec3()).length();
+        let (mut radius, mut boxes) = (vec![0.0_f64; skeleton.len()], vec![None::<BoundingBox>; skeleton.len()]);
+        for part in &model.parts {
+            for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
+                let farthest = bounds.map_or(0.0, |bounds| bounds.min.abs().max(bounds.max.abs()).as_dvec3().length());
+                radius[usize::from(joint)] = radius[usize::from(joint)].max(farthest);
+                let all = &mut boxes[usize::from(joint)];
+                *all = bounds.map(|bounds| all.map_or(bounds, |all| all.union(bounds))).or(*all);
+            }
+        }
+        Self {
+            parents: skeleton.parents().iter().map(|parent| parent.map(usize::from)).collect(),
+            radius,
+            rest: skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect(),
+            corners: boxes
+                .iter()
+                .enumerate()
+                .filter_map(|(joint, all)| Some((joint, all.as_ref()?.corners())))
+                .collect(),
+            size: if size > 0.0 { size } else { 1.0 },
+        }
+    }
+
+    /// Returns the model's size: the diagonal of the box around its vertices and joints at rest.
+    pub(in crate::import) fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Returns how far the skin may be from its place according to a clip's keys: [`CLIP_ERROR`] in model units.
+    pub(super) fn bound(&self) -> f64 {
+        f64::from(CLIP_ERROR) * self.size
+    }
+
+    /// Returns bounds on the motion from one frame to the next, both in `pair`.
+    pub(super) fn motion(&self, curves: &[Curve], pair: &[JointTransform]) -> Motion {
+        let joints = self.parents.len();
+        // In the space of each joint: how far points of the skin below it are from it, and how they move.
+        let mut below: Vec<(f64, Motion)> = self.radius.iter().map(|&radius| (radius, Motion::default())).collect();
+        let mut model = Motion::default();
+        for joint in (0..joints).rev() {
+            let (reach, Motion { bend, path, .. }) = below[joint];
+            let still = curves[joint].is_empty();
+            let [from, to] = [0, joints].map(|frame| if still { self.rest[joint] } else { pair[frame + joint] });
+            let distance = |a: Vec3, b: Vec3| (a.as_dvec3() - b.as_dvec3()).length();
+            let far = distance(from.translation, Vec3::ZERO).max(distance(to.translation, Vec3::ZERO));
+            let scale = f64::from(from.scale.abs().max(to.scale.abs()).max_element());
+            let turn = angle(from.rotation, to.rotation);
+            let moved = Motion {
+                bend: scale * (bend + 0.005 * turn * turn * turn * reach),
+                path: scale * (path + turn * reach)
+                    + f64::from((from.scale - to.scale).abs().max_element()) * reach
+                    + distance(from.translation, to.translation),
+                bulge: 0.0,
+            };
+            let above = self.parents[joint].map(|parent| &mut below[parent]);
+            let all = above.map_or(&mut model, |(above, motion)| {
+                *above = above.max(far + scale * reach);
+                motion
+            });
+            *all = Motion { bend: all.bend.max(moved.bend), path: all.path.max(moved.path), bulge: 0.0 };
+        }
+        model
+    }
+
+    /// Returns a pose that `local` gives, by index, for the joints that `curves` move.
+    pub(super) fn pose(&self, curves: &[Curve], mut local: impl FnMut(usize) -> JointTransform) -> Vec<JointTransform> {
+        let still = |joint: usize| curves[joint].is_empty();
+        (0..curves.len()).map(|joint| if still(joint) { self.rest[joint] } else { local(joint) }).collect()
+    }
+
+    /// Returns how far apart two poses move any joint or point of the skin. Vertices are means of points in the joints'
+    /// boxes.
+    pub(super) fn apart(&self, one: &[JointTransform], other: &[JointTransform]) -> f64 {
+        let mut poses: Vec<[Affine3A; 2]> = Vec::with_capacity(one.len());
+        for (joint, (one, other)) in one.iter().zip(other).enumerate() {
+            let [one, other] = [one, other].map(|transform| transform.to_affine());
+            let above = self.parents[joint].map(|parent| poses[parent]);
+            poses.push(above.map_or([one, other], |[a, b]| [a * one, b * other]));
+        }
+        let joints = poses.iter().map(|[one, other]| one.translation - other.translation);
+        let corner = |(joint, corners): &(usize, [Vec3; 8])| {
+            let [one, other] = poses[*joint];
+            corners.map(|corner| (one.transform_point3(corner) - other.transform_point3(corner)).into())
+        };
+        let all = joints.chain(self.corners.iter().flat_map(corner)).map(Vec3A::length);
+        // Not `max`, which ignores NaN.
+        all.fold(0.0, |worst, apart| if apart <= worst { worst } else { apart }).into()
+    }
+}
+
+/// Returns the smaller angle between two unit rotations.
+fn angle(a: Quat, b: Quat) -> f64 {
+    // Computed from the chord, which is accurate for small angles, unlike the cosine.
+    let chord = (a - b).length_squared().min((a + b).length_squared()).sqrt();
+    4.0 * f64::from(chord * 0.5).min(1.0).asin()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_on_nlerp_holds_for_every_turn() {
+        for degrees in [5.0f32, 30.0, 90.0, 150.0, 179.0] {
+            let turn = degrees.to_radians();
+            let (from, to) = (Quat::IDENTITY, Quat::from_rotation_y(turn));
+            let error = (0..=100).map(|i| angle(from.lerp(to, i as f32 / 100.0), from.slerp(to, i as f32 / 100.0)));
+            let worst = error.fold(0.0, f64::max);
+            let bound = 0.005 * f64::from(turn).powi(3);
+            assert!(worst <= bound + 1e-6, "{degrees}°: {worst} > {bound}");
+            assert!(degrees < 30.0 || worst > 0.5 * bound, "{degrees}°: {bound} is far above {worst}");
+        }
+    }
+}
