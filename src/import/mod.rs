@@ -83,8 +83,8 @@ pub struct ImportSettings {
     /// Largest error of the skin where vertices have more than four joints, as a share of the model's size.
     ///
     /// It is the share of a vertex's weight that may follow other joints than in the file. The vertex is off by at most
-    /// this share of the distance between the places where its joints put it, which is less than the model's size
-    /// unless a pose tears its joints apart. The default, 1e-5, is as good as exact; 1 keeps the four largest joints
+    /// this share of the distance between the places where its joints and those others put it, which is less than the
+    /// model's size unless a pose tears its joints apart. The default, 1e-5, is as good as exact; 1 keeps the four largest joints
     /// and drops all others.
     pub skin_error: f32,
     /// Most entries of a part's palette, joints and combined joints together.

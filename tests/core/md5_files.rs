@@ -96,16 +96,20 @@ fn pose_of_clip(model: &Model, clip: Option<(&SkeletalClip, usize, f64)>) -> Vec
     out
 }
 
-/// The skin in a pose: source vertex and position.
-fn skinned(model: &Model, pose: &[DAffine3]) -> Vec<(usize, DVec3)> {
-    let palette: Vec<DAffine3> = pose
-        .iter()
+/// What takes a vertex from where it is at rest to where each joint puts it.
+fn skin_matrices(model: &Model, pose: &[DAffine3]) -> Vec<DAffine3> {
+    pose.iter()
         .zip(model.skeleton.inverse_bind())
         .map(|(joint, inverse)| {
             let matrix = Mat3::from(inverse.matrix3).as_dmat3();
             *joint * DAffine3::from_mat3_translation(matrix, Vec3::from(inverse.translation).as_dvec3())
         })
-        .collect();
+        .collect()
+}
+
+/// The skin in a pose: source vertex and position.
+fn skinned(model: &Model, pose: &[DAffine3]) -> Vec<(usize, DVec3)> {
+    let palette = skin_matrices(model, pose);
     let mut out = Vec::new();
     for part in &model.parts {
         let of_joint = |joint: &u16| palette[usize::from(*joint)];
