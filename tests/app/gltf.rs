@@ -27,7 +27,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 /// The textured chain with all maps that a material can have.
-fn model() -> Model {
+pub fn model() -> Model {
     let mut model = textured("skin.png", "bumps.png");
     let skin = &mut model.materials[0];
     skin.metallic = 0.75;
@@ -46,7 +46,7 @@ fn model() -> Model {
 }
 
 /// With the images of the maps inside, 8 texels wide and as high as their names are long.
-fn glb(model: &Model) -> Vec<u8> {
+pub fn glb(model: &Model) -> Vec<u8> {
     let texture = |material: &bevy_marionette::model::Material, map: TextureMap| {
         map.of(material).map(|name| GlbTexture::Png(png(8, name.len() as u32)))
     };

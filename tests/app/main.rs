@@ -11,6 +11,8 @@ mod events;
 mod folder;
 #[cfg(feature = "gltf")]
 mod gltf;
+#[cfg(feature = "gltf")]
+mod gltf_beside_bevy;
 mod life;
 mod loading;
 mod parts;
