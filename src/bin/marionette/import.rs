@@ -4,6 +4,7 @@ mod body;
 mod loops;
 mod names;
 mod text;
+mod words;
 
 use crate::{
     Outcome,
@@ -166,7 +167,7 @@ impl Import {
         let mut taken: BTreeMap<String, ()> = BTreeMap::new();
         let draft = |(mut entry, mut clip, name): (ClipEntry, SkeletalClip, Option<String>)| {
             let own = entry.clip.clone().unwrap_or_default();
-            let name = name.or_else(|| Some(names::snake(&own)).filter(|name| !name.is_empty()));
+            let name = name.or_else(|| Some(words::snake(&own)).filter(|name| !name.is_empty()));
             let name = name.unwrap_or_else(|| "clip".to_owned());
             let name = unique(&name, |name| taken.insert(name.to_owned(), ()).is_none());
             progress.next(&name);

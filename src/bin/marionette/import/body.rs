@@ -1,6 +1,6 @@
 //! What joints are, by their names: proposals for masks and sockets.
 
-use super::names::snake;
+use super::words::snake;
 use bevy_marionette::{
     import::{MaskEntry, SocketEntry},
     model::{JointIndex, Skeleton},

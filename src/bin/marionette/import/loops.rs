@@ -1,6 +1,6 @@
 //! Which clips loop: measured at the skin, with a look at the name where that is not enough.
 
-use super::names::snake;
+use super::words::snake;
 use crate::obj::Posed;
 use bevy_marionette::{
     controller::BlendMode,

@@ -1,6 +1,6 @@
 //! Names of clips, as one would type them.
 
-use super::loops::is_action;
+use super::{loops::is_action, words::snake};
 
 /// Names that exporters give to every clip.
 const GENERIC: [&str; 15] = [
@@ -69,31 +69,6 @@ fn shared_owner(names: &[Option<String>], owners: &[String]) -> Option<String> {
 fn is_generic(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     GENERIC.contains(&name) || GENERIC.contains(&bare)
-}
-
-/// Returns words in lower case with underscores between them: `RunLeft (1)` becomes `run_left_1`.
-pub fn snake(name: &str) -> String {
-    let mut out = String::new();
-    let letters: Vec<char> = name.chars().collect();
-    for (at, &letter) in letters.iter().enumerate() {
-        if !letter.is_alphanumeric() {
-            if !out.is_empty() && !out.ends_with('_') {
-                out.push('_');
-            }
-            continue;
-        }
-        let before = at.checked_sub(1).map(|at| letters[at]);
-        let after = letters.get(at + 1);
-        let in_front_of_lower = after.is_some_and(|c| c.is_lowercase());
-        // `runLeft`, `Walk2Idle`, and the last letter of `FBXRun`, but not `1H`.
-        let starts = before.is_some_and(char::is_lowercase)
-            || (before.is_some_and(|c| c.is_uppercase() || c.is_numeric()) && in_front_of_lower);
-        if letter.is_uppercase() && starts && !out.ends_with('_') {
-            out.push('_');
-        }
-        out.extend(letter.to_lowercase());
-    }
-    out.trim_end_matches('_').to_owned()
 }
 
 #[cfg(test)]
