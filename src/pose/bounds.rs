@@ -55,14 +55,17 @@ impl PartBounds {
         }
         let mut scratch = Scratch::default();
         let mut motions = vec![Motion::default(); skeleton.len()];
+        let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
         // Per part: the box of the frame before, and the union so far.
         let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> = vec![(None, None); parts.len()];
         for frame in 0..clip.frame_count() {
             Evaluate::new(skeleton, &[ClipLayer::new(clip, clip.time_showing(frame))]).run_clips(None, &mut scratch);
             // Nothing moves from one side of a step to the other.
             let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
-            if moves {
-                motions.iter_mut().enumerate().for_each(|(joint, m)| *m = Motion::new(skeleton, clip, joint, frame));
+            for (joint, (motion, before)) in motions.iter_mut().zip(&mut local).enumerate() {
+                let now = scratch.joint(joint).unwrap_or(*before);
+                *motion = Motion::new(before, &now);
+                *before = now;
             }
             for (part, (before, all)) in parts.iter().zip(&mut boxes) {
                 let moved = |joint, bounds| Some(transformed(bounds, scratch.model().get(joint)?));
@@ -240,18 +243,12 @@ struct Motion {
 }
 
 impl Motion {
-    /// The motion from the frame before to `frame`.
-    fn new(skeleton: &Skeleton, clip: &SkeletalClip, joint: usize, frame: usize) -> Self {
-        let rest = skeleton.rest_of(joint as JointIndex);
-        let [a, b] = [frame - 1, frame].map(|frame| match (clip.animates(joint), clip.transform_at(joint, frame)) {
-            (false, _) => rest,
-            (true, pose) if !clip.additive => pose,
-            (true, difference) => rest.plus(&difference),
-        });
-        // The sine and cosine of the angle between the quaternions; neighbors lie in one hemisphere.
+    /// The motion from one frame to the next.
+    fn new(a: &JointTransform, b: &JointTransform) -> Self {
+        // The sine and cosine of the angle between the quaternions. They are interpolated in one hemisphere.
         let dot = a.rotation.dot(b.rotation);
         let sin = f64::from((b.rotation - a.rotation * dot).length());
-        let cos = f64::from(dot).clamp(0.0, 1.0);
+        let cos = f64::from(dot.abs()).min(1.0);
         let least = (1.0 + cos) / 2.0;
         Self {
             distance: f64::from(a.translation.length().max(b.translation.length())),
