@@ -9,7 +9,7 @@ use bevy_marionette::{
 
 #[test]
 fn beside_all_of_bevys_plugins_the_systems_find_an_order() {
-    let mut app = all_of_bevy(None);
+    let mut app = all_of_bevy(AssetPlugin::default(), None);
     let handle = add_chain(&mut app);
     let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
     (0..3).for_each(|_| app.update());
@@ -18,7 +18,7 @@ fn beside_all_of_bevys_plugins_the_systems_find_an_order() {
 
 #[test]
 fn seen_by_any_camera_in_any_window_it_is_posed() {
-    let mut app = all_of_bevy(Some(Window::default()));
+    let mut app = all_of_bevy(AssetPlugin::default(), Some(Window::default()));
     let second = app.world_mut().spawn(Window::default()).id();
     let handle = add_chain(&mut app);
     let at = |x: f32| Transform::from_xyz(x, 1.0, 5.0);

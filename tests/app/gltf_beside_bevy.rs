@@ -1,48 +1,13 @@
 //! Our glTF loader beside Bevy's: both read one file, and their materials are the same.
 
-use super::{gltf, loading::write};
-use bevy::{
-    app::PluginsState,
-    gltf::Gltf,
-    image::ImageSampler,
-    log::LogPlugin,
-    prelude::*,
-    render::{
-        RenderPlugin,
-        pipelined_rendering::PipelinedRenderingPlugin,
-        settings::{RenderCreation, WgpuSettings},
-    },
-    window::ExitCondition,
-    winit::WinitPlugin,
+use super::{
+    gltf,
+    loading::write,
+    support::{all_of_bevy, asset_folder},
 };
+use bevy::{gltf::Gltf, image::ImageSampler, prelude::*};
 use bevy_marionette::prelude::*;
-use std::{path::Path, time::Duration};
-
-/// All of Bevy's plugins, but neither a window nor a GPU.
-fn app(folder: &Path) -> App {
-    let without_gpu = RenderCreation::Automatic(Box::new(WgpuSettings { backends: None, ..default() }));
-    let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(AssetPlugin {
-                file_path: folder.to_string_lossy().into_owned(),
-                watch_for_changes_override: Some(false),
-                ..default()
-            })
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-            .set(RenderPlugin { render_creation: without_gpu, ..default() })
-            .disable::<WinitPlugin>()
-            .disable::<LogPlugin>()
-            .disable::<PipelinedRenderingPlugin>(),
-    );
-    app.add_plugins(MarionettePlugins);
-    while app.plugins_state() == PluginsState::Adding {
-        std::thread::yield_now();
-    }
-    app.finish();
-    app.cleanup();
-    app
-}
+use std::time::Duration;
 
 fn load<A: Asset>(app: &mut App, path: &'static str) -> Handle<A> {
     let server = app.world().resource::<AssetServer>().clone();
@@ -65,7 +30,7 @@ fn asset<'a, A: Asset>(app: &'a App, handle: &Handle<A>) -> &'a A {
 fn materials_are_those_of_bevys_own_loader() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "chain.glb", gltf::glb(&gltf::model()));
-    let mut app = app(folder.path());
+    let mut app = all_of_bevy(asset_folder(folder.path()), None);
     let character: Handle<Character> = load(&mut app, "chain.glb");
     // Bevy's own labels stay reachable beside it.
     let scene: Handle<Gltf> = load(&mut app, "chain.glb");

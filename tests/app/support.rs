@@ -212,11 +212,12 @@ pub fn asset_folder(root: &Path) -> AssetPlugin {
 }
 
 /// Creates an app with all of Bevy's plugins and ours, without a GPU, with an invisible window or none.
-pub fn all_of_bevy(primary_window: Option<Window>) -> App {
+pub fn all_of_bevy(assets: AssetPlugin, primary_window: Option<Window>) -> App {
     let no_gpu = WgpuSettings { backends: None, ..default() };
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
+            .set(assets)
             .set(WindowPlugin { primary_window, ..default() })
             .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
             .disable::<WinitPlugin>()
