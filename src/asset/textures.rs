@@ -17,14 +17,14 @@ use bevy::{
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// The textures of each material.
 #[derive(Default)]
 pub(super) struct Textures {
     materials: Vec<[Option<TextureKey>; TextureMap::ALL.len()]>,
     /// The contents of the embedded images, by name.
-    embedded: HashMap<String, Vec<u8>>,
+    embedded: HashMap<String, Arc<Vec<u8>>>,
 }
 
 /// A texture and how it is used.
@@ -67,7 +67,7 @@ impl Textures {
                 .zip(&found)
                 .map(|(material, found)| TextureMap::ALL.map(|map| key_of(found, material.sampler, map)))
                 .collect(),
-            embedded: images.into_iter().map(|EmbeddedImage { name, bytes }| (name, bytes)).collect(),
+            embedded: images.into_iter().map(|EmbeddedImage { name, bytes }| (name, Arc::new(bytes))).collect(),
         }
     }
 
