@@ -27,7 +27,7 @@ impl Repairs {
                 "a mesh has",
                 "meshes have",
                 "no normals",
-                "they are shaded flat, as the format says",
+                "flat ones were computed, as the format requires",
             ),
         ] {
             if let Some(first) = places.first() {
