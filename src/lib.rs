@@ -131,6 +131,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
+//! | [`rig`] | what acts on a pose after its clips: IK, look-at | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose` |
 #![cfg_attr(
     feature = "bevy",
@@ -145,7 +146,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 | [`inspector`] | the egui panel, drawn skeletons | `character` |"
 )]
 //!
-//! A module depends only on modules above it in this table. The first five build without Bevy.
+//! A module depends only on modules above it in this table. The first six build without Bevy.
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -155,6 +156,7 @@ mod hierarchy;
 pub mod import;
 pub mod model;
 pub mod pose;
+pub mod rig;
 mod spelling;
 
 #[cfg(feature = "bevy")]

@@ -2,9 +2,8 @@
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
 use bevy_marionette::model::{ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, SkeletalClip, Skeleton};
-use bevy_marionette::pose::{
-    ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, Scratch, TwoBoneIk,
-};
+use bevy_marionette::pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch};
+use bevy_marionette::rig::{ChainIk, IkScratch, LookAt, LookState, TwoBoneIk};
 use glam::{Affine3A, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -162,9 +161,9 @@ fn a_warm_scratch_poses_characters_without_allocating() {
     let overrides = [JointSpace::Parent, JointSpace::Model, JointSpace::Joint]
         .map(|space| JointOverride { space, ..JointOverride::local(7, JointTransform::IDENTITY) });
     let target = Vec3::new(3.0, 4.0, 5.0);
-    let limb = Ik::TwoBone(TwoBoneIk { root: 10, mid: 11, tip: 12, target, pole: None, weight: 1.0 });
-    let tail =
-        Ik::Chain(ChainIk { tip: 57, bones: 20, target, pole: None, weight: 1.0, iterations: 8, tolerance: 1e-3 });
+    let (limb, tail) = (TwoBoneIk::new([10, 11, 12], target), ChainIk::new(57, 20, target));
+    let look = LookAt::new(&skeleton, &[(20, 1.0), (30, 1.0)], &[40], Vec3::Y, Vec3::Z).unwrap();
+    let (mut ik, mut looked) = (IkScratch::default(), LookState::default());
     let remap: Vec<u16> = (0..58).collect();
     let mut combined = CombinedJoints::new();
     combined.push([(3, 0.5), (7, 0.5)]);
@@ -180,7 +179,10 @@ fn a_warm_scratch_poses_characters_without_allocating() {
         ];
         // With the largest number of layers, and with fewer.
         for layers in [&layers[..], &layers[..1], &[]] {
-            Evaluate { overrides: &overrides, ik: &[limb, tail], ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
+            Evaluate { overrides: &overrides, ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
+            let mut pose = scratch.pose_mut(&skeleton);
+            look.run(&mut looked, Some(target), 1.0, 0.01, &mut pose);
+            assert!(limb.run(&mut pose) && tail.run(&mut ik, &mut pose));
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
             let world = Affine3A::IDENTITY;
             Palette { world, model, inverse_bind, remap: &remap, combined: &combined }.run(&mut palette);

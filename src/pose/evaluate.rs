@@ -1,6 +1,6 @@
-//! All jobs in order: blend the clips, apply joint overrides and IK, compute the matrices.
+//! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
-use super::{AdjustJoints, ClipLayer, Ik, IkScratch, JointOverride, LocalToModel, Mix, MixScratch};
+use super::{AdjustJoints, ClipLayer, JointOverride, LocalToModel, Mix, MixScratch, PoseMut};
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
 
@@ -15,9 +15,6 @@ pub struct Evaluate<'a> {
     pub priority_blend: f32,
     /// Joint overrides, applied on top of the clips.
     pub overrides: &'a [JointOverride],
-    /// IK targets, solved after the overrides. The plugin passes none: use this when you call
-    /// [`Self::run`] yourself.
-    pub ik: &'a [Ik],
 }
 
 /// A pose and the memory to compute it in. One per thread serves any number of characters; it stops
@@ -27,14 +24,12 @@ pub struct Scratch {
     local: Vec<SoaTransform>,
     model: Vec<Affine3A>,
     mix: MixScratch,
-    ik: IkScratch,
 }
 
 impl<'a> Evaluate<'a> {
-    /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without
-    /// overrides and IK.
+    /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without overrides.
     pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'a>]) -> Self {
-        Self { skeleton, layers, priority_blend: 0.5, overrides: &[], ik: &[] }
+        Self { skeleton, layers, priority_blend: 0.5, overrides: &[] }
     }
 
     /// Computes the pose and leaves it in `scratch`.
@@ -43,14 +38,11 @@ impl<'a> Evaluate<'a> {
     /// In debug builds, if a clip is not bound to the skeleton.
     pub fn run(&self, scratch: &mut Scratch) {
         self.run_clips(None, scratch);
-        let Scratch { local, model, ik, .. } = scratch;
+        let Scratch { local, model, .. } = scratch;
         AdjustJoints { skeleton: self.skeleton, overrides: self.overrides }.run(local, model);
-        for goal in self.ik {
-            goal.run(self.skeleton, ik, local, model);
-        }
     }
 
-    /// Computes the pose from the clips alone, without overrides and IK, with `root` as the parent of
+    /// Computes the pose from the clips alone, without overrides, with `root` as the parent of
     /// the root joints. Use this for characters that are only drawn.
     ///
     /// # Panics
@@ -88,6 +80,11 @@ impl Scratch {
         &self.model
     }
 
+    /// The pose of the last run, to be changed. `skeleton` must be the one it was computed for.
+    pub fn pose_mut<'a>(&'a mut self, skeleton: &'a Skeleton) -> PoseMut<'a> {
+        PoseMut { skeleton, local: &mut self.local, model: &mut self.model }
+    }
+
     /// The joint matrices, to be filled in by the caller.
     #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
     pub(crate) fn model_mut(&mut self) -> &mut Vec<Affine3A> {
@@ -104,7 +101,6 @@ impl Scratch {
 mod tests {
     use super::*;
     use crate::model::{ClipFrames, ClipTiming, Joint, SkeletalClip};
-    use crate::pose::TwoBoneIk;
     use glam::{Quat, Vec3};
 
     fn skeleton(joints: usize) -> Skeleton {
@@ -135,18 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn overrides_apply_on_top_of_clips_and_ik_on_top_of_both() {
+    fn overrides_apply_on_top_of_clips() {
         let skeleton = skeleton(6);
         let clip = bend(&skeleton);
         let overrides = [JointOverride::local(1, JointTransform::new(Vec3::new(0.0, 1.0, 1.0), Quat::IDENTITY))];
         let mut scratch = Scratch::default();
         let layers = [ClipLayer::new(&clip, 0.5)];
-        let target = Vec3::new(1.0, 3.0, 0.5);
-        let limb = TwoBoneIk { root: 2, mid: 3, tip: 4, target, pole: None, weight: 1.0 };
-        Evaluate { overrides: &overrides, ik: &[Ik::TwoBone(limb)], ..Evaluate::new(&skeleton, &layers) }
-            .run(&mut scratch);
+        Evaluate { overrides: &overrides, ..Evaluate::new(&skeleton, &layers) }.run(&mut scratch);
         assert_eq!(scratch.joint(1), Some(overrides[0].transform));
-        assert!(Vec3::from(scratch.model()[4].translation).distance(target) < 1e-4, "{:?}", scratch.model());
         assert!(scratch.joint(0).unwrap().rotation.abs_diff_eq(Quat::from_rotation_z(0.25), 1e-5));
     }
 

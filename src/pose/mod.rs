@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | [`Mix`] | clips, each with a time, weight and mask | local pose |
 //! | [`LocalToModel`] | local pose | joint matrices |
-//! | [`AdjustJoints`], [`Ik`] | joint overrides, IK targets | local pose and joint matrices |
+//! | [`AdjustJoints`] | joint overrides | local pose and joint matrices |
 //! | [`Palette`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
 //! | [`PickSkin`] | skinning matrices, a ray | the nearest triangle and its joint |
@@ -30,7 +30,6 @@ mod blend;
 mod bounds;
 mod compress;
 mod evaluate;
-mod ik;
 mod mask;
 mod matrix;
 mod mix;
@@ -38,26 +37,28 @@ mod model_space;
 mod packed;
 mod palette;
 mod pick;
+mod pose_mut;
 mod sample;
 mod simd;
 mod skin;
 mod soa;
 
+pub(crate) use adjust::unit;
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use bounds::{BlendReach, PartBounds};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
-pub use ik::{ChainIk, Ik, IkScratch, TwoBoneIk};
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use palette::Palette;
 pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
+pub use pose_mut::PoseMut;
 pub use sample::FrameSpan;
 pub use skin::SkinVertices;
 
 /// Clamps a weight to 0..=1; NaN becomes 0.
-fn clamp_weight(weight: f32) -> f32 {
+pub(crate) fn clamp_weight(weight: f32) -> f32 {
     if weight > 0.0 { weight.min(1.0) } else { 0.0 }
 }
 

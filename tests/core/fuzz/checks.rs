@@ -14,10 +14,8 @@ use bevy_marionette::{
         ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
     },
     model::{JointTransform, Model, SkeletalClip},
-    pose::{
-        ChainIk, ClipLayer, Evaluate, Ik, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices,
-        TwoBoneIk,
-    },
+    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices},
+    rig::{ChainIk, Ik, IkScratch, PoleAngle, TwoBoneIk},
 };
 use glam::{Affine3A, Mat4, Quat, Vec3};
 
@@ -196,16 +194,20 @@ fn is_sound(imported: &Imported) {
 fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
     let skeleton = &model.skeleton;
     let mut scratch = Scratch::default();
-    let mut pose = |evaluate: Evaluate<'_>| {
+    let mut ik_scratch = IkScratch::default();
+    let mut pose = |evaluate: Evaluate<'_>, goals: &[Ik]| {
         evaluate.run(&mut scratch);
+        for goal in goals {
+            goal.run(&mut ik_scratch, &mut scratch.pose_mut(skeleton));
+        }
         assert!(scratch.model().iter().all(|joint| joint.is_finite()), "{:?}", scratch.model());
         skins(model, scratch.model());
     };
-    pose(Evaluate::new(skeleton, &[]));
+    pose(Evaluate::new(skeleton, &[]), &[]);
     for clip in clips.iter().take(4) {
         let length = clip.timing.duration;
         for time in [0.0, 0.37 * length, length, -1.0, 1e9] {
-            pose(Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]));
+            pose(Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]), &[]);
         }
         for part in &model.parts {
             if let Some(bounds) = PartBounds::new(skeleton, part).over_clip(skeleton, clip) {
@@ -246,15 +248,17 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
             let pole = choices.chance().then(|| choices.numbers().into());
             if choices.chance() {
                 let [root, mid, tip] = [joint(choices), joint(choices), joint(choices)];
-                Ik::TwoBone(TwoBoneIk { root, mid, tip, target, pole, weight })
+                let pole_angle = if choices.chance() { PoleAngle::Bend } else { PoleAngle::Blender }(choices.number());
+                let tip_rotation = choices.chance().then(|| Quat::from_array(choices.numbers()));
+                Ik::TwoBone(TwoBoneIk { root, mid, tip, target, pole, pole_angle, tip_rotation, weight })
             } else {
                 let (tip, bones) = (joint(choices), choices.below(9) as u16);
-                Ik::Chain(ChainIk { tip, bones, target, pole, weight, iterations: 4, tolerance: 1e-3 })
+                Ik::Chain(ChainIk { pole, weight, ..ChainIk::new(tip, bones, target) })
             }
         })
         .collect();
     let priority_blend = choices.number();
-    pose(Evaluate { priority_blend, overrides: &overrides, ik: &ik, ..Evaluate::new(skeleton, &layers) });
+    pose(Evaluate { priority_blend, overrides: &overrides, ..Evaluate::new(skeleton, &layers) }, &ik);
 }
 
 fn transform(choices: &mut Choices<'_>) -> JointTransform {

@@ -1,0 +1,83 @@
+//! A pose to be changed: local transforms and model matrices together.
+
+use super::{LocalToModel, adjust::unit};
+use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
+use glam::{Affine3A, Quat, Vec3};
+
+/// A pose as local transforms and as the matrices computed from them, for code that reads positions in model space
+/// and writes rotations to joints.
+///
+/// Rotations in model space assume uniform, unmirrored scales above the joint.
+#[derive(Debug)]
+pub struct PoseMut<'a> {
+    /// The skeleton of the pose.
+    pub skeleton: &'a Skeleton,
+    /// Joints relative to their parents.
+    pub local: &'a mut [SoaTransform],
+    /// Joint space → model space.
+    pub model: &'a mut [Affine3A],
+}
+
+impl PoseMut<'_> {
+    /// A joint's position in model space.
+    #[inline]
+    pub fn position(&self, joint: JointIndex) -> Vec3 {
+        self.model[usize::from(joint)].translation.into()
+    }
+
+    /// A joint relative to its parent.
+    #[inline]
+    pub fn transform(&self, joint: JointIndex) -> JointTransform {
+        let joint = usize::from(joint);
+        self.local[joint / 4].get(joint % 4)
+    }
+
+    /// Sets a joint relative to its parent. Its matrix and those below it are out of date until
+    /// [`Self::update_from`].
+    #[inline]
+    pub fn set_transform(&mut self, joint: JointIndex, transform: JointTransform) {
+        let joint = usize::from(joint);
+        self.local[joint / 4].set(joint % 4, transform);
+    }
+
+    /// A joint's rotation relative to its parent.
+    #[inline]
+    pub fn rotation(&self, joint: JointIndex) -> Quat {
+        let joint = usize::from(joint);
+        self.local[joint / 4].rotation.get(joint % 4)
+    }
+
+    /// The product of the rotations of a joint's ancestors: from its parent's space to model space.
+    pub fn rotation_above(&self, joint: JointIndex) -> Quat {
+        let parent = |joint: JointIndex| self.skeleton.parents()[usize::from(joint)];
+        let above = std::iter::successors(parent(joint), |&above| parent(above));
+        unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
+    }
+
+    /// A joint's rotation in model space.
+    pub fn model_rotation(&self, joint: JointIndex) -> Quat {
+        unit(self.rotation_above(joint) * self.rotation(joint))
+    }
+
+    /// Returns `true` if `joint` is a descendant of `above`.
+    pub fn descends(&self, joint: JointIndex, above: JointIndex) -> bool {
+        let parent = |joint: JointIndex| self.skeleton.parents().get(usize::from(joint)).copied().flatten();
+        // Parents come first, so joints before `above` cannot be its descendants.
+        std::iter::successors(parent(joint), |&joint| parent(joint)).take_while(|&j| j >= above).any(|j| j == above)
+    }
+
+    /// Rotates a joint by `turn` in model space, about its own position; `above` is its
+    /// [`rotation_above`](Self::rotation_above). Its matrix and those below it are out of date until
+    /// [`Self::update_from`].
+    pub fn turn(&mut self, joint: JointIndex, above: Quat, turn: Quat) {
+        let turned = above.conjugate() * turn * above * self.rotation(joint);
+        let joint = usize::from(joint);
+        self.local[joint / 4].rotation.set(joint % 4, unit(turned));
+    }
+
+    /// Computes the matrices of a joint and of those after it, its descendants among them.
+    pub fn update_from(&mut self, joint: JointIndex) {
+        LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
+            .run_from(usize::from(joint), self.model);
+    }
+}

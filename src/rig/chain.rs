@@ -1,0 +1,191 @@
+//! Chains of any number of bones.
+
+use super::math::{across, arc, arc_about, at_distance, direction, part, turn_tip};
+use crate::{
+    model::JointIndex,
+    pose::{PoseMut, clamp_weight},
+};
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Makes a chain of any number of bones reach for a target.
+///
+/// FABRIK gives the chain its shape; what it then misses of the target is made up by straightening or folding the
+/// chain a little, so targets within reach are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct ChainIk {
+    /// The joint that reaches the target.
+    pub tip: JointIndex,
+    /// The number of bones, that is of joints above the tip that rotate (fewer if the skeleton ends before).
+    pub bones: u16,
+    /// The target in model space. If it is out of reach, the chain points straight at it.
+    pub target: Vec3,
+    /// The point in model space the chain bends toward; `None` keeps the way it bends in the pose.
+    pub pole: Option<Vec3>,
+    /// The tip's rotation in model space; `None` if it keeps its rotation relative to its parent.
+    pub tip_rotation: Option<Quat>,
+    /// How much of each rotation is applied, 0..=1.
+    pub weight: f32,
+    /// The largest number of passes along the chain, 8 by default. More of them spread the bend more evenly.
+    pub iterations: u16,
+}
+
+/// Working memory of [`ChainIk`].
+#[derive(Debug, Default)]
+pub struct IkScratch {
+    joints: Vec<JointIndex>,
+    lengths: Vec<f32>,
+    points: Vec<Vec3>,
+}
+
+impl ChainIk {
+    /// A chain of `bones` bones that reaches for `target` with a weight of 1.
+    pub const fn new(tip: JointIndex, bones: u16, target: Vec3) -> Self {
+        Self { tip, bones, target, pole: None, tip_rotation: None, weight: 1.0, iterations: 8 }
+    }
+
+    /// Rotates the chain's joints.
+    ///
+    /// Returns `false`, leaving the pose as it is, if there is no such chain, the target is not finite, the chain has
+    /// no length, or the weight is 0.
+    ///
+    /// # Panics
+    /// If the pose is too short for its skeleton.
+    pub fn run(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
+        let weight = clamp_weight(self.weight);
+        if weight == 0.0 || !self.target.is_finite() || usize::from(self.tip) >= pose.skeleton.len() {
+            return false;
+        }
+        let IkScratch { joints, lengths, points } = scratch;
+        joints.clear();
+        let parent = |joint: &JointIndex| pose.skeleton.parents()[usize::from(*joint)];
+        joints.extend(std::iter::successors(Some(self.tip), parent).take(usize::from(self.bones) + 1));
+        joints.reverse();
+        points.clear();
+        points.extend(joints.iter().map(|&joint| pose.position(joint)));
+        lengths.clear();
+        lengths.extend(points.windows(2).map(|pair| pair[0].distance(pair[1])));
+        let reach: f32 = lengths.iter().sum();
+        if reach.is_nan() || reach <= 0.0 || !reach.is_finite() || !points[0].is_finite() {
+            return false;
+        }
+
+        self.place(points, lengths, reach);
+        let mut above = pose.rotation_above(joints[0]);
+        // The rotation this bone inherits from those above, in model space.
+        let mut turned = Quat::IDENTITY;
+        for (bone, pair) in joints.windows(2).enumerate() {
+            let now = turned * (pose.position(pair[1]) - pose.position(pair[0]));
+            let turn = part(arc(now, points[bone + 1] - points[bone]), weight);
+            pose.turn(pair[0], above, turn);
+            turned = (turn * turned).normalize();
+            above = (above * pose.rotation(pair[0])).normalize();
+        }
+        turn_tip(pose, self.tip, self.tip_rotation, weight);
+        pose.update_from(joints[0]);
+        true
+    }
+
+    /// Moves the points toward the target. Keeps the distances between them and the first in place.
+    fn place(&self, points: &mut [Vec3], lengths: &[f32], reach: f32) {
+        let root = points[0];
+        let last = points.len() - 1;
+        let to_target = self.target - root;
+        let Some(along) = direction(to_target).or(direction(points[last] - root)) else { return };
+        if to_target.length() >= reach {
+            let mut place = root;
+            for (point, length) in points[1..].iter_mut().zip(lengths) {
+                place += along * *length;
+                *point = place;
+            }
+            return;
+        }
+        // A straight chain would only slide along its line, so push it off, toward the pole.
+        let bend =
+            points[1..last].iter().map(|p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
+        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, along));
+        if bend <= 1e-3 * reach {
+            let push = pole.unwrap_or_else(|| along.any_orthonormal_vector()) * (0.01 * reach);
+            points[1..last].iter_mut().for_each(|point| *point += push);
+        }
+        for _ in 0..self.iterations {
+            points[last] = self.target;
+            for i in (0..last).rev() {
+                points[i] = at_distance(points[i + 1], points[i], lengths[i]);
+            }
+            points[0] = root;
+            for i in 0..last {
+                points[i + 1] = at_distance(points[i], points[i + 1], lengths[i]);
+            }
+            if points[last].distance(self.target) <= 1e-6 * reach {
+                break;
+            }
+        }
+        fit(points, to_target.length());
+        aim(points, self.target);
+        // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
+        let Some(axis) = direction(points[last] - root) else { return };
+        let belly: Vec3 = points[1..last].iter().map(|point| (point - root).reject_from_normalized(axis)).sum();
+        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, axis));
+        if let (Some(belly), Some(pole)) = (direction(belly).filter(|_| belly.length() > 1e-4 * reach), pole) {
+            let turn = arc_about(axis, belly, pole);
+            points[1..last].iter_mut().for_each(|point| *point = root + turn * (*point - root));
+        }
+    }
+}
+
+/// Rotates the chain about its root so that its tip points at the target.
+fn aim(points: &mut [Vec3], target: Vec3) {
+    let (root, tip) = (points[0], points[points.len() - 1]);
+    let turn = arc(tip - root, target - root);
+    points[1..].iter_mut().for_each(|point| *point = root + turn * (*point - root));
+}
+
+/// Straightens or folds a chain until its tip is at a distance from its root.
+fn fit(points: &mut [Vec3], distance: f32) {
+    let (root, last) = (points[0], points.len() - 1);
+    let now = points[last].distance(root);
+    if now < distance {
+        straighten(points, distance);
+        return;
+    }
+    // The triangle of root, tip and one joint between can be folded to the distance if its sides differ by less. The
+    // joint with the most similar sides moves least.
+    let sides = |points: &[Vec3], i: usize| (points[i].distance(root), points[last].distance(points[i]));
+    let Some(fold) = (1..last).min_by(|&i, &j| {
+        let difference = |(a, b): (f32, f32)| (a - b).abs();
+        difference(sides(points, i)).total_cmp(&difference(sides(points, j)))
+    }) else {
+        return;
+    };
+    let (a, b) = sides(points, fold);
+    let (pivot, tip) = (points[fold], points[last]);
+    let (Some(to_root), Some(to_tip)) = (direction(root - pivot), direction(tip - pivot)) else { return };
+    let side = across(to_tip, to_root).unwrap_or_else(|| to_root.any_orthonormal_vector());
+    let cos = ((a * a + b * b - distance * distance) / (2.0 * a * b)).clamp(-1.0, 1.0);
+    let turn = arc(to_tip, to_root * cos + side * (1.0 - cos * cos).max(0.0).sqrt());
+    points[fold + 1..].iter_mut().for_each(|point| *point = pivot + turn * (*point - pivot));
+}
+
+/// Turns every bone toward the line from root to tip, by the same share, until the tip is at the distance.
+fn straighten(points: &mut [Vec3], distance: f32) {
+    let last = points.len() - 1;
+    let Some(along) = direction(points[last] - points[0]) else { return };
+    let turned = |bone: Vec3, share: f32| {
+        let length = bone.length();
+        direction(bone.lerp(along * length, share)).unwrap_or(along) * length
+    };
+    let reach = |share: f32| points.windows(2).map(|pair| turned(pair[1] - pair[0], share)).sum::<Vec3>().length();
+    let (mut low, mut high) = (0.0, 1.0);
+    // As many halvings as the share has bits.
+    for _ in 0..24 {
+        let middle = 0.5 * (low + high);
+        if reach(middle) < distance { low = middle } else { high = middle }
+    }
+    let mut joint = points[0];
+    for i in 0..last {
+        let bone = points[i + 1] - std::mem::replace(&mut joint, points[i + 1]);
+        points[i + 1] = points[i] + turned(bone, high);
+    }
+}

@@ -1,0 +1,353 @@
+//! Joints that turn toward a target.
+
+use super::math::{across, arc, direction, part};
+use crate::{
+    model::{JointIndex, Skeleton},
+    pose::{PoseMut, clamp_weight, unit},
+};
+use glam::{Mat3, Quat, Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+use std::f32::consts::PI;
+
+/// A chain of joints, such as spine, neck and head, that turns toward a target together.
+///
+/// The last joint ends up looking exactly at the target, unless a limit keeps it from it; the others each take their
+/// share of the turn. Eyes then turn the rest of the way, each for itself. The turn has no roll: it is made of a yaw
+/// and a pitch.
+///
+/// Limits count from where the joint above the chain faces: a head can look over the shoulder, whichever way the
+/// body is turned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookAt {
+    /// The largest yaw to either side, in radians.
+    pub yaw_limit: f32,
+    /// The largest pitch up or down, in radians.
+    pub pitch_limit: f32,
+    /// How far each eye turns in any direction from where the head faces, in radians.
+    pub eye_limit: f32,
+    /// The largest speed of the turn, in radians per second. Eyes turn at once.
+    pub speed: f32,
+    joints: Vec<LookJoint>,
+    eyes: Vec<Eye>,
+    /// The joint above the chain, and the directions forward and up in its space; model space if it has none.
+    base: Option<JointIndex>,
+    base_axes: [Vec3; 2],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LookJoint {
+    joint: JointIndex,
+    /// Its share of what those before it have left of the turn.
+    share: f32,
+    /// The direction forward in its space.
+    forward: Vec3,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Eye {
+    joint: JointIndex,
+    /// The direction forward in its space.
+    forward: Vec3,
+}
+
+/// How far a [`LookAt`] has turned: all that it keeps from frame to frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct LookState {
+    /// The yaw to the left and the pitch up that are added to the pose, in radians.
+    pub turn: Vec2,
+}
+
+impl LookAt {
+    /// A chain of `joints`, parents first, each with its weight: its share of the turn relative to the others.
+    /// `forward` and `up` are the character's directions at rest, in model space; `eyes` are joints below the last.
+    ///
+    /// The limits are 80° of yaw, 50° of pitch and 25° for eyes, the speed is 360° per second. Joints with a weight
+    /// that is not above 0 are left out. `None` if no joint is left, if one is not a descendant of the one before it,
+    /// or if `forward` and `up` are parallel.
+    pub fn new(
+        skeleton: &Skeleton,
+        joints: &[(JointIndex, f32)],
+        eyes: &[JointIndex],
+        forward: Vec3,
+        up: Vec3,
+    ) -> Option<Self> {
+        let up = direction(up)?;
+        let forward = across(forward, up)?;
+        let rest = |joint: JointIndex| {
+            let matrix = Mat3::from(skeleton.rest_model().get(usize::from(joint))?.matrix3);
+            matrix.determinant().is_normal().then(|| matrix.inverse())
+        };
+        let facing = |joint| direction(rest(joint)? * forward);
+        let mut chain = Vec::new();
+        for &(joint, weight) in joints.iter().filter(|(_, weight)| *weight > 0.0 && weight.is_finite()) {
+            chain.push(LookJoint { joint, share: weight, forward: facing(joint)? });
+        }
+        let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
+        let descends = |joint, above| std::iter::successors(parent(joint), |&j| parent(j)).any(|j| j == above);
+        let last = chain.last()?.joint;
+        if chain.windows(2).any(|pair| !descends(pair[1].joint, pair[0].joint))
+            || eyes.iter().any(|&eye| !descends(eye, last))
+        {
+            return None;
+        }
+        let mut left = 0.0;
+        for joint in chain.iter_mut().rev() {
+            left += joint.share;
+            joint.share /= left;
+        }
+        let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
+        let base = parent(chain[0].joint);
+        let base_axes = match base {
+            None => [forward, up],
+            Some(base) => {
+                let rest = rest(base)?;
+                [direction(rest * forward)?, direction(rest * up)?]
+            }
+        };
+        let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
+        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base, base_axes })
+    }
+
+    /// The joints that turn, parents first, and the eyes.
+    pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
+        self.joints.iter().map(|joint| joint.joint).chain(self.eyes.iter().map(|eye| eye.joint))
+    }
+
+    /// Turns the joints after `dt` seconds have passed. `target` is in model space; without one, the joints turn back.
+    /// `weight` is the share of the turn that is made, 0..=1.
+    ///
+    /// # Panics
+    /// If the pose is of another skeleton.
+    pub fn run(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+        let weight = clamp_weight(weight);
+        let target = target.filter(|target| target.is_finite() && weight > 0.0);
+        if target.is_none() && state.turn == Vec2::ZERO {
+            return;
+        }
+        let base = self.base.map_or(Quat::IDENTITY, |base| pose.model_rotation(base));
+        let [forward, up] = self.base_axes.map(|axis| base * axis);
+        let axes = Mat3::from_cols(up.cross(forward), up, forward);
+        let head = &self.joints[self.joints.len() - 1];
+        let facing = direction(pose.model_rotation(head.joint) * head.forward).unwrap_or(forward);
+        let now = yaw_pitch(axes, facing);
+
+        // Where the head ends up depends on the turn, and the turn on where the head is; both soon settle.
+        let mut wish = Vec2::ZERO;
+        if let Some(target) = target {
+            let mut eye = pose.position(head.joint);
+            for _ in 0..3 {
+                let Some(toward) = direction(target - eye) else { break };
+                wish = self.wish(now, yaw_pitch(axes, toward), state.turn.x) * weight;
+                eye = self.place_of_head(turn_of(axes, now, wish), pose);
+            }
+        }
+        let most = (self.speed * dt).max(0.0);
+        state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
+        if state.turn != Vec2::ZERO {
+            let mut left = turn_of(axes, now, state.turn);
+            for joint in &self.joints {
+                let turn = part(left, joint.share);
+                left = unit(left * turn.conjugate());
+                pose.turn(joint.joint, pose.rotation_above(joint.joint), turn);
+            }
+            pose.update_from(self.joints[0].joint);
+        }
+        if let Some(target) = target {
+            self.turn_eyes(target, weight, pose);
+        }
+    }
+
+    /// The turn that takes the head from where it faces to a yaw and pitch, within the limits.
+    fn wish(&self, now: Vec2, target: Vec2, turned: f32) -> Vec2 {
+        let mut yaw = target.x;
+        // Behind the back, a head does not change sides whenever its target does.
+        if yaw.abs() > self.yaw_limit && PI - yaw.abs() < 0.35 && yaw * (now.x + turned) < 0.0 {
+            yaw = -yaw;
+        }
+        let limited = |angle: f32, limit: f32| {
+            let limit = limit.max(0.0);
+            angle.clamp(-limit, limit)
+        };
+        Vec2::new(limited(yaw, self.yaw_limit), limited(target.y, self.pitch_limit)) - now
+    }
+
+    /// Where the last joint is after the chain has turned.
+    fn place_of_head(&self, turn: Quat, pose: &PoseMut) -> Vec3 {
+        let mut left = turn;
+        let mut turned = Quat::IDENTITY;
+        let mut place = pose.position(self.joints[0].joint);
+        for pair in self.joints.windows(2) {
+            let part = part(left, pair[0].share);
+            left = unit(left * part.conjugate());
+            turned = part * turned;
+            place += turned * (pose.position(pair[1].joint) - pose.position(pair[0].joint));
+        }
+        place
+    }
+
+    fn turn_eyes(&self, target: Vec3, weight: f32, pose: &mut PoseMut) {
+        let Some(first) = self.eyes.iter().map(|eye| eye.joint).min() else { return };
+        // Half the angle, as the length of a rotation's vector part is the sine of that.
+        let limit = (0.5 * self.eye_limit.clamp(0.0, PI)).sin();
+        for eye in &self.eyes {
+            let above = pose.rotation_above(eye.joint);
+            let facing = above * pose.rotation(eye.joint) * eye.forward;
+            let turn = arc(facing, target - pose.position(eye.joint));
+            let sine = turn.xyz().length();
+            let share = if sine > limit { limit / sine } else { 1.0 };
+            pose.turn(eye.joint, above, part(turn, share * weight));
+        }
+        pose.update_from(first);
+    }
+}
+
+/// The yaw and pitch of a direction, in the frame of side, up and forward.
+fn yaw_pitch(axes: Mat3, direction: Vec3) -> Vec2 {
+    let Vec3 { x, y, z } = axes.transpose() * direction;
+    Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+}
+
+/// The rotation, in model space, from one yaw and pitch to the sum with another.
+fn turn_of(axes: Mat3, now: Vec2, turn: Vec2) -> Quat {
+    let rotation = |angles: Vec2| Quat::from_rotation_y(angles.x) * Quat::from_rotation_x(-angles.y);
+    let axes = Quat::from_mat3(&axes);
+    unit(axes * rotation(now + turn) * rotation(now).conjugate() * axes.conjugate())
+}
+
+/// Moves from one point toward another by at most a distance.
+fn toward(from: Vec2, to: Vec2, most: f32) -> Vec2 {
+    let way = to - from;
+    let length = way.length();
+    if length <= most { to } else { from + way * (most / length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Joint, JointTransform};
+    use glam::Affine3A;
+
+    /// Hips, spine, neck, head and an eye, upright, with joint axes of their own.
+    fn skeleton() -> Skeleton {
+        let rest = [
+            JointTransform::new(Vec3::Y, Quat::from_rotation_y(0.3)),
+            JointTransform::new(Vec3::new(0.0, 0.3, 0.02), Quat::from_rotation_x(0.2)),
+            JointTransform::new(Vec3::Y * 0.3, Quat::from_rotation_z(1.2)),
+            JointTransform::new(Vec3::X * 0.1, Quat::from_rotation_x(-1.0)),
+            JointTransform::new(Vec3::new(0.02, 0.05, 0.08), Quat::from_rotation_y(0.7)),
+        ];
+        let joint = |(i, rest): (usize, &JointTransform)| Joint {
+            name: "".into(),
+            parent: i.checked_sub(1).map(|p| p as JointIndex),
+            rest: *rest,
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new(rest.iter().enumerate().map(joint).collect()).unwrap()
+    }
+
+    fn look(skeleton: &Skeleton) -> LookAt {
+        LookAt::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
+    }
+
+    struct Seen {
+        /// The position and facing of head and eye.
+        head: [Vec3; 2],
+        eye: [Vec3; 2],
+        turns: [f32; 3],
+    }
+
+    fn run(skeleton: &Skeleton, look: &LookAt, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
+        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        look.run(state, target, 1.0, dt, &mut pose);
+        let facing = |joint: JointIndex| {
+            let rest = Mat3::from(skeleton.rest_model()[usize::from(joint)].matrix3).inverse() * Vec3::Z;
+            [pose.position(joint), Mat3::from(pose.model[usize::from(joint)].matrix3) * rest]
+        };
+        let turns = [1, 2, 3].map(|joint| pose.rotation(joint).angle_between(skeleton.rest_of(joint).rotation));
+        Seen { head: facing(3), eye: facing(4), turns }
+    }
+
+    fn angle([place, facing]: [Vec3; 2], target: Vec3) -> f32 {
+        // More exact for small angles than the arc cosine.
+        facing.normalize().cross((target - place).normalize()).length()
+    }
+
+    #[test]
+    fn head_and_eyes_look_exactly_at_what_is_within_the_limits() {
+        let (skeleton, mut random) = (skeleton(), fastrand::Rng::with_seed(5));
+        let look = LookAt { speed: f32::INFINITY, ..look(&skeleton) };
+        for _ in 0..1000 {
+            let (yaw, pitch) = ((random.f32() - 0.5) * 2.4, (random.f32() - 0.5) * 1.4);
+            let toward = Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch) * Vec3::Z;
+            let target = Vec3::Y * 1.7 + toward * (1.0 + 9.0 * random.f32());
+            let seen = run(&skeleton, &look, &mut LookState::default(), Some(target), 0.01);
+            // A hundredth of a degree for the head.
+            assert!(angle(seen.head, target) < 2e-3 && angle(seen.eye, target) < 1e-5, "{target}");
+            assert!(seen.head[1].dot(target - seen.head[0]) > 0.0);
+            let [spine, neck, head] = seen.turns;
+            assert!((spine - neck).abs() < 0.02 + 0.05 * spine && (head - 2.0 * neck).abs() < 0.03 + 0.1 * head);
+        }
+    }
+
+    #[test]
+    fn limits_and_speed_hold_and_a_head_behind_keeps_its_side() {
+        let skeleton = skeleton();
+        let (look, mut state) = (look(&skeleton), LookState::default());
+        let mut last = 0.0;
+        for step in 0..600 {
+            // Around the character, twice.
+            let angle = step as f32 * 0.021;
+            let target = Vec3::new(angle.sin() * 4.0, 1.7, angle.cos() * 4.0);
+            let seen = run(&skeleton, &look, &mut state, Some(target), 1.0 / 60.0);
+            let yaw = seen.head[1].x.atan2(seen.head[1].z);
+            assert!(
+                yaw.abs() < look.yaw_limit + 1e-3 && (yaw - last).abs() < look.speed / 60.0 + 1e-3,
+                "{step}: {yaw}"
+            );
+            last = yaw;
+        }
+        let behind = |x: f32| Some(Vec3::new(x, 1.7, -5.0));
+        let mut settle = |x| (0..60).map(|_| run(&skeleton, &look, &mut state, behind(x), 0.1)).last().unwrap();
+        let right = settle(4.0).head[1].x;
+        assert!(right > 0.9, "{right}");
+        assert!((settle(-1.0).head[1].x - right).abs() < 1e-2, "it keeps its side");
+        assert!(settle(-4.0).head[1].x < -0.9);
+    }
+
+    #[test]
+    fn without_a_target_the_joints_turn_back_and_cost_nothing() {
+        let skeleton = skeleton();
+        let (look, mut state) = (look(&skeleton), LookState::default());
+        run(&skeleton, &look, &mut state, Some(Vec3::new(3.0, 2.0, 1.0)), 1.0);
+        assert!(state.turn.x > 0.5);
+        run(&skeleton, &look, &mut state, None, 0.05);
+        let between = state;
+        assert!(between.turn.x > 0.1);
+        run(&skeleton, &look, &mut state, None, 0.0);
+        assert_eq!(state, between, "time stands still");
+        let seen = run(&skeleton, &look, &mut state, None, 1.0);
+        assert_eq!((state, seen.turns), (LookState::default(), [0.0; 3]));
+    }
+
+    #[test]
+    fn odd_chains_are_refused_and_odd_targets_ignored() {
+        let skeleton = skeleton();
+        let new = |joints: &[(JointIndex, f32)], eyes: &[JointIndex], forward| {
+            LookAt::new(&skeleton, joints, eyes, forward, Vec3::Y)
+        };
+        assert!(new(&[], &[], Vec3::Z).is_none() && new(&[(3, 0.0)], &[], Vec3::Z).is_none());
+        assert!(new(&[(3, 1.0), (2, 1.0)], &[], Vec3::Z).is_none() && new(&[(3, 1.0)], &[2], Vec3::Z).is_none());
+        assert!(new(&[(3, 1.0)], &[], Vec3::Y).is_none() && new(&[(99, 1.0)], &[], Vec3::Z).is_none());
+        let look = LookAt { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
+        let head = skeleton.rest_model()[3].translation.into();
+        for target in [Vec3::NAN, Vec3::INFINITY, Vec3::MAX, head, head + Vec3::Y * 1e-30, -Vec3::Z] {
+            for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {
+                let mut state = LookState::default();
+                let seen = run(&skeleton, &look, &mut state, Some(target), dt);
+                assert!(state.turn.is_finite() && seen.head[1].is_finite() && seen.eye[1].is_finite(), "{target}");
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What acts on a pose after its clips: limbs that reach for goals, heads that look at something.
+//!
+//! Solvers take a [`PoseMut`](crate::pose::PoseMut) and targets in model space. They only rotate joints and never
+//! stretch a bone. Below a parent with non-uniform or mirroring scale, a rotation in model space is not a rotation of
+//! the joint; the tip then only moves toward its target.
+//!
+//! | solver | makes |
+//! | --- | --- |
+//! | [`TwoBoneIk`] | an arm or a leg reach for a target |
+//! | [`ChainIk`] | a tail, a spine or a tentacle reach for a target |
+//! | [`LookAt`] | a chain of joints turn toward a target, each by its share |
+
+mod chain;
+mod ik;
+mod look_at;
+mod math;
+mod two_bone;
+
+pub use chain::{ChainIk, IkScratch};
+pub use ik::Ik;
+pub use look_at::{LookAt, LookState};
+pub use two_bone::{PoleAngle, TwoBoneIk};
