@@ -187,9 +187,9 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
-            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, SkinnedCharacter, UpdateRate, WeightView,
-            WornBy,
+            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt, IkGoal,
+            IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing,
+            SkinnedCharacter, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
@@ -198,6 +198,7 @@ pub mod prelude {
         model::{JointTransform, PlaybackMode},
         pose::{JointOverride, JointSpace},
         render_plugin,
+        rig::{Limb, PoleAngle, RigState},
     };
 
     #[cfg(feature = "picking")]

@@ -18,7 +18,7 @@ use std::f32::consts::PI;
 /// Limits count from where the joint above the chain faces: a head can look over the shoulder, whichever way the
 /// body is turned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LookAt {
+pub struct LookChain {
     /// The largest yaw to either side, in radians.
     pub yaw_limit: f32,
     /// The largest pitch up or down, in radians.
@@ -50,7 +50,7 @@ struct Eye {
     forward: Vec3,
 }
 
-/// How far a [`LookAt`] has turned: all that it keeps from frame to frame.
+/// How far a [`LookChain`] has turned: all that it keeps from frame to frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct LookState {
@@ -58,7 +58,7 @@ pub struct LookState {
     pub turn: Vec2,
 }
 
-impl LookAt {
+impl LookChain {
     /// A chain of `joints`, parents first, each with its weight: its share of the turn relative to the others.
     /// `forward` and `up` are the character's directions at rest, in model space; `eyes` are joints below the last.
     ///
@@ -246,8 +246,8 @@ mod tests {
         Skeleton::new(rest.iter().enumerate().map(joint).collect()).unwrap()
     }
 
-    fn look(skeleton: &Skeleton) -> LookAt {
-        LookAt::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
+    fn look(skeleton: &Skeleton) -> LookChain {
+        LookChain::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
     }
 
     struct Seen {
@@ -257,7 +257,7 @@ mod tests {
         turns: [f32; 3],
     }
 
-    fn run(skeleton: &Skeleton, look: &LookAt, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
+    fn run(skeleton: &Skeleton, look: &LookChain, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
         look.run(state, target, 1.0, dt, &mut pose);
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn head_and_eyes_look_exactly_at_what_is_within_the_limits() {
         let (skeleton, mut random) = (skeleton(), fastrand::Rng::with_seed(5));
-        let look = LookAt { speed: f32::INFINITY, ..look(&skeleton) };
+        let look = LookChain { speed: f32::INFINITY, ..look(&skeleton) };
         for _ in 0..1000 {
             let (yaw, pitch) = ((random.f32() - 0.5) * 2.4, (random.f32() - 0.5) * 1.4);
             let toward = Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch) * Vec3::Z;
@@ -335,12 +335,12 @@ mod tests {
     fn odd_chains_are_refused_and_odd_targets_ignored() {
         let skeleton = skeleton();
         let new = |joints: &[(JointIndex, f32)], eyes: &[JointIndex], forward| {
-            LookAt::new(&skeleton, joints, eyes, forward, Vec3::Y)
+            LookChain::new(&skeleton, joints, eyes, forward, Vec3::Y)
         };
         assert!(new(&[], &[], Vec3::Z).is_none() && new(&[(3, 0.0)], &[], Vec3::Z).is_none());
         assert!(new(&[(3, 1.0), (2, 1.0)], &[], Vec3::Z).is_none() && new(&[(3, 1.0)], &[2], Vec3::Z).is_none());
         assert!(new(&[(3, 1.0)], &[], Vec3::Y).is_none() && new(&[(99, 1.0)], &[], Vec3::Z).is_none());
-        let look = LookAt { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
+        let look = LookChain { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
         let head = skeleton.rest_model()[3].translation.into();
         for target in [Vec3::NAN, Vec3::INFINITY, Vec3::MAX, head, head + Vec3::Y * 1e-30, -Vec3::Z] {
             for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {
