@@ -40,8 +40,9 @@ pub enum PoleAngle {
     /// The limb bends toward the pole, turned by this angle about the line from its root to its target. 0 bends
     /// exactly toward the pole, whatever the axes of the joints.
     Bend(f32),
-    /// The pole angle of Blender's IK constraint: the root joint's `x·cos(angle) + z·sin(angle)` faces the pole. For
-    /// joints with the axes of Blender's bones, `y` along the bone, such as those of its glTF exports.
+    /// The pole angle of Blender's IK constraint: before the limb is folded, the root joint's `x·cos(angle) +
+    /// z·sin(angle)` faces the pole. For joints with the axes of Blender's bones, `y` along the bone, such as those of
+    /// its glTF exports.
     Blender(f32),
 }
 
@@ -110,10 +111,12 @@ impl TwoBoneIk {
             (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => Some(pole),
             (Some(pole), PoleAngle::Bend(angle)) => Some(Quat::from_axis_angle(along, angle) * pole),
             (Some(pole), PoleAngle::Blender(angle)) => {
-                let bend = now.unwrap_or(pole);
-                let root = solve(bend).0 * above * pose.rotation(self.root);
+                // As in Blender, the limb is turned from where its tip is, and then folded or stretched.
                 let side = if angle.is_finite() { Vec3::new(angle.cos(), 0.0, angle.sin()) } else { Vec3::X };
-                Some(arc_about(along, root * side, pole) * bend)
+                let from = direction(c - a).unwrap_or(along);
+                let side = across(above * pose.rotation(self.root) * side, from);
+                side.zip(across(upper, from))
+                    .map(|(side, bend)| pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side)))
             }
         };
         let (first, new_lower) = solve(bend.unwrap_or_else(|| along.any_orthonormal_vector()));
