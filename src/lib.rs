@@ -62,6 +62,7 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
+* [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
   [use Bevy's pointer events](character::CharacterPickingPlugin)
