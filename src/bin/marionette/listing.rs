@@ -6,7 +6,10 @@ use crate::{
     term::{BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable, seconds, size},
     textures::TextureUse,
 };
-use bevy_marionette::{format::m3d::Dialect, import::FileKind};
+use bevy_marionette::{
+    format::m3d::Dialect,
+    import::{FileKind, LookAtEntry},
+};
 use std::io::{self, Write};
 
 /// Writes a file's contents and diagnostics.
@@ -97,6 +100,19 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         for (name, socket) in manifest.sockets {
             writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
         }
+    }
+    if !manifest.goals.is_empty() {
+        heading(out, "Goals", "")?;
+        for (name, goal) in manifest.goals {
+            let joints: Vec<_> = goal.limb.joints().collect();
+            writeln!(out, "  {}: {}", printable(name), printable(&joints.join(" to ")))?;
+        }
+    }
+    if let Some(look) = manifest.look_at {
+        heading(out, "Looks", "")?;
+        let joints: Vec<_> = look.joints.iter().map(|(name, _)| name.as_str()).collect();
+        let LookAtEntry { yaw, pitch, .. } = look;
+        writeln!(out, "  with {}; up to {yaw}° aside, {pitch}° up and down", printable(&joints.join(", ")))?;
     }
     Ok(())
 }

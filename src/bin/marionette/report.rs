@@ -8,7 +8,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
-    import::{FileKind, ImportReport, Manifest, MaskEntry, SocketEntry},
+    import::{FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry},
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
@@ -46,7 +46,7 @@ JSON (--json): an array with one object per FILE, in the order given.
                       sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
-    manifest          null, or model, scale, masks, sockets as in the manifest
+    manifest          null, or model, scale, masks, sockets, goals, look_at as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -146,6 +146,8 @@ pub struct ManifestReport<'a> {
     pub scale: f32,
     pub masks: &'a BTreeMap<String, MaskEntry>,
     pub sockets: &'a BTreeMap<String, SocketEntry>,
+    pub goals: &'a BTreeMap<String, GoalEntry>,
+    pub look_at: Option<&'a LookAtEntry>,
 }
 
 #[derive(Serialize)]
@@ -236,11 +238,13 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
         joints: joints(model),
         clips: model.clips.iter().map(|own| clip(own, None)).chain(bound).collect(),
         materials: materials.map(|(material, textures)| MaterialReport { material, textures }).collect(),
-        manifest: open.manifest.as_ref().map(|Manifest { model, scale, masks, sockets, .. }| ManifestReport {
-            model,
-            scale: *scale,
-            masks,
-            sockets,
+        manifest: open.manifest.as_ref().map(|manifest| ManifestReport {
+            model: &manifest.model,
+            scale: manifest.scale,
+            masks: &manifest.masks,
+            sockets: &manifest.sockets,
+            goals: &manifest.goals,
+            look_at: manifest.look_at.as_ref(),
         }),
     }
 }
