@@ -151,12 +151,12 @@ impl SkeletalClip {
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
-        let transform = |joint: usize, frame: usize| {
-            let (at, step) = (frame / steps * joints + joint, frame % steps);
-            match step {
-                0 => frames.transforms[at],
-                step => frames.transforms[at].between(&frames.transforms[at + joints], step as f32 / steps as f32),
-            }
+        // For each frame, the given one at or before it, and how far it is on the way to the next.
+        let place = |frame: usize| (frame / steps * joints, (frame % steps) as f32 / steps as f32);
+        let places: Vec<(usize, f32)> = (0..frame_count).map(place).collect();
+        let transform = |joint: usize, frame: usize| match places[frame] {
+            (at, 0.0) => frames.transforms[at + joint],
+            (at, t) => frames.transforms[at + joint].between(&frames.transforms[at + joints + joint], t),
         };
         let rotations = |joint: usize| {
             let mut before = None;
@@ -190,11 +190,10 @@ impl SkeletalClip {
                 stride += count;
                 ChannelSlot::Sampled((stride - count) as u32)
             };
-            // Rotations that differ may still be the same once they are normalized.
+            // Rotations that differ may be the same once they are normalized.
             let turns = |joint: usize| {
-                let mut rotations = rotations(joint);
-                let first = rotations.next();
-                !still[joint][1] && rotations.any(|rotation| Some(rotation) != first)
+                let first = rotations(joint).next();
+                !still[joint][1] && rotations(joint).any(|rotation| Some(rotation) != first)
             };
             let translation = slot(TRANSLATION, members().all(|joint| still[joint][0]));
             let rotation = slot(ROTATION, !members().any(turns));
