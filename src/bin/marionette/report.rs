@@ -27,7 +27,8 @@ JSON (--json): an array with one object per FILE, in the order given.
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
     parts[]           name, material (index), vertices, triangles, joints (used), combined_joints
-    joints[]          name, parent (index or null), vertices (influenced); parents come first
+    joints[]          name, parent (index or null), vertices (influenced), control (left out of the
+                      skin's palettes); parents come first
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
                       additive, joints (animated), bytes,
@@ -103,6 +104,7 @@ pub struct JointReport<'a> {
     pub name: &'a str,
     pub parent: Option<usize>,
     pub vertices: usize,
+    pub control: bool,
 }
 
 #[derive(Serialize)]
@@ -262,8 +264,12 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
         }
     }
     let parents = skeleton.parents().iter().map(|parent| parent.map(usize::from));
-    let joints = skeleton.names().iter().zip(parents).zip(influenced);
-    joints.map(|((name, parent), vertices)| JointReport { name, parent, vertices }).collect()
+    let joints = skeleton.joints().zip(parents).zip(influenced);
+    let report = |((joint, parent), vertices)| {
+        let (name, control) = (&**skeleton.name(joint), skeleton.is_control(joint));
+        JointReport { name, parent, vertices, control }
+    };
+    joints.map(report).collect()
 }
 
 fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
