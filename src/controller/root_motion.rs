@@ -18,7 +18,9 @@ use super::{
     AnimationController, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
     motion::{Ramp, Speed},
+    sync::Lead,
     timed_event::EventKind,
+    track::Known,
 };
 use crate::model::{PlaybackMode, RootDelta, RootPath, Twist, turned};
 use shares::Blend;
@@ -33,7 +35,13 @@ const MOST_PIECES: usize = 1 << 14;
 const FEWEST_PIECES: usize = 4;
 
 /// Pieces that a ramp is cut into.
-const PIECES_OF_A_RAMP: f64 = 16.0;
+const PIECES_OF_A_RAMP: f64 = 64.0;
+
+/// The most that a share or a turn, in radians, may change in a piece that is integrated.
+const MOST_CHANGE: [f64; 2] = [0.06, 0.25];
+
+/// How often a piece is halved, at most.
+const DEEPEST: u32 = 12;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -61,10 +69,16 @@ struct Mover<'a> {
     /// `None` if it stands still.
     path: Option<&'a RootPath>,
     playback: PlaybackMode,
-    /// Unwrapped positions between which it goes one way, at a speed.
+    /// Unwrapped positions between which it goes one way.
     from: f64,
     to: f64,
+    /// The length of a clip that plays once, which holds it.
+    held: Option<f64>,
+    /// Where what drives it is, and how fast it goes: itself, or the leader of its sync group, which may be held, too.
+    driver: f64,
+    driver_held: Option<f64>,
     speed: Speed,
+    lead: Option<Lead>,
     /// Where it is at the second cut.
     goal: f64,
     weight: f64,
@@ -74,6 +88,8 @@ struct Mover<'a> {
     group: Group,
     /// Of the pose at the root joint, at some moment.
     share: f64,
+    /// The share at the first node of a piece.
+    first: f64,
     /// Where it goes in the present piece, and how fast at the piece's nodes, relative to the mean.
     way: Twist,
     pace: [f64; 3],
@@ -148,15 +164,20 @@ impl AnimationController {
             return None;
         }
         let (from, goal) = (track.run.0.from, track.held().value());
-        let speed = if self.is_moving(at) { self.course(at, self.lead(at)) } else { Speed::Steady(0.0) };
+        let lead = self.lead(at);
+        let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
+        let moves = self.is_moving(at) && !driver.paused;
+        let speed = if moves { self.own_speed(lead.map_or(at, |lead| lead.leader)) } else { Speed::Steady(0.0) };
+        let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
+        let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
         let group = match (track.blend, track.priority) {
             (Some(BlendMode::Override), _) => Group::Over,
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        let path = clips.root_path(index);
-        let playback = known.playback;
-        Some(Mover { path, playback, from, to: goal, goal, speed, weight, ramp, mask, group, ..Mover::NONE })
+        let (path, playback, to) = (clips.root_path(index), known.playback, goal);
+        let way = Mover { path, playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        Some(Mover { weight, ramp, mask, group, ..way })
     }
 }
 
@@ -166,13 +187,18 @@ impl Mover<'_> {
         playback: PlaybackMode::Once,
         from: 0.0,
         to: 0.0,
+        held: None,
+        driver: 0.0,
+        driver_held: None,
         speed: Speed::Steady(0.0),
+        lead: None,
         goal: 0.0,
         weight: 0.0,
         ramp: None,
         mask: 0.0,
         group: Group::Low,
         share: 0.0,
+        first: 0.0,
         way: Twist { ahead: glam::DVec3::ZERO, turn: 0.0 },
         pace: [1.0; 3],
     };
@@ -190,11 +216,23 @@ impl Mover<'_> {
         if time == stop || self.from == self.to {
             return self.to;
         }
-        let position = self.from + self.speed.distance(start, time).value();
-        position.clamp(self.from.min(self.to), self.from.max(self.to))
+        if time == start {
+            return self.from;
+        }
+        hold(self.unheld(self.driver_at(start, time)), self.held)
     }
 
-    /// The next moment at which its velocity may change, for a steady speed, or at which it comes to rest.
+    /// Where its driver is at a moment.
+    fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
+        hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
+    }
+
+    /// Where it would be if its own clip didn't end.
+    fn unheld(&self, driver: f64) -> f64 {
+        self.lead.map_or(driver, |lead| lead.follow(driver))
+    }
+
+    /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
     fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
         let path = self.path.filter(|_| self.from != self.to)?;
         let position = self.position(span, now);
@@ -202,10 +240,23 @@ impl Mover<'_> {
             return None;
         }
         let forward = self.to > self.from;
-        let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
-        let knot = if forward { knot.min(self.to) } else { knot.max(self.to) };
-        Some(self.speed.moment(span[0], span[1], knot - self.from))
+        // It waits at its end until its leader is where it ended.
+        let unheld = self.unheld(self.driver_at(span[0], now));
+        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| match forward {
+            true => (unheld < 0.0).then_some(0.0),
+            false => (unheld > length).then_some(length),
+        });
+        let knot = waits.unwrap_or_else(|| {
+            let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
+            if forward { knot.min(self.to) } else { knot.max(self.to) }
+        });
+        let driver = self.lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
+        Some(self.speed.moment(span[0], span[1], driver - self.driver))
     }
+}
+
+fn hold(position: f64, length: Option<f64>) -> f64 {
+    length.map_or(position, |length| position.clamp(0.0, length))
 }
 
 /// The time between two cuts, in pieces.
@@ -250,12 +301,8 @@ impl Pieces {
             let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
             let stop = turns.fold(self.end, CompensatedF64::min);
             for mover in &mut *movers {
-                mover.to = mover.goal;
-                if stop != self.end {
-                    let to = mover.from + mover.speed.distance(start, stop).value();
-                    let once = mover.playback == PlaybackMode::Once;
-                    mover.to = mover.path.filter(|_| once).map_or(to, |path| to.clamp(0.0, path.duration()));
-                }
+                let unheld = mover.unheld(mover.driver_at(start, stop));
+                mover.to = if stop == self.end { mover.goal } else { hold(unheld, mover.held) };
             }
             let (span, mut now) = ([start, stop], start);
             while now.is_before(stop) {
@@ -273,7 +320,9 @@ impl Pieces {
                 root.add(self.piece(movers, span, [now, next], 0));
                 now = next;
             }
-            movers.iter_mut().for_each(|mover| mover.from = mover.to);
+            for mover in &mut *movers {
+                (mover.driver, mover.from) = (mover.driver_at(start, stop), mover.to);
+            }
             start = stop;
         }
         root.pieces = root.pieces.saturating_add(taken);
@@ -297,12 +346,8 @@ impl Pieces {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
             return movers.iter().fold(Twist::default(), sum).movement();
         }
-        if turn > 0.25 && depth < 6 {
-            let middle = now + (next - now).scale(0.5);
-            let first = self.piece(movers, span, [now, middle], depth + 1);
-            return first.then(self.piece(movers, span, [middle, next], depth + 1));
-        }
         let nodes = NODES.map(|node| now + (next - now).scale(node));
+        let mut change = 0.0_f64;
         for mover in &mut *movers {
             mover.pace = nodes.map(|node| mover.speed.at(node));
             let mean: f64 = (0..3).map(|node| WEIGHTS[node] * mover.pace[node]).sum();
@@ -310,9 +355,20 @@ impl Pieces {
         }
         let rates = [0, 1, 2].map(|node| {
             self.blend.share(movers, nodes[node]);
+            for mover in &mut *movers {
+                if node == 0 {
+                    mover.first = mover.share;
+                }
+                change = change.max((mover.share - mover.first).abs());
+            }
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
             movers.iter().fold(Twist::default(), sum)
         });
+        if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < DEEPEST {
+            let middle = now + (next - now).scale(0.5);
+            let first = self.piece(movers, span, [now, middle], depth + 1);
+            return first.then(self.piece(movers, span, [middle, next], depth + 1));
+        }
         integrate(rates)
     }
 }

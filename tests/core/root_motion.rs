@@ -3,13 +3,14 @@
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackPriority, TransitionCurve,
 };
+use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip, SoaTransform,
 };
-use bevy_marionette::pose::{ClipLayer, Mask, Mix};
+use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, Scratch};
 use fastrand::Rng;
 use glam::DVec3;
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 /// Clips with the ways they go. A mask `half` reaches the root with half its weight.
 struct Walks(Vec<(ClipTiming, Option<RootPath>)>);
@@ -350,4 +351,94 @@ fn huge_steps_end_and_are_finite() {
             assert!(moved.is_finite(), "{dt} {speed}: {moved:?}");
         }
     }
+}
+
+/// The clips of a sample character.
+struct Sample(Imported);
+
+impl Clips for Sample {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.0.model.clips.iter().position(|clip| &*clip.timing.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        Some(&self.0.model.clips.get(index)?.timing)
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.0.model.clips.get(index)?.root_path().map(|path| &**path)
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        self.0.model.clips[index].animates(0)
+    }
+}
+
+fn sample(name: &str) -> Sample {
+    let folder = format!("{}/assets/{}", env!("CARGO_MANIFEST_DIR"), name.split('/').next().unwrap());
+    let file = format!("{folder}/{}", name.rsplit('/').next().unwrap());
+    let manifest = Manifest::parse(&file, &fs::read(&file).unwrap()).unwrap();
+    let read = |file: &str| Ok(fs::read(format!("{folder}/{file}")).unwrap().into());
+    let imported = open_manifest(&file, &manifest, &Limits::default(), read).unwrap();
+    Sample(imported)
+}
+
+#[test]
+fn the_sample_characters_walk_as_fast_as_their_files_say_and_in_place() {
+    for (name, clips) in [
+        ("scout/scout.character.ron", [("walk", 1.2), ("jog", 2.4)]),
+        ("scout/scout_m3d.character.ron", [("walk", 1.2), ("jog", 2.4)]),
+        ("hound/hound.character.ron", [("walk", 0.95), ("gallop", 6.4)]),
+        ("pup/pup.character.ron", [("walk", 0.475), ("gallop", 3.2)]),
+    ] {
+        let sample = sample(name);
+        for (clip, speed) in clips {
+            let index = sample.index_of(clip).unwrap();
+            let path = sample.root_path(index).unwrap_or_else(|| panic!("{name}: {clip} stays"));
+            assert!((path.ground_speed() - speed).abs() < 1e-3, "{name}: {clip} at {} m/s", path.ground_speed());
+            assert!(path.total().translation.z < 0.0 && !path.turns());
+            let clip = &sample.0.model.clips[index];
+            let ends = [0, clip.frame_count() - 1].map(|frame| clip.transform_at(0, frame).translation);
+            assert!(ends[0].distance(ends[1]) < 2e-5, "{name}: {ends:?}");
+        }
+        assert!(sample.root_path(sample.index_of("idle").unwrap()).is_none());
+    }
+}
+
+#[test]
+fn a_walk_that_carries_the_character_does_not_slide() {
+    let sample = sample("scout/scout.character.ron");
+    let skeleton = &sample.0.model.skeleton;
+    let clip = &sample.0.model.clips[sample.index_of("walk").unwrap()];
+    let mut controller = AnimationController::playing("walk");
+    let (mut place, mut random, mut scratch) = (RootDelta::IDENTITY, Rng::with_seed(13), Scratch::default());
+    let (mut stood, mut worst, mut stances) = ([None; 2], 0.0_f64, 0);
+    for _ in 0..3000 {
+        place = place.then(advance_sample(&mut controller, &sample, random.f64() * 0.03));
+        let time = controller.layers(&sample).next().unwrap().time;
+        Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, &mut scratch);
+        for (at, (name, fall)) in [("foot.L", 0.25), ("foot.R", 0.75)].into_iter().enumerate() {
+            let foot = skeleton.joint(name).unwrap();
+            let local = scratch.model()[usize::from(foot)].translation.as_dvec3();
+            let world = place.then(RootDelta::new(local, 0.0)).translation;
+            // The foot is flat between 16 % and 58 % of its stance, which takes 62 % of the cycle.
+            let phase = (time / clip.timing.duration - fall).rem_euclid(1.0) / 0.62;
+            if !(0.18..0.56).contains(&phase) {
+                stood[at] = None;
+                continue;
+            }
+            let first: DVec3 = *stood[at].get_or_insert_with(|| {
+                stances += 1;
+                world
+            });
+            worst = worst.max(first.distance(world));
+        }
+    }
+    println!("{stances} stances, at most {:.3} mm", worst * 1e3);
+    assert!(stances > 60 && worst < 1e-3, "a foot slides by {worst} m");
+    assert!((place.translation.z + 1.2 * controller.time()).abs() < 1e-3 * controller.time());
+}
+
+fn advance_sample(controller: &mut AnimationController, sample: &Sample, dt: f64) -> RootDelta {
+    controller.advance_with_root_motion(dt, sample, &mut Vec::new()).unwrap()
 }
