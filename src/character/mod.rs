@@ -25,6 +25,7 @@ mod picking;
 mod pose_state;
 mod poses;
 mod ray_cast;
+mod root_motion;
 mod sharing;
 mod spawn;
 mod threads;
@@ -44,6 +45,7 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
+pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -63,8 +65,8 @@ use bevy::{
 
 /// What runs in a frame, in this order.
 ///
-/// [`Advance`](Self::Advance) and [`Callbacks`](Self::Callbacks) run in the schedule given to
-/// [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
+/// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
+/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
 /// render app's `ExtractSchedule`, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
@@ -75,6 +77,8 @@ pub enum CharacterSystems {
     /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
     /// they play.
     Advance,
+    /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
+    RootMotion,
     /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
     /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
     Callbacks,
@@ -162,10 +166,10 @@ impl Plugin for CharacterPlugin {
 impl CharacterPlugin {
     fn configure_sets(&self, app: &mut App) {
         use CharacterSystems::*;
-        app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
+        app.configure_sets(self.schedule, (Advance, CharacterSystems::RootMotion, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
+                (Spawn, Advance, CharacterSystems::RootMotion, Callbacks, Bounds, EvaluateEarly, Attach)
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -186,6 +190,7 @@ impl CharacterPlugin {
             (
                 masks::warn_of_unknown.after(Spawn).before(Advance),
                 advance::advance.in_set(Advance),
+                root_motion::apply.in_set(CharacterSystems::RootMotion),
                 advance::dispatch_events.in_set(Callbacks),
             ),
         )
@@ -228,6 +233,7 @@ fn register_types(app: &mut App) {
         .register_type::<CharacterParts>()
         .register_type::<PartOf>()
         .register_type::<ModelPose>()
+        .register_type::<RootMotion>()
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
         .register_type::<AttachedTo>()
