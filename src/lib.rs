@@ -47,6 +47,8 @@ Playing
 * [Play, cross-fade, queue and reverse clips](controller#everyday-use)
 * [Layer tracks with priorities, weights and masks](controller#tracks-priority-and-the-blend)
 * [Choose a blend for an overlay](controller#which-blend-for-an-overlay)
+* [Let clips carry their characters](character::RootMotion), or [know how fast they
+  are](asset::Character::ground_speed)
 * [Schedule changes as timed events](controller#timed-events)
 * [Save and restore what plays](controller::AnimationController::snapshot)
 * Come from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
@@ -189,14 +191,14 @@ pub mod prelude {
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
             CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt, IkGoal,
-            IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing,
-            SkinnedCharacter, UpdateRate, WeightView, WornBy,
+            IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion,
+            RootMotionMode, SkinnedCharacter, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
             QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
-        model::{JointTransform, PlaybackMode},
+        model::{JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},
         render_plugin,
         rig::{Limb, PoleAngle, RigState},

@@ -26,6 +26,7 @@ mod pose_state;
 mod poses;
 mod ray_cast;
 mod rig;
+mod root_motion;
 mod sharing;
 mod spawn;
 mod threads;
@@ -46,6 +47,7 @@ pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
+pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -65,8 +67,8 @@ use bevy::{
 
 /// What runs in a frame, in this order.
 ///
-/// [`Advance`](Self::Advance) and [`Callbacks`](Self::Callbacks) run in the schedule given to
-/// [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
+/// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
+/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
 /// render app's `ExtractSchedule`, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
@@ -77,6 +79,8 @@ pub enum CharacterSystems {
     /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
     /// they play.
     Advance,
+    /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
+    RootMotion,
     /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
     /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
     Callbacks,
@@ -170,10 +174,10 @@ impl Plugin for CharacterPlugin {
 impl CharacterPlugin {
     fn configure_sets(&self, app: &mut App) {
         use CharacterSystems::*;
-        app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
+        app.configure_sets(self.schedule, (Advance, CharacterSystems::RootMotion, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach, SolveRigs)
+                (Spawn, Advance, CharacterSystems::RootMotion, Callbacks, Bounds, EvaluateEarly, Attach, SolveRigs)
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -194,6 +198,7 @@ impl CharacterPlugin {
             (
                 masks::warn_of_unknown.after(Spawn).before(Advance),
                 advance::advance.in_set(Advance),
+                root_motion::apply.in_set(CharacterSystems::RootMotion),
                 advance::dispatch_events.in_set(Callbacks),
             ),
         )
@@ -247,6 +252,7 @@ fn register_types(app: &mut App) {
         .register_type::<CharacterParts>()
         .register_type::<PartOf>()
         .register_type::<ModelPose>()
+        .register_type::<RootMotion>()
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
         .register_type::<AttachedTo>()

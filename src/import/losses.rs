@@ -26,6 +26,13 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
     let md5 = format == WriteFormat::Md5;
     let mut list = List { file, warnings: Vec::new() };
     let skeleton = &model.skeleton;
+    let carried = model.clips.iter().filter(|clip| clip.root_path().is_some()).count();
+    list.add(
+        "the root motion of",
+        carried,
+        "clip",
+        "they are written in place; give their `ground_speed` in a manifest",
+    );
     if m3d {
         let named = |&joint: &usize| *skeleton.names()[joint] != *format!("Bone{joint}");
         let names = (0..skeleton.len()).filter(named).count();

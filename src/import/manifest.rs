@@ -3,9 +3,11 @@
 mod goals;
 mod look_at;
 mod messages;
+mod root_motion;
 
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
+pub use root_motion::{ClipRootMotion, RootMotionEntry};
 
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
@@ -62,6 +64,10 @@ pub struct Manifest {
     /// model units after scaling. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_error: Option<f32>,
+    /// Takes movements of the root out of the clips, to carry the character; `None` takes out nothing. Clips stay in place
+    /// in any case: to carry the character, add a `RootMotion` component to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<RootMotionEntry>,
     /// Names for the model's joints in file order, for formats without names. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
@@ -110,6 +116,13 @@ pub struct ClipEntry {
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
     pub additive: Option<bool>,
+    /// What differs from the character's [`root_motion`](Manifest::root_motion). Without one there, it is on for this clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<ClipRootMotion>,
+    /// How fast the clip carries the character forward, in model units per second after scaling; negative for backward.
+    /// For clips that walk on the spot. Replaces the movement of a clip that travels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground_speed: Option<f32>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
 }
@@ -225,6 +238,7 @@ impl Manifest {
             skin_error: skin_error(),
             max_palette: max_palette(),
             clip_error: None,
+            root_motion: None,
             joint_names: Vec::new(),
             control_joints: Vec::new(),
             clips: BTreeMap::new(),
@@ -264,6 +278,13 @@ impl Manifest {
             diagnostics.push(place_of(source, "skin_error", Diagnostic::error(file, message)));
         }
         for (name, clip) in &manifest.clips {
+            if let Some(speed) = clip.ground_speed.filter(|speed| !speed.is_finite())
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let error = Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
+                let error = error.with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
             let odd = clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0);
             // Placing an error takes a look at the whole file.
             for key in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
@@ -341,6 +362,22 @@ mod tests {
     }
 
     #[test]
+    fn root_motion_is_off_unless_asked_for_and_a_clip_changes_what_it_names() {
+        let parse = |text: &str| Manifest::parse("a", text.as_bytes());
+        assert_eq!(parse("(model: \"a\")").unwrap().root_motion, None);
+        let text = "(model: \"a\", root_motion: (joint: \"hips\", steady: true), \
+            clips: {\"a\": (root_motion: (turn: false), ground_speed: -1.5)})";
+        let manifest = parse(text).unwrap();
+        let entry = RootMotionEntry { joint: Some("hips".into()), steady: true, ..RootMotionEntry::default() };
+        assert_eq!(manifest.root_motion, Some(entry));
+        let clip = ClipRootMotion { turn: Some(false), ..ClipRootMotion::default() };
+        assert_eq!((manifest.clips["a"].root_motion, manifest.clips["a"].ground_speed), (Some(clip), Some(-1.5)));
+        assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
+        let error = parse("(model: \"a\", root_motion: (yaw: true))").unwrap_err().to_string();
+        assert!(error.contains("unknown field `yaw`"), "{error}");
+    }
+
+    #[test]
     fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
         assert!(Manifest::parse("a", b"\xef\xbb\xbf(model: \"a.m3d\")").is_ok());
         let error = Manifest::parse("a", b"\xff\xfe(\0m\0").unwrap_err().to_string();
@@ -402,6 +439,8 @@ mod tests {
             "(model: \"a\", skin_error: -1)",
             "(model: \"a\", skin_error: NaN)",
             "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
+            "(model: \"a\", clips: {\"x\": (ground_speed: NaN)})",
+            "(model: \"a\", clips: {\"x\": (ground_speed: -inf)})",
             "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
         ] {
             assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{text}");

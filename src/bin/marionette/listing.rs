@@ -195,6 +195,11 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
         if clip.additive {
             rest.push("additive".to_owned());
         }
+        if let Some(motion) = &clip.root_motion {
+            let turns = motion.turns.abs() >= 0.1;
+            let turns = if turns { format!(", turning {}°", decimal(motion.turns, 1)) } else { String::new() };
+            rest.push(format!("travels at {}/s{turns}", decimal(motion.ground_speed, 3)));
+        }
         if clip.joints < joints {
             rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
         }

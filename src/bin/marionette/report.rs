@@ -32,6 +32,8 @@ JSON (--json): an array with one object per FILE, in the order given.
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
                       additive, joints (animated), bytes,
+                      root_motion (null: in place; moves [right, up, back] in all, turns in degrees to the
+                      left, ground_speed in model units per second),
                       quantized (null: lossless; ratio of compression, and error: the largest distance
                       measured at the skin, in model units), callbacks[] of {time, name, data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
@@ -118,8 +120,16 @@ pub struct ClipReport<'a> {
     pub additive: bool,
     pub joints: usize,
     pub bytes: usize,
+    pub root_motion: Option<RootMotionReport>,
     pub quantized: Option<QuantizedReport>,
     pub callbacks: Vec<CallbackReport<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct RootMotionReport {
+    pub moves: [f64; 3],
+    pub turns: f64,
+    pub ground_speed: f64,
 }
 
 #[derive(Serialize)]
@@ -292,6 +302,11 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         additive: clip.additive,
         joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),
         bytes: clip.bytes(),
+        root_motion: clip.root_path().map(|path| RootMotionReport {
+            moves: path.total().translation.to_array(),
+            turns: path.total().turn.to_degrees(),
+            ground_speed: path.ground_speed(),
+        }),
         quantized: clip.quantization().map(|quantization| QuantizedReport {
             ratio: quantization.bytes_before as f64 / clip.bytes().max(1) as f64,
             error: quantization.error,

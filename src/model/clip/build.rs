@@ -228,6 +228,7 @@ impl SkeletalClip {
             timing,
             additive: false,
             joints: frames.joints.clone(),
+            root_path: None,
             frame_count,
             times: Arc::default(),
             rows: rows.into(),
