@@ -12,3 +12,4 @@ mod import_accuracy;
 mod m3d_files;
 mod md5_files;
 mod pose_reference;
+mod springs;
