@@ -109,6 +109,8 @@ struct SpringJoint {
     parent: Option<u16>,
     /// Whether the joint is where its parent's bone ends.
     at_end: bool,
+    /// Whether other joints begin elsewhere than where its bone ends.
+    forks: bool,
     /// Where the bone ends, in the joint's space; `None` if another joint is there.
     end: Option<Vec3A>,
     chain: u16,
@@ -157,10 +159,19 @@ impl Springs {
             let only = above.is_some_and(|above| ends[usize::from(above)].is_some_and(|end| end.children == 1));
             let at_end = only && above.and_then(|above| places[usize::from(above)]).is_some();
             places[index] = Some(springs.joints.len() as u16);
-            springs.joints.push(SpringJoint { joint, above, parent, at_end, end: Some(end.point), chain });
+            springs.joints.push(SpringJoint {
+                joint,
+                above,
+                parent,
+                at_end,
+                forks: false,
+                end: Some(end.point),
+                chain,
+            });
             springs.longest = springs.longest.max(end.length);
-            if let Some(parent) = parent.filter(|_| at_end) {
-                springs.joints[usize::from(parent)].end = None;
+            if let Some(parent) = parent.map(|parent| &mut springs.joints[usize::from(parent)]) {
+                parent.forks |= !at_end;
+                parent.end = parent.end.filter(|_| !at_end);
             }
         }
         springs.chains = chains.iter().map(|chain| springs.prepare(chain)).collect();

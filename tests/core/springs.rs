@@ -125,7 +125,7 @@ fn springs_follow_the_same_path_within_one_percent_at_any_frame_rate() {
         ("soft", soft()),
         ("hair", SpringSettings { frequency: 2.5, damping: 0.3, drag: 2.0, ..soft() }),
         ("ears", SpringSettings { frequency: 4.0, damping: 0.15, ..soft() }),
-        ("hanging", SpringSettings { frequency: 0.0, gravity: 1.0, damping: 1.0, drag: 2.0, ..soft() }),
+        ("hanging", SpringSettings { frequency: 0.0, gravity: 1.0, drag: 4.0, ..soft() }),
     ] {
         let (reference, swing) = path(settings, || vec![1.0; 480]);
         assert!(swing > 0.1, "{name}: the test swings something: {swing}");
@@ -244,14 +244,14 @@ fn ends_stay_outside_of_colliders() {
             for joint in [4, 6, TIP] {
                 touched[which] += usize::from(depth(&without, joint) > 0.01);
                 assert!(
-                    depth(&with, joint) < [1e-4, 0.005][which],
+                    depth(&with, joint) < [1e-4, 1e-3][which],
                     "joint {joint} in frame {i}: {}",
                     depth(&with, joint)
                 );
             }
         }
     }
-    assert!(touched[0] > 100 && touched[1] > 100, "{touched:?}");
+    assert!(touched[0] > 500 && touched[1] > 30, "{touched:?}");
 }
 
 #[test]

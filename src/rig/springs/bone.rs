@@ -16,6 +16,8 @@ const ROUNDS: usize = 4;
 pub(super) struct Aim {
     pub(super) anchor: Vec3A,
     pub(super) bone: Vec3A,
+    /// The bone in the animated pose.
+    pub(super) animated: Vec3A,
     pub(super) length: f32,
 }
 
@@ -42,11 +44,11 @@ impl SpringJoint {
     /// What the joint's bone is drawn to.
     #[inline(always)]
     pub(super) fn aim(&self, offset: Vec3A, bone: Vec3A, length: f32, bent: &[Bent]) -> Aim {
-        let bone = of_length(bone, length, bone);
-        let Some(parent) = self.parent else { return Aim { anchor: offset, bone, length } };
+        let animated = of_length(bone, length, bone);
+        let Some(parent) = self.parent else { return Aim { anchor: offset, bone: animated, animated, length } };
         let parent = &bent[usize::from(parent)];
         let offset = if self.at_end { parent.to } else { parent.turn(offset) };
-        Aim { anchor: parent.anchor + offset, bone: parent.turn(bone), length }
+        Aim { anchor: parent.anchor + offset, bone: parent.turn(animated), animated, length }
     }
 }
 
@@ -138,7 +140,7 @@ impl Chain {
 impl Bent {
     #[inline(always)]
     pub(super) fn new(aim: &Aim, to: Vec3A) -> Self {
-        let (anchor, from) = (aim.anchor, aim.bone);
+        let (anchor, from) = (aim.anchor, aim.animated);
         let square = (aim.length * aim.length).max(1e-20);
         // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
         let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);

@@ -290,7 +290,12 @@ impl Springs {
 
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
             let above = joint.parent.map_or(Quat::IDENTITY, |parent| turned[usize::from(parent)]);
-            let turn = arc(now.bone, above.conjugate() * bone, aim.length, weight);
+            let turn = if joint.forks {
+                // What branches off is carried by the shortest rotation, without twist.
+                unit(above.conjugate() * arc(now.bone, bone, aim.length, weight))
+            } else {
+                arc(now.bone, above.conjugate() * bone, aim.length, weight)
+            };
             turned.push(unit(above * turn));
             let axis = to_model * Vec3A::new(turn.x, turn.y, turn.z);
             let axis = joint.above.map_or(axis, |above| pose.model[usize::from(above)].matrix3.transpose() * axis);
