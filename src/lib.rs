@@ -62,6 +62,7 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
+* [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
   [use Bevy's pointer events](character::CharacterPickingPlugin)
@@ -187,9 +188,9 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
-            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, SkinnedCharacter, UpdateRate, WeightView,
-            WornBy,
+            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt, IkGoal,
+            IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing,
+            SkinnedCharacter, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
@@ -198,6 +199,7 @@ pub mod prelude {
         model::{JointTransform, PlaybackMode},
         pose::{JointOverride, JointSpace},
         render_plugin,
+        rig::{Limb, PoleAngle, RigState},
     };
 
     #[cfg(feature = "picking")]

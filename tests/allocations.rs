@@ -3,7 +3,7 @@
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
 use bevy_marionette::model::{ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch};
-use bevy_marionette::rig::{ChainIk, IkScratch, LookAt, LookState, TwoBoneIk};
+use bevy_marionette::rig::{ChainIk, IkScratch, LookChain, LookState, TwoBoneIk};
 use glam::{Affine3A, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -162,7 +162,7 @@ fn a_warm_scratch_poses_characters_without_allocating() {
         .map(|space| JointOverride { space, ..JointOverride::local(7, JointTransform::IDENTITY) });
     let target = Vec3::new(3.0, 4.0, 5.0);
     let (limb, tail) = (TwoBoneIk::new([10, 11, 12], target), ChainIk::new(57, 20, target));
-    let look = LookAt::new(&skeleton, &[(20, 1.0), (30, 1.0)], &[40], Vec3::Y, Vec3::Z).unwrap();
+    let look = LookChain::new(&skeleton, &[(20, 1.0), (30, 1.0)], &[40], Vec3::Y, Vec3::Z).unwrap();
     let (mut ik, mut looked) = (IkScratch::default(), LookState::default());
     let remap: Vec<u16> = (0..58).collect();
     let mut combined = CombinedJoints::new();

@@ -13,10 +13,11 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, GlbTexture, Manifest, MaskEntry, SocketEntry, TextureMap, to_glb, to_m3d,
-        to_md5_anim, to_md5_mesh,
+        CallbackEntry, ClipEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, SocketEntry, TextureMap,
+        to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, Skeleton, SkinPart},
+    rig::{Limb, PoleAngle},
 };
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use std::{collections::BTreeMap, path::PathBuf};
@@ -55,6 +56,8 @@ pub struct Plan<'a> {
     pub motions: Vec<Motion>,
     pub masks: Vec<(&'static str, MaskEntry)>,
     pub sockets: Vec<(&'static str, SocketEntry)>,
+    pub goals: Vec<(&'static str, GoalEntry)>,
+    pub look_at: LookAtEntry,
     /// Also write an `.m3d`.
     pub m3d: bool,
 }
@@ -70,6 +73,8 @@ pub struct Character {
     shares: Vec<Vec<Shares>>,
     masks: BTreeMap<String, MaskEntry>,
     sockets: BTreeMap<String, SocketEntry>,
+    goals: BTreeMap<String, GoalEntry>,
+    look_at: LookAtEntry,
     m3d: bool,
 }
 
@@ -108,6 +113,8 @@ impl Character {
             shares: part_shares,
             masks: plan.masks.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             sockets: plan.sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            look_at: plan.look_at,
             m3d: plan.m3d,
         }
     }
@@ -200,6 +207,8 @@ impl Character {
             clips: self.motions.iter().map(clip).collect(),
             masks: self.masks.clone(),
             sockets: self.sockets.clone(),
+            goals: self.goals.clone(),
+            look_at: Some(self.look_at.clone()),
             ..Manifest::of_model(model)
         }
     }
@@ -303,6 +312,11 @@ pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
 /// A socket with its joint's orientation.
 pub fn socket(joint: &str, translation: Vec3) -> SocketEntry {
     SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
+}
+
+/// A limb that reaches for a goal.
+pub fn goal(limb: Limb) -> GoalEntry {
+    GoalEntry { limb, pole_angle: PoleAngle::default(), rotate_tip: false }
 }
 
 /// Rounds to multiples of 1/`steps`, and −0 to 0.

@@ -140,6 +140,8 @@ pub(super) fn assemble_character(
     Character {
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
+        goals: manifest.goals.clone(),
+        look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
         shape: Shape::new(version, &skeleton, &parts),
         skeleton: skeleton.clone(),
         parts,

@@ -3,8 +3,10 @@
 use super::next_version;
 use crate::{
     controller::Clips,
+    import::GoalEntry,
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
+    rig::LookChain,
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -40,6 +42,10 @@ pub struct Character {
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
+    /// Limbs that can reach for goals, by name.
+    pub goals: BTreeMap<String, GoalEntry>,
+    /// The joints that turn toward what the character looks at.
+    pub look_at: Option<Arc<LookChain>>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.

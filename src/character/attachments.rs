@@ -4,8 +4,12 @@ use super::{
     components::{CharacterParts, ModelPose, SkinnedCharacter},
     hierarchy::upward,
     names::{available, name_of},
+    rig::RigPose,
 };
-use crate::asset::{Character, Socket};
+use crate::{
+    asset::{Character, Socket},
+    rig::RigState,
+};
 use bevy::{
     ecs::{entity::Entities, name::NameOrEntity},
     prelude::*,
@@ -63,6 +67,14 @@ pub(super) struct ResolvedSocket {
     /// 0 until the first look-up; no asset has that version.
     version: u64,
     socket: Option<Socket>,
+}
+
+impl ResolvedSocket {
+    /// The place of what is attached in its character's space, given the joints.
+    pub(super) fn place(&self, attached: &AttachedTo, joints: &[Affine3A]) -> Option<Affine3A> {
+        let Socket { joint, offset } = self.socket?;
+        Some(*joints.get(usize::from(joint))? * offset * attached.offset.compute_affine())
+    }
 }
 
 impl AttachedTo {
@@ -146,11 +158,11 @@ fn become_child(
     }
 }
 
-/// Sets the transforms of attached entities from the poses.
+/// Sets the transforms of attached entities from the poses; those of rigs before they are solved.
 pub(super) fn attach(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
-    characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose)>,
+    characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose, Option<&RigPose>, Has<RigState>)>,
     mut attached: Query<(Entity, Ref<AttachedTo>, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
     parents: Query<&ChildOf>,
     links: Query<&AttachedTo>,
@@ -161,7 +173,7 @@ pub(super) fn attach(
         if attached.is_changed() {
             *resolved = ResolvedSocket::default();
         }
-        let Ok((handle, parts, pose)) = characters.get(attached.character) else { continue };
+        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(attached.character) else { continue };
         let Some(version) = parts.version else { continue };
         if resolved.version != version {
             let Some(character) = assets.get(handle.id()) else { continue };
@@ -171,16 +183,14 @@ pub(super) fn attach(
             }
             *resolved = ResolvedSocket { version, socket };
         }
-        if let Some(socket) = resolved.socket
-            && let Some(joint) = pose.joint(socket.joint)
-        {
-            let place = *joint * socket.offset * attached.offset.compute_affine();
+        let joints = rig.filter(|_| is_rigged).map_or(&pose.joints, RigPose::joints);
+        if let Some(place) = resolved.place(&attached, joints) {
             transform.set_if_neq(transform_of(place));
         }
     }
 }
 
-fn transform_of(affine: Affine3A) -> Transform {
+pub(super) fn transform_of(affine: Affine3A) -> Transform {
     let (scale, rotation, translation) = affine.to_scale_rotation_translation();
     Transform { translation, rotation, scale }
 }

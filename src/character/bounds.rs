@@ -5,7 +5,7 @@ use super::{
     layers::ActiveLayers,
     worn::WornBy,
 };
-use crate::{asset::Character, controller::AnimationController};
+use crate::{asset::Character, controller::AnimationController, rig::RigState};
 use bevy::{camera::primitives::Aabb, prelude::*};
 
 /// Sets the boxes to enclose the clips that play. They are only written when other clips play, or additive ones
@@ -17,18 +17,18 @@ pub(super) fn follow_clips(
         Ref<AnimationController>,
         &mut ActiveLayers,
         &mut CharacterParts,
-        (Has<PoseOverrides>, Has<WornBy>),
+        (Has<PoseOverrides>, Has<RigState>, Has<WornBy>),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, controller, mut layers, mut parts, (overridden, worn)) in &mut characters {
+    for (handle, controller, mut layers, mut parts, (overridden, rigged, worn)) in &mut characters {
         if controller.is_changed()
             && let Some(character) = assets.get(handle.id())
         {
             // An observer may have changed it since the controllers were advanced.
             layers.bypass_change_detection().look_up(character, &controller);
         }
-        if overridden || worn || parts.enclosed == layers.clip_set() {
+        if overridden || rigged || worn || parts.enclosed == layers.clip_set() {
             continue;
         }
         let Some(character) = assets.get(handle.id()) else { continue };
@@ -54,12 +54,12 @@ pub(super) fn follow_clips(
     }
 }
 
-/// Sets the boxes of characters with [`PoseOverrides`] from their pose.
+/// Sets the boxes of characters with [`PoseOverrides`] or a rig from their pose.
 pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
         (&SkinnedCharacter, &ModelPose, &mut CharacterParts),
-        (With<PoseOverrides>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
+        (Or<(With<PoseOverrides>, With<RigState>)>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
@@ -68,7 +68,7 @@ pub(super) fn follow_pose(
         if parts.version != Some(character.version) || pose.joints.len() != character.skeleton.len() {
             continue;
         }
-        // When the overrides are removed, the clips' boxes are set again.
+        // When the overrides or the rig are removed, the clips' boxes are set again.
         parts.bypass_change_detection().enclosed = 0;
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             if let Ok(mut aabb) = boxes.get_mut(entity) {

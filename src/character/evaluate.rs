@@ -12,13 +12,13 @@ use super::{
     update_rate::{PoseInterpolation, PoseStep, UpdateRate},
     worn::{Wears, WornBy},
 };
-use crate::{asset::Character, controller::AnimationController, pose::JointOverride};
+use crate::{asset::Character, controller::AnimationController, pose::JointOverride, rig::RigState};
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
 use glam::Vec3A;
 
 /// How a character gets its pose in a frame.
 enum PoseRoute<'a> {
-    /// It has it already: [`early`] evaluated it, or it was copied from the body that wears the character.
+    /// It has it already: [`early`] evaluated it, its rig was solved, or it was copied from the body that wears the character.
     Early(Mut<'a, ModelPose>),
     /// It is moved along between two poses, because it has an [`UpdateRate`].
     Interpolated(Mut<'a, PoseInterpolation>, Option<Mut<'a, ModelPose>>),
@@ -47,11 +47,12 @@ impl<'a> PoseRoute<'a> {
     }
 }
 
-/// Characters whose pose is needed before transforms are propagated, in view or not.
-type NeedsPoseEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>);
+/// Characters whose pose is needed before transforms are propagated, in view or not. Those with a rig have it from
+/// [`solve`](super::rig::solve).
+type NeedsPoseEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>, Without<RigState>);
 
-/// As [`NeedsPoseEarly`], or worn.
-type IsPosedEarly = (Has<Attachments>, Has<PoseOverrides>, Has<Wears>, Has<WornBy>);
+/// As [`NeedsPoseEarly`], or worn, or with a rig.
+type IsPosedEarly = (Has<Attachments>, Has<PoseOverrides>, Has<Wears>, Has<WornBy>, Has<RigState>);
 
 /// Poses characters that carry or wear something or have [`PoseOverrides`].
 pub(super) fn early(
@@ -122,7 +123,7 @@ pub(super) fn late(
             }
             let moved = transform.is_changed();
             let changed = assets.get(handle.id()).is_some_and(|character| {
-                let is_early = early != (false, false, false, false);
+                let is_early = early != (false, false, false, false, false);
                 let interpolation = rated.map(|(interpolation, _)| interpolation);
                 let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
                 if !matches!(route, PoseRoute::Early(_)) {
@@ -177,7 +178,7 @@ pub(super) fn late(
 }
 
 /// Looks up what a controller plays once more if it was changed, as an observer may do after the first look-up.
-fn catch_up(layers: &mut ActiveLayers, character: &Character, controller: &Ref<AnimationController>) {
+pub(super) fn catch_up(layers: &mut ActiveLayers, character: &Character, controller: &Ref<AnimationController>) {
     if controller.is_changed() {
         layers.look_up(character, controller);
     }

@@ -25,6 +25,7 @@ mod picking;
 mod pose_state;
 mod poses;
 mod ray_cast;
+mod rig;
 mod sharing;
 mod spawn;
 mod threads;
@@ -44,6 +45,7 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
+pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -52,7 +54,7 @@ pub use worn::{Wears, WornBy};
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use poses::Poses;
 
-use crate::{asset::CharacterAssetPlugin, controller::AnimationController};
+use crate::{asset::CharacterAssetPlugin, controller::AnimationController, rig::RigState};
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
@@ -80,11 +82,15 @@ pub enum CharacterSystems {
     Callbacks,
     /// Before culling. Sets each part's `Aabb` from the clips that play.
     Bounds,
-    /// Before transform propagation. Poses characters that carry or wear something or have [`PoseOverrides`], in
-    /// view or not; copies the poses to what is worn; sets the boxes of both from the pose.
+    /// Before transform propagation. Poses characters that carry or wear something, have [`PoseOverrides`] or a rig,
+    /// in view or not, by their clips and overrides; copies the poses to what is worn.
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s.
+    /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
+    /// their poses.
+    SolveRigs,
     /// After transform propagation and culling. Chooses how often characters with an [`UpdateRate`] are posed.
     UpdateRates,
     /// Poses the other characters in view that have a [`ModelPose`] or an [`UpdateRate`], detects jumps, and
@@ -154,6 +160,8 @@ impl Plugin for CharacterPlugin {
             .init_resource::<weight_view::WeightMaterial>()
             .add_observer(attachments::adopt)
             .add_observer(spawn::warn_of_lost_parts);
+        app.register_required_components::<RigState, ModelPose>();
+        app.register_required_components::<RigState, rig::RigPose>();
         self.configure_sets(app);
         self.add_systems(app);
     }
@@ -165,7 +173,7 @@ impl CharacterPlugin {
         app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach)
+                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach, SolveRigs)
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -207,8 +215,19 @@ impl CharacterPlugin {
                     .chain()
                     .in_set(Spawn),
                 bounds::follow_clips.in_set(Bounds),
-                (evaluate::early, worn::follow_bodies, bounds::follow_pose).chain().in_set(EvaluateEarly),
+                (evaluate::early, rig::pose_clips, worn::follow_bodies::<Without<RigState>>)
+                    .chain()
+                    .in_set(EvaluateEarly),
                 attachments::attach.in_set(Attach),
+                (
+                    (rig::fade_weights, rig::resolve_goals, rig::resolve_looks),
+                    rig::solve,
+                    worn::follow_bodies::<With<RigState>>,
+                    rig::attach,
+                    bounds::follow_pose,
+                )
+                    .chain()
+                    .in_set(SolveRigs),
                 update_rate::choose.in_set(UpdateRates),
                 evaluate::late.in_set(EvaluateLate),
                 sharing::share.in_set(SharePoses),
@@ -236,6 +255,11 @@ fn register_types(app: &mut App) {
         .register_type::<Wears>()
         .register_type::<PartOverrides>()
         .register_type::<UpdateRate>()
+        .register_type::<RigState>()
+        .register_type::<IkGoal>()
+        .register_type::<IkGoals>()
+        .register_type::<IkWeight>()
+        .register_type::<LookAt>()
         .register_type::<WeightView>()
         .register_type::<PoseSharing>()
         .register_type::<PoseCounts>()

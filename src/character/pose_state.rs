@@ -15,6 +15,8 @@ pub(crate) enum PoseStamp {
     Clips(u64),
     /// The clips of this revision with the character's `PoseOverrides` applied.
     Overridden(u64),
+    /// The clips of this revision, changed by the character's rig.
+    Rigged(u64),
     /// The clips of everyone with this sharing key, at times rounded as `PoseSharing` says.
     Shared(u64),
     /// Two poses: it is on its way from one to the other.
@@ -27,7 +29,7 @@ impl PoseStamp {
     /// Returns `true` if a pose with this stamp is up to date at a revision of the layers.
     pub(super) fn is_current(self, revision: u64) -> bool {
         match self {
-            Self::Clips(of) | Self::Overridden(of) => of == revision,
+            Self::Clips(of) | Self::Overridden(of) | Self::Rigged(of) => of == revision,
             Self::Worn => true,
             Self::Never | Self::Shared(_) | Self::Between => false,
         }

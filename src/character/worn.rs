@@ -7,7 +7,12 @@ use super::{
     pose_state::PoseStamp,
 };
 use crate::{asset::Character, model::JointIndex};
-use bevy::{camera::primitives::Aabb, ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::{name::NameOrEntity, query::QueryFilter},
+    platform::collections::HashSet,
+    prelude::*,
+};
 use glam::Affine3A;
 
 /// Makes a body wear this character.
@@ -92,11 +97,12 @@ pub(super) fn put_on(
 
 type Body<'w> = (&'w SkinnedCharacter, Ref<'w, ModelPose>, &'w CharacterParts);
 
-/// Copies the bodies' poses to what they wear, and sets its boxes.
-pub(super) fn follow_bodies(
+/// Copies the poses of those bodies to what they wear, and sets its boxes: bodies with a rig are posed later than
+/// others.
+pub(super) fn follow_bodies<Those: QueryFilter>(
     assets: Res<Assets<Character>>,
     mut warned: Local<HashSet<(u64, u64)>>,
-    bodies: Query<Body, Without<WornBy>>,
+    bodies: Query<Body, (Without<WornBy>, Those)>,
     links: Query<&WornBy>,
     mut worn: Query<(&WornBy, &SkinnedCharacter, &mut WornJoints, &mut ModelPose, &mut CharacterParts)>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
@@ -104,7 +110,7 @@ pub(super) fn follow_bodies(
     for (&WornBy(body), handle, mut joints, mut pose, mut parts) in &mut worn {
         let Some(character) = assets.get(handle.id()) else { continue };
         let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last().and_then(|outermost| {
-            // In a ring, there is none.
+            // In a ring, there is none, and there may be one that is posed at another time.
             let (handle, pose, parts) = bodies.get(outermost).ok()?;
             let body = assets.get(handle.id()).filter(|body| pose.joints.len() == body.skeleton.len())?;
             Some((outermost, body, pose, parts))

@@ -1,13 +1,22 @@
 //! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
+mod goals;
+mod look_at;
+mod messages;
+mod springs;
+
+pub use goals::GoalEntry;
+pub use look_at::LookAtEntry;
+pub use springs::{ColliderEntry, SpringEntry};
+
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
-    format::{Diagnostic, FormatError, TextKind, line_and_column, refuse_foreign, without_bom},
+    format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
     model::PlaybackMode,
-    spelling::did_you_mean,
 };
 use glam::{EulerRot, Quat, Vec3};
-use ron::{error::SpannedError, extensions::Extensions};
+use messages::{misread, place_of};
+use ron::extensions::Extensions;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{self, MapAccess, Visitor},
@@ -67,6 +76,18 @@ pub struct Manifest {
     /// Places to attach things to, by name.
     #[serde(default, deserialize_with = "distinct")]
     pub sockets: BTreeMap<String, SocketEntry>,
+    /// Limbs that can reach for goals, by name.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub goals: BTreeMap<String, GoalEntry>,
+    /// The joints that turn toward what the character looks at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_at: Option<LookAtEntry>,
+    /// Joints that swing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub springs: Vec<SpringEntry>,
+    /// What springs stay outside of, by name.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub colliders: BTreeMap<String, ColliderEntry>,
 }
 
 /// A clip of a [`Manifest`].
@@ -201,6 +222,10 @@ impl Manifest {
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),
+            goals: BTreeMap::new(),
+            look_at: None,
+            springs: Vec::new(),
+            colliders: BTreeMap::new(),
         }
     }
 
@@ -248,6 +273,18 @@ impl Manifest {
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
+        if let Some(message) = manifest.look_at.as_ref().and_then(LookAtEntry::misstatement) {
+            diagnostics.push(place_of(source, "look_at", Diagnostic::error(file, message)));
+        }
+        for (name, _) in manifest.goals.iter().filter(|(_, goal)| !goal.is_finite()) {
+            if diagnostics.len() < MOST_ERRORS {
+                let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+        }
+        for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+            diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
+        }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
 
@@ -279,76 +316,6 @@ const NESTING: usize = 64;
 
 fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).with_recursion_limit(NESTING)
-}
-
-/// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
-fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
-    let at = source.windows(word.len()).position(|piece| piece == word.as_bytes());
-    match at {
-        Some(at) => {
-            let (line, column) = line_and_column(source, at);
-            error.at(source, line, column)
-        }
-        None => error,
-    }
-}
-
-/// Converts an error of RON's parser to a diagnostic like this crate's others.
-fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
-    let (message, mut hint) = explain(&error.code, source);
-    let at = error.span.start;
-    let diagnostic = Diagnostic::error(file, message).at(source, at.line as u32, at.col as u32);
-    // RON reports what is missing, but not that the file ended.
-    let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
-    let at_end = (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);
-    if at_end && !matches!(error.code, ron::Error::MissingStructField { .. } | ron::Error::TrailingCharacters) {
-        hint = "the file seems to be truncated, or a bracket is not closed".into();
-    }
-    if hint.is_empty() { diagnostic } else { diagnostic.with_hint(hint) }
-}
-
-fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
-    use ron::Error;
-    let did_you_mean = |found: &str, known: &'static [&'static str]| {
-        did_you_mean(found, known.iter().copied()).unwrap_or_else(|| {
-            format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
-        })
-    };
-    match error {
-        Error::NoSuchStructField { expected, found, .. } => {
-            (format!("unknown field `{found}`"), did_you_mean(found, expected))
-        }
-        Error::NoSuchEnumVariant { expected, found, .. } => {
-            (format!("unknown value `{found}`"), did_you_mean(found, expected))
-        }
-        Error::MissingStructField { field, .. } => {
-            let hint = match *field {
-                "model" => "every manifest names a model: `model: \"character.md5mesh\"`".to_owned(),
-                field => format!("add `{field}: …`"),
-            };
-            (format!("missing field `{field}`"), hint)
-        }
-        Error::DuplicateStructField { field, .. } => (format!("duplicate field `{field}`"), String::new()),
-        Error::ExpectedNamedStructLike(_) | Error::ExpectedStructLike
-            if source.trim_ascii_start().starts_with(b"{") =>
-        {
-            let hint = "a manifest is RON, not JSON: `(model: \"character.md5mesh\")`, names without quotes";
-            ("expected `(`, found `{`".to_owned(), hint.to_owned())
-        }
-        Error::ExpectedNamedStructLike(_) | Error::ExpectedStructLike => ("expected `(`".to_owned(), String::new()),
-        Error::ExpectedComma => {
-            ("expected `,` or a closing bracket".to_owned(), "a comma may be missing before this".to_owned())
-        }
-        Error::ExpectedFloat | Error::ExpectedInteger => ("expected a number".to_owned(), String::new()),
-        Error::ExpectedString => ("expected text in double quotes".to_owned(), String::new()),
-        Error::ExceededRecursionLimit => (format!("brackets are nested more than {NESTING} deep"), String::new()),
-        other => {
-            let text = other.to_string();
-            let mut letters = text.chars();
-            let first = letters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
-            (first + letters.as_str(), String::new())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ pub enum SkeletonError {
 pub struct Skeleton {
     names: Arc<[Arc<str>]>,
     parents: Vec<Option<JointIndex>>,
+    /// For each joint, the last of its descendants, or itself.
+    last: Vec<JointIndex>,
     rest: Vec<SoaTransform>,
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
@@ -85,7 +87,13 @@ impl Skeleton {
             let local = joint.rest.to_affine();
             rest_model.push(joint.parent.map_or(local, |parent| rest_model[usize::from(parent)] * local));
         }
+        let mut last: Vec<JointIndex> = (0..joints.len() as JointIndex).collect();
+        for (joint, parent) in joints.iter().enumerate().rev().filter_map(|(i, joint)| Some((i, joint.parent?))) {
+            let parent = usize::from(parent);
+            last[parent] = last[parent].max(last[joint]);
+        }
         Ok(Self {
+            last,
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
             scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
@@ -104,6 +112,14 @@ impl Skeleton {
     pub fn joints(&self) -> Range<JointIndex> {
         // At most `MAX_JOINTS`, the largest index.
         0..self.len() as JointIndex
+    }
+
+    /// The last of a joint's descendants, or the joint itself. All its descendants lie between the two.
+    ///
+    /// # Panics
+    /// If there is no such joint.
+    pub fn last_descendant(&self, joint: JointIndex) -> JointIndex {
+        self.last[usize::from(joint)]
     }
 
     /// Returns `true` if there are no joints.

@@ -85,6 +85,15 @@ impl Scratch {
         PoseMut { skeleton, local: &mut self.local, model: &mut self.model }
     }
 
+    /// Takes over a pose, to be changed.
+    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
+    pub(crate) fn set(&mut self, local: &[SoaTransform], model: &[Affine3A]) {
+        self.local.clear();
+        self.local.extend_from_slice(local);
+        self.model.clear();
+        self.model.extend_from_slice(model);
+    }
+
     /// The joint matrices, to be filled in by the caller.
     #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
     pub(crate) fn model_mut(&mut self) -> &mut Vec<Affine3A> {

@@ -18,7 +18,7 @@ use std::f32::consts::PI;
 /// Limits count from where the joint above the chain faces: a head can look over the shoulder, whichever way the
 /// body is turned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LookAt {
+pub struct LookChain {
     /// The largest yaw to either side, in radians.
     pub yaw_limit: f32,
     /// The largest pitch up or down, in radians.
@@ -29,8 +29,7 @@ pub struct LookAt {
     pub speed: f32,
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// The joint above the chain, and the directions forward and up in its space; model space if it has none.
-    base: Option<JointIndex>,
+    /// The directions forward and up, in the space of the joint above the chain.
     base_axes: [Vec3; 2],
 }
 
@@ -50,7 +49,7 @@ struct Eye {
     forward: Vec3,
 }
 
-/// How far a [`LookAt`] has turned: all that it keeps from frame to frame.
+/// How far a [`LookChain`] has turned: all that it keeps from frame to frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct LookState {
@@ -58,7 +57,7 @@ pub struct LookState {
     pub turn: Vec2,
 }
 
-impl LookAt {
+impl LookChain {
     /// A chain of `joints`, parents first, each with its weight: its share of the turn relative to the others.
     /// `forward` and `up` are the character's directions at rest, in model space; `eyes` are joints below the last.
     ///
@@ -97,8 +96,7 @@ impl LookAt {
             joint.share /= left;
         }
         let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
-        let base = parent(chain[0].joint);
-        let base_axes = match base {
+        let base_axes = match parent(chain[0].joint) {
             None => [forward, up],
             Some(base) => {
                 let rest = rest(base)?;
@@ -106,7 +104,7 @@ impl LookAt {
             }
         };
         let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
-        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base, base_axes })
+        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base_axes })
     }
 
     /// The joints that turn, parents first, and the eyes.
@@ -125,33 +123,48 @@ impl LookAt {
         if target.is_none() && state.turn == Vec2::ZERO {
             return;
         }
-        let base = self.base.map_or(Quat::IDENTITY, |base| pose.model_rotation(base));
+        let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
+        let base = pose.rotation_above(first);
         let [forward, up] = self.base_axes.map(|axis| base * axis);
-        let axes = Mat3::from_cols(up.cross(forward), up, forward);
-        let head = &self.joints[self.joints.len() - 1];
-        let facing = direction(pose.model_rotation(head.joint) * head.forward).unwrap_or(forward);
-        let now = yaw_pitch(axes, facing);
+        let frame = Frame::new(forward, up);
+        let below = if head.joint == first { Quat::IDENTITY } else { pose.rotation_below(first, head.joint) };
+        let facing = base * pose.rotation(first) * below * head.forward;
+        let now = frame.angles(direction(facing).unwrap_or(forward));
 
-        // Where the head ends up depends on the turn, and the turn on where the head is; both soon settle.
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
-            let mut eye = pose.position(head.joint);
-            for _ in 0..3 {
+            // Where the head ends up depends on the turn, and the turn on where the head is. The turn of the last frame
+            // is a good guess; both soon settle.
+            let mut turn = state.turn;
+            for _ in 0..4 {
+                let eye = self.place_of_head(frame.turn(now, turn), pose);
                 let Some(toward) = direction(target - eye) else { break };
-                wish = self.wish(now, yaw_pitch(axes, toward), state.turn.x) * weight;
-                eye = self.place_of_head(turn_of(axes, now, wish), pose);
+                wish = self.wish(now, frame.angles(toward), state.turn.x) * weight;
+                let miss = (wish - turn).abs().max_element();
+                turn = wish;
+                if miss < 2e-3 {
+                    break;
+                }
             }
         }
         let most = (self.speed * dt).max(0.0);
         state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
         if state.turn != Vec2::ZERO {
-            let mut left = turn_of(axes, now, state.turn);
-            for joint in &self.joints {
+            let mut left = frame.turn(now, state.turn);
+            let mut above = base;
+            for (i, joint) in self.joints.iter().enumerate() {
                 let turn = part(left, joint.share);
                 left = unit(left * turn.conjugate());
-                pose.turn(joint.joint, pose.rotation_above(joint.joint), turn);
+                pose.turn(joint.joint, above, turn);
+                if let Some(next) = self.joints.get(i + 1) {
+                    above = above * pose.rotation(joint.joint);
+                    let parent = pose.skeleton.parents()[usize::from(next.joint)];
+                    if let Some(parent) = parent.filter(|&parent| parent != joint.joint) {
+                        above = above * pose.rotation_below(joint.joint, parent);
+                    }
+                }
             }
-            pose.update_from(self.joints[0].joint);
+            pose.update_from(first);
         }
         if let Some(target) = target {
             self.turn_eyes(target, weight, pose);
@@ -202,17 +215,32 @@ impl LookAt {
     }
 }
 
-/// The yaw and pitch of a direction, in the frame of side, up and forward.
-fn yaw_pitch(axes: Mat3, direction: Vec3) -> Vec2 {
-    let Vec3 { x, y, z } = axes.transpose() * direction;
-    Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+/// Where the joint above the chain faces.
+struct Frame {
+    side: Vec3,
+    up: Vec3,
+    forward: Vec3,
+    rotation: Quat,
 }
 
-/// The rotation, in model space, from one yaw and pitch to the sum with another.
-fn turn_of(axes: Mat3, now: Vec2, turn: Vec2) -> Quat {
-    let rotation = |angles: Vec2| Quat::from_rotation_y(angles.x) * Quat::from_rotation_x(-angles.y);
-    let axes = Quat::from_mat3(&axes);
-    unit(axes * rotation(now + turn) * rotation(now).conjugate() * axes.conjugate())
+impl Frame {
+    fn new(forward: Vec3, up: Vec3) -> Self {
+        let side = up.cross(forward);
+        Self { side, up, forward, rotation: Quat::from_mat3(&Mat3::from_cols(side, up, forward)) }
+    }
+
+    /// The yaw and pitch of a direction.
+    fn angles(&self, direction: Vec3) -> Vec2 {
+        let [x, y, z] = [self.side, self.up, self.forward].map(|axis| axis.dot(direction));
+        Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+    }
+
+    /// The rotation, in model space, from one yaw and pitch to the sum with another.
+    fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
+        let yaw = Quat::from_rotation_y;
+        let turn = yaw(now.x + turn.x) * Quat::from_rotation_x(-turn.y) * yaw(-now.x);
+        unit(self.rotation * turn * self.rotation.conjugate())
+    }
 }
 
 /// Moves from one point toward another by at most a distance.
@@ -246,8 +274,8 @@ mod tests {
         Skeleton::new(rest.iter().enumerate().map(joint).collect()).unwrap()
     }
 
-    fn look(skeleton: &Skeleton) -> LookAt {
-        LookAt::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
+    fn look(skeleton: &Skeleton) -> LookChain {
+        LookChain::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
     }
 
     struct Seen {
@@ -257,7 +285,7 @@ mod tests {
         turns: [f32; 3],
     }
 
-    fn run(skeleton: &Skeleton, look: &LookAt, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
+    fn run(skeleton: &Skeleton, look: &LookChain, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
         look.run(state, target, 1.0, dt, &mut pose);
@@ -277,7 +305,7 @@ mod tests {
     #[test]
     fn head_and_eyes_look_exactly_at_what_is_within_the_limits() {
         let (skeleton, mut random) = (skeleton(), fastrand::Rng::with_seed(5));
-        let look = LookAt { speed: f32::INFINITY, ..look(&skeleton) };
+        let look = LookChain { speed: f32::INFINITY, ..look(&skeleton) };
         for _ in 0..1000 {
             let (yaw, pitch) = ((random.f32() - 0.5) * 2.4, (random.f32() - 0.5) * 1.4);
             let toward = Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch) * Vec3::Z;
@@ -335,12 +363,12 @@ mod tests {
     fn odd_chains_are_refused_and_odd_targets_ignored() {
         let skeleton = skeleton();
         let new = |joints: &[(JointIndex, f32)], eyes: &[JointIndex], forward| {
-            LookAt::new(&skeleton, joints, eyes, forward, Vec3::Y)
+            LookChain::new(&skeleton, joints, eyes, forward, Vec3::Y)
         };
         assert!(new(&[], &[], Vec3::Z).is_none() && new(&[(3, 0.0)], &[], Vec3::Z).is_none());
         assert!(new(&[(3, 1.0), (2, 1.0)], &[], Vec3::Z).is_none() && new(&[(3, 1.0)], &[2], Vec3::Z).is_none());
         assert!(new(&[(3, 1.0)], &[], Vec3::Y).is_none() && new(&[(99, 1.0)], &[], Vec3::Z).is_none());
-        let look = LookAt { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
+        let look = LookChain { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
         let head = skeleton.rest_model()[3].translation.into();
         for target in [Vec3::NAN, Vec3::INFINITY, Vec3::MAX, head, head + Vec3::Y * 1e-30, -Vec3::Z] {
             for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {

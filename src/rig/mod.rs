@@ -9,20 +9,24 @@
 //! | --- | --- |
 //! | [`TwoBoneIk`] | an arm or a leg reach for a target |
 //! | [`ChainIk`] | a tail, a spine or a tentacle reach for a target |
-//! | [`LookAt`] | a chain of joints turn toward a target, each by its share |
+//! | [`LookChain`] | a chain of joints turn toward a target, each by its share |
 //! | [`Springs`] | hair, ears, tails and scarves swing |
 
 mod chain;
 mod colliders;
 mod ik;
+mod limb;
 mod look_at;
 mod math;
 mod springs;
+mod state;
 mod two_bone;
 
 pub use chain::{ChainIk, IkScratch};
 pub use colliders::Collider;
 pub use ik::Ik;
-pub use look_at::{LookAt, LookState};
+pub use limb::{Limb, LimbError, LimbJoints};
+pub use look_at::{LookChain, LookState};
 pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
+pub use state::RigState;
 pub use two_bone::{PoleAngle, TwoBoneIk};

@@ -183,6 +183,11 @@ impl Springs {
         self.joints.is_empty()
     }
 
+    /// Returns `true` if a joint swings.
+    pub fn contains(&self, joint: JointIndex) -> bool {
+        self.joints.binary_search_by_key(&joint, |spring| spring.joint).is_ok()
+    }
+
     /// The joints that swing, parents first.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = JointIndex> {
         self.joints.iter().map(|joint| joint.joint)

@@ -40,8 +40,9 @@ pub enum PoleAngle {
     /// The limb bends toward the pole, turned by this angle about the line from its root to its target. 0 bends
     /// exactly toward the pole, whatever the axes of the joints.
     Bend(f32),
-    /// The pole angle of Blender's IK constraint: the root joint's `x·cos(angle) + z·sin(angle)` faces the pole. For
-    /// joints with the axes of Blender's bones, `y` along the bone, such as those of its glTF exports.
+    /// The pole angle of Blender's IK constraint: before the limb is folded, the root joint's `x·cos(angle) +
+    /// z·sin(angle)` faces the pole. For joints with the axes of Blender's bones, `y` along the bone, such as those of
+    /// its glTF exports.
     Blender(f32),
 }
 
@@ -103,6 +104,12 @@ impl TwoBoneIk {
             (first, new_lower)
         };
         let above = pose.rotation_above(self.root);
+        let above_mid = match pose.skeleton.parents()[usize::from(self.mid)] {
+            Some(parent) if parent != self.root => {
+                above * pose.rotation(self.root) * pose.rotation_below(self.root, parent)
+            }
+            _ => above * pose.rotation(self.root),
+        };
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - a, along));
         let now = across(upper, along);
         let bend = match (pole, self.pole_angle) {
@@ -110,16 +117,17 @@ impl TwoBoneIk {
             (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => Some(pole),
             (Some(pole), PoleAngle::Bend(angle)) => Some(Quat::from_axis_angle(along, angle) * pole),
             (Some(pole), PoleAngle::Blender(angle)) => {
-                let bend = now.unwrap_or(pole);
-                let root = solve(bend).0 * above * pose.rotation(self.root);
+                // As in Blender, the limb is turned from where its tip is, and then folded or stretched.
                 let side = if angle.is_finite() { Vec3::new(angle.cos(), 0.0, angle.sin()) } else { Vec3::X };
-                Some(arc_about(along, root * side, pole) * bend)
+                let from = direction(c - a).unwrap_or(along);
+                let side = across(above * pose.rotation(self.root) * side, from);
+                side.zip(across(upper, from))
+                    .map(|(side, bend)| pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side)))
             }
         };
         let (first, new_lower) = solve(bend.unwrap_or_else(|| along.any_orthonormal_vector()));
         let second = arc(first * lower, new_lower);
 
-        let above_mid = pose.rotation_above(self.mid);
         let (first, second) = (part(first, weight), part(second, weight));
         pose.turn(self.root, above, first);
         // In model space, the joint above the middle one has been rotated by `first`.

@@ -19,6 +19,7 @@ mod parts;
 mod picking;
 mod random_life;
 mod reload;
+mod rig;
 mod save;
 mod scenes;
 mod soak;

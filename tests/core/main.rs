@@ -12,4 +12,5 @@ mod import_accuracy;
 mod m3d_files;
 mod md5_files;
 mod pose_reference;
+mod rig;
 mod springs;

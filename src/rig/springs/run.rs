@@ -106,7 +106,9 @@ impl Springs {
         scratch: &mut SpringScratch,
         pose: &mut PoseMut<'_>,
     ) {
-        let Some(first) = self.joints.first() else { return };
+        if self.is_empty() {
+            return;
+        }
         let world = &frame.world;
         if !world.is_finite() || !world.matrix3.determinant().is_normal() {
             return;
@@ -137,7 +139,14 @@ impl Springs {
             self.advance(state, scratch, &air, dt, scale);
         }
         self.write(state, scratch, &air, frame, scale, pose);
-        pose.update_from(first.joint);
+        let mut updated = None;
+        for root in self.joints.iter().filter(|joint| joint.parent.is_none()).map(|joint| joint.joint) {
+            let last = Some(pose.skeleton.last_descendant(root));
+            if last > updated {
+                pose.update_from(root);
+                updated = last;
+            }
+        }
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.

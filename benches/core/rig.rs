@@ -1,0 +1,100 @@
+//! What a rig costs on Scout, on top of her pose: each ability alone, and all of them.
+//!
+//! Every figure is for one character on one thread.
+
+use bevy_marionette::{
+    import::{Limits, LookAtEntry, Manifest, open_manifest},
+    model::Model,
+    pose::{ClipLayer, Evaluate, Scratch},
+    rig::{IkScratch, Limb, LimbJoints, LookState, TwoBoneIk},
+};
+use criterion::{Criterion, criterion_group, criterion_main};
+use glam::Vec3;
+use std::{borrow::Cow, hint::black_box, path::Path};
+
+fn scout() -> (Model, Manifest) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/scout");
+    let read = |file: &str| std::fs::read(folder.join(file)).map_err(|error| error.to_string());
+    let source = read("scout.character.ron").expect("the sample character");
+    let manifest = Manifest::parse("scout.character.ron", &source).expect("a manifest");
+    let opened = open_manifest("scout.character.ron", &manifest, &Limits::default(), |file| read(file).map(Cow::Owned));
+    (opened.expect("a character").model, manifest)
+}
+
+fn rig(criterion: &mut Criterion) {
+    let (model, manifest) = scout();
+    let skeleton = &model.skeleton;
+    let clip = |name: &str| model.clips.iter().find(|clip| &*clip.timing.name == name).expect("a clip of Scout's");
+    let clips = [clip("walk"), clip("jog")];
+    let limb = |side: &str| {
+        let limb = Limb::two_bone(format!("upper_arm.{side}"), format!("hand.{side}"));
+        match limb.resolve(skeleton).expect("an arm") {
+            LimbJoints::TwoBone(joints) => joints,
+            LimbJoints::Chain { .. } => unreachable!("it has two bones"),
+        }
+    };
+    let arms = [limb("L"), limb("R")];
+    let look = manifest
+        .look_at
+        .unwrap_or_else(|| LookAtEntry::new([("upper_chest", 0.2), ("neck", 0.3), ("head", 0.5)]))
+        .resolve(skeleton)
+        .expect("a chain");
+
+    let mut group = criterion.benchmark_group("rig, Scout");
+    let mut time = 0.0;
+    let (mut scratch, mut ik, mut looked) = (Scratch::default(), IkScratch::default(), LookState::default());
+    let mut run = |name: &str, abilities: &[Ability]| {
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                time = (time + 0.0167) % 10.0;
+                let layers = clips.map(|clip| ClipLayer::new(clip, time));
+                Evaluate::new(skeleton, &layers).run(&mut scratch);
+                let mut pose = scratch.pose_mut(skeleton);
+                let sway = Vec3::new(0.2, 0.1, 0.3) * (time as f32).sin();
+                for ability in abilities {
+                    match ability {
+                        Ability::Look => {
+                            let target = Vec3::new(1.0, 1.5, -2.0) + sway;
+                            look.run(&mut looked, Some(target), 1.0, 0.0167, &mut pose);
+                        }
+                        Ability::Arms => {
+                            for (joints, side) in arms.into_iter().zip([-0.3, 0.3]) {
+                                let target = Vec3::new(side, 1.2, -0.4) + sway;
+                                let pole = Some(Vec3::new(3.0 * side, 0.5, 0.5));
+                                TwoBoneIk { pole, ..TwoBoneIk::new(joints, target) }.run(&mut pose);
+                            }
+                        }
+                        Ability::Tail => {
+                            let tip = arms[0][2];
+                            let tail = bevy_marionette::rig::ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
+                            tail.run(&mut ik, &mut pose);
+                        }
+                    }
+                }
+                black_box(scratch.model());
+            });
+        });
+    };
+    run("two clips alone", &[]);
+    run("look-at, three joints", &[Ability::Look]);
+    run("two arms with poles", &[Ability::Arms]);
+    run("a chain of four bones", &[Ability::Tail]);
+    run("look-at and two arms", &[Ability::Look, Ability::Arms]);
+}
+
+#[derive(Clone, Copy)]
+enum Ability {
+    Look,
+    Arms,
+    Tail,
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(30)
+        .warm_up_time(std::time::Duration::from_millis(200))
+        .measurement_time(std::time::Duration::from_millis(600));
+    targets = rig
+}
+criterion_main!(benches);

@@ -1,0 +1,232 @@
+//! Goals that limbs reach for.
+
+use super::{
+    super::{
+        components::{CharacterParts, ModelPose, SkinnedCharacter},
+        names::{available, name_of},
+    },
+    pose::RigPose,
+};
+use crate::{
+    asset::Character,
+    rig::{Limb, LimbJoints, PoleAngle, RigState},
+};
+use bevy::{ecs::name::NameOrEntity, prelude::*};
+use std::time::Duration;
+
+/// Makes a limb of a character reach for this entity.
+///
+/// The entity is like any other: give it a `Transform`, move it, make it a child of something, or attach it to a joint
+/// of another character ([`AttachedTo`](super::super::AttachedTo)) to put a hand on its shoulder. The limb reaches it
+/// in the same frame. If it is too far away, the limb points straight at it. Despawn it, or fade its [`IkWeight`], to
+/// give the limb back to the clips.
+///
+/// The component cannot be changed in place: insert it again.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn reach(mut commands: Commands, character: Entity, elbow: Entity) {
+/// commands.spawn((
+///     IkGoal::two_bone(character, "upper_arm.R", "hand.R").pole(elbow).rotate_tip(true),
+///     Transform::from_xyz(0.4, 1.2, 0.5),
+/// ));
+/// // A limb that the manifest describes under `goals`:
+/// commands.spawn((IkGoal::named(character, "left_hand"), Transform::from_xyz(-0.4, 1.2, 0.5)));
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Component, Clone, PartialEq)]
+#[relationship(relationship_target = IkGoals)]
+#[require(Transform, IkWeight, ResolvedGoal)]
+pub struct IkGoal {
+    /// The character.
+    #[relationship]
+    #[entities]
+    pub character: Entity,
+    /// The joints that reach for the entity.
+    pub limb: GoalLimb,
+    /// An entity that the limb bends toward; `None` if it keeps bending the way it does in the pose.
+    #[entities]
+    pub pole: Option<Entity>,
+    /// How the limb faces its pole, in radians; `None` if as the manifest says, or exactly toward it. Has no effect on
+    /// chains.
+    pub pole_angle: Option<PoleAngle>,
+    /// Whether the tip takes this entity's rotation; `None` if as the manifest says, or not.
+    pub rotate_tip: Option<bool>,
+}
+
+/// The joints that reach for an [`IkGoal`].
+#[derive(Clone, Debug, PartialEq, Eq, Reflect)]
+pub enum GoalLimb {
+    /// A limb that the manifest describes under `goals`.
+    Named(String),
+    /// A limb by the names of its joints.
+    Joints(Limb),
+}
+
+/// On a character: the goals its limbs reach for. Maintained by [`IkGoal`].
+#[derive(Component, Debug, Default, Reflect)]
+#[reflect(Component, Default)]
+#[relationship_target(relationship = IkGoal)]
+#[require(ModelPose, RigState, RigPose)]
+pub struct IkGoals(Vec<Entity>);
+
+/// How far a limb goes from its clips to its [`IkGoal`]: 0 not at all, 1 all the way.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+pub struct IkWeight {
+    /// The weight now, 0..=1.
+    pub weight: f32,
+    /// The weight it fades to, 0..=1.
+    pub target: f32,
+    /// How fast, per second.
+    pub rate: f32,
+}
+
+impl Default for IkWeight {
+    fn default() -> Self {
+        Self::new(1.0)
+    }
+}
+
+impl IkWeight {
+    /// A weight that stays as it is.
+    pub const fn new(weight: f32) -> Self {
+        Self { weight, target: weight, rate: 0.0 }
+    }
+
+    /// Fades to another weight over a time.
+    pub fn fade_to(&mut self, target: f32, time: Duration) {
+        let seconds = time.as_secs_f32();
+        self.target = target;
+        if seconds > 0.0 {
+            self.rate = (target - self.weight).abs() / seconds;
+        } else {
+            self.weight = target;
+        }
+    }
+
+    /// The weight with a soft start and end of a fade.
+    pub(super) fn eased(self) -> f32 {
+        let weight = self.weight.clamp(0.0, 1.0);
+        weight * weight * (3.0 - 2.0 * weight)
+    }
+}
+
+impl IkGoal {
+    fn new(character: Entity, limb: GoalLimb) -> Self {
+        Self { character, limb, pole: None, pole_angle: None, rotate_tip: None }
+    }
+
+    /// A limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last joint.
+    pub fn two_bone(character: Entity, root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Self::of_limb(character, Limb::two_bone(root, tip))
+    }
+
+    /// A chain of any number of bones, by the names of its first and last joint.
+    pub fn chain(character: Entity, root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Self::of_limb(character, Limb::chain(root, tip))
+    }
+
+    /// A limb by the names of its joints.
+    pub fn of_limb(character: Entity, limb: Limb) -> Self {
+        Self::new(character, GoalLimb::Joints(limb))
+    }
+
+    /// A limb that the manifest describes under `goals`.
+    pub fn named(character: Entity, name: impl Into<String>) -> Self {
+        Self::new(character, GoalLimb::Named(name.into()))
+    }
+
+    /// Bends the limb toward an entity.
+    pub fn pole(self, pole: Entity) -> Self {
+        Self { pole: Some(pole), ..self }
+    }
+
+    /// Sets how the limb faces its pole.
+    pub fn pole_angle(self, angle: PoleAngle) -> Self {
+        Self { pole_angle: Some(angle), ..self }
+    }
+
+    /// Sets whether the tip takes the goal's rotation.
+    pub fn rotate_tip(self, rotate: bool) -> Self {
+        Self { rotate_tip: Some(rotate), ..self }
+    }
+}
+
+impl Default for GoalLimb {
+    fn default() -> Self {
+        Self::Named(String::new())
+    }
+}
+
+/// What a goal means in one version of a character's asset.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub(in crate::character) struct ResolvedGoal {
+    /// 0 until the first look-up; no asset has that version.
+    version: u64,
+    pub(super) limb: Option<LimbJoints>,
+    pub(super) pole_angle: PoleAngle,
+    pub(super) rotate_tip: bool,
+}
+
+/// Advances weights that fade.
+pub(in crate::character) fn fade_weights(time: Res<Time>, mut weights: Query<&mut IkWeight>) {
+    let dt = time.delta_secs();
+    for mut fading in &mut weights {
+        let IkWeight { weight, target, rate } = *fading;
+        if weight == target || rate <= 0.0 || dt <= 0.0 {
+            continue;
+        }
+        let step = rate * dt;
+        fading.weight = if (target - weight).abs() <= step { target } else { weight + step.copysign(target - weight) };
+    }
+}
+
+/// Looks up the joints of goals whose component or asset changed.
+pub(in crate::character) fn resolve_goals(
+    assets: Res<Assets<Character>>,
+    characters: Query<(&SkinnedCharacter, &CharacterParts)>,
+    mut goals: Query<(Ref<IkGoal>, &mut ResolvedGoal)>,
+    names: Query<NameOrEntity>,
+) {
+    for (goal, mut resolved) in &mut goals {
+        let Ok((handle, parts)) = characters.get(goal.character) else { continue };
+        if !goal.is_changed() && parts.version == Some(resolved.version) {
+            continue;
+        }
+        let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
+            continue;
+        };
+        *resolved = resolve(&goal, character, &names);
+    }
+}
+
+fn resolve(goal: &IkGoal, character: &Character, names: &Query<NameOrEntity>) -> ResolvedGoal {
+    let who = || name_of(names, goal.character);
+    let entry = match &goal.limb {
+        GoalLimb::Joints(_) => None,
+        GoalLimb::Named(name) => {
+            let entry = character.goals.get(name);
+            if entry.is_none() {
+                warn!("cannot find goal `{name}` of {}: no such goal {}", who(), available(character.goals.keys()));
+            }
+            entry
+        }
+    };
+    let limb = match &goal.limb {
+        GoalLimb::Joints(limb) => Some(limb),
+        GoalLimb::Named(_) => entry.map(|entry| &entry.limb),
+    };
+    let joints = limb.and_then(|limb| {
+        let joints = limb.resolve(&character.skeleton);
+        joints.inspect_err(|error| warn!("a goal of {} has no effect: {error}", who())).ok()
+    });
+    ResolvedGoal {
+        version: character.version,
+        limb: joints,
+        pole_angle: goal.pole_angle.or(entry.map(|entry| entry.pole_angle())).unwrap_or_default(),
+        rotate_tip: goal.rotate_tip.or(entry.map(|entry| entry.rotate_tip)).unwrap_or(false),
+    }
+}

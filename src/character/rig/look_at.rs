@@ -1,0 +1,134 @@
+//! What characters look at.
+
+use super::{
+    super::{
+        components::{CharacterParts, ModelPose, SkinnedCharacter},
+        names::name_of,
+    },
+    pose::RigPose,
+};
+use crate::{
+    asset::Character,
+    import::LookAtEntry,
+    rig::{LookChain, RigState},
+};
+use bevy::{
+    ecs::{
+        entity::{EntityMapper, MapEntities},
+        name::NameOrEntity,
+    },
+    prelude::*,
+};
+use std::sync::Arc;
+
+/// Makes a character turn its head toward something.
+///
+/// Which joints turn, how far and how fast comes from the manifest's `look_at`, or from [`joints`](Self::joints). The
+/// turn starts and ends as fast as its speed allows, so the target can change at any time.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn notice(mut commands: Commands, character: Entity, lantern: Entity, mut looks: Query<&mut LookAt>) {
+/// commands.entity(character).insert(LookAt::entity(lantern));
+/// // Later:
+/// if let Ok(mut look) = looks.get_mut(character) {
+///     look.target = LookTarget::Nothing;
+/// }
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+#[require(ModelPose, RigState, RigPose, ResolvedLook)]
+pub struct LookAt {
+    /// What the character looks at.
+    #[entities]
+    pub target: LookTarget,
+    /// How far it turns: 0 not at all, 1 all the way.
+    pub weight: f32,
+    /// The joints that turn; `None` if as the manifest says.
+    pub joints: Option<LookAtEntry>,
+}
+
+/// What a character looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+pub enum LookTarget {
+    /// Nothing: the character looks where its clips do.
+    #[default]
+    Nothing,
+    /// An entity's position.
+    Entity(Entity),
+    /// A point in the world.
+    Point(Vec3),
+}
+
+impl MapEntities for LookTarget {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        if let Self::Entity(entity) = self {
+            *entity = mapper.get_mapped(*entity);
+        }
+    }
+}
+
+impl Default for LookAt {
+    fn default() -> Self {
+        Self { target: LookTarget::Nothing, weight: 1.0, joints: None }
+    }
+}
+
+impl LookAt {
+    /// Looks at an entity.
+    pub fn entity(target: Entity) -> Self {
+        Self { target: LookTarget::Entity(target), ..Self::default() }
+    }
+
+    /// Looks at a point in the world.
+    pub fn point(target: Vec3) -> Self {
+        Self { target: LookTarget::Point(target), ..Self::default() }
+    }
+
+    /// Turns these joints instead of those of the manifest.
+    pub fn joints(self, joints: LookAtEntry) -> Self {
+        Self { joints: Some(joints), ..self }
+    }
+}
+
+/// The joints that turn in one version of a character's asset.
+#[derive(Component, Clone, Debug, Default)]
+pub(in crate::character) struct ResolvedLook {
+    /// 0 until the first look-up; no asset has that version.
+    version: u64,
+    pub(super) chain: Option<Arc<LookChain>>,
+}
+
+/// Looks up the joints of characters whose asset changed, or whose joints were chosen in code.
+pub(in crate::character) fn resolve_looks(
+    assets: Res<Assets<Character>>,
+    mut looks: Query<(Entity, Ref<LookAt>, &mut ResolvedLook, &SkinnedCharacter, &CharacterParts)>,
+    names: Query<NameOrEntity>,
+) {
+    for (entity, look, mut resolved, handle, parts) in &mut looks {
+        let is_new = parts.version != Some(resolved.version);
+        if !is_new && !(look.is_changed() && look.joints.is_some()) {
+            continue;
+        }
+        let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
+            continue;
+        };
+        let chain = match &look.joints {
+            Some(joints) => joints.resolve(&character.skeleton).map(Arc::new),
+            None => character.look_at.clone(),
+        };
+        if chain.is_none() && (is_new || resolved.chain.is_some()) {
+            let who = name_of(&names, entity);
+            match &look.joints {
+                Some(_) => warn!("{who} cannot look at anything: the joints of its `LookAt` do not form a chain"),
+                None => warn!(
+                    "{who} cannot look at anything: its manifest has no `look_at`; add it, or name the joints with \
+                     `LookAt::joints`"
+                ),
+            }
+        }
+        *resolved = ResolvedLook { version: character.version, chain };
+    }
+}

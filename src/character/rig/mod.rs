@@ -1,0 +1,31 @@
+//! The rig acts: what changes a pose after its clips, in the same frame.
+//!
+//! A character has a rig as soon as it has a [`RigState`], which [`IkGoal`] and [`LookAt`] bring along. Its clips and
+//! [`PoseOverrides`](super::PoseOverrides) are evaluated in [`EvaluateEarly`](super::CharacterSystems::EvaluateEarly),
+//! what is attached to other characters is put in place, and then, in
+//! [`SolveRigs`](super::CharacterSystems::SolveRigs):
+//!
+//! 1. heads turn toward what the character looks at ([`LookAt`]),
+//! 2. limbs reach for their goals ([`IkGoal`]), in the order in which the goals were added.
+//!
+//! A character whose goals hang from the joints of another with a rig is solved after it. Where two wait for each
+//! other, the first sees the other's clips without its rig.
+//!
+//! Rigs are solved in every frame, in view or not. Characters without one pay nothing.
+
+mod goal;
+mod look_at;
+mod places;
+mod pose;
+mod solve;
+
+pub use goal::{GoalLimb, IkGoal, IkGoals, IkWeight};
+pub use look_at::{LookAt, LookTarget};
+
+pub(super) use goal::{fade_weights, resolve_goals};
+pub(super) use look_at::resolve_looks;
+pub(super) use pose::{RigPose, pose_clips};
+pub(super) use solve::{attach, solve};
+
+#[cfg(doc)]
+use crate::rig::RigState;

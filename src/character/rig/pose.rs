@@ -1,0 +1,84 @@
+//! The pose that a rig starts from.
+
+use super::super::{
+    components::{ModelPose, PoseOverrides, SkinnedCharacter},
+    counts::PoseCounts,
+    evaluate::catch_up,
+    layers::ActiveLayers,
+    pose_state::PoseStamp,
+    threads::{ThreadScratch, batches},
+    worn::WornBy,
+};
+use crate::{asset::Character, controller::AnimationController, model::SoaTransform, rig::RigState};
+use bevy::{prelude::*, utils::Parallel};
+use glam::Affine3A;
+
+/// A character's pose by its clips and overrides, before its rig acts.
+#[derive(Component, Clone, Debug, Default)]
+pub(in crate::character) struct RigPose {
+    pub(super) local: Vec<SoaTransform>,
+    pub(super) joints: Vec<Affine3A>,
+    /// What it was made from.
+    stamp: PoseStamp,
+    /// The revision of the layers it was made from.
+    pub(super) revision: u64,
+    /// Whether the rig has acted in this frame.
+    pub(super) is_solved: bool,
+}
+
+impl RigPose {
+    /// The matrices of the joints.
+    pub(in crate::character) fn joints(&self) -> &Vec<Affine3A> {
+        &self.joints
+    }
+}
+
+/// Poses characters with a rig by their clips and overrides.
+pub(in crate::character) fn pose_clips(
+    assets: Res<Assets<Character>>,
+    mut threads: Local<Parallel<ThreadScratch>>,
+    mut counts: ResMut<PoseCounts>,
+    mut characters: Query<
+        (
+            &SkinnedCharacter,
+            Ref<AnimationController>,
+            &mut ActiveLayers,
+            &mut RigPose,
+            &mut ModelPose,
+            Option<Ref<PoseOverrides>>,
+        ),
+        (With<RigState>, Without<WornBy>),
+    >,
+) {
+    let all_threads = &mut *threads;
+    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
+        || all_threads.borrow_local_mut(),
+        |thread, (handle, controller, mut layers, mut rig, mut pose, overrides)| {
+            rig.is_solved = false;
+            let Some(character) = assets.get(handle.id()) else { return };
+            let layers = layers.bypass_change_detection();
+            catch_up(layers, character, &controller);
+            let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
+            let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+            let stamp = match overrides {
+                [] => PoseStamp::Clips(layers.revision()),
+                _ => PoseStamp::Overridden(layers.revision()),
+            };
+            if rig.stamp == stamp && rig.joints.len() == character.skeleton.len() && !is_changed {
+                return;
+            }
+            layers.evaluate(character, overrides, &mut thread.pose);
+            rig.local.clear();
+            rig.local.extend_from_slice(thread.pose.local());
+            rig.joints.clear();
+            rig.joints.extend_from_slice(thread.pose.model());
+            (rig.stamp, rig.revision) = (stamp, layers.revision());
+            // Whoever asks for the pose in between gets that of the clips with these.
+            let pose = pose.bypass_change_detection();
+            pose.overrides.clear();
+            pose.overrides.extend_from_slice(overrides);
+            thread.counts.evaluated += 1;
+        },
+    );
+    ThreadScratch::collect_counts(&mut threads, &mut counts);
+}

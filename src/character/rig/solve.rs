@@ -1,0 +1,243 @@
+//! Solving rigs: in parallel, except for those that hang from each other.
+
+use super::{
+    super::{
+        attachments::{AttachedTo, Attachments, ResolvedSocket, transform_of},
+        components::{ModelPose, SkinnedCharacter},
+        pose_state::PoseStamp,
+        threads::batches,
+        worn::WornBy,
+    },
+    goal::{IkGoal, IkGoals, IkWeight, ResolvedGoal},
+    look_at::{LookAt, LookTarget, ResolvedLook},
+    places::Places,
+    pose::RigPose,
+};
+use crate::{
+    asset::Character,
+    pose::Scratch,
+    rig::{ChainIk, Ik, IkScratch, LimbJoints, RigState, TwoBoneIk},
+};
+use bevy::{
+    ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
+    prelude::*,
+    utils::Parallel,
+};
+use glam::{Affine3A, Quat, Vec3};
+
+/// What a rig acts on.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(in crate::character) struct Rigged {
+    entity: Entity,
+    handle: &'static SkinnedCharacter,
+    state: &'static mut RigState,
+    start: &'static mut RigPose,
+    pose: &'static mut ModelPose,
+    goals: Option<&'static IkGoals>,
+    look: Option<(&'static LookAt, &'static ResolvedLook)>,
+}
+
+/// What rigs need to know of the world.
+#[derive(SystemParam)]
+pub(in crate::character) struct World<'w, 's> {
+    time: Res<'w, Time>,
+    assets: Res<'w, Assets<Character>>,
+    places: Places<'w, 's>,
+    goals: Query<'w, 's, (&'static IkGoal, &'static ResolvedGoal, &'static IkWeight)>,
+    rigged: Query<'w, 's, (), (With<RigState>, Without<WornBy>)>,
+}
+
+/// The working memory of one thread.
+#[derive(Default)]
+pub(in crate::character) struct ThreadMemory {
+    pose: Scratch,
+    ik: IkScratch,
+    targets: Targets,
+    /// Characters that hang from others with a rig.
+    dependent: Vec<Entity>,
+}
+
+/// What a rig aims at, in the character's space.
+#[derive(Default)]
+struct Targets {
+    goals: Vec<Ik>,
+    look: Option<Vec3>,
+}
+
+/// Lets every rig act.
+pub(in crate::character) fn solve(
+    world: World,
+    mut rigs: Query<Rigged, Without<WornBy>>,
+    mut threads: Local<Parallel<ThreadMemory>>,
+    mut dependent: Local<Vec<Entity>>,
+) {
+    let all_threads = &mut *threads;
+    rigs.par_iter_mut().batching_strategy(batches()).for_each_init(
+        || all_threads.borrow_local_mut(),
+        |thread, mut rig| {
+            if world.waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0)).next().is_some() {
+                thread.dependent.push(rig.entity);
+                return;
+            }
+            let (own, joints) = (rig.entity, &rig.start.joints);
+            let (goals, look) = (rig.goals, rig.look);
+            let found = world.aim(own, goals, look, &mut thread.targets, |of| (of == own).then_some(&joints[..]));
+            if found {
+                world.act(&mut rig, thread);
+            }
+        },
+    );
+    for thread in threads.iter_mut() {
+        dependent.append(&mut thread.dependent);
+    }
+    if !dependent.is_empty() {
+        // Which thread found them is chance.
+        dependent.sort_unstable();
+        solve_in_order(&world, &mut rigs, threads.borrow_local_mut(), &mut dependent);
+    }
+}
+
+/// Solves rigs that wait for others, each after those it waits for.
+fn solve_in_order(
+    world: &World,
+    rigs: &mut Query<Rigged, Without<WornBy>>,
+    mut thread: impl std::ops::DerefMut<Target = ThreadMemory>,
+    dependent: &mut Vec<Entity>,
+) {
+    let mut waiting: EntityHashSet = dependent.iter().copied().collect();
+    while !dependent.is_empty() {
+        let is_ready = |&entity: &Entity| {
+            rigs.get(entity).is_ok_and(|rig| {
+                !world.waits_for(entity, rig.goals, rig.look.map(|look| look.0)).any(|other| waiting.contains(&other))
+            })
+        };
+        // In a ring, the first goes first.
+        let next = dependent.remove(dependent.iter().position(is_ready).unwrap_or(0));
+        waiting.remove(&next);
+        let Ok(rig) = rigs.get(next) else { continue };
+        let pose_of = |of| {
+            let other = rigs.get(of).ok()?;
+            let is_solved = other.start.is_solved;
+            Some(if is_solved { &other.pose.joints[..] } else { &other.start.joints[..] })
+        };
+        if world.aim(next, rig.goals, rig.look, &mut thread.targets, pose_of)
+            && let Ok(mut rig) = rigs.get_mut(next)
+        {
+            world.act(&mut rig, &mut thread);
+        }
+    }
+}
+
+impl World<'_, '_> {
+    /// The other characters with a rig that must be solved before this one: its goals hang from them, or it does.
+    fn waits_for(
+        &self,
+        entity: Entity,
+        goals: Option<&IkGoals>,
+        look: Option<&LookAt>,
+    ) -> impl Iterator<Item = Entity> {
+        let targets = goals.into_iter().flat_map(|goals| goals.iter()).flat_map(|goal| {
+            let pole = self.goals.get(goal).ok().and_then(|(goal, ..)| goal.pole);
+            [Some(goal), pole].into_iter().flatten()
+        });
+        let seen = look.and_then(|look| match look.target {
+            LookTarget::Entity(target) => Some(target),
+            LookTarget::Nothing | LookTarget::Point(_) => None,
+        });
+        let all = [entity].into_iter().chain(targets).chain(seen);
+        all.flat_map(|target| self.places.upward(target))
+            .filter(move |&above| above != entity && self.rigged.contains(above))
+    }
+
+    /// Collects what a rig aims at. Returns `false` if there is nothing for it to do.
+    fn aim<'p>(
+        &self,
+        entity: Entity,
+        goals: Option<&IkGoals>,
+        look: Option<(&LookAt, &ResolvedLook)>,
+        targets: &mut Targets,
+        pose_of: impl Fn(Entity) -> Option<&'p [Affine3A]>,
+    ) -> bool {
+        targets.goals.clear();
+        targets.look = None;
+        let Some(character) = self.places.world_of(entity, &pose_of) else { return false };
+        let to_character = character.inverse();
+        if !to_character.is_finite() {
+            return false;
+        }
+        let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
+        if let Some((look, _)) = look {
+            targets.look = match look.target {
+                LookTarget::Nothing => None,
+                LookTarget::Point(point) => Some(to_character.transform_point3(point)),
+                LookTarget::Entity(target) => place(target).map(|place| place.translation.into()),
+            };
+        }
+        for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
+            let Ok((of, resolved, weight)) = self.goals.get(goal) else { continue };
+            let (Some(limb), Some(goal)) = (resolved.limb, place(goal)) else { continue };
+            let target = goal.translation.into();
+            let pole = of.pole.and_then(place).map(|pole| pole.translation.into());
+            let tip_rotation = resolved.rotate_tip.then(|| rotation_of(&goal));
+            let weight = weight.eased();
+            targets.goals.push(match limb {
+                LimbJoints::TwoBone(joints) => {
+                    let pole_angle = resolved.pole_angle;
+                    Ik::TwoBone(TwoBoneIk { pole, pole_angle, tip_rotation, weight, ..TwoBoneIk::new(joints, target) })
+                }
+                LimbJoints::Chain { tip, bones } => {
+                    Ik::Chain(ChainIk { pole, tip_rotation, weight, ..ChainIk::new(tip, bones, target) })
+                }
+            });
+        }
+        true
+    }
+
+    /// Turns and rotates the joints, in the documented order.
+    fn act(&self, rig: &mut RiggedItem, thread: &mut ThreadMemory) {
+        let Some(character) = self.assets.get(rig.handle.id()) else { return };
+        let joints = character.skeleton.len();
+        if rig.start.joints.len() != joints {
+            return;
+        }
+        thread.pose.set(&rig.start.local, &rig.start.joints);
+        let mut pose = thread.pose.pose_mut(&character.skeleton);
+        let dt = self.time.delta_secs();
+        // Turns are the rig's own business, like the time of a controller.
+        let state = rig.state.bypass_change_detection();
+        if let Some((look, resolved)) = rig.look
+            && let Some(chain) = &resolved.chain
+        {
+            chain.run(&mut state.look, thread.targets.look, look.weight, dt, &mut pose);
+        }
+        for goal in &thread.targets.goals {
+            goal.run(&mut thread.ik, &mut pose);
+        }
+        rig.start.is_solved = true;
+        if rig.pose.joints != thread.pose.model() {
+            rig.pose.joints.clear();
+            rig.pose.joints.extend_from_slice(thread.pose.model());
+        }
+        rig.pose.bypass_change_detection().stamp = PoseStamp::Rigged(rig.start.revision);
+    }
+}
+
+fn rotation_of(place: &Affine3A) -> Quat {
+    place.to_scale_rotation_translation().1
+}
+
+/// Sets the transforms of what is attached to characters with a rig, and to what they wear.
+pub(in crate::character) fn attach(
+    rigs: Query<(&ModelPose, &Attachments), (Or<(With<RigState>, With<WornBy>)>, Changed<ModelPose>)>,
+    mut attached: Query<(&AttachedTo, &ResolvedSocket, &mut Transform)>,
+) {
+    for (pose, attachments) in &rigs {
+        for entity in attachments.iter() {
+            let Ok((attached, socket, mut transform)) = attached.get_mut(entity) else { continue };
+            if let Some(place) = socket.place(attached, &pose.joints) {
+                transform.set_if_neq(transform_of(place));
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Limbs by the names of their joints.
+
+use crate::model::{JointIndex, Skeleton};
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// Which joints reach for a goal, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(deny_unknown_fields)]
+pub enum Limb {
+    /// A limb of two bones, such as an arm or a leg.
+    TwoBone {
+        /// The first joint: shoulder or hip.
+        root: String,
+        /// The joint that bends: elbow or knee. Can be left out: it is then the joint between the two at which the
+        /// limb is bent most at rest, or the one nearest to the middle of a straight limb.
+        #[serde(default)]
+        mid: Option<String>,
+        /// The joint that reaches the goal: hand or foot.
+        tip: String,
+    },
+    /// A chain of any number of bones, such as a tail.
+    Chain {
+        /// The first joint that rotates.
+        root: String,
+        /// The joint that reaches the goal.
+        tip: String,
+    },
+}
+
+/// The joints of a [`Limb`] in a skeleton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimbJoints {
+    /// Root, middle and tip.
+    TwoBone([JointIndex; 3]),
+    /// The last joint of a chain, and the number of joints above it that rotate.
+    Chain {
+        /// The last joint.
+        tip: JointIndex,
+        /// The number of joints above it that rotate.
+        bones: u16,
+    },
+}
+
+/// Why a [`Limb`] does not fit a skeleton.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimbError {
+    /// The skeleton has no joint of this name.
+    #[error("the model has no joint `{name}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    UnknownJoint {
+        /// The name.
+        name: String,
+        /// The name most like it.
+        near: Option<String>,
+    },
+    /// A joint is not below the one before it.
+    #[error("joint `{joint}` does not hang from `{above}`; name the joints of a limb from its root to its tip")]
+    NotAChain {
+        /// The joint.
+        joint: String,
+        /// The joint it should hang from.
+        above: String,
+    },
+    /// There is no joint between root and tip that could bend.
+    #[error("there is no joint between `{root}` and `{tip}` to bend; use `Chain` for a limb of one bone")]
+    NothingBends {
+        /// The first joint.
+        root: String,
+        /// The last joint.
+        tip: String,
+    },
+}
+
+impl Limb {
+    /// A limb of two bones, from shoulder to hand or from hip to foot.
+    pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Self::TwoBone { root: root.into(), mid: None, tip: tip.into() }
+    }
+
+    /// A chain of any number of bones.
+    pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Self::Chain { root: root.into(), tip: tip.into() }
+    }
+
+    /// The names of its joints.
+    pub fn joints(&self) -> impl Iterator<Item = &str> {
+        let (root, mid, tip) = match self {
+            Self::TwoBone { root, mid, tip } => (root, mid.as_ref(), tip),
+            Self::Chain { root, tip } => (root, None, tip),
+        };
+        [Some(root), mid, Some(tip)].into_iter().flatten().map(String::as_str)
+    }
+
+    /// Looks up the joints.
+    ///
+    /// # Errors
+    /// There is no such joint, or the joints do not hang from each other.
+    pub fn resolve(&self, skeleton: &Skeleton) -> Result<LimbJoints, LimbError> {
+        let find = |name: &String| {
+            skeleton.joint(name).ok_or_else(|| LimbError::UnknownJoint {
+                name: name.clone(),
+                near: skeleton.nearest_name(name).map(str::to_owned),
+            })
+        };
+        let steps = |joint: JointIndex, above: JointIndex, names: [&String; 2]| {
+            let parent = |&joint: &JointIndex| skeleton.parents()[usize::from(joint)];
+            let steps = std::iter::successors(Some(joint), parent).position(|joint| joint == above);
+            steps
+                .filter(|&steps| steps > 0)
+                .ok_or_else(|| LimbError::NotAChain { joint: names[0].clone(), above: names[1].clone() })
+        };
+        match self {
+            Self::Chain { root, tip } => {
+                let (first, last) = (find(root)?, find(tip)?);
+                Ok(LimbJoints::Chain { tip: last, bones: steps(last, first, [tip, root])? as u16 })
+            }
+            Self::TwoBone { root, mid: Some(mid), tip } => {
+                let [first, middle, last] = [find(root)?, find(mid)?, find(tip)?];
+                steps(middle, first, [mid, root])?;
+                steps(last, middle, [tip, mid])?;
+                Ok(LimbJoints::TwoBone([first, middle, last]))
+            }
+            Self::TwoBone { root, mid: None, tip } => {
+                let (first, last) = (find(root)?, find(tip)?);
+                steps(last, first, [tip, root])?;
+                let middle = bend_of(skeleton, first, last);
+                let middle = middle.ok_or_else(|| LimbError::NothingBends { root: root.clone(), tip: tip.clone() })?;
+                Ok(LimbJoints::TwoBone([first, middle, last]))
+            }
+        }
+    }
+}
+
+/// The joint between two others that is farthest from the line through them, or nearest to its middle.
+fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<JointIndex> {
+    let place = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
+    let (start, end) = (place(first), place(last));
+    let parent = |joint: JointIndex| skeleton.parents()[usize::from(joint)];
+    let between = || std::iter::successors(parent(last), |&joint| parent(joint)).take_while(|&joint| joint != first);
+    let length = start.distance(end);
+    let bend = |joint: JointIndex| (place(joint) - start).reject_from(end - start).length();
+    let most = between().max_by(|&a, &b| bend(a).total_cmp(&bend(b)))?;
+    if length > 0.0 && bend(most) > 0.01 * length {
+        return Some(most);
+    }
+    let middle = 0.5 * (start + end);
+    between().min_by(|&a, &b| place(a).distance(middle).total_cmp(&place(b).distance(middle)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Joint, JointTransform};
+    use glam::{Affine3A, Quat};
+
+    /// An arm with a joint that twists the upper arm, and a tail beside it.
+    fn skeleton(bend: f32) -> Skeleton {
+        let joint = |name: &str, parent, at, bend| Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::new(at, Quat::from_rotation_x(bend)),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new(vec![
+            joint("shoulder", None, Vec3::ZERO, 0.0),
+            joint("twist", Some(0), Vec3::Y * 0.2, 0.0),
+            joint("elbow", Some(1), Vec3::Y * 0.25, bend),
+            joint("hand", Some(2), Vec3::Y * 0.4, 0.0),
+            joint("tail", Some(0), Vec3::X, 0.0),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn the_joint_that_bends_is_found_in_bent_and_straight_limbs() {
+        for bend in [0.0, 0.3, -1.0] {
+            let limb = Limb::two_bone("shoulder", "hand");
+            assert_eq!(limb.resolve(&skeleton(bend)), Ok(LimbJoints::TwoBone([0, 2, 3])), "{bend}");
+        }
+        let given = Limb::TwoBone { root: "shoulder".into(), mid: Some("twist".into()), tip: "hand".into() };
+        assert_eq!(given.resolve(&skeleton(0.3)), Ok(LimbJoints::TwoBone([0, 1, 3])));
+        let chain = Limb::chain("twist", "hand").resolve(&skeleton(0.0));
+        assert_eq!(chain, Ok(LimbJoints::Chain { tip: 3, bones: 2 }));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let error = |limb: Limb| limb.resolve(&skeleton(0.3)).unwrap_err().to_string();
+        assert_eq!(error(Limb::chain("shoulder", "hnd")), "the model has no joint `hnd`; did you mean `hand`?");
+        assert!(error(Limb::chain("hand", "shoulder")).contains("`shoulder` does not hang from `hand`"));
+        assert!(error(Limb::chain("tail", "hand")).contains("does not hang"));
+        assert!(error(Limb::chain("hand", "hand")).contains("does not hang"));
+        assert!(error(Limb::two_bone("elbow", "hand")).contains("no joint between"));
+    }
+}
