@@ -21,6 +21,7 @@ mod math;
 mod springs;
 mod state;
 mod two_bone;
+mod wind;
 
 pub use chain::{ChainIk, IkScratch};
 pub use colliders::Collider;
@@ -30,3 +31,4 @@ pub use look_at::{LookChain, LookState};
 pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
 pub use state::RigState;
 pub use two_bone::{PoleAngle, TwoBoneIk};
+pub use wind::Wind;
