@@ -1,7 +1,7 @@
 //! From a manifest and the files that it names to one finished model.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, control,
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{Read, clips_of_any, open_any},
@@ -48,6 +48,7 @@ pub fn open_manifest<'s>(
     let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
     drop(source);
     rename_joints(file, manifest, &mut imported);
+    control::flag(file, &manifest.control_joints, &settings, &mut imported);
     let mut opened = Opened::new();
     let mut totals = ClipTotals::default();
     imported.model.clips.iter().for_each(|clip| totals.add(clip));

@@ -44,6 +44,10 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         let moved = skeleton.joints().filter(moved).count();
         list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound; clips are not affected");
     }
+    if m3d || md5 {
+        let control = skeleton.control_joints().len();
+        list.add("the flag of", control, "control joint", "list them under `control_joints` in a manifest");
+    }
     if m3d {
         let combined = model.parts.iter().filter(|part| !part.combined_joints.is_empty()).count();
         list.add("more than four joints per vertex in", combined, "part", "the four largest weights are kept");

@@ -67,6 +67,21 @@ pub struct Manifest {
     /// Names for the model's joints in file order, for formats without names. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
+    /// Joints that must not move the skin, such as the targets and poles of limbs, besides those that the model's file
+    /// marks. One `*` in a name stands for anything: `"ik.*"`, `"*_ctrl"`.
+    ///
+    /// They stay in the skeleton, and clips move them. Their weights are taken off the skin: a vertex follows its other
+    /// joints, or if it has none, the nearest joint above that is not a control joint. A part that only a single joint
+    /// moves is attached to that joint and stays with it.
+    ///
+    /// A glTF file marks a control joint with `"deform": false` in the `extras` of its node. In Blender, that is a custom
+    /// property of the bone, exported with *Include › Custom Properties*. This sets it for an armature:
+    ///
+    /// ```python
+    /// for bone in bpy.context.object.data.bones: bone["deform"] = bone.use_deform
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control_joints: Vec<String>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
@@ -219,6 +234,7 @@ impl Manifest {
             max_palette: max_palette(),
             clip_error: None,
             joint_names: Vec::new(),
+            control_joints: Vec::new(),
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),

@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod combine;
+mod control;
 mod donor;
 mod influences;
 mod limits;

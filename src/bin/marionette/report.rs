@@ -8,7 +8,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
-    import::{FileKind, ImportReport, Manifest, MaskEntry, SocketEntry},
+    import::{FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry},
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
@@ -27,7 +27,8 @@ JSON (--json): an array with one object per FILE, in the order given.
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
     parts[]           name, material (index), vertices, triangles, joints (used), combined_joints
-    joints[]          name, parent (index or null), vertices (influenced); parents come first
+    joints[]          name, parent (index or null), vertices (influenced), control (left out of the
+                      skin's palettes); parents come first
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
                       additive, joints (animated), bytes,
@@ -46,7 +47,7 @@ JSON (--json): an array with one object per FILE, in the order given.
                       sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
-    manifest          null, or model, scale, masks, sockets as in the manifest
+    manifest          null, or model, scale, masks, sockets, goals, look_at as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -103,6 +104,7 @@ pub struct JointReport<'a> {
     pub name: &'a str,
     pub parent: Option<usize>,
     pub vertices: usize,
+    pub control: bool,
 }
 
 #[derive(Serialize)]
@@ -146,6 +148,8 @@ pub struct ManifestReport<'a> {
     pub scale: f32,
     pub masks: &'a BTreeMap<String, MaskEntry>,
     pub sockets: &'a BTreeMap<String, SocketEntry>,
+    pub goals: &'a BTreeMap<String, GoalEntry>,
+    pub look_at: Option<&'a LookAtEntry>,
 }
 
 #[derive(Serialize)]
@@ -236,11 +240,13 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
         joints: joints(model),
         clips: model.clips.iter().map(|own| clip(own, None)).chain(bound).collect(),
         materials: materials.map(|(material, textures)| MaterialReport { material, textures }).collect(),
-        manifest: open.manifest.as_ref().map(|Manifest { model, scale, masks, sockets, .. }| ManifestReport {
-            model,
-            scale: *scale,
-            masks,
-            sockets,
+        manifest: open.manifest.as_ref().map(|manifest| ManifestReport {
+            model: &manifest.model,
+            scale: manifest.scale,
+            masks: &manifest.masks,
+            sockets: &manifest.sockets,
+            goals: &manifest.goals,
+            look_at: manifest.look_at.as_ref(),
         }),
     }
 }
@@ -258,8 +264,12 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
         }
     }
     let parents = skeleton.parents().iter().map(|parent| parent.map(usize::from));
-    let joints = skeleton.names().iter().zip(parents).zip(influenced);
-    joints.map(|((name, parent), vertices)| JointReport { name, parent, vertices }).collect()
+    let joints = skeleton.joints().zip(parents).zip(influenced);
+    let report = |((joint, parent), vertices)| {
+        let (name, control) = (&**skeleton.name(joint), skeleton.is_control(joint));
+        JointReport { name, parent, vertices, control }
+    };
+    joints.map(report).collect()
 }
 
 fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
