@@ -65,6 +65,7 @@ Joints and parts
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
 * [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt)
+* [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
   [use Bevy's pointer events](character::CharacterPickingPlugin)
@@ -134,7 +135,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
-//! | [`rig`] | what acts on a pose after its clips: IK, look-at | `model`, `pose` |
+//! | [`rig`] | what acts on a pose after its clips: IK, look-at, springs | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose` |
 #![cfg_attr(
     feature = "bevy",
@@ -192,7 +193,7 @@ pub mod prelude {
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
             CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt, IkGoal,
             IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion,
-            RootMotionMode, SkinnedCharacter, UpdateRate, WeightView, WornBy,
+            RootMotionMode, SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
@@ -201,7 +202,7 @@ pub mod prelude {
         model::{JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},
         render_plugin,
-        rig::{Limb, PoleAngle, RigState},
+        rig::{Limb, PoleAngle, RigState, Wind},
     };
 
     #[cfg(feature = "picking")]

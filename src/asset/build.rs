@@ -141,6 +141,7 @@ pub(super) fn assemble_character(
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
         goals: manifest.goals.clone(),
+        springs: Some(manifest.resolve_springs(&skeleton)).filter(|springs| !springs.is_empty()).map(Arc::new),
         look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
         shape: Shape::new(version, &skeleton, &parts),
         root: root_joint(manifest, &skeleton),

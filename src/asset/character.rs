@@ -6,7 +6,7 @@ use crate::{
     import::GoalEntry,
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
-    rig::LookChain,
+    rig::{LookChain, Springs},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -49,6 +49,8 @@ pub struct Character {
     pub look_at: Option<Arc<LookChain>>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
+    /// The joints that swing.
+    pub springs: Option<Arc<Springs>>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.

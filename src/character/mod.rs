@@ -46,7 +46,7 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
-pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
+pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones, SpringGravity};
 pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
@@ -56,7 +56,11 @@ pub use worn::{Wears, WornBy};
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use poses::Poses;
 
-use crate::{asset::CharacterAssetPlugin, controller::AnimationController, rig::RigState};
+use crate::{
+    asset::CharacterAssetPlugin,
+    controller::AnimationController,
+    rig::{RigState, Wind},
+};
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
@@ -91,7 +95,8 @@ pub enum CharacterSystems {
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
-    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s.
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
+    /// [`SpringBones`].
     /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
     /// their poses.
     SolveRigs,
@@ -162,6 +167,8 @@ impl Plugin for CharacterPlugin {
             .init_resource::<DirtyPalettes>()
             .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
+            .init_resource::<Wind>()
+            .init_resource::<SpringGravity>()
             .add_observer(attachments::adopt)
             .add_observer(spawn::warn_of_lost_parts);
         app.register_required_components::<RigState, ModelPose>();
@@ -216,6 +223,7 @@ impl CharacterPlugin {
                     part_overrides::apply,
                     spawn::drop_failed_textures,
                     worn::put_on,
+                    rig::add_springs,
                 )
                     .chain()
                     .in_set(Spawn),
@@ -266,6 +274,9 @@ fn register_types(app: &mut App) {
         .register_type::<IkGoals>()
         .register_type::<IkWeight>()
         .register_type::<LookAt>()
+        .register_type::<SpringBones>()
+        .register_type::<SpringGravity>()
+        .register_type::<Wind>()
         .register_type::<WeightView>()
         .register_type::<PoseSharing>()
         .register_type::<PoseCounts>()

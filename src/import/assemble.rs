@@ -232,7 +232,10 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         .iter()
         .flat_map(|(goal, entry)| entry.limb.joints().map(move |joint| (format!("goal `{goal}`"), joint)));
     let looks = manifest.look_at.iter().flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
-    let named = masks.chain(sockets).chain(goals).chain(looks);
+    let springs =
+        manifest.springs.iter().flat_map(|entry| entry.joints.iter().map(|joint| ("springs".into(), &**joint)));
+    let colliders = manifest.colliders.iter().map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
+    let named = masks.chain(sockets).chain(goals).chain(looks).chain(springs).chain(colliders);
     let missing: Vec<_> = named.filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
     let are_known = missing.is_empty();
     for (user, joint) in missing {
@@ -258,6 +261,22 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
     if manifest.look_at.as_ref().is_some_and(|entry| entry.resolve(skeleton).is_none()) {
         let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");
         imported.warnings.push(warning.with_hint("list them parents first, and eyes below the last of them"));
+    }
+    let springs = manifest.resolve_springs(skeleton);
+    let known = || manifest.colliders.keys().map(String::as_str);
+    for entry in &manifest.springs {
+        for joint in entry.joints.iter().filter(|joint| !skeleton.joint(joint).is_some_and(|j| springs.contains(j))) {
+            let message = format!("springs: joint `{joint}` has no bone that could swing");
+            let hint = "a bone goes from a joint to the one below, or continues the one above";
+            imported.warnings.push(Diagnostic::warning(file, message).with_hint(hint));
+        }
+        for name in entry.colliders.iter().filter(|name| !manifest.colliders.contains_key(*name)) {
+            let warning = Diagnostic::warning(file, format!("springs: no collider `{name}`"));
+            imported.warnings.push(match did_you_mean(name, known()) {
+                Some(hint) => warning.with_hint(hint),
+                None => warning.with_hint("add it to `colliders`"),
+            });
+        }
     }
 }
 

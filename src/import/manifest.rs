@@ -4,10 +4,12 @@ mod goals;
 mod look_at;
 mod messages;
 mod root_motion;
+mod springs;
 
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
+pub use springs::{ColliderEntry, SpringEntry};
 
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
@@ -101,6 +103,12 @@ pub struct Manifest {
     /// The joints that turn toward what the character looks at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_at: Option<LookAtEntry>,
+    /// Joints that swing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub springs: Vec<SpringEntry>,
+    /// What springs stay outside of, by name.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub colliders: BTreeMap<String, ColliderEntry>,
 }
 
 /// A clip of a [`Manifest`].
@@ -246,6 +254,8 @@ impl Manifest {
             sockets: BTreeMap::new(),
             goals: BTreeMap::new(),
             look_at: None,
+            springs: Vec::new(),
+            colliders: BTreeMap::new(),
         }
     }
 
@@ -308,6 +318,9 @@ impl Manifest {
                 let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
+        }
+        for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+            diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }

@@ -14,3 +14,4 @@ mod md5_files;
 mod pose_reference;
 mod rig;
 mod root_motion;
+mod springs;
