@@ -270,6 +270,8 @@ struct Pieces {
     longest: Option<f64>,
     shortest: f64,
     most: usize,
+    /// How often a piece may be halved: never, if there are too many anyway.
+    deepest: u32,
 }
 
 impl Pieces {
@@ -289,10 +291,20 @@ impl Pieces {
         let most = MOST_PIECES.saturating_sub(root.pieces).max(FEWEST_PIECES);
         // What is nearer than rounding is at one place.
         let mut shortest = 1e-10_f64.max(end.value() * 1e-15);
-        if wanted > most as f64 {
+        let too_many = wanted > most as f64;
+        if too_many {
             shortest = shortest.max(span / most as f64);
         }
-        Self { blend, uneven, begin, end, longest, shortest, most: 2 * most }
+        Self {
+            blend,
+            uneven,
+            begin,
+            end,
+            longest,
+            shortest,
+            most: 2 * most,
+            deepest: if too_many { 0 } else { DEEPEST },
+        }
     }
 
     fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
@@ -364,7 +376,7 @@ impl Pieces {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
             movers.iter().fold(Twist::default(), sum)
         });
-        if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < DEEPEST {
+        if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < self.deepest {
             let middle = now + (next - now).scale(0.5);
             let first = self.piece(movers, span, [now, middle], depth + 1);
             return first.then(self.piece(movers, span, [middle, next], depth + 1));
