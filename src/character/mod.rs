@@ -45,7 +45,7 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
-pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
+pub use rig::{FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -87,7 +87,11 @@ pub enum CharacterSystems {
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
-    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s.
+    /// Before transform propagation. Asks for the ground under the feet of characters with a [`FootPlacement`]: answer
+    /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
+    ProbeGround,
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
+    /// [`FootPlacement`].
     /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
     /// their poses.
     SolveRigs,
@@ -173,7 +177,7 @@ impl CharacterPlugin {
         app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach, SolveRigs)
+                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach, ProbeGround, SolveRigs)
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -219,6 +223,8 @@ impl CharacterPlugin {
                     .chain()
                     .in_set(EvaluateEarly),
                 attachments::attach.in_set(Attach),
+                rig::place_rays.after(Attach).before(ProbeGround),
+                rig::probe_meshes.in_set(ProbeGround),
                 (
                     (rig::fade_weights, rig::resolve_goals, rig::resolve_looks),
                     rig::solve,
@@ -260,6 +266,9 @@ fn register_types(app: &mut App) {
         .register_type::<IkGoals>()
         .register_type::<IkWeight>()
         .register_type::<LookAt>()
+        .register_type::<FootPlacement>()
+        .register_type::<GroundProbe>()
+        .register_type::<Ground>()
         .register_type::<WeightView>()
         .register_type::<PoseSharing>()
         .register_type::<PoseCounts>()

@@ -8,6 +8,7 @@ use super::{
         threads::batches,
         worn::WornBy,
     },
+    feet::{FootPlacement, GroundProbe},
     goal::{IkGoal, IkGoals, IkWeight, ResolvedGoal},
     look_at::{LookAt, LookTarget, ResolvedLook},
     places::Places,
@@ -16,7 +17,7 @@ use super::{
 use crate::{
     asset::Character,
     pose::Scratch,
-    rig::{ChainIk, Ik, IkScratch, LimbJoints, RigState, TwoBoneIk},
+    rig::{ChainIk, FeetFrame, Ik, IkScratch, LimbJoints, RigState, TwoBoneIk},
 };
 use bevy::{
     ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
@@ -36,6 +37,7 @@ pub(in crate::character) struct Rigged {
     pose: &'static mut ModelPose,
     goals: Option<&'static IkGoals>,
     look: Option<(&'static LookAt, &'static ResolvedLook)>,
+    feet: Option<(&'static FootPlacement, &'static GroundProbe)>,
 }
 
 /// What rigs need to know of the world.
@@ -63,6 +65,8 @@ pub(in crate::character) struct ThreadMemory {
 struct Targets {
     goals: Vec<Ik>,
     look: Option<Vec3>,
+    /// The character's place in the world.
+    world: Affine3A,
 }
 
 /// Lets every rig act.
@@ -166,6 +170,7 @@ impl World<'_, '_> {
         if !to_character.is_finite() {
             return false;
         }
+        targets.world = character;
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, _)) = look {
             targets.look = match look.target {
@@ -213,6 +218,14 @@ impl World<'_, '_> {
         }
         for goal in &thread.targets.goals {
             goal.run(&mut thread.ik, &mut pose);
+        }
+        match (rig.feet, &character.feet) {
+            (Some((placement, probe)), Some(feet)) => {
+                let (world, weight) = (thread.targets.world, placement.weight);
+                let frame = FeetFrame { world, dt, weight, plans: &probe.plans, ground: &probe.hits };
+                feet.run(&frame, &mut state.feet, &mut pose);
+            }
+            _ => state.feet.clear(),
         }
         rig.start.is_solved = true;
         if rig.pose.joints != thread.pose.model() {
