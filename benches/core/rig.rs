@@ -6,10 +6,10 @@ use bevy_marionette::{
     import::{Limits, LookAtEntry, Manifest, open_manifest},
     model::Model,
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{IkScratch, Limb, LimbJoints, LookState, TwoBoneIk},
+    rig::{FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, Limb, LimbJoints, LookState, TwoBoneIk},
 };
 use criterion::{Criterion, criterion_group, criterion_main};
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 use std::{borrow::Cow, hint::black_box, path::Path};
 
 fn scout() -> (Model, Manifest) {
@@ -40,6 +40,11 @@ fn rig(criterion: &mut Criterion) {
         .resolve(skeleton)
         .expect("a chain");
 
+    let mut feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
+    let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
+    plants.iter().for_each(|plants| feet.note(plants));
+    let mut stood = FeetState::default();
+
     let mut group = criterion.benchmark_group("rig, Scout");
     let mut time = 0.0;
     let (mut scratch, mut ik, mut looked) = (Scratch::default(), IkScratch::default(), LookState::default());
@@ -64,6 +69,20 @@ fn rig(criterion: &mut Criterion) {
                                 TwoBoneIk { pole, ..TwoBoneIk::new(joints, target) }.run(&mut pose);
                             }
                         }
+                        Ability::Feet => {
+                            // A hill that she walks up; asking for the ground costs nothing here.
+                            let place = Vec3::new(0.0, 0.3 * time as f32, -(time as f32));
+                            let world = Affine3A::from_translation(place);
+                            let plans: [FootPlan; 2] = [0, 1].map(|leg| plants[0].plan(leg, time % 1.066));
+                            let ground = [0, 1].map(|leg| {
+                                let rays = feet.rays(leg, &plans[leg], &world, &stood, pose.model);
+                                let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
+                                let normal = Vec3::new(0.0, 1.0, 0.3);
+                                rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
+                            });
+                            let frame = FeetFrame { world, dt: 0.0167, weight: 1.0, plans: &plans, ground: &ground };
+                            feet.run(&frame, &mut stood, &mut pose);
+                        }
                         Ability::Tail => {
                             let tip = arms[0][2];
                             let tail = bevy_marionette::rig::ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
@@ -79,7 +98,9 @@ fn rig(criterion: &mut Criterion) {
     run("look-at, three joints", &[Ability::Look]);
     run("two arms with poles", &[Ability::Arms]);
     run("a chain of four bones", &[Ability::Tail]);
+    run("two feet on a hill", &[Ability::Feet]);
     run("look-at and two arms", &[Ability::Look, Ability::Arms]);
+    run("all of it", &[Ability::Look, Ability::Arms, Ability::Feet]);
 }
 
 #[derive(Clone, Copy)]
@@ -87,6 +108,7 @@ enum Ability {
     Look,
     Arms,
     Tail,
+    Feet,
 }
 
 criterion_group! {
