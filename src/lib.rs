@@ -191,9 +191,10 @@ pub mod prelude {
         asset::{Character, CharacterAssetLabel},
         character::{
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
-            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt, IkGoal,
-            IkWeight, LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion,
-            RootMotionMode, SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
+            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
+            FootPlacement, Ground, GroundProbe, IkGoal, IkWeight, LookAt, LookTarget, ModelPose, PartOverrides,
+            PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode, SkinnedCharacter, SpringBones,
+            UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,

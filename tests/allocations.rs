@@ -5,7 +5,9 @@ use bevy_marionette::model::{
     ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch};
-use bevy_marionette::rig::{ChainIk, IkScratch, LookChain, LookState, TwoBoneIk};
+use bevy_marionette::rig::{
+    ChainIk, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState, TwoBoneIk,
+};
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -206,6 +208,9 @@ fn a_warm_scratch_poses_characters_without_allocating() {
     let (limb, tail) = (TwoBoneIk::new([10, 11, 12], target), ChainIk::new(57, 20, target));
     let look = LookChain::new(&skeleton, &[(20, 1.0), (30, 1.0)], &[40], Vec3::Y, Vec3::Z).unwrap();
     let (mut ik, mut looked) = (IkScratch::default(), LookState::default());
+    let leg = LegJoints { root: 10, mid: Some(11), tip: 12, toe: None, heel: None };
+    let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
+    let mut stood = FeetState::default();
     let remap: Vec<u16> = (0..58).collect();
     let mut combined = CombinedJoints::new();
     combined.push([(3, 0.5), (7, 0.5)]);
@@ -224,6 +229,12 @@ fn a_warm_scratch_poses_characters_without_allocating() {
             Evaluate { overrides: &overrides, ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
             let mut pose = scratch.pose_mut(&skeleton);
             look.run(&mut looked, Some(target), 1.0, 0.01, &mut pose);
+            let plan = FootPlan { weight: 1.0, landing: None };
+            let rays = feet.rays(0, &plan, &Affine3A::IDENTITY, &stood, pose.model);
+            let ground = rays.map(|ray| ray.map(|ray| GroundHit { point: ray.origin, normal: Vec3::Y }));
+            let frame =
+                FeetFrame { world: Affine3A::IDENTITY, dt: 0.01, weight: 1.0, plans: &[plan], ground: &[ground] };
+            feet.run(&frame, &mut stood, &mut pose);
             assert!(limb.run(&mut pose) && tail.run(&mut ik, &mut pose));
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
             let world = Affine3A::IDENTITY;

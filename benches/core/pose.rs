@@ -4,9 +4,7 @@
 //! they do in a crowd, so the frames read are not always the ones read last.
 
 use bevy_marionette::model::{CombinedJoints, SkeletalClip};
-use bevy_marionette::pose::{
-    ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
-};
+use bevy_marionette::pose::{ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch};
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{Affine3A, Mat4, Vec3};

@@ -7,8 +7,8 @@ use bevy_marionette::{
     model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        Collider, IkScratch, Limb, LimbJoints, LookState, SpringChain, SpringFrame, SpringScratch, SpringSettings,
-        SpringState, Springs, TwoBoneIk,
+        Collider, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, Limb, LimbJoints, LookState, SpringChain,
+        SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
     },
 };
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -44,6 +44,10 @@ fn rig(criterion: &mut Criterion) {
         .expect("a chain");
 
     let springs = [springs(skeleton, 0), springs(skeleton, 4)];
+    let mut feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
+    let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
+    plants.iter().for_each(|plants| feet.note(plants));
+    let mut stood = FeetState::default();
 
     let mut group = criterion.benchmark_group("rig, Scout");
     let mut time = 0.0;
@@ -80,6 +84,20 @@ fn rig(criterion: &mut Criterion) {
                             let frame = SpringFrame { dt, world, wind: Vec3::X, ..SpringFrame::default() };
                             springs[which].run(&frame, &mut swinging[which], &mut memory, &mut pose);
                         }
+                        Ability::Feet => {
+                            // A hill that she walks up; asking for the ground costs nothing here.
+                            let place = Vec3::new(0.0, 0.3 * time as f32, -(time as f32));
+                            let world = Affine3A::from_translation(place);
+                            let plans: [FootPlan; 2] = [0, 1].map(|leg| plants[0].plan(leg, time % 1.066));
+                            let ground = [0, 1].map(|leg| {
+                                let rays = feet.rays(leg, &plans[leg], &world, &stood, pose.model);
+                                let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
+                                let normal = Vec3::new(0.0, 1.0, 0.3);
+                                rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
+                            });
+                            let frame = FeetFrame { world, dt: 0.0167, weight: 1.0, plans: &plans, ground: &ground };
+                            feet.run(&frame, &mut stood, &mut pose);
+                        }
                         Ability::Tail => {
                             let tip = arms[0][2];
                             let tail = bevy_marionette::rig::ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
@@ -97,8 +115,9 @@ fn rig(criterion: &mut Criterion) {
     run("a chain of four bones", &[Ability::Tail]);
     run("springs: 10 joints", &[Ability::Springs(0)]);
     run("springs: 10 joints, 4 colliders", &[Ability::Springs(1)]);
+    run("two feet on a hill", &[Ability::Feet]);
     run("look-at and two arms", &[Ability::Look, Ability::Arms]);
-    run("look-at, two arms, springs with colliders", &[Ability::Look, Ability::Arms, Ability::Springs(1)]);
+    run("all of it", &[Ability::Look, Ability::Arms, Ability::Feet, Ability::Springs(1)]);
 }
 
 #[derive(Clone, Copy)]
@@ -107,6 +126,7 @@ enum Ability {
     Arms,
     Tail,
     Springs(usize),
+    Feet,
 }
 
 /// Ten joints that swing: hair, scarf and six of the fingers, whose ends stay outside of so many colliders.

@@ -13,8 +13,8 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, ClipRootMotion, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, SocketEntry,
-        TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        CallbackEntry, ClipEntry, ClipRootMotion, FeetEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry,
+        SocketEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::{Limb, PoleAngle},
@@ -58,6 +58,7 @@ pub struct Plan<'a> {
     pub sockets: Vec<(&'static str, SocketEntry)>,
     pub goals: Vec<(&'static str, GoalEntry)>,
     pub look_at: LookAtEntry,
+    pub feet: FeetEntry,
     /// Also write an `.m3d`.
     pub m3d: bool,
 }
@@ -77,6 +78,7 @@ pub struct Character {
     sockets: BTreeMap<String, SocketEntry>,
     goals: BTreeMap<String, GoalEntry>,
     look_at: LookAtEntry,
+    feet: FeetEntry,
     m3d: bool,
 }
 
@@ -118,6 +120,7 @@ impl Character {
             sockets: plan.sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             look_at: plan.look_at,
+            feet: plan.feet,
             m3d: plan.m3d,
         }
     }
@@ -222,6 +225,7 @@ impl Character {
             sockets: self.sockets.clone(),
             goals: self.goals.clone(),
             look_at: Some(self.look_at.clone()),
+            feet: Some(self.feet.clone()),
             ..Manifest::of_model(model)
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn assemble_character(
     usages: RenderAssetUsages,
     sink: &mut impl Sink,
 ) -> Character {
-    let Model { skeleton, parts, materials, clips } = imported.model;
+    let Model { skeleton, parts: skin, materials, clips } = imported.model;
     let mut sub_assets = Vec::new();
     let types: Vec<Option<String>> = materials.iter().map(|material| material.type_name.clone()).collect();
     let materials: Vec<Handle<StandardMaterial>> = materials
@@ -93,10 +93,10 @@ pub(super) fn assemble_character(
         .collect();
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
-    let bounds: Vec<PartBounds> = parts.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
+    let bounds: Vec<PartBounds> = skin.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
     let reach = BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip));
     let over_clips: Vec<_> = clips.iter().map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip)).collect();
-    let parts: Vec<CharacterPart> = parts
+    let parts: Vec<CharacterPart> = skin
         .iter()
         .zip(bounds)
         .enumerate()
@@ -136,8 +136,16 @@ pub(super) fn assemble_character(
         let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
         Some((name.clone(), Socket { joint: skeleton.joint(&socket.joint)?, offset }))
     });
+    let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(&skeleton, &skin));
+    let (feet, plants) = feet.map_or((None, Vec::new()), |mut feet| {
+        let plants = clips.iter().map(|clip| Arc::new(manifest.plants(&feet, &skeleton, clip))).collect::<Vec<_>>();
+        plants.iter().for_each(|plants| feet.note(plants));
+        (Some(Arc::new(feet)), plants)
+    });
     let version = next_version();
     Character {
+        feet,
+        plants,
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
         goals: manifest.goals.clone(),

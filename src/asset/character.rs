@@ -6,7 +6,7 @@ use crate::{
     import::GoalEntry,
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
-    rig::{LookChain, Springs},
+    rig::{Feet, LookChain, Plants, Springs},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -51,6 +51,10 @@ pub struct Character {
     pub(crate) root: JointIndex,
     /// The joints that swing.
     pub springs: Option<Arc<Springs>>,
+    /// The legs that adapt to uneven ground.
+    pub feet: Option<Arc<Feet>>,
+    /// For each clip, when it plants the feet. Empty without [`feet`](Self::feet).
+    pub plants: Vec<Arc<Plants>>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.

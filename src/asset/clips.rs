@@ -5,6 +5,7 @@ use crate::{
     controller::Clips,
     model::SkeletalClip,
     pose::{BlendReach, PartBounds},
+    rig::Plants,
 };
 use std::sync::Arc;
 
@@ -61,6 +62,11 @@ impl Character {
             let bounds = bounds.map_or(part.rest_bounds, aabb);
             part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
         }
+        if let Some(feet) = &mut self.feet {
+            let plants = Plants::detect(feet, &self.skeleton, &clip);
+            Arc::make_mut(feet).note(&plants);
+            self.plants.push(Arc::new(plants));
+        }
         self.clips.push(Arc::new(clip));
         self.follow_clips();
         Ok(())
@@ -73,6 +79,9 @@ impl Character {
     pub fn remove_clip(&mut self, name: &str) -> Option<Arc<SkeletalClip>> {
         let index = self.index_of(name)?;
         let clip = self.clips.remove(index);
+        if index < self.plants.len() {
+            self.plants.remove(index);
+        }
         for part in &mut self.parts {
             let others = part.clip_bounds.iter().enumerate().filter(|(at, _)| *at != index);
             part.clip_bounds = others.map(|(_, bounds)| *bounds).collect();

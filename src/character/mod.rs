@@ -46,7 +46,10 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
-pub use rig::{GoalLimb, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones, SpringGravity};
+pub use rig::{
+    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones,
+    SpringGravity,
+};
 pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
@@ -95,8 +98,11 @@ pub enum CharacterSystems {
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
+    /// Before transform propagation. Asks for the ground under the feet of characters with a [`FootPlacement`]: answer
+    /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
+    ProbeGround,
     /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
-    /// [`SpringBones`].
+    /// [`FootPlacement`], then [`SpringBones`].
     /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
     /// their poses.
     SolveRigs,
@@ -184,7 +190,10 @@ impl CharacterPlugin {
         app.configure_sets(self.schedule, (Advance, CharacterSystems::RootMotion, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, CharacterSystems::RootMotion, Callbacks, Bounds, EvaluateEarly, Attach, SolveRigs)
+                (
+                    (Spawn, Advance, CharacterSystems::RootMotion, Callbacks, Bounds).chain(),
+                    (EvaluateEarly, Attach, ProbeGround, SolveRigs).chain(),
+                )
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -232,6 +241,8 @@ impl CharacterPlugin {
                     .chain()
                     .in_set(EvaluateEarly),
                 attachments::attach.in_set(Attach),
+                rig::place_rays.after(Attach).before(ProbeGround),
+                rig::probe_meshes.in_set(ProbeGround),
                 (
                     (rig::fade_weights, rig::resolve_goals, rig::resolve_looks),
                     rig::solve,
@@ -277,6 +288,9 @@ fn register_types(app: &mut App) {
         .register_type::<SpringBones>()
         .register_type::<SpringGravity>()
         .register_type::<Wind>()
+        .register_type::<FootPlacement>()
+        .register_type::<GroundProbe>()
+        .register_type::<Ground>()
         .register_type::<WeightView>()
         .register_type::<PoseSharing>()
         .register_type::<PoseCounts>()

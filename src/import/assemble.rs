@@ -235,7 +235,8 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let springs =
         manifest.springs.iter().flat_map(|entry| entry.joints.iter().map(|joint| ("springs".into(), &**joint)));
     let colliders = manifest.colliders.iter().map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
-    let named = masks.chain(sockets).chain(goals).chain(looks).chain(springs).chain(colliders);
+    let feet = manifest.feet.iter().flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
+    let named = masks.chain(sockets).chain(goals).chain(looks).chain(feet).chain(springs).chain(colliders);
     let missing: Vec<_> = named.filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
     let are_known = missing.is_empty();
     for (user, joint) in missing {
@@ -257,6 +258,20 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         if let Err(error) = goal.limb.resolve(skeleton) {
             imported.warnings.push(Diagnostic::warning(file, format!("goal `{name}`: {error}")));
         }
+    }
+    if manifest.feet.as_ref().is_some_and(|entry| entry.resolve(skeleton, &[]).is_none()) {
+        let warning = Diagnostic::warning(file, "feet: the joints do not form legs below the hips");
+        imported
+            .warnings
+            .push(warning.with_hint("name each leg's first joint and its foot, and the joint above all legs"));
+    }
+    let legs = manifest.feet.iter().flat_map(|feet| &feet.legs).map(|leg| leg.tip.as_str());
+    let keyed = manifest.clips.iter().flat_map(|(clip, entry)| entry.plants.keys().map(move |foot| (clip, foot)));
+    for (clip, foot) in keyed.filter(|(_, foot)| !legs.clone().any(|tip| tip == *foot)) {
+        let warning =
+            Diagnostic::warning(file, format!("plants of clip `{clip}`: no leg of `feet` has the foot `{foot}`"));
+        let hint = did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());
+        imported.warnings.push(warning.with_hint(hint));
     }
     if manifest.look_at.as_ref().is_some_and(|entry| entry.resolve(skeleton).is_none()) {
         let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");

@@ -1,11 +1,13 @@
 //! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
+mod feet;
 mod goals;
 mod look_at;
 mod messages;
 mod root_motion;
 mod springs;
 
+pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
@@ -14,7 +16,8 @@ pub use springs::{ColliderEntry, SpringEntry};
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
-    model::PlaybackMode,
+    model::{PlaybackMode, SkeletalClip, Skeleton},
+    rig::{Feet, PlantRange, Plants},
 };
 use glam::{EulerRot, Quat, Vec3};
 use messages::{misread, place_of};
@@ -109,6 +112,9 @@ pub struct Manifest {
     /// What springs stay outside of, by name.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub colliders: BTreeMap<String, ColliderEntry>,
+    /// The legs that adapt to uneven ground.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feet: Option<FeetEntry>,
 }
 
 /// A clip of a [`Manifest`].
@@ -133,6 +139,10 @@ pub struct ClipEntry {
     pub ground_speed: Option<f32>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
+    /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
+    /// are not listed are watched instead.
+    #[serde(deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub plants: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
 /// A callback key of a [`ClipEntry`].
@@ -256,6 +266,7 @@ impl Manifest {
             look_at: None,
             springs: Vec::new(),
             colliders: BTreeMap::new(),
+            feet: None,
         }
     }
 
@@ -303,6 +314,16 @@ impl Manifest {
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
+        for (name, clip) in &manifest.clips {
+            let odd = |(start, end): &(f64, f64)| !(start < end && (end - start).is_finite());
+            if let Some((start, end)) = clip.plants.values().flatten().find(|range| odd(range))
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let message = format!("a foot is planted from {start} s to {end} s, expected an end after the start");
+                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+        }
         for (name, socket) in &manifest.sockets {
             let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
             if !finite && diagnostics.len() < MOST_ERRORS {
@@ -312,6 +333,9 @@ impl Manifest {
         }
         if let Some(message) = manifest.look_at.as_ref().and_then(LookAtEntry::misstatement) {
             diagnostics.push(place_of(source, "look_at", Diagnostic::error(file, message)));
+        }
+        if let Some(message) = manifest.feet.as_ref().and_then(FeetEntry::misstatement) {
+            diagnostics.push(place_of(source, "feet", Diagnostic::error(file, message)));
         }
         for (name, _) in manifest.goals.iter().filter(|(_, goal)| !goal.is_finite()) {
             if diagnostics.len() < MOST_ERRORS {
@@ -334,6 +358,19 @@ impl Manifest {
     pub fn settings(&self) -> ImportSettings {
         let Self { scale, hand, up, flip_v, skin_error, max_palette, .. } = *self;
         ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: Limits::default() }
+    }
+
+    /// When a clip plants the feet: as its entry says, or as it looks. The clip must be bound to the skeleton.
+    pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
+        let Some(entry) = &self.feet else { return Plants::default() };
+        let mut keys = vec![None; feet.len()];
+        let plants = self.clips.get(&*clip.timing.name).map(|entry| &entry.plants);
+        for (foot, ranges) in plants.into_iter().flatten() {
+            if let Some(keys) = entry.leg(foot).and_then(|leg| keys.get_mut(leg)) {
+                *keys = Some(ranges.iter().map(|&(start, end)| PlantRange { start, end }).collect());
+            }
+        }
+        Plants::keyed(feet, skeleton, clip, &keys)
     }
 
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.

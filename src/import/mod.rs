@@ -34,8 +34,8 @@ pub use limits::Limits;
 pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub use manifest::{
-    CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, GoalEntry, LookAtEntry, Manifest, MaskEntry,
-    RootMotionEntry, SocketEntry, SpringEntry,
+    CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest,
+    MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};

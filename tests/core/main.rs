@@ -3,6 +3,7 @@
 mod compression;
 mod controller_rules;
 mod culling_boxes;
+mod feet;
 mod fuzz;
 #[cfg(feature = "gltf")]
 mod gltf_files;

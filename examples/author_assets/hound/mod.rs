@@ -15,12 +15,12 @@ use super::{
     weights::Bend,
 };
 use bevy_marionette::{
-    import::{LookAtEntry, SocketEntry},
+    import::{FeetEntry, LegEntry, LookAtEntry, SocketEntry},
     rig::Limb,
 };
 use glam::{DVec3, Vec3};
 use shape::part;
-use skeleton::drawn;
+use skeleton::{LEGS, Leg, drawn};
 
 /// The Hound's materials, one mesh each.
 const MATERIALS: [MaterialPlan; 5] = [
@@ -75,8 +75,15 @@ pub fn character() -> Character {
             ("tail", goal(Limb::chain("tail.1", "tail.5"))),
         ],
         look_at: LookAtEntry::new([("neck.1", 0.3), ("neck.2", 0.3), ("head", 0.4)]),
+        feet: FeetEntry::new("hips", LEGS.map(leg)),
         m3d: false,
     })
+}
+
+fn leg(leg: Leg) -> LegEntry {
+    let names = if leg.fore { ["upper_arm", "hand", "fingers"] } else { ["thigh", "foot", "toes"] };
+    let [root, tip, toe] = names.map(|name| format!("{name}.{}", leg.side));
+    LegEntry::new(root, tip).toe(toe)
 }
 
 pub fn material(p: u8) -> usize {

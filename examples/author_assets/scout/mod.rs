@@ -13,7 +13,10 @@ use super::{
     rig::Rig,
     weights::Bend,
 };
-use bevy_marionette::{import::LookAtEntry, rig::Limb};
+use bevy_marionette::{
+    import::{FeetEntry, LegEntry, LookAtEntry},
+    rig::Limb,
+};
 use glam::{DVec3, Vec3};
 use shape::part;
 
@@ -70,6 +73,10 @@ pub fn character() -> Character {
             ("right_foot", goal(Limb::two_bone("thigh.R", "foot.R"))),
         ],
         look_at: LookAtEntry::new([("chest", 0.1), ("upper_chest", 0.15), ("neck", 0.3), ("head", 0.45)]),
+        feet: FeetEntry::new(
+            "hips",
+            ["L", "R"].map(|s| LegEntry::new(format!("thigh.{s}"), format!("foot.{s}")).toe(format!("toes.{s}"))),
+        ),
         m3d: true,
     })
 }

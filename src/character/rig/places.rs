@@ -9,7 +9,7 @@ use glam::Affine3A;
 
 /// Where entities will be once transforms are propagated.
 #[derive(SystemParam)]
-pub(super) struct Places<'w, 's> {
+pub(in crate::character) struct Places<'w, 's> {
     transforms: Query<'w, 's, (&'static Transform, Option<&'static ChildOf>)>,
     attached: Query<'w, 's, (&'static AttachedTo, &'static ResolvedSocket)>,
 }

@@ -8,6 +8,7 @@ use super::{
         threads::batches,
         worn::WornBy,
     },
+    feet::{FootPlacement, GroundProbe},
     goal::{IkGoal, IkGoals, IkWeight, ResolvedGoal},
     look_at::{LookAt, LookTarget, ResolvedLook},
     places::Places,
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     asset::Character,
     pose::Scratch,
-    rig::{ChainIk, Ik, IkScratch, LimbJoints, RigState, SpringFrame, SpringScratch, TwoBoneIk, Wind},
+    rig::{ChainIk, FeetFrame, Ik, IkScratch, LimbJoints, RigState, SpringFrame, SpringScratch, TwoBoneIk, Wind},
 };
 use bevy::{
     ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
@@ -39,6 +40,7 @@ pub(in crate::character) struct Rigged {
     look: Option<(&'static LookAt, &'static ResolvedLook)>,
     springs: Option<&'static SpringBones>,
     teleported: Has<Teleported>,
+    feet: Option<(&'static FootPlacement, &'static GroundProbe)>,
 }
 
 /// What rigs need to know of the world.
@@ -64,12 +66,12 @@ pub(in crate::character) struct ThreadMemory {
     dependent: Vec<Entity>,
 }
 
-/// What a rig aims at, in the character's space, and the place of that.
+/// What a rig aims at, in the character's space, and the place of that in the world.
 #[derive(Default)]
 struct Targets {
-    character: Affine3A,
     goals: Vec<Ik>,
     look: Option<Vec3>,
+    world: Affine3A,
 }
 
 /// Lets every rig act.
@@ -173,7 +175,7 @@ impl World<'_, '_> {
         if !to_character.is_finite() {
             return false;
         }
-        targets.character = character;
+        targets.world = character;
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, _)) = look {
             targets.look = match look.target {
@@ -222,10 +224,18 @@ impl World<'_, '_> {
         for goal in &thread.targets.goals {
             goal.run(&mut thread.ik, &mut pose);
         }
+        let world = thread.targets.world;
+        match (rig.feet, &character.feet) {
+            (Some((placement, probe)), Some(feet)) => {
+                let weight = placement.weight;
+                let frame = FeetFrame { world, dt, weight, plans: &probe.plans, ground: &probe.hits };
+                feet.run(&frame, &mut state.feet, &mut pose);
+            }
+            _ => state.feet.clear(),
+        }
         if let Some(bones) = rig.springs
             && let Some(springs) = &character.springs
         {
-            let world = thread.targets.character;
             let frame = SpringFrame {
                 dt: self.time.delta_secs_f64(),
                 world,

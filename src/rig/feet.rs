@@ -1,0 +1,444 @@
+//! Foot placement: legs and hips adapt to uneven ground.
+//!
+//! Clips are made for flat ground at the height of the character's origin. Each frame the game says how high and how
+//! steep the ground is under each foot, and [`Feet::run`]
+//!
+//! * raises or lowers each foot with its ground, tilts it to the slope, and lowers the hips so that all feet reach;
+//! * locks feet in the world for as long as the clip plants them (see [`Plants`](super::Plants)), and lets go of them
+//!   when the leg would be stretched or twisted too far;
+//! * smooths steps of the ground and of the character's own height, such as a controller's that snaps to stairs.
+//!
+//! The foot's height above the ground, and its roll over heel and ball, stay those of the clip. On flat ground, at the
+//! speed of the clip, poses don't change.
+//!
+//! Everything between frames is in [`FeetState`]. All filters are solved exactly for any time step, so results hardly
+//! depend on the frame rate, and the same inputs give the same bits.
+
+mod bend;
+mod filters;
+mod leg;
+mod space;
+mod state;
+
+pub use state::FeetState;
+pub(super) use {filters::angle, leg::LegPose};
+
+use super::{
+    FootPlan, Plants,
+    math::{direction, part},
+};
+use crate::{
+    model::{JointIndex, Skeleton},
+    pose::{PoseMut, clamp_weight},
+};
+use filters::{Step, smoothstep};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
+use leg::{Leg, LegFrame, Moved, Steps};
+use serde::{Deserialize, Serialize};
+use space::{GroundPlane, Space};
+use state::{BodyState, LegState, Stance};
+
+/// The joints of a leg: the input of [`Feet::new`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LegJoints {
+    /// The first joint of the leg: thigh, or upper arm of an animal's foreleg.
+    pub root: JointIndex,
+    /// The joint that bends: shin. `None` takes the joint between `root` and `tip` that is closest to the middle.
+    pub mid: Option<JointIndex>,
+    /// The joint of the foot: ankle, hock or wrist.
+    pub tip: JointIndex,
+    /// The joint of the toes, which carries the foot while the heel is up.
+    pub toe: Option<JointIndex>,
+    /// Where the heel touches the ground at rest, in model space. `None` takes the point below `tip`. Feet whose `tip` is
+    /// a hock or a wrist, high above the ground, never stand on it.
+    pub heel: Option<Vec3>,
+}
+
+/// Limits of foot placement. Lengths are in leg lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(deny_unknown_fields, default)]
+pub struct FeetLimits {
+    /// How far feet and hips are raised and lowered. Ground farther away than twice this is ignored.
+    pub height: f32,
+    /// The steepest slope that feet tilt to, as rise over run: 1 is 45°.
+    pub slope: f32,
+    /// How far a locked foot may be from where the clip has it before it is let go.
+    pub stride: f32,
+    /// How fast joints turn at most to adapt, as a multiple of the fastest they turn in any clip; above 1.
+    pub turn: f32,
+}
+
+impl Default for FeetLimits {
+    fn default() -> Self {
+        Self { height: 0.45, slope: 1.0, stride: 0.4, turn: 1.4 }
+    }
+}
+
+/// A point of the ground.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct GroundHit {
+    /// The point, in world space.
+    pub point: Vec3,
+    /// The direction away from the ground, in world space, of any length.
+    pub normal: Vec3,
+}
+
+/// A ray along which the ground is looked for, in world space.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct GroundRay {
+    /// Start of the ray, above the foot.
+    pub origin: Vec3,
+    /// Direction of the ray: the character's down; of length 1.
+    pub direction: Vec3,
+    /// Length of the ray. Ground farther away is out of reach.
+    pub length: f32,
+}
+
+/// The inputs of [`Feet::run`] for one frame. The slices are in the order of the legs; missing ends count as 0 and
+/// `None`.
+#[derive(Clone, Copy, Debug)]
+pub struct FeetFrame<'a> {
+    /// The character's world transform: rotation, translation and uniform scale.
+    pub world: Affine3A,
+    /// Seconds since the last frame. 0 while paused.
+    pub dt: f32,
+    /// How much of the change is made, 0..=1. At 0, the state is cleared.
+    pub weight: f32,
+    /// What the clips do with each foot: see [`Plants::plan`].
+    pub plans: &'a [FootPlan],
+    /// What [`Feet::rays`] hit for each foot; `None` if nothing is in reach.
+    pub ground: &'a [[Option<GroundHit>; 3]],
+}
+
+/// Makes legs and hips adapt to uneven ground. The ground of the clips is at the height of the model's origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feet {
+    /// Limits.
+    pub limits: FeetLimits,
+    hips: JointIndex,
+    /// Whether the hips are above all other joints.
+    is_hips_all: bool,
+    up: Vec3,
+    legs: Box<[Leg]>,
+    /// The mean length of the legs, in model units.
+    size: f32,
+    /// The horizontal direction from hind to fore legs, or the other way, along which the body leans with the ground.
+    spine: Option<Vec3>,
+    /// The middle of the legs' first joints at rest.
+    center: Vec3,
+}
+
+/// Rate at which the height of the hips follows the character's, in 1/s; feet, slopes and offsets are quicker.
+const ROOT_RATE: f32 = 4.0;
+const HIPS_DOWN_RATE: f32 = 12.0;
+const HIPS_UP_RATE: f32 = 4.0;
+const LEAN_RATE: f32 = 6.0;
+/// Seconds without support after which feet start to let go of the ground, and have let go.
+const AIRBORNE: [f32; 2] = [0.12, 0.4];
+
+impl Feet {
+    /// The most legs a character can have.
+    pub const MOST_LEGS: usize = 8;
+
+    /// Feet of the given legs, with default limits. `hips` is the joint that is raised and lowered, above all legs;
+    /// `up` is the model's up axis.
+    ///
+    /// `None` if there are no legs or more than [`Self::MOST_LEGS`], if a leg's joints are not each a descendant of the one
+    /// before, if two of them are in the same place, or if `up` is not a direction.
+    pub fn new(skeleton: &Skeleton, hips: JointIndex, legs: &[LegJoints], up: Vec3) -> Option<Self> {
+        let up = direction(up)?;
+        let legs: Box<[Leg]> = legs.iter().map(|leg| Leg::new(skeleton, hips, leg, up)).collect::<Option<_>>()?;
+        if legs.is_empty() || legs.len() > Self::MOST_LEGS {
+            return None;
+        }
+        let share = 1.0 / legs.len() as f32;
+        let size = legs.iter().map(|leg| leg.length).sum::<f32>() * share;
+        let center = legs.iter().map(|leg| leg.root_at_rest).sum::<Vec3>() * share;
+        // The axis from hind to fore feet: legs come in pairs, so what is mirrored cancels out.
+        let from_center = || legs.iter().map(|leg| leg.root_at_rest - center).map(|at| at - up * at.dot(up));
+        let farthest = from_center().max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))?;
+        let spine = from_center().map(|at| at * at.dot(farthest).signum()).sum::<Vec3>() * share;
+        let spine = if legs.len() > 2 && spine.length() > 0.2 * size { direction(spine) } else { None };
+        let is_hips_all = hips == 0 && skeleton.parents().iter().skip(1).all(|parent| parent.is_some());
+        Some(Self { limits: FeetLimits::default(), hips, is_hips_all, up, legs, size, spine, center })
+    }
+
+    /// Number of legs.
+    pub fn len(&self) -> usize {
+        self.legs.len()
+    }
+
+    /// Returns `false`: there is at least one leg.
+    pub fn is_empty(&self) -> bool {
+        self.legs.is_empty()
+    }
+
+    /// The joint that is raised and lowered.
+    pub fn hips(&self) -> JointIndex {
+        self.hips
+    }
+
+    /// The joints of a leg that turn: root, mid and tip.
+    pub fn joints(&self, leg: usize) -> Option<[JointIndex; 3]> {
+        self.legs.get(leg).map(|leg| leg.joints)
+    }
+
+    /// The mean length of the legs, in model units.
+    pub(super) fn size(&self) -> f32 {
+        self.size
+    }
+
+    pub(super) fn up(&self) -> Vec3 {
+        self.up
+    }
+
+    /// The legs of a pose, each with the rotations of its joints.
+    pub(super) fn legs_of(&self, pose: &PoseMut) -> impl Iterator<Item = (LegPose, [Quat; 3])> {
+        self.legs.iter().map(|leg| (leg.pose(pose.model, self.up), leg.joints.map(|joint| pose.rotation(joint))))
+    }
+
+    /// Takes note of how fast a clip turns the legs' joints. Adapting turns none of them faster than
+    /// [`FeetLimits::turn`] times the fastest of all clips noted.
+    pub fn note(&mut self, plants: &Plants) {
+        for (leg, speeds) in self.legs.iter_mut().zip(&plants.turn_speeds) {
+            for (most, speed) in leg.turn_speeds.iter_mut().zip(speeds) {
+                *most = most.max(*speed);
+            }
+        }
+    }
+
+    /// The rays along which to look for the ground of a foot: under its heel, under its ball, and, while it swings to where
+    /// it lands soon, under where it is. A foot that stands on its toes has no heel.
+    ///
+    /// `model` holds the matrices of the animated pose, before [`Self::run`].
+    ///
+    /// # Panics
+    /// If the pose is of another skeleton.
+    pub fn rays(
+        &self,
+        leg: usize,
+        plan: &FootPlan,
+        world: &Affine3A,
+        state: &FeetState,
+        model: &[Affine3A],
+    ) -> [Option<GroundRay>; 3] {
+        let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
+        let memory = state.legs.get(leg).copied().unwrap_or_default();
+        let most = self.most_height(leg_of) * space.to_world;
+        let ray = |place: Vec3| {
+            let origin = space.place + space.flat(place - space.place) + space.up * most;
+            GroundRay { origin, direction: -space.up, length: 3.0 * most }
+        };
+        let now = leg_of.pose(model, self.up);
+        let heel = leg_of.has_two_contacts();
+        match memory.landing(plan) {
+            None => [heel.then(|| ray(memory.spot(0, &now, &space))), Some(ray(memory.spot(1, &now, &space))), None],
+            Some(landing) => {
+                let moved = space.place + state.body.velocity * landing.seconds;
+                let [a, b] = landing.places.map(|place| ray(moved + space.to_world(place)));
+                [heel.then_some(a), Some(b), Some(ray(memory.spot(1, &now, &space)))]
+            }
+        }
+    }
+
+    /// Adapts the pose, which must be the animated one, to the ground.
+    ///
+    /// # Panics
+    /// If the pose is of another skeleton.
+    pub fn run(&self, frame: &FeetFrame, state: &mut FeetState, pose: &mut PoseMut) {
+        let weight = clamp_weight(frame.weight);
+        let Some(space) = Space::new(&frame.world, self.up).filter(|_| weight > 0.0) else {
+            return state.clear();
+        };
+        let mut dt = Some(if frame.dt > 0.0 { frame.dt.min(1.0) } else { 0.0 });
+        if !state.fits(self.legs.len()) {
+            state.start(&space, &self.legs, pose);
+            dt = None;
+        }
+        if dt != Some(0.0) {
+            return self.act(frame, &space, (&mut state.body, &mut state.legs), dt, pose);
+        }
+        // While time stands still, nothing is remembered.
+        let (mut body, mut legs) = (state.body, [LegState::default(); Self::MOST_LEGS]);
+        let legs = &mut legs[..self.legs.len()];
+        legs.copy_from_slice(&state.legs);
+        self.act(frame, &space, (&mut body, legs), dt, pose);
+    }
+
+    fn act(
+        &self,
+        frame: &FeetFrame,
+        space: &Space,
+        (body, legs): (&mut BodyState, &mut [LegState]),
+        dt: Option<f32>,
+        pose: &mut PoseMut,
+    ) {
+        let weight = clamp_weight(frame.weight);
+        let rise = space.up.dot(space.place - body.root) * space.to_model;
+        let turned = space.turned(body.heading);
+        let in_reach = 1.0 - smoothstep((body.air - AIRBORNE[0]) / (AIRBORNE[1] - AIRBORNE[0]));
+
+        let mut frames = [LegFrame::default(); Self::MOST_LEGS];
+        let frames = &mut frames[..self.legs.len()];
+        for (i, (leg, now)) in self.legs.iter().zip(&mut *frames).enumerate() {
+            now.pose = leg.pose(pose.model, self.up);
+            let plan = frame.plans.get(i).copied().unwrap_or_default();
+            now.plant = clamp_weight(plan.weight);
+            let is_landing = legs[i].landing(&plan).is_some();
+            let hits = frame.ground.get(i).unwrap_or(&[None; 3]);
+            now.find_ground(hits, is_landing, &legs[i], (self, leg, space), in_reach);
+        }
+        let lift = self.lift(frames, legs, rise);
+        let steps = dt.map(Steps::new);
+        if let Some(dt) = dt {
+            self.follow_root(body, rise - lift, dt, in_reach);
+        }
+        for ((leg, now), memory) in self.legs.iter().zip(&mut *frames).zip(&mut *legs) {
+            now.jump -= lift;
+            leg.place(now, memory, (self, space), turned, steps.as_ref());
+            memory.ground = now.ground;
+        }
+        let moved = self.move_hips(frames, (body, legs), weight, dt, pose);
+        let limits = (self.limits.turn, weight);
+        for ((leg, now), memory) in self.legs.iter().zip(&*frames).zip(&mut *legs) {
+            leg.solve(now, memory, &moved, limits, dt, pose);
+        }
+        if self.is_hips_all && moved.turn == Quat::IDENTITY {
+            let shift = Vec3A::from(moved.shift);
+            pose.model.iter_mut().for_each(|joint| joint.translation += shift);
+            self.legs.iter().for_each(|leg| pose.update_from(leg.joints[0]));
+        } else {
+            pose.update_from(self.hips);
+        }
+        let is_supported = frames.iter().any(|leg| leg.plant > 0.0 && leg.ground.is_some() && leg.near > 0.0);
+        let passed = dt.unwrap_or(0.0);
+        body.air = if is_supported { (body.air - 4.0 * passed).max(0.0) } else { (body.air + passed).min(1.0) };
+        if passed > 0.0 {
+            body.velocity = space.flat(space.place - body.root) / passed;
+        }
+        (body.root, body.heading) = (space.place, space.heading);
+    }
+
+    /// The height of the ground at a place, limited, and how much of it counts: nothing far from it.
+    fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, place: Vec3) -> (f32, f32) {
+        let Some(ground) = ground else { return (0.0, 0.0) };
+        let height = space.height(ground, place);
+        let most = self.most_height(leg).max(1e-6);
+        (height.clamp(-most, most), 1.0 - smoothstep((height.abs() - most) / most))
+    }
+
+    /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
+    fn most_height(&self, leg: &Leg) -> f32 {
+        let aside = leg.root_at_rest - self.up * self.up.dot(leg.root_at_rest);
+        self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * aside.length()
+    }
+
+    /// How far the character and the ground under all of its feet have risen together, as a lift does.
+    fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
+        let mut least = rise;
+        for (now, memory) in frames.iter().zip(legs) {
+            let is_on_ground = now.ground.is_some() && memory.ground.is_some();
+            if !is_on_ground || now.jump * least <= 0.0 {
+                return 0.0;
+            }
+            least = if now.jump.abs() < least.abs() { now.jump } else { least };
+        }
+        least
+    }
+
+    /// Smooths the character's own height.
+    fn follow_root(&self, body: &mut BodyState, rise: f32, dt: f32, in_reach: f32) {
+        if dt <= 0.0 {
+            return;
+        }
+        // A spring whose goal moves as fast as the character does on average: it doesn't lag behind on slopes.
+        let velocity = rise / dt;
+        let step = &mut body.step;
+        step.velocity = (velocity - body.root_velocity) * in_reach - (1.0 - in_reach) * ROOT_RATE * step.value;
+        step.settle(Step::new(ROOT_RATE, dt));
+        body.root_velocity = velocity - step.velocity;
+        let most = self.limits.height.max(0.0) * self.size;
+        if step.value.abs() > most {
+            step.value = step.value.clamp(-most, most);
+            body.root_velocity = velocity;
+        }
+    }
+
+    /// Raises, lowers and leans the body.
+    fn move_hips(
+        &self,
+        frames: &[LegFrame],
+        (body, legs): (&mut BodyState, &[LegState]),
+        weight: f32,
+        dt: Option<f32>,
+        pose: &mut PoseMut,
+    ) -> Moved {
+        let slope = self.slope(frames);
+        let lowest = frames.iter().zip(&self.legs).map(|(now, leg)| {
+            now.level - self.spine.map_or(0.0, |spine| slope * spine.dot(leg.root_at_rest - self.center))
+        });
+        let lowest = lowest.reduce(f32::min).unwrap_or(0.0);
+        match dt {
+            Some(dt) => body.lean.toward(slope, Step::new(LEAN_RATE, dt)),
+            None => body.lean.value = slope,
+        }
+        let lean = self.spine.and_then(|spine| direction(self.up - spine * body.lean.value));
+        let lean = lean.map_or(Quat::IDENTITY, |normal| part(Quat::from_rotation_arc(self.up, normal), weight));
+        let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3::ZERO };
+        let highest = |leg: &Leg, now: &LegFrame| leg.highest(now, self.up, moved.point(now.pose.points[0]));
+        let on_ground = self.legs.iter().zip(frames).filter(|(_, now)| now.ground.is_some());
+        let in_reach = on_ground.filter_map(|(leg, now)| highest(leg, now));
+        let most = self.limits.height.max(0.0) * self.size;
+        let goal = in_reach.fold(lowest, f32::min).clamp(-most, most) + body.step.value;
+        match dt {
+            Some(dt) => {
+                let rate = if goal < body.hips.value { HIPS_DOWN_RATE } else { HIPS_UP_RATE };
+                body.hips.toward(goal, Step::new(rate, dt));
+            }
+            None => body.hips.value = goal,
+        }
+        // No higher than feet on the ground can reach.
+        let mut shift = body.hips.value - body.step.value;
+        for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
+            if memory.stance == Stance::Locked {
+                shift = highest(leg, now).map_or(shift, |highest| highest.min(shift));
+            }
+        }
+        if shift + body.step.value < body.hips.value {
+            body.hips.value = shift + body.step.value;
+            body.hips.velocity = body.hips.velocity.min(0.0);
+        }
+        moved.shift = self.up * if shift.is_finite() { shift * weight } else { 0.0 };
+
+        let hips = usize::from(self.hips);
+        let above = pose.skeleton.parents()[hips].map(|parent| pose.model[usize::from(parent)]);
+        let place = pose.position(self.hips);
+        let way = moved.point(place) - place;
+        let way = above.map_or(way, |above| above.inverse().transform_vector3(way));
+        if way.is_finite() {
+            let mut local = pose.transform(self.hips);
+            local.translation += way;
+            pose.set_transform(self.hips, local);
+        }
+        if lean != Quat::IDENTITY {
+            pose.turn(self.hips, pose.rotation_above(self.hips), lean);
+        }
+        moved
+    }
+
+    /// How much the ground rises along the spine.
+    fn slope(&self, frames: &[LegFrame]) -> f32 {
+        let Some(spine) = self.spine else { return 0.0 };
+        let (mut rise, mut run) = (0.0, 0.0);
+        for (leg, now) in self.legs.iter().zip(frames) {
+            let along = spine.dot(leg.root_at_rest - self.center);
+            rise += along * now.level;
+            run += along * along;
+        }
+        let most = self.limits.slope.max(0.0);
+        (rise / run.max(1e-12)).clamp(-most, most)
+    }
+}

@@ -1,0 +1,163 @@
+//! Filters that are exact for any time step, and functions of angles that have the same bits on every platform.
+
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use std::ops::{Add, Mul, Sub};
+
+/// A critically damped spring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub(crate) struct Spring<T> {
+    pub(crate) value: T,
+    /// Per second.
+    pub(crate) velocity: T,
+}
+
+/// A time step of springs with one rate, in 1/s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    rate: f32,
+    dt: f32,
+    decay: f32,
+}
+
+impl Step {
+    pub(super) fn new(rate: f32, dt: f32) -> Self {
+        Self { rate, dt, decay: decay(rate * dt) }
+    }
+}
+
+/// What springs move.
+pub(super) trait Length {
+    /// The largest of the components, by amount.
+    fn largest(&self) -> f32;
+}
+
+impl Length for f32 {
+    fn largest(&self) -> f32 {
+        self.abs()
+    }
+}
+
+impl Length for Vec3 {
+    fn largest(&self) -> f32 {
+        self.abs().max_element()
+    }
+}
+
+impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>> Spring<T> {
+    /// Settles toward zero.
+    #[inline]
+    pub(super) fn settle(&mut self, Step { rate, dt, decay }: Step) {
+        if dt > 0.0 {
+            let push = self.velocity + self.value * rate;
+            self.value = (self.value + push * dt) * decay;
+            self.velocity = (self.velocity - push * (rate * dt)) * decay;
+            // Before numbers become so small that processors are slow with them.
+            if self.value.largest() < 1e-9 && self.velocity.largest() < 1e-9 {
+                *self = Self::default();
+            }
+        }
+    }
+
+    /// Settles toward `goal`.
+    #[inline]
+    pub(super) fn toward(&mut self, goal: T, step: Step) {
+        if step.dt > 0.0 {
+            self.value = self.value - goal;
+            self.settle(step);
+            self.value = self.value + goal;
+        }
+    }
+}
+
+/// e to the power of −`x`, for `x` ≥ 0.
+fn decay(x: f32) -> f32 {
+    // A series for a small part of it, then squared.
+    let x = -f64::from(x.clamp(0.0, 60.0)) / 64.0;
+    let mut power = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x / 120.0))));
+    for _ in 0..6 {
+        power *= power;
+    }
+    power as f32
+}
+
+/// 0 up to 0, 1 from 1 on, and smooth in between.
+pub(super) fn smoothstep(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}
+
+/// The arc sine, for up to 60°.
+pub(super) fn arc_sine(sine: f32) -> f32 {
+    let s = sine * sine;
+    sine * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0 + s * 0.0363)))))
+}
+
+/// A rotation about a unit axis, by up to 2 radians.
+pub(super) fn rotation(axis: Vec3, angle: f32) -> Quat {
+    let (sine, cosine) = sine_cosine(0.5 * angle);
+    Quat::from_xyzw(axis.x * sine, axis.y * sine, axis.z * sine, cosine)
+}
+
+/// Sine and cosine, for up to a right angle.
+fn sine_cosine(x: f32) -> (f32, f32) {
+    let s = x * x;
+    let sine = x * (1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0))));
+    let cosine = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0))));
+    (sine, cosine)
+}
+
+/// The angle between two rotations, in radians.
+pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
+    let b = if a.dot(b) < 0.0 { -b } else { b };
+    // The chord is twice the sine of a quarter of the angle, which is at most 45°.
+    let sine = 0.5 * (a - b).length();
+    4.0 * arc_sine(sine.min(1.0))
+}
+
+/// Turns from one rotation toward another by at most an angle, in radians.
+pub(super) fn turn_toward(from: Quat, to: Quat, most: f32) -> Quat {
+    let near = if from.dot(to) < 0.0 { -to } else { to };
+    // Rounding is not a turn.
+    if angle(from, near) <= most + 1e-5 {
+        return to;
+    }
+    let side = near - from * from.dot(near);
+    let length = side.length();
+    if length < 1e-9 {
+        return from;
+    }
+    let (sine, cosine) = sine_cosine(0.5 * most);
+    (from * cosine + side * (sine / length)).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_angles_agree_with_those_of_the_platform() {
+        for i in 0..=1000 {
+            let x = i as f32 * 0.001;
+            assert!((decay(x * 20.0) - (-20.0 * x).exp()).abs() < 2e-6 + 3e-4 * (-20.0 * x).exp(), "{x}");
+            assert!((arc_sine(x.sin()) - x).abs() < 1e-2 * x.powi(8) + 2e-6, "{x}");
+            assert!(rotation(Vec3::Y, x * 2.0).abs_diff_eq(Quat::from_rotation_y(x * 2.0), 1e-6), "{x}");
+            let turned = Quat::from_rotation_x(3.0 * x);
+            assert!((angle(Quat::IDENTITY, -turned) - 3.0 * x).abs() < 3e-3 * x + 2e-6, "{x}");
+            let part = turn_toward(Quat::IDENTITY, Quat::from_rotation_x(3.0), x);
+            assert!(part.abs_diff_eq(Quat::from_rotation_x(x), 1e-5), "{x}");
+        }
+    }
+
+    #[test]
+    fn a_spring_comes_to_the_same_in_one_step_and_in_many() {
+        let start = Spring { value: 0.2, velocity: 3.0 };
+        let (mut one, mut many) = (start, start);
+        one.toward(0.5, Step::new(9.0, 0.3));
+        (0..30).for_each(|_| many.toward(0.5, Step::new(9.0, 0.01)));
+        assert!((one.value - many.value).abs() < 1e-5 && (one.velocity - many.velocity).abs() < 1e-4);
+        one.settle(Step::new(9.0, 1e9));
+        assert!(one.value.abs() < 1e-9 && one.velocity.abs() < 1e-9, "{one:?}");
+    }
+}

@@ -1,0 +1,467 @@
+//! One leg: where its foot is to be, and the rotations that take it there.
+
+use super::{
+    Feet, FeetLimits, GroundHit, LegJoints,
+    bend::{bent, unit_arc},
+    filters::{Step, angle, rotation, turn_toward},
+    space::{GroundPlane, Space},
+    state::{LegState, Stance},
+};
+use crate::{
+    model::{JointIndex, Skeleton},
+    pose::{PoseMut, unit},
+    rig::{
+        FootPlan, Landing,
+        math::{across, direction, part},
+    },
+};
+use glam::{Affine3A, Quat, Vec3};
+
+/// A leg of a skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leg {
+    /// Root, mid and tip.
+    pub(crate) joints: [JointIndex; 3],
+    /// The points that carry the foot, heel and ball, in the tip's space, and their heights at rest.
+    contacts: [(Vec3, f32); 2],
+    /// Length of the stretched leg.
+    pub(crate) length: f32,
+    /// The direction in which the leg bends at rest, in the root's space.
+    bend: Vec3,
+    /// Whether no joint is in between.
+    is_direct: bool,
+    /// The root at rest, in model space.
+    pub(super) root_at_rest: Vec3,
+    /// How fast the joints turn at most in the clips, in radians per second.
+    pub(super) turn_speeds: [f32; 3],
+}
+
+/// A leg in the animated pose, in model space.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LegPose {
+    /// Root, mid and tip.
+    pub(crate) points: [Vec3; 3],
+    /// Heel and ball, each with its height above the ground of the clip.
+    pub(crate) contacts: [(Vec3, f32); 2],
+}
+
+/// What is known of a leg in a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LegFrame {
+    pub(super) pose: LegPose,
+    pub(super) plant: f32,
+    pub(super) ground: Option<GroundPlane>,
+    /// How much of the ground counts, 0..=1; less far from it and in the air.
+    pub(super) near: f32,
+    /// Height of the ground under the foot above the model's origin.
+    pub(super) level: f32,
+    /// How far that jumped since the last frame, beyond what the ground's slope explains.
+    pub(super) jump: f32,
+    /// Where the tip is to be, and how it is to be turned from the animated pose.
+    target: Vec3,
+    turn: Quat,
+}
+
+/// The time step of all legs' springs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    dt: f32,
+    level: Step,
+    slope: Step,
+    offset: Step,
+    twist: Step,
+}
+
+impl Steps {
+    pub(super) fn new(dt: f32) -> Self {
+        let step = |rate: f32| Step::new(rate, dt);
+        let (level, slope) = (step(LEVEL_RATE), step(SLOPE_RATE));
+        Self { dt, level, slope, offset: step(OFFSET_RATE), twist: step(TWIST_RATE) }
+    }
+}
+
+/// Where the hips took the body, in model space.
+pub(super) struct Moved {
+    pub(super) pivot: Vec3,
+    pub(super) turn: Quat,
+    pub(super) shift: Vec3,
+}
+
+/// Seconds before a foot lands at which the ground counts where it will land.
+const LOOK_AHEAD: f32 = 0.4;
+/// A turn speed for joints that no clip turns, in radians per second.
+const SLOWEST: f32 = 2.0;
+/// Rates at which feet settle, in 1/s.
+const LEVEL_RATE: f32 = 26.0;
+const SLOPE_RATE: f32 = 14.0;
+const OFFSET_RATE: f32 = 12.0;
+const TWIST_RATE: f32 = 9.0;
+/// The farthest that a locked foot is twisted, in radians.
+const MOST_TWIST: f32 = 0.8;
+/// How far a leg is stretched at most, if the clip doesn't stretch it more.
+const STRETCH: f32 = 0.97;
+/// How far a leg is folded at most, if the clip doesn't fold it more.
+const NEAREST: f32 = 0.25;
+/// The plant weight from which a foot is locked.
+const LOCK: f32 = 0.5;
+
+impl Moved {
+    pub(super) fn point(&self, point: Vec3) -> Vec3 {
+        if self.turn == Quat::IDENTITY {
+            return point + self.shift;
+        }
+        self.pivot + self.turn * (point - self.pivot) + self.shift
+    }
+}
+
+impl LegPose {
+    pub(crate) fn contact(&self, contact: u8) -> Vec3 {
+        self.contacts[usize::from(contact & 1)].0
+    }
+
+    /// From where a point that carries the foot is in the clip to where it is on level ground at the same height: it is
+    /// above the ground along the normal.
+    fn above_slope(&self, contact: u8, normal: Vec3, feet: &Feet) -> Vec3 {
+        let height = feet.up.dot(self.contact(contact));
+        // A foot that swings isn't taken far downhill.
+        (normal - feet.up) * height.clamp(-0.1 * feet.size, 0.1 * feet.size)
+    }
+
+    /// Returns `true` if a contact is lower than the other by more than a distance.
+    fn is_lower(&self, contact: u8, much: f32) -> bool {
+        let height = |contact: u8| self.contacts[usize::from(contact & 1)].1;
+        height(contact) < height(1 - (contact & 1)) - much
+    }
+}
+
+impl LegFrame {
+    /// Learns how high the ground is.
+    pub(super) fn find_ground(
+        &mut self,
+        hits: &[Option<GroundHit>; 3],
+        is_landing: bool,
+        memory: &LegState,
+        (feet, leg, space): (&Feet, &Leg, &Space),
+        in_reach: f32,
+    ) {
+        let place = self.pose.contact(memory.contact) + space.to_model(memory.held(&self.pose, space));
+        let plane = |hit: &Option<GroundHit>| {
+            let plane = space.plane((*hit)?)?;
+            if !is_landing {
+                return Some(plane);
+            }
+            // Not higher than where the foot lands, or ground that falls away would raise it.
+            let height = space.up.dot(plane.point - space.place) * space.to_model;
+            Some(if space.height(&plane, place) > height { GroundPlane { slope: Vec3::ZERO, ..plane } } else { plane })
+        };
+        let [ahead, below] = [&hits[..2], &hits[2..]];
+        let below = below.iter().filter_map(|hit| space.plane((*hit)?));
+        let planes = ahead.iter().filter_map(plane).chain(below);
+        self.ground = planes.max_by(|a, b| space.height(a, place).total_cmp(&space.height(b, place)));
+        let (height, near) = feet.level(leg, self.ground.as_ref(), space, place);
+        let (before, was_near) = feet.level(leg, memory.ground.as_ref(), space, place);
+        self.near = near * in_reach;
+        self.level = height * self.near;
+        self.jump = self.level - before * was_near * in_reach;
+    }
+
+    fn place(&self, memory: &LegState, normal: Vec3, feet: &Feet, space: &Space) -> Vec3 {
+        let place = self.pose.contact(memory.contact);
+        let moved = space.to_model(memory.offset.value) + feet.up * (self.level + memory.level.value);
+        let moved = moved + self.pose.above_slope(memory.contact, normal, feet);
+        place + moved + self.turn * (self.pose.points[2] - place)
+    }
+}
+
+impl LegState {
+    /// Lets go of a foot that cannot stay where it is.
+    fn let_go(&mut self) {
+        self.stance = Stance::LetGo;
+        // It was dragged along; where it goes next has nothing to do with how fast.
+        (self.offset.velocity, self.twist.velocity) = (Vec3::ZERO, 0.0);
+    }
+
+    /// Where the foot lands, if it does so soon.
+    pub(super) fn landing(&self, plan: &FootPlan) -> Option<Landing> {
+        plan.landing.filter(|landing| {
+            let places = landing.places.iter().all(|place| place.is_finite());
+            self.stance != Stance::Locked && landing.seconds >= 0.0 && landing.seconds < LOOK_AHEAD && places
+        })
+    }
+
+    /// Where to look for the ground under heel or ball, in world space. Its height is of no account.
+    pub(super) fn spot(&self, contact: usize, pose: &LegPose, space: &Space) -> Vec3 {
+        match self.stance {
+            // A locked foot stays on the ground it was locked to, though it rolls.
+            Stance::Locked => self.spots[contact & 1],
+            _ => space.place + space.to_world(pose.contacts[contact & 1].0) + self.offset.value,
+        }
+    }
+
+    /// From where the clip has the foot to where it is, horizontally, in world space.
+    pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3 {
+        match self.stance {
+            Stance::Locked => space.flat((self.anchor - space.place) - space.to_world(pose.contact(self.contact))),
+            _ => self.offset.value,
+        }
+    }
+}
+
+impl Leg {
+    pub(super) fn new(skeleton: &Skeleton, hips: JointIndex, leg: &LegJoints, up: Vec3) -> Option<Self> {
+        let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
+        let above = |joint: JointIndex| std::iter::successors(parent(joint), move |&joint| parent(joint));
+        let descends = |joint, of| above(joint).any(|above| above == of);
+        let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
+        let &LegJoints { root, mid, tip, toe, heel } = leg;
+        if !descends(tip, root) || !descends(root, hips) {
+            return None;
+        }
+        let unevenness = |joint: &JointIndex| (at(*joint).distance(at(root)) - at(*joint).distance(at(tip))).abs();
+        let between = above(tip).take_while(|&joint| joint != root);
+        let mid = mid.or_else(|| between.min_by(|a, b| unevenness(a).total_cmp(&unevenness(b))))?;
+        if !descends(tip, mid) || !descends(mid, root) || toe.is_some_and(|toe| !descends(toe, tip)) {
+            return None;
+        }
+        let [a, b, c] = [root, mid, tip].map(at);
+        let length = a.distance(b) + b.distance(c);
+        if !length.is_normal() || a.distance(b).min(b.distance(c)) < 1e-3 * length {
+            return None;
+        }
+        let into = |joint: JointIndex| {
+            let matrix = skeleton.rest_model()[usize::from(joint)];
+            matrix.matrix3.determinant().is_normal().then(|| matrix.inverse())
+        };
+        let into_tip = into(tip)?;
+        let contact = |place: Vec3| (into_tip.transform_point3(place), up.dot(place));
+        let heel = contact(heel.filter(|heel| heel.is_finite()).unwrap_or(c - up * up.dot(c)));
+        // An ankle as high as that is a hock or a wrist, which never carries the foot.
+        let on_toes = up.dot(c) > 0.2 * length;
+        let contacts = match toe {
+            Some(toe) if on_toes => [contact(at(toe)); 2],
+            Some(toe) => [heel, contact(at(toe))],
+            None => [heel; 2],
+        };
+        let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3::ZERO);
+        let bend = direction(into(root)?.transform_vector3(bend)).unwrap_or(Vec3::ZERO);
+        let is_direct = parent(tip) == Some(mid) && parent(mid) == Some(root);
+        let turn_speeds = [SLOWEST; 3];
+        Some(Self { joints: [root, mid, tip], contacts, length, bend, is_direct, root_at_rest: a, turn_speeds })
+    }
+
+    pub(super) fn has_two_contacts(&self) -> bool {
+        self.contacts[0] != self.contacts[1]
+    }
+
+    /// The leg in the animated pose.
+    pub(crate) fn pose(&self, model: &[Affine3A], up: Vec3) -> LegPose {
+        let tip = &model[usize::from(self.joints[2])];
+        let contacts = self.contacts.map(|(local, rise)| {
+            let place = tip.transform_point3(local);
+            (place, up.dot(place) - rise)
+        });
+        LegPose { points: self.joints.map(|joint| model[usize::from(joint)].translation.into()), contacts }
+    }
+
+    /// Decides where the foot is to be.
+    pub(super) fn place(
+        &self,
+        now: &mut LegFrame,
+        memory: &mut LegState,
+        (feet, space): (&Feet, &Space),
+        turned: f32,
+        steps: Option<&Steps>,
+    ) {
+        let up = feet.up;
+        let steepest = feet.limits.slope.max(0.0);
+        let slope = now.ground.map_or(Vec3::ZERO, |ground| ground.slope * now.near).clamp_length_max(steepest);
+        let still = Steps::new(0.0);
+        match steps {
+            Some(steps) => {
+                memory.level.value -= now.jump;
+                memory.level.settle(steps.level);
+                memory.slope.toward(slope, steps.slope);
+            }
+            None => memory.slope.value = slope,
+        }
+        self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&still));
+        let normal = (up - space.to_model(memory.slope.value) * space.to_world).normalize();
+        now.turn = unit_arc(up, normal);
+        if memory.twist.value != 0.0 {
+            now.turn = (now.turn * rotation(up, memory.twist.value)).normalize();
+        }
+        now.target = now.place(memory, normal, feet, space);
+
+        let other = 1 - memory.contact;
+        let (pose, turn) = (now.pose, now.turn);
+        let moved = |contact: u8, target: Vec3| {
+            target + turn * (pose.contact(contact) - pose.points[2]) - pose.above_slope(contact, normal, feet)
+        };
+        if now.pose.is_lower(other, 0.001 * feet.size) {
+            // The other point takes over: a locked one from where it was, so that it doesn't slide.
+            memory.contact = other;
+            let place = now.pose.contact(other);
+            let to = moved(other, now.target);
+            if memory.stance == Stance::Locked {
+                memory.anchor = memory.other;
+                memory.offset.value = memory.held(&now.pose, space);
+            } else {
+                memory.offset.value = space.flat(space.to_world(to - place));
+            }
+            let place_on_ground = place + space.to_model(memory.offset.value);
+            now.level = feet.level(self, now.ground.as_ref(), space, place_on_ground).0 * now.near;
+            if memory.stance != Stance::Locked {
+                memory.level.value = up.dot(to - place) - now.level;
+            }
+            now.target = now.place(memory, normal, feet, space);
+        }
+        memory.other = space.place + space.to_world(moved(1 - memory.contact, now.target));
+    }
+
+    /// Locks the foot, lets it go, or lets it follow the clip.
+    fn hold_or_follow(
+        &self,
+        now: &LegFrame,
+        memory: &mut LegState,
+        (limits, space): (&FeetLimits, &Space),
+        turned: f32,
+        steps: &Steps,
+    ) {
+        let dt = steps.dt;
+        if memory.stance == Stance::Locked {
+            let (offset, twist) = (memory.held(&now.pose, space), memory.twist.value - turned);
+            let most = limits.stride.max(0.0) * self.length * space.to_world;
+            let is_planted = now.plant >= LOCK && now.ground.is_some() && now.near > 0.5;
+            let is_far = offset.length() > most || twist.abs() > MOST_TWIST;
+            if dt > 0.0 && !is_far {
+                memory.offset.velocity = (offset - memory.offset.value) / dt;
+                memory.twist.velocity = (twist - memory.twist.value) / dt;
+            }
+            memory.offset.value = offset.clamp_length_max(most);
+            memory.twist.value = twist.clamp(-MOST_TWIST, MOST_TWIST);
+            if is_far {
+                memory.let_go();
+            } else if !is_planted {
+                memory.stance = Stance::Free;
+            }
+            return;
+        }
+        memory.offset.settle(steps.offset);
+        memory.twist.settle(steps.twist);
+        let is_back =
+            memory.offset.value.length() * space.to_model < 0.01 * self.length && memory.twist.value.abs() < 0.02;
+        if memory.stance == Stance::LetGo && (now.plant < LOCK || is_back) {
+            memory.stance = Stance::Free;
+        }
+        let is_down = now.ground.is_some() && now.near > 0.9 && memory.level.value.abs() < 0.001 * self.length;
+        if memory.stance == Stance::Free && now.plant >= LOCK && is_down && memory.is_reached {
+            memory.spots = [0, 1].map(|contact| memory.spot(contact, &now.pose, space));
+            memory.stance = Stance::Locked;
+            memory.anchor = space.place + space.to_world(now.pose.contact(memory.contact)) + memory.offset.value;
+        }
+    }
+
+    /// How far the leg may be stretched.
+    fn reach(&self, pose: &LegPose) -> f32 {
+        pose.points[0].distance(pose.points[2]).max(STRETCH * self.length)
+    }
+
+    /// How far the leg may be raised before the foot cannot reach its place; `None` if it cannot anyhow.
+    pub(super) fn highest(&self, now: &LegFrame, up: Vec3, root: Vec3) -> Option<f32> {
+        let way = now.target - root;
+        let rise = up.dot(way);
+        let reach = self.reach(&now.pose);
+        let room = reach * reach - (way - up * rise).length_squared();
+        (room > 0.0).then(|| rise + room.sqrt())
+    }
+
+    /// Turns the joints so that the foot is in its place.
+    pub(super) fn solve(
+        &self,
+        now: &LegFrame,
+        memory: &mut LegState,
+        moved: &Moved,
+        (turn_limit, weight): (f32, f32),
+        dt: Option<f32>,
+        pose: &mut PoseMut,
+    ) {
+        let animated = self.joints.map(|joint| pose.rotation(joint));
+        let wanted = self.wanted(now, memory, moved, weight, animated, pose);
+        let turn_limit = turn_limit.max(1.0);
+        for i in 0..3 {
+            let most = dt.map_or(f32::INFINITY, |dt| {
+                let speed = self.turn_speeds[i] * dt;
+                // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
+                (turn_limit * speed).max((turn_limit - 1.0) * speed + angle(memory.animated[i], animated[i]))
+            });
+            let shown = turn_toward(memory.shown[i], wanted[i], most);
+            memory.is_reached &= shown == wanted[i];
+            memory.shown[i] = if shown.is_finite() { shown } else { animated[i] };
+            memory.animated[i] = animated[i];
+            let joint = usize::from(self.joints[i]);
+            pose.local[joint / 4].rotation.set(joint % 4, memory.shown[i]);
+        }
+        if memory.stance == Stance::Locked && !memory.is_reached {
+            memory.let_go();
+        }
+    }
+
+    /// The rotations that take the foot to its place, relative to the parents.
+    fn wanted(
+        &self,
+        now: &LegFrame,
+        memory: &mut LegState,
+        moved: &Moved,
+        weight: f32,
+        animated: [Quat; 3],
+        pose: &PoseMut,
+    ) -> [Quat; 3] {
+        let [root, mid, tip] = self.joints;
+        let points = now.pose.points.map(|point| moved.point(point));
+        let target = now.pose.points[2] + (now.target - now.pose.points[2]) * weight;
+        let turn = part(now.turn, weight);
+        memory.is_reached = true;
+        let is_in_place = points[2].distance_squared(target) < 1e-12 * self.length * self.length;
+        if is_in_place && moved.turn == Quat::IDENTITY && turn.xyz().length_squared() < 1e-14 {
+            return animated;
+        }
+        let target = self.within_reach(points[0], target, memory, &now.pose);
+        let above = pose.rotation_above(root);
+        let bend = above * animated[0] * self.bend;
+        let Some([first, second]) = bent(points, target, bend) else { return animated };
+        let (above_mid, above_tip) = if self.is_direct {
+            let above_mid = above * animated[0];
+            (above_mid, above_mid * animated[1])
+        } else {
+            (pose.rotation_above(mid), pose.rotation_above(tip))
+        };
+        let above_mid = first * above_mid;
+        // The foot keeps the rotation that it has in the clip, but for its own turn.
+        let foot = turn * moved.turn.conjugate() * above_tip * animated[2];
+        let above_tip = second * first * above_tip;
+        [
+            unit(above.conjugate() * first * above * animated[0]),
+            unit(above_mid.conjugate() * second * above_mid * animated[1]),
+            unit(above_tip.conjugate() * foot),
+        ]
+    }
+
+    /// Brings a target that is too far nearer, smoothly, so that the leg never snaps straight.
+    fn within_reach(&self, root: Vec3, target: Vec3, memory: &mut LegState, pose: &LegPose) -> Vec3 {
+        let way = target - root;
+        let distance = way.length();
+        let nearest = pose.points[0].distance(pose.points[2]).min(NEAREST * self.length);
+        if distance < nearest {
+            memory.is_reached = false;
+            return root + direction(way).unwrap_or(Vec3::ZERO) * nearest;
+        }
+        let soft = self.reach(pose);
+        if distance <= soft * 1.00001 || !distance.is_finite() {
+            return target;
+        }
+        let beyond = distance - soft;
+        let room = (0.9995 * self.length - soft).max(0.0);
+        memory.is_reached = beyond < 0.001 * self.length;
+        root + way * ((soft + room * beyond / (room + beyond)) / distance)
+    }
+}

@@ -1,0 +1,166 @@
+//! Triangles that feet stand on, sorted so that a ray only meets a few of them.
+
+use super::{GroundHit, GroundRay, math::direction};
+use crate::{model::BoundingBox, pose::ray_meets_box};
+use glam::{Affine3A, Vec3, Vec3A};
+
+/// The triangles of a mesh, to cast rays against: a tree of bounding boxes.
+///
+/// Rays hit the side of a triangle from which its corners are counterclockwise in the mesh's own space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroundMesh {
+    triangles: Vec<[Vec3; 3]>,
+    /// Each box is followed by those inside it.
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Node {
+    bounds: BoundingBox,
+    /// The triangles inside.
+    first: u32,
+    count: u32,
+    /// The node after the last one inside this one. A leaf is followed by it.
+    next: u32,
+}
+
+/// Triangles in a leaf.
+const FEW: usize = 4;
+
+impl GroundMesh {
+    /// Sorts triangles. Those that are not finite are left out, and so are all after the first four billion.
+    pub fn new(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
+        let is_finite = |triangle: &[Vec3; 3]| triangle.iter().all(|corner| corner.is_finite());
+        let triangles: Vec<_> = triangles.into_iter().filter(is_finite).take(u32::MAX as usize / 2).collect();
+        let mut mesh = Self { nodes: Vec::with_capacity(triangles.len()), triangles };
+        if !mesh.triangles.is_empty() {
+            mesh.split(0, mesh.triangles.len());
+        }
+        mesh
+    }
+
+    fn split(&mut self, first: usize, count: usize) {
+        let inside = &mut self.triangles[first..first + count];
+        let Some(bounds) = BoundingBox::enclosing(inside.iter().flatten().copied()) else { return };
+        let node = self.nodes.len();
+        self.nodes.push(Node { bounds, first: first as u32, count: count as u32, next: 0 });
+        if count > FEW {
+            // Halves along the longest side: the tree is no deeper than a logarithm.
+            let middle = |triangle: &[Vec3; 3]| triangle[0] / 3.0 + triangle[1] / 3.0 + triangle[2] / 3.0;
+            let size = BoundingBox::enclosing(inside.iter().map(middle)).map_or(Vec3::ZERO, |b| b.max - b.min);
+            let axis = usize::from(size.y > size.x);
+            let axis = if size.z > size[axis] { 2 } else { axis };
+            inside.select_nth_unstable_by(count / 2, |a, b| middle(a)[axis].total_cmp(&middle(b)[axis]));
+            self.split(first, count / 2);
+            self.split(first + count / 2, count - count / 2);
+        }
+        self.nodes[node].next = self.nodes.len() as u32;
+    }
+
+    /// The nearest hit of a ray, with the mesh placed in the world by `world`. `None` if it hits nothing, or if `world`
+    /// has no inverse.
+    pub fn cast(&self, world: &Affine3A, ray: &GroundRay) -> Option<GroundHit> {
+        let inverse = world.inverse();
+        if !inverse.is_finite() {
+            return None;
+        }
+        // The direction keeps its length, so that distances along the ray stay the same.
+        let (origin, way) = (inverse.transform_point3(ray.origin), inverse.transform_vector3(ray.direction));
+        let (mut nearest, mut normal) = (ray.length, None);
+        let mut node = 0;
+        while let Some(at) = self.nodes.get(node) {
+            if !ray_meets_box(origin, way, at.bounds) {
+                node = at.next as usize;
+                continue;
+            }
+            node += 1;
+            if at.count as usize > FEW {
+                continue;
+            }
+            let (first, count) = (at.first as usize, at.count as usize);
+            for triangle in &self.triangles[first..first + count] {
+                if let Some((distance, face)) = meet(triangle, origin, way)
+                    && distance <= nearest
+                {
+                    (nearest, normal) = (distance, Some(face));
+                }
+            }
+        }
+        let normal = direction((inverse.matrix3.transpose() * Vec3A::from(normal?)).into())?;
+        Some(GroundHit { point: ray.origin + ray.direction * nearest, normal })
+    }
+}
+
+/// The distance along a ray to a triangle, and its normal.
+fn meet(triangle: &[Vec3; 3], origin: Vec3, way: Vec3) -> Option<(f32, Vec3)> {
+    let [a, b, c] = *triangle;
+    let (ab, ac) = (b - a, c - a);
+    let normal = ab.cross(ac);
+    let across = way.cross(ac);
+    let determinant = ab.dot(across);
+    if way.dot(normal) >= 0.0 || determinant == 0.0 {
+        return None;
+    }
+    let from = origin - a;
+    let u = from.dot(across) / determinant;
+    let q = from.cross(ab);
+    let v = way.dot(q) / determinant;
+    let distance = ac.dot(q) / determinant;
+    (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && distance >= 0.0).then_some((distance, normal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Quat;
+
+    fn triangles(random: &mut fastrand::Rng, count: usize) -> Vec<[Vec3; 3]> {
+        let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
+        let mut triangle = || {
+            let at = vector(10.0);
+            [at, at + vector(2.0), at + vector(2.0)]
+        };
+        (0..count).map(|_| triangle()).collect()
+    }
+
+    #[test]
+    fn a_ray_hits_the_nearest_of_all_triangles() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for count in [0, 1, 4, 5, 100, 1000] {
+            let all = triangles(&mut random, count);
+            let mesh = GroundMesh::new(all.iter().copied());
+            let mut hits = 0;
+            for _ in 0..300 {
+                let mut number = |size: f32| (random.f32() - 0.5) * size;
+                let turn = Quat::from_rotation_x(number(1.0)) * Quat::from_rotation_y(number(6.0));
+                let world = Affine3A::from_scale_rotation_translation(Vec3::splat(2.0), turn, Vec3::X * number(2.0));
+                let origin = Vec3::new(number(10.0), 8.0, number(10.0));
+                let ray = GroundRay { origin, direction: Vec3::NEG_Y, length: 20.0 };
+                let found = mesh.cast(&world, &ray);
+                let corners = all.iter().map(|t| t.map(|corner| world.transform_point3(corner)));
+                let each = corners.filter_map(|t| meet(&t, origin, Vec3::NEG_Y));
+                let nearest = each.filter(|hit| hit.0 <= 20.0).min_by(|a, b| a.0.total_cmp(&b.0));
+                assert_eq!(found.is_some(), nearest.is_some());
+                if let (Some(found), Some(nearest)) = (found, nearest) {
+                    hits += 1;
+                    assert!((found.point.y - (8.0 - nearest.0)).abs() < 1e-3);
+                    assert!(found.normal.dot(nearest.1.normalize()) > 0.999 && found.normal.y > 0.0);
+                }
+            }
+            assert!(count < 100 || hits > 10, "{count}: {hits}");
+        }
+    }
+
+    #[test]
+    fn odd_triangles_and_places_hit_nothing() {
+        let odd = [[Vec3::NAN; 3], [Vec3::INFINITY; 3], [Vec3::ZERO; 3], [Vec3::X; 3]];
+        let mesh = GroundMesh::new(odd);
+        let ray = GroundRay { origin: Vec3::Y, direction: Vec3::NEG_Y, length: 5.0 };
+        assert_eq!(mesh.cast(&Affine3A::IDENTITY, &ray), None);
+        let flat = GroundMesh::new([[Vec3::new(-1.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 1.0), Vec3::new(0.0, 0.0, -2.0)]]);
+        assert!(flat.cast(&Affine3A::IDENTITY, &ray).is_some());
+        assert_eq!(flat.cast(&Affine3A::from_scale(Vec3::ZERO), &ray), None);
+        assert_eq!(flat.cast(&Affine3A::IDENTITY, &GroundRay { length: 0.5, ..ray }), None);
+        assert_eq!(flat.cast(&Affine3A::IDENTITY, &GroundRay { origin: Vec3::NAN, ..ray }), None);
+    }
+}
