@@ -142,6 +142,7 @@ pub(super) fn assemble_character(
         sockets: sockets.collect(),
         goals: manifest.goals.clone(),
         look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
+        look_at_joints: manifest.look_at.clone(),
         shape: Shape::new(version, &skeleton, &parts),
         skeleton: skeleton.clone(),
         parts,

@@ -3,7 +3,7 @@
 use super::next_version;
 use crate::{
     controller::Clips,
-    import::GoalEntry,
+    import::{GoalEntry, LookAtEntry},
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
     rig::LookChain,
@@ -46,6 +46,8 @@ pub struct Character {
     pub goals: BTreeMap<String, GoalEntry>,
     /// The joints that turn toward what the character looks at.
     pub look_at: Option<Arc<LookChain>>,
+    /// The same joints by name, as the manifest has them.
+    pub look_at_joints: Option<LookAtEntry>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.

@@ -2,6 +2,7 @@
 //!
 //! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
 
+use super::rig;
 use crate::{
     asset::Character,
     character::{CharacterParts, CharacterSystems, ModelPose, SkinnedCharacter},
@@ -39,6 +40,8 @@ pub struct DrawSkeleton {
     pub sockets: bool,
     /// Draws the culling box of each part.
     pub bounds: bool,
+    /// Draws what the rig aims at: goals and their poles, and what the character looks at, with the limits of the turn.
+    pub rig: bool,
     /// Highlights this joint.
     pub highlight: Option<JointIndex>,
 }
@@ -72,6 +75,7 @@ impl DrawSkeleton {
         links: false,
         sockets: false,
         bounds: false,
+        rig: false,
         highlight: None,
     };
 }
@@ -96,11 +100,14 @@ impl Plugin for DrawSkeletonPlugin {
         let line = GizmoLineConfig { width: 1.5, ..default() };
         app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
             .init_resource::<HighlightedJoint>()
+            .init_resource::<rig::ShownRig>()
             .add_systems(
                 PostUpdate,
                 (
                     draw.run_if(any_with_component::<DrawSkeleton>),
                     draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                    rig::draw
+                        .run_if(any_with_component::<DrawSkeleton>.or(|shown: Res<rig::ShownRig>| shown.0.is_some())),
                 )
                     .after(CharacterSystems::SharePoses),
             );
@@ -204,7 +211,7 @@ pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTr
 }
 
 /// Returns the mean bone length, which scales the markers.
-fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
+pub(super) fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
     let bones = skeleton.parents().iter().enumerate().filter_map(|(joint, parent)| Some((joint, (*parent)?)));
     let lengths =
         bones.map(|(joint, parent)| (joints[joint].translation - joints[usize::from(parent)].translation).length());
@@ -281,7 +288,7 @@ fn draw_names(
 /// Height of joint names in pixels.
 pub(super) const NAME_PIXELS: f32 = 11.0;
 
-fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
+pub(super) fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     let from = Vec3::from(place.translation);
     let columns = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
     let colors = [Color::srgb(0.95, 0.28, 0.30), Color::srgb(0.45, 0.82, 0.25), Color::srgb(0.30, 0.55, 1.0)];
