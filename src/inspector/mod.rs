@@ -10,11 +10,12 @@
 //! ```
 //!
 //! Press F1 to open or close the panel. While it is open, click a character in the view to select it, together with the
-//! joint under the pointer. While the Rig tab is open, drag goals, poles and look-at targets in the view.
+//! joint under the pointer. The nearest vertex is marked, and the Joints tab shows its weights. While the Rig tab is open,
+//! drag goals, poles and look-at targets in the view.
 //!
 //! | tab | what it's for |
 //! | --- | --- |
-//! | Joints | browse the joint tree and transforms; pose joints by hand, mirror one override or all, copy them as RON |
+//! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
 //! | Rig | add goals, fade their weights; choose what the character looks at, and its limits; copy both as manifest lines |
 //! | Tracks | edit tracks while they play; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
@@ -63,6 +64,7 @@ mod style;
 mod timeline;
 mod tracks;
 mod tree;
+mod vertex;
 mod weights;
 mod widgets;
 
@@ -84,6 +86,7 @@ use bevy_egui::{
 };
 use draw_skeleton::{EguiDrawsNames, HighlightedJoint};
 use panel::{InspectedItem, InspectedReadOnlyItem};
+use vertex::ClickedVertex;
 
 /// Adds the inspector panel and [`DrawSkeletonPlugin`].
 ///
@@ -205,6 +208,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .add_message::<AnimationFinished>()
             .add_message::<CrossFadeFinished>()
             .init_resource::<panel::PanelState>()
+            .init_resource::<ClickedVertex>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
             // The panel shows this frame's poses; its changes take effect in the next frame.
             .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))
@@ -241,6 +245,7 @@ fn toggle(
     mut inspector: ResMut<Inspector>,
     mut highlighted: ResMut<HighlightedJoint>,
     mut shown_rig: ResMut<rig::ShownRig>,
+    mut clicked: ResMut<ClickedVertex>,
 ) {
     if inspector.key.is_some_and(|key| keys.is_some_and(|keys| keys.just_pressed(key))) {
         inspector.open = !inspector.open;
@@ -248,5 +253,6 @@ fn toggle(
     if !inspector.open {
         highlighted.set_if_neq(HighlightedJoint(None));
         shown_rig.set_if_neq(rig::ShownRig(None));
+        clicked.set_if_neq(ClickedVertex(None));
     }
 }

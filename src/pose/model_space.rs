@@ -4,6 +4,7 @@ use super::matrix::{Elements, Left};
 use super::simd::{self, Simd};
 use crate::model::{JointIndex, SoaTransform};
 use glam::Affine3A;
+use std::ops::Range;
 
 /// Multiplies local transforms down the hierarchy, in one forward loop over joints parents first.
 #[derive(Clone, Copy, Debug)]
@@ -36,18 +37,26 @@ impl LocalToModel<'_> {
     /// # Panics
     /// Like [`Self::run`].
     pub fn run_from(&self, first: usize, out: &mut [Affine3A]) {
+        self.run_range(first..self.parents.len(), out);
+    }
+
+    /// Like [`Self::run`], but only for some joints; `out` must hold those before them.
+    ///
+    /// # Panics
+    /// Like [`Self::run`], or if there are no such joints.
+    pub fn run_range(&self, joints: Range<usize>, out: &mut [Affine3A]) {
         simd::dispatch!(s => if self.unit_scale {
-            self.multiply::<_, false>(s, first, out)
+            self.multiply::<_, false>(s, joints, out)
         } else {
-            self.multiply::<_, true>(s, first, out)
+            self.multiply::<_, true>(s, joints, out)
         })
     }
 
     #[inline(always)]
-    fn multiply<S: Simd, const SCALE: bool>(&self, s: S, first: usize, out: &mut [Affine3A]) {
-        let count = self.parents.len();
-        let out = &mut out[..count];
-        for (row, local) in self.local[..count.div_ceil(4)].iter().enumerate().skip(first / 4) {
+    fn multiply<S: Simd, const SCALE: bool>(&self, s: S, joints: Range<usize>, out: &mut [Affine3A]) {
+        let Range { start: first, end } = joints;
+        let out = &mut out[..end];
+        for (row, local) in self.local[..end.div_ceil(4)].iter().enumerate().skip(first / 4) {
             let elements = Elements::new::<SCALE>(s, local);
             self.write::<S, 0>(s, &elements, row, first, out);
             self.write::<S, 1>(s, &elements, row, first, out);

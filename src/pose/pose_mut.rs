@@ -54,6 +54,14 @@ impl PoseMut<'_> {
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
+    /// The rotation from a joint's space to that of `above`, one of its ancestors: the product of the rotations below
+    /// `above`, down to the joint's own.
+    pub fn rotation_below(&self, above: JointIndex, joint: JointIndex) -> Quat {
+        let parent = |joint: &JointIndex| self.skeleton.parents()[usize::from(*joint)];
+        let chain = std::iter::successors(Some(joint), parent).take_while(|&joint| joint != above);
+        unit(chain.fold(Quat::IDENTITY, |below, joint| self.rotation(joint) * below))
+    }
+
     /// A joint's rotation in model space.
     pub fn model_rotation(&self, joint: JointIndex) -> Quat {
         unit(self.rotation_above(joint) * self.rotation(joint))
@@ -75,9 +83,10 @@ impl PoseMut<'_> {
         self.local[joint / 4].rotation.set(joint % 4, unit(turned));
     }
 
-    /// Computes the matrices of a joint and of those after it, its descendants among them.
+    /// Computes the matrices of a joint and of its descendants.
     pub fn update_from(&mut self, joint: JointIndex) {
+        let joints = usize::from(joint)..usize::from(self.skeleton.last_descendant(joint)) + 1;
         LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
-            .run_from(usize::from(joint), self.model);
+            .run_range(joints, self.model);
     }
 }

@@ -118,7 +118,7 @@ impl ChainIk {
             for i in 0..last {
                 points[i + 1] = at_distance(points[i], points[i + 1], lengths[i]);
             }
-            if points[last].distance(self.target) <= 1e-6 * reach {
+            if points[last].distance(self.target) <= 1e-3 * reach {
                 break;
             }
         }
@@ -177,15 +177,25 @@ fn straighten(points: &mut [Vec3], distance: f32) {
         direction(bone.lerp(along * length, share)).unwrap_or(along) * length
     };
     let reach = |share: f32| points.windows(2).map(|pair| turned(pair[1] - pair[0], share)).sum::<Vec3>().length();
+    // The reach grows with the share. False position, with the weight of an end that stays halved (Illinois).
     let (mut low, mut high) = (0.0, 1.0);
-    // As many halvings as the share has bits.
+    let (mut below, mut above) = (reach(low) - distance, reach(high) - distance);
+    let mut share = high;
     for _ in 0..24 {
-        let middle = 0.5 * (low + high);
-        if reach(middle) < distance { low = middle } else { high = middle }
+        share = if above - below > 0.0 { low - below * (high - low) / (above - below) } else { high };
+        let miss = reach(share) - distance;
+        if miss.abs() <= 1e-6 * distance {
+            break;
+        }
+        if miss < 0.0 {
+            (low, below, above) = (share, miss, 0.5 * above);
+        } else {
+            (high, above, below) = (share, miss, 0.5 * below);
+        }
     }
     let mut joint = points[0];
     for i in 0..last {
         let bone = points[i + 1] - std::mem::replace(&mut joint, points[i + 1]);
-        points[i + 1] = points[i] + turned(bone, high);
+        points[i + 1] = points[i] + turned(bone, share);
     }
 }

@@ -29,8 +29,7 @@ pub struct LookChain {
     pub speed: f32,
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// The joint above the chain, and the directions forward and up in its space; model space if it has none.
-    base: Option<JointIndex>,
+    /// The directions forward and up, in the space of the joint above the chain.
     base_axes: [Vec3; 2],
 }
 
@@ -97,8 +96,7 @@ impl LookChain {
             joint.share /= left;
         }
         let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
-        let base = parent(chain[0].joint);
-        let base_axes = match base {
+        let base_axes = match parent(chain[0].joint) {
             None => [forward, up],
             Some(base) => {
                 let rest = rest(base)?;
@@ -106,7 +104,7 @@ impl LookChain {
             }
         };
         let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
-        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base, base_axes })
+        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base_axes })
     }
 
     /// The joints that turn, parents first, and the eyes.
@@ -140,33 +138,48 @@ impl LookChain {
         if target.is_none() && state.turn == Vec2::ZERO {
             return;
         }
-        let base = self.base.map_or(Quat::IDENTITY, |base| pose.model_rotation(base));
+        let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
+        let base = pose.rotation_above(first);
         let [forward, up] = self.base_axes.map(|axis| base * axis);
-        let axes = Mat3::from_cols(up.cross(forward), up, forward);
-        let head = &self.joints[self.joints.len() - 1];
-        let facing = direction(pose.model_rotation(head.joint) * head.forward).unwrap_or(forward);
-        let now = yaw_pitch(axes, facing);
+        let frame = Frame::new(forward, up);
+        let below = if head.joint == first { Quat::IDENTITY } else { pose.rotation_below(first, head.joint) };
+        let facing = base * pose.rotation(first) * below * head.forward;
+        let now = frame.angles(direction(facing).unwrap_or(forward));
 
-        // Where the head ends up depends on the turn, and the turn on where the head is; both soon settle.
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
-            let mut eye = pose.position(head.joint);
-            for _ in 0..3 {
+            // Where the head ends up depends on the turn, and the turn on where the head is. The turn of the last frame
+            // is a good guess; both soon settle.
+            let mut turn = state.turn;
+            for _ in 0..4 {
+                let eye = self.place_of_head(frame.turn(now, turn), pose);
                 let Some(toward) = direction(target - eye) else { break };
-                wish = self.wish(now, yaw_pitch(axes, toward), state.turn.x) * weight;
-                eye = self.place_of_head(turn_of(axes, now, wish), pose);
+                wish = self.wish(now, frame.angles(toward), state.turn.x) * weight;
+                let miss = (wish - turn).abs().max_element();
+                turn = wish;
+                if miss < 2e-3 {
+                    break;
+                }
             }
         }
         let most = (self.speed * dt).max(0.0);
         state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
         if state.turn != Vec2::ZERO {
-            let mut left = turn_of(axes, now, state.turn);
-            for joint in &self.joints {
+            let mut left = frame.turn(now, state.turn);
+            let mut above = base;
+            for (i, joint) in self.joints.iter().enumerate() {
                 let turn = part(left, joint.share);
                 left = unit(left * turn.conjugate());
-                pose.turn(joint.joint, pose.rotation_above(joint.joint), turn);
+                pose.turn(joint.joint, above, turn);
+                if let Some(next) = self.joints.get(i + 1) {
+                    above *= pose.rotation(joint.joint);
+                    let parent = pose.skeleton.parents()[usize::from(next.joint)];
+                    if let Some(parent) = parent.filter(|&parent| parent != joint.joint) {
+                        above *= pose.rotation_below(joint.joint, parent);
+                    }
+                }
             }
-            pose.update_from(self.joints[0].joint);
+            pose.update_from(first);
         }
         if let Some(target) = target {
             self.turn_eyes(target, weight, pose);
@@ -217,17 +230,32 @@ impl LookChain {
     }
 }
 
-/// The yaw and pitch of a direction, in the frame of side, up and forward.
-fn yaw_pitch(axes: Mat3, direction: Vec3) -> Vec2 {
-    let Vec3 { x, y, z } = axes.transpose() * direction;
-    Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+/// Where the joint above the chain faces.
+struct Frame {
+    side: Vec3,
+    up: Vec3,
+    forward: Vec3,
+    rotation: Quat,
 }
 
-/// The rotation, in model space, from one yaw and pitch to the sum with another.
-fn turn_of(axes: Mat3, now: Vec2, turn: Vec2) -> Quat {
-    let rotation = |angles: Vec2| Quat::from_rotation_y(angles.x) * Quat::from_rotation_x(-angles.y);
-    let axes = Quat::from_mat3(&axes);
-    unit(axes * rotation(now + turn) * rotation(now).conjugate() * axes.conjugate())
+impl Frame {
+    fn new(forward: Vec3, up: Vec3) -> Self {
+        let side = up.cross(forward);
+        Self { side, up, forward, rotation: Quat::from_mat3(&Mat3::from_cols(side, up, forward)) }
+    }
+
+    /// The yaw and pitch of a direction.
+    fn angles(&self, direction: Vec3) -> Vec2 {
+        let [x, y, z] = [self.side, self.up, self.forward].map(|axis| axis.dot(direction));
+        Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+    }
+
+    /// The rotation, in model space, from one yaw and pitch to the sum with another.
+    fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
+        let yaw = Quat::from_rotation_y;
+        let turn = yaw(now.x + turn.x) * Quat::from_rotation_x(-turn.y) * yaw(-now.x);
+        unit(self.rotation * turn * self.rotation.conjugate())
+    }
 }
 
 /// Moves from one point toward another by at most a distance.

@@ -1,6 +1,6 @@
 //! What a rig keeps from frame to frame.
 
-use super::LookState;
+use super::{LookState, SpringState};
 #[cfg(feature = "bevy")]
 use bevy::{ecs::reflect::ReflectComponent, reflect::prelude::ReflectDefault};
 use serde::{Deserialize, Serialize};
@@ -16,4 +16,6 @@ use serde::{Deserialize, Serialize};
 pub struct RigState {
     /// How far the character has turned toward what it looks at.
     pub look: LookState,
+    /// Where its springs are.
+    pub springs: SpringState,
 }

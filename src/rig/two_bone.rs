@@ -104,6 +104,12 @@ impl TwoBoneIk {
             (first, new_lower)
         };
         let above = pose.rotation_above(self.root);
+        let above_mid = match pose.skeleton.parents()[usize::from(self.mid)] {
+            Some(parent) if parent != self.root => {
+                above * pose.rotation(self.root) * pose.rotation_below(self.root, parent)
+            }
+            _ => above * pose.rotation(self.root),
+        };
         let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - a, along));
         let now = across(upper, along);
         let bend = match (pole, self.pole_angle) {
@@ -122,7 +128,6 @@ impl TwoBoneIk {
         let (first, new_lower) = solve(bend.unwrap_or_else(|| along.any_orthonormal_vector()));
         let second = arc(first * lower, new_lower);
 
-        let above_mid = pose.rotation_above(self.mid);
         let (first, second) = (part(first, weight), part(second, weight));
         pose.turn(self.root, above, first);
         // In model space, the joint above the middle one has been rotated by `first`.

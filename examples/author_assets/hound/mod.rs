@@ -9,12 +9,15 @@ pub mod shape;
 pub mod skeleton;
 
 use super::{
-    character::{Character, MaterialPlan, Plan, mask, socket},
+    character::{Character, MaterialPlan, Plan, goal, mask, socket},
     contour::Lattice,
     rig::Rig,
     weights::Bend,
 };
-use bevy_marionette::import::SocketEntry;
+use bevy_marionette::{
+    import::{LookAtEntry, SocketEntry},
+    rig::Limb,
+};
 use glam::{DVec3, Vec3};
 use shape::part;
 use skeleton::drawn;
@@ -66,6 +69,12 @@ pub fn character() -> Character {
             // Upright at the end of the withers bone, which lies along the back.
             ("back", SocketEntry { euler_degrees: Vec3::X * 90.0, ..socket("spine.2", Vec3::Z * 0.02) }),
         ],
+        goals: vec![
+            ("left_forepaw", goal(Limb::two_bone("upper_arm.L", "hand.L"))),
+            ("right_forepaw", goal(Limb::two_bone("upper_arm.R", "hand.R"))),
+            ("tail", goal(Limb::chain("tail.1", "tail.5"))),
+        ],
+        look_at: LookAtEntry::new([("neck.1", 0.3), ("neck.2", 0.3), ("head", 0.4)]),
         m3d: false,
     })
 }

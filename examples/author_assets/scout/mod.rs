@@ -8,11 +8,12 @@ pub mod shape;
 pub mod skeleton;
 
 use super::{
-    character::{Character, MaterialPlan, Plan, mask, socket},
+    character::{Character, MaterialPlan, Plan, goal, mask, socket},
     contour::Lattice,
     rig::Rig,
     weights::Bend,
 };
+use bevy_marionette::{import::LookAtEntry, rig::Limb};
 use glam::{DVec3, Vec3};
 use shape::part;
 
@@ -62,6 +63,13 @@ pub fn character() -> Character {
             ("head", socket("head", Vec3::new(0.0, 0.27, 0.0))),
             ("back", socket("pack", Vec3::new(0.0, 0.0, 0.13))),
         ],
+        goals: vec![
+            ("left_hand", goal(Limb::two_bone("upper_arm.L", "hand.L"))),
+            ("right_hand", goal(Limb::two_bone("upper_arm.R", "hand.R"))),
+            ("left_foot", goal(Limb::two_bone("thigh.L", "foot.L"))),
+            ("right_foot", goal(Limb::two_bone("thigh.R", "foot.R"))),
+        ],
+        look_at: LookAtEntry::new([("chest", 0.1), ("upper_chest", 0.15), ("neck", 0.3), ("head", 0.45)]),
         m3d: true,
     })
 }

@@ -6,7 +6,8 @@
 //! [`SolveRigs`](super::CharacterSystems::SolveRigs):
 //!
 //! 1. heads turn toward what the character looks at ([`LookAt`]),
-//! 2. limbs reach for their goals ([`IkGoal`]), in the order in which the goals were added.
+//! 2. limbs reach for their goals ([`IkGoal`]), in the order in which the goals were added,
+//! 3. hair, ears and tails swing ([`SpringBones`]).
 //!
 //! A character whose goals hang from the joints of another with a rig is solved after it. Where two wait for each
 //! other, the first sees the other's clips without its rig.
@@ -18,14 +19,17 @@ mod look_at;
 mod places;
 mod pose;
 mod solve;
+mod springs;
 
 pub use goal::{GoalLimb, IkGoal, IkGoals, IkWeight};
 pub use look_at::{LookAt, LookTarget};
+pub use springs::{SpringBones, SpringGravity};
 
 pub(super) use goal::{fade_weights, resolve_goals};
 pub(super) use look_at::resolve_looks;
 pub(super) use pose::{RigPose, pose_clips};
 pub(super) use solve::{attach, solve};
+pub(super) use springs::add_springs;
 
 #[cfg(doc)]
 use crate::rig::RigState;

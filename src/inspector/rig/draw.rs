@@ -1,4 +1,4 @@
-//! What the rig aims at, drawn as gizmos.
+//! What acts on the pose, drawn as gizmos.
 
 use super::{
     super::draw_skeleton::{DrawSkeleton, SkeletonGizmos, axes, bone_size, in_world},
@@ -8,7 +8,7 @@ use super::{
 use crate::{
     asset::Character,
     character::{IkGoal, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
-    rig::LookChain,
+    rig::{Collider, LookChain},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use glam::Affine3A;
@@ -17,6 +17,7 @@ use std::f32::consts::PI;
 const GOAL: Color = Color::srgb(1.0, 0.80, 0.30);
 const POLE: Color = Color::srgb(0.75, 0.60, 1.0);
 const LOOK: Color = Color::srgb(0.40, 0.90, 0.95);
+const COLLIDER: Color = Color::srgb(0.95, 0.55, 0.45);
 
 type Drawn = (
     &'static SkinnedCharacter,
@@ -55,6 +56,9 @@ pub(in super::super) fn draw(
             && let Some(chain) = chain_of(look, character)
         {
             draw_look(&mut gizmos, look, &chain, (world, pose), &joints, size, &aims);
+        }
+        for collider in character.springs.iter().flat_map(|springs| springs.colliders()) {
+            draw_collider(&mut gizmos, collider, &joints);
         }
     }
 }
@@ -113,6 +117,27 @@ fn draw_look(
     if let Some(target) = target {
         gizmos.line(head, target, LOOK);
         gizmos.cross(target, 0.25 * size, LOOK);
+    }
+}
+
+/// Draws a sphere or a capsule that springs stay outside of.
+fn draw_collider(gizmos: &mut Gizmos<SkeletonGizmos>, collider: &Collider, joints: &[Affine3A]) {
+    let Some(joint) = joints.get(usize::from(collider.joint)) else { return };
+    let radius = collider.radius * joint.matrix3.x_axis.length();
+    if !(radius > 0.0 && radius.is_finite()) {
+        return;
+    }
+    let center = joint.transform_point3(collider.center);
+    let end = collider.end.map_or(center, |end| joint.transform_point3(end));
+    match Dir3::new(end - center) {
+        Err(_) => {
+            gizmos.sphere(center, radius, COLLIDER);
+        }
+        Ok(along) => {
+            let capsule = Capsule3d::new(radius, center.distance(end));
+            let place = Isometry3d::new(center.midpoint(end), Quat::from_rotation_arc(Vec3::Y, *along));
+            gizmos.primitive_3d(&capsule, place, COLLIDER);
+        }
     }
 }
 

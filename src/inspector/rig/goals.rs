@@ -301,7 +301,7 @@ mod tests {
         let joint = |(at, name): (usize, &&str)| Joint {
             name: (*name).into(),
             parent: at.checked_sub(1).map(|parent| parent as JointIndex),
-            rest: JointTransform::from_translation(if *name == "same_place" { Vec3::ZERO } else { Vec3::Y }),
+            rest: JointTransform::new(if *name == "same_place" { Vec3::ZERO } else { Vec3::Y }, Quat::IDENTITY),
             inverse_bind: Affine3A::IDENTITY,
         };
         let names = ["upper_arm", "same_place", "upper_twist", "forearm", "Forearm_Roll", "hand"];
