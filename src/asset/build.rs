@@ -151,6 +151,7 @@ pub(super) fn assemble_character(
         goals: manifest.goals.clone(),
         springs: Some(manifest.resolve_springs(&skeleton)).filter(|springs| !springs.is_empty()).map(Arc::new),
         look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
+        look_at_joints: manifest.look_at.clone(),
         shape: Shape::new(version, &skeleton, &parts),
         root: root_joint(manifest, &skeleton),
         skeleton: skeleton.clone(),

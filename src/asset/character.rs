@@ -3,7 +3,7 @@
 use super::next_version;
 use crate::{
     controller::Clips,
-    import::GoalEntry,
+    import::{GoalEntry, LookAtEntry},
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, Springs},
@@ -47,6 +47,8 @@ pub struct Character {
     pub goals: BTreeMap<String, GoalEntry>,
     /// The joints that turn toward what the character looks at.
     pub look_at: Option<Arc<LookChain>>,
+    /// The same joints by name, as the manifest has them.
+    pub look_at_joints: Option<LookAtEntry>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
     /// The joints that swing.

@@ -3,7 +3,7 @@
 //! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
 
 use super::{
-    click,
+    click, rig,
     vertex::{self, ClickedVertex},
 };
 use crate::{
@@ -43,6 +43,9 @@ pub struct DrawSkeleton {
     pub sockets: bool,
     /// Draws the culling box of each part.
     pub bounds: bool,
+    /// Draws what acts on the pose: goals and their poles, what the character looks at with the limits of the turn, and the
+    /// colliders of its springs.
+    pub rig: bool,
     /// Leaves out control joints ([`Skeleton::is_control`]), which are drawn in a color of their own: the bones that begin
     /// or end at them, their axes, names and links.
     pub hide_control_joints: bool,
@@ -95,6 +98,7 @@ impl DrawSkeleton {
         links: false,
         sockets: false,
         bounds: false,
+        rig: false,
         hide_control_joints: false,
         highlight: None,
     };
@@ -120,12 +124,16 @@ impl Plugin for DrawSkeletonPlugin {
         let line = GizmoLineConfig { width: 1.5, ..default() };
         app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
             .init_resource::<HighlightedJoint>()
+            .init_resource::<rig::ShownRig>()
             .init_resource::<ClickedVertex>()
             .add_systems(
                 PostUpdate,
                 (
                     draw.run_if(any_with_component::<DrawSkeleton>),
                     draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                    rig::draw.run_if(
+                        any_with_component::<DrawSkeleton>.or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
+                    ),
                     vertex::mark.run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some()).after(click::select),
                 )
                     .after(CharacterSystems::SharePoses),
@@ -320,7 +328,7 @@ fn draw_names(
 /// Height of joint names in pixels.
 pub(super) const NAME_PIXELS: f32 = 11.0;
 
-fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
+pub(super) fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     let from = Vec3::from(place.translation);
     let columns = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
     let colors = [Color::srgb(0.95, 0.28, 0.30), Color::srgb(0.45, 0.82, 0.25), Color::srgb(0.30, 0.55, 1.0)];

@@ -29,6 +29,7 @@ pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem,
     ui.add_enabled(count > 0, egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")));
     let count = character.parts.len();
     ui.checkbox(&mut draw.bounds, format!("culling boxes ({count})"));
+    ui.checkbox(&mut draw.rig, "goals, look-at, colliders");
     if draw == before {
         return;
     }

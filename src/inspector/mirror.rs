@@ -67,8 +67,23 @@ fn other_side(letter: char) -> Option<char> {
 /// axes doesn't matter. Scale is copied axis by axis.
 pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
     let to = mirror_joint(skeleton, given.joint)?;
+    mirrored(skeleton, &Plane::between_sides(skeleton, skeleton.rest_model()), given, to)
+}
+
+/// Mirrors a whole pose: overrides change sides, and those of joints without a counterpart are mirrored in place.
+///
+/// Each is mirrored like with [`mirror_override`]; mirroring a pose twice gives the pose again. Overrides that cannot be
+/// mirrored, because a joint's scale is zero, are left out.
+pub fn mirror_pose(skeleton: &Skeleton, pose: &[JointOverride]) -> Vec<JointOverride> {
+    let plane = Plane::between_sides(skeleton, skeleton.rest_model());
+    let within = pose.iter().filter(|given| usize::from(given.joint) < skeleton.len());
+    let other = |joint| mirror_joint(skeleton, joint).unwrap_or(joint);
+    within.filter_map(|given| mirrored(skeleton, &plane, given, other(given.joint))).collect()
+}
+
+/// Mirrors an override of one joint to another, or in place. Both joints are within the skeleton.
+fn mirrored(skeleton: &Skeleton, plane: &Plane, given: &JointOverride, to: JointIndex) -> Option<JointOverride> {
     let rest = skeleton.rest_model();
-    let plane = Plane::between_sides(skeleton, rest);
     let (from_at, to_at) = (usize::from(given.joint), usize::from(to));
     let parent =
         |joint: usize| skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| rest[usize::from(parent)]);
@@ -235,6 +250,36 @@ mod tests {
             assert!(back.transform.translation.abs_diff_eq(transform.translation, 1e-4));
             assert!(back.transform.rotation.dot(transform.rotation).abs() > 1.0 - 1e-5);
         }
+    }
+
+    #[test]
+    fn a_mirrored_pose_moves_every_joint_as_in_a_mirror_and_mirrored_again_is_the_same() {
+        let skeleton = arms();
+        let mirror = |p: Vec3| Vec3::new(1.0 - p.x, p.y, p.z);
+        let transform = |at: Vec3, x, y, z| JointTransform::new(at, Quat::from_euler(glam::EulerRot::XYZ, x, y, z));
+        let turned = |joint, transform, space| JointOverride { space, ..JointOverride::local(joint, transform) };
+        let pose = [
+            turned(0, transform(Vec3::new(0.6, 0.2, -0.1), 0.3, 0.4, -0.5), JointSpace::Parent),
+            turned(1, transform(Vec3::new(0.3, 0.1, 0.2), 0.5, -0.8, 0.3), JointSpace::Joint),
+            turned(2, transform(Vec3::new(-1.2, 1.7, -0.4), 0.9, 0.2, 0.1), JointSpace::Model),
+            turned(4, transform(Vec3::new(0.1, 0.2, 0.3), -0.4, 0.6, 0.2), JointSpace::Parent),
+        ];
+        let other = mirror_pose(&skeleton, &pose);
+        assert_eq!(other.iter().map(|change| change.joint).collect::<Vec<_>>(), [0, 2, 1, 3]);
+        for (change, image) in pose.iter().zip(&other) {
+            for point in [Vec3::new(1.5, 2.0, 0.3), Vec3::new(2.5, 1.0, 1.0)] {
+                let expected = mirror(moved(&skeleton, change, point));
+                let found = moved(&skeleton, image, mirror(point));
+                assert!(found.abs_diff_eq(expected, 1e-4), "{change:?}: {found} is not {expected}");
+            }
+        }
+        for (change, back) in pose.iter().zip(mirror_pose(&skeleton, &other)) {
+            assert_eq!((back.joint, back.space), (change.joint, change.space));
+            assert!(back.transform.translation.abs_diff_eq(change.transform.translation, 1e-4));
+            assert!(back.transform.rotation.dot(change.transform.rotation).abs() > 1.0 - 1e-5);
+        }
+        let missing = [JointOverride::local(77, JointTransform::IDENTITY)];
+        assert_eq!(mirror_pose(&skeleton, &missing), []);
     }
 
     #[test]

@@ -10,11 +10,13 @@
 //! ```
 //!
 //! Press F1 to open or close the panel. While it is open, click a character in the view to select it, together with the
-//! joint under the pointer. The nearest vertex is marked, and the Joints tab shows its weights.
+//! joint under the pointer. The nearest vertex is marked, and the Joints tab shows its weights. While the Rig tab is open,
+//! drag goals, poles and look-at targets in the view.
 //!
 //! | tab | what it's for |
 //! | --- | --- |
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
+//! | Rig | add goals, fade their weights; choose what the character looks at, and its limits; copy both as manifest lines |
 //! | Tracks | edit tracks while they play; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Explain | find out how much each track contributes to a joint |
@@ -29,8 +31,8 @@
 //! - Keep your own input systems from reacting to clicks and keys meant for the panel: the run conditions
 //!   [`inspector_wants_pointer`] and [`inspector_wants_keys`].
 //! - Draw skeletons without a panel: [`DrawSkeletonPlugin`] and [`DrawSkeleton`].
-//! - Mirror a pose override in your own tools: [`mirror_override`]; write overrides or callback keys as RON:
-//!   [`overrides_ron`], [`callbacks_ron`].
+//! - Mirror pose overrides in your own tools: [`mirror_override`], [`mirror_pose`]; write overrides, callback keys, or
+//!   goals and look-at joints as RON: [`overrides_ron`], [`callbacks_ron`], [`rig_ron`].
 //!
 //! # Cost
 //!
@@ -57,6 +59,7 @@ mod mirror;
 mod override_edit;
 mod panel;
 mod parts;
+mod rig;
 mod style;
 mod timeline;
 mod tracks;
@@ -67,8 +70,9 @@ mod widgets;
 
 pub use callback_edit::callbacks_ron;
 pub use draw_skeleton::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
-pub use mirror::{mirror_joint, mirror_override};
+pub use mirror::{mirror_joint, mirror_override, mirror_pose};
 pub use override_edit::overrides_ron;
+pub use rig::rig_ron;
 
 use crate::{
     character::{
@@ -125,6 +129,8 @@ pub enum InspectorTab {
     /// The joint tree, joint transforms and pose overrides.
     #[default]
     Joints,
+    /// Goals that limbs reach for, and what the character looks at.
+    Rig,
     /// Tracks, the queue and timed events.
     Tracks,
     /// Callback keys and the event log.
@@ -141,13 +147,14 @@ pub enum InspectorTab {
 
 impl InspectorTab {
     /// All tabs, in the order shown.
-    pub const ALL: [Self; 7] =
-        [Self::Joints, Self::Tracks, Self::Timeline, Self::Explain, Self::Drawing, Self::Parts, Self::Cost];
+    pub const ALL: [Self; 8] =
+        [Self::Joints, Self::Rig, Self::Tracks, Self::Timeline, Self::Explain, Self::Drawing, Self::Parts, Self::Cost];
 
     /// Returns the tab's title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Joints => "Joints",
+            Self::Rig => "Rig",
             Self::Tracks => "Tracks",
             Self::Timeline => "Timeline",
             Self::Explain => "Explain",
@@ -165,7 +172,8 @@ impl InspectorTab {
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct InspectedCharacter(pub Option<Entity>);
 
-/// Run condition: returns `true` while the pointer is over the panel, or drags something in it.
+/// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
+/// something there.
 pub fn inspector_wants_pointer(wants: Option<Res<EguiWantsInput>>) -> bool {
     wants.is_some_and(|wants| wants.wants_any_pointer_input())
 }
@@ -191,6 +199,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<Inspector>()
             .init_resource::<InspectedCharacter>()
             .init_resource::<HighlightedJoint>()
+            .init_resource::<rig::ShownRig>()
             .insert_resource(EguiDrawsNames)
             .init_resource::<event_log::EventLog>()
             .add_message::<AnimationCallback>()
@@ -218,7 +227,11 @@ impl Plugin for MarionetteInspectorPlugin {
             .add_systems(PostUpdate, click::select.run_if(is_open).after(CharacterSystems::SharePoses))
             .add_systems(
                 EguiPrimaryContextPass,
-                (joint_names::draw.run_if(any_with_component::<DrawSkeleton>), panel::show.run_if(is_open)).chain(),
+                (
+                    joint_names::draw.run_if(any_with_component::<DrawSkeleton>),
+                    (panel::show, rig::drag).chain().run_if(is_open),
+                )
+                    .chain(),
             );
     }
 }
@@ -231,6 +244,7 @@ fn toggle(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     mut inspector: ResMut<Inspector>,
     mut highlighted: ResMut<HighlightedJoint>,
+    mut shown_rig: ResMut<rig::ShownRig>,
     mut clicked: ResMut<ClickedVertex>,
 ) {
     if inspector.key.is_some_and(|key| keys.is_some_and(|keys| keys.just_pressed(key))) {
@@ -238,6 +252,7 @@ fn toggle(
     }
     if !inspector.open {
         highlighted.set_if_neq(HighlightedJoint(None));
+        shown_rig.set_if_neq(rig::ShownRig(None));
         clicked.set_if_neq(ClickedVertex(None));
     }
 }

@@ -1,7 +1,7 @@
 //! Editing pose overrides: their values, mirroring them, and copying them as RON.
 
 use super::{
-    mirror::{mirror_joint, mirror_override},
+    mirror::{mirror_joint, mirror_override, mirror_pose},
     widgets::{self, EulerEdit},
 };
 use crate::{
@@ -84,6 +84,10 @@ pub(super) fn show(
         {
             overrides.retain(|change| change.joint != mirrored.joint);
             overrides.push(mirrored);
+        }
+        let all = ui.add_enabled(!overrides.is_empty(), egui::Button::new("Mirror all"));
+        if all.on_hover_text("Swap left and right of the whole pose").clicked() {
+            *overrides = mirror_pose(skeleton, overrides);
         }
         if ui.add_enabled(!overrides.is_empty(), egui::Button::new("Copy RON")).clicked() {
             ui.copy_text(overrides_ron(skeleton, overrides));

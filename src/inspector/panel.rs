@@ -2,14 +2,18 @@
 
 use super::{
     DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, clipboard, context, cost,
-    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, style, timeline, tracks, vertex,
-    weights,
+    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, rig, style, timeline, tracks,
+    vertex, weights,
 };
 use crate::{
     asset::Character,
-    character::{CharacterParts, ModelPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter, WeightView},
+    character::{
+        CharacterParts, IkGoals, LookAt, ModelPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter,
+        WeightView,
+    },
     controller::AnimationController,
     model::JointIndex,
+    rig::RigState,
 };
 use bevy::{
     camera::visibility::ViewVisibility,
@@ -23,11 +27,20 @@ use bevy_egui::{EguiContexts, egui};
 pub(super) struct PanelState {
     list: character_list::ListState,
     joints: joints::JointsState,
+    rig: rig::RigTabState,
     tracks: tracks::TracksState,
     timeline: timeline::TimelineState,
     cost: cost::CostState,
     copied: clipboard::CopyNote,
     weights: weights::WeightsState,
+    rect: Option<egui::Rect>,
+}
+
+impl PanelState {
+    /// Returns where the panel was last shown.
+    pub(super) fn rect(&self) -> egui::Rect {
+        self.rect.unwrap_or(egui::Rect::NOTHING)
+    }
 }
 
 /// A character, with everything the panel reads or changes.
@@ -44,6 +57,9 @@ pub(super) struct Inspected {
     pub(super) draw: Option<&'static mut DrawSkeleton>,
     pub(super) view: Option<&'static mut WeightView>,
     pub(super) part_overrides: Option<&'static mut PartOverrides>,
+    pub(super) goals: Option<&'static IkGoals>,
+    pub(super) look: Option<&'static mut LookAt>,
+    pub(super) rig: Option<&'static RigState>,
 }
 
 impl InspectedItem<'_, '_> {
@@ -65,6 +81,7 @@ pub(super) struct PanelParams<'w, 's> {
     log: Res<'w, event_log::EventLog>,
     clicked: Res<'w, vertex::ClickedVertex>,
     own_context: Option<Res<'w, context::OwnContext>>,
+    rig: rig::RigParams<'w, 's>,
     commands: Commands<'w, 's>,
 }
 
@@ -75,6 +92,7 @@ pub(super) fn show(
     mut inspected: ResMut<InspectedCharacter>,
     mut state: ResMut<PanelState>,
     mut highlighted: ResMut<HighlightedJoint>,
+    mut shown_rig: ResMut<rig::ShownRig>,
     mut params: PanelParams,
     mut characters: Query<Inspected>,
 ) {
@@ -89,7 +107,7 @@ pub(super) fn show(
         let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());
         inspected.set_if_neq(InspectedCharacter(first));
     }
-    let mut highlight = None;
+    let (mut highlight, mut shows_rig) = (None, None);
     let mut viewport = egui::Ui::new(
         ctx.clone(),
         "marionette_inspector".into(),
@@ -127,6 +145,12 @@ pub(super) fn show(
                     highlight = hovered.or(joint).map(|joint| (item.entity, joint));
                     select(&mut inspector, joint);
                 }
+                InspectorTab::Rig => {
+                    let (state, commands) = (&mut state.rig, &mut params.commands);
+                    rig::show(ui, state, inspector.joint, character, &mut item, &mut params.rig, commands);
+                    highlight = inspector.joint.map(|joint| (item.entity, joint));
+                    shows_rig = Some(item.entity);
+                }
                 InspectorTab::Tracks => {
                     let time = params.virtual_time.as_deref_mut();
                     tracks::show(ui, &mut state.tracks, character, &mut item, time, &mut params.commands);
@@ -162,6 +186,8 @@ pub(super) fn show(
     );
     state.copied.show(&ctx, panel.response.rect);
     highlighted.set_if_neq(HighlightedJoint(highlight));
+    shown_rig.set_if_neq(rig::ShownRig(shows_rig));
+    state.rect = Some(panel.response.rect);
 }
 
 /// Sets the selected joint without triggering change detection needlessly.

@@ -5,7 +5,7 @@ use crate::{
     model::{JointIndex, Skeleton},
     pose::{PoseMut, clamp_weight, unit},
 };
-use glam::{Mat3, Quat, Vec2, Vec3};
+use glam::{Affine3A, Mat3, Quat, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 use std::f32::consts::PI;
 
@@ -110,6 +110,21 @@ impl LookChain {
     /// The joints that turn, parents first, and the eyes.
     pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
         self.joints.iter().map(|joint| joint.joint).chain(self.eyes.iter().map(|eye| eye.joint))
+    }
+
+    /// The last joint that turns before the eyes do: the one that ends up looking at the target.
+    pub fn head(&self) -> JointIndex {
+        self.joints[self.joints.len() - 1].joint
+    }
+
+    /// The direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they count from
+    /// where the joint above the chain faces. `model` are the joints' matrices.
+    pub fn direction(&self, turn: Vec2, model: &[Affine3A]) -> Vec3 {
+        let base = self.base.and_then(|base| model.get(usize::from(base)));
+        let base = base.map_or(Mat3::IDENTITY, |base| Mat3::from(base.matrix3));
+        let [forward, up] = self.base_axes.map(|axis| direction(base * axis).unwrap_or(axis));
+        let axes = Mat3::from_cols(up.cross(forward), up, forward);
+        axes * (Quat::from_rotation_y(turn.x) * Quat::from_rotation_x(-turn.y) * Vec3::Z)
     }
 
     /// Turns the joints after `dt` seconds have passed. `target` is in model space; without one, the joints turn back.
@@ -254,7 +269,6 @@ fn toward(from: Vec2, to: Vec2, most: f32) -> Vec2 {
 mod tests {
     use super::*;
     use crate::model::{Joint, JointTransform};
-    use glam::Affine3A;
 
     /// Hips, spine, neck, head and an eye, upright, with joint axes of their own.
     fn skeleton() -> Skeleton {

@@ -24,7 +24,7 @@ use bevy_egui::{
 };
 use bevy_marionette::{
     asset::build_character,
-    import::{Manifest, MaskEntry},
+    import::{GoalEntry, LookAtEntry, Manifest, MaskEntry},
     inspector::MarionetteInspectorPlugin,
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
@@ -99,6 +99,9 @@ impl Harness {
         world.spawn((Camera3d::default(), Transform::from_xyz(0.0, 1.0, 6.0).looking_at(Vec3::Y, Vec3::Y)));
         let mut manifest = Manifest::of_model("code");
         manifest.masks.insert("left arm".into(), MaskEntry { roots: vec!["arm.L".into()], falloff: 0 });
+        let limb = Limb::two_bone("body", "hand.L");
+        manifest.goals.insert("reach".into(), GoalEntry { limb, pole_angle: PoleAngle::Bend(0.0), rotate_tip: false });
+        manifest.look_at = Some(LookAtEntry::new([("arm.R", 0.3), ("hand.R", 0.7)]));
         let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
             let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
             build_character(waver(), &manifest, &mut meshes, &mut materials)
@@ -238,7 +241,7 @@ impl Harness {
         self.app.update();
     }
 
-    fn button(&mut self, state: ButtonState) {
+    pub fn button(&mut self, state: ButtonState) {
         let window = self.window;
         let input = MouseButtonInput { button: MouseButton::Left, state, window };
         self.app.world_mut().write_message(WindowEvent::from(input));

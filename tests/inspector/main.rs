@@ -8,6 +8,7 @@ mod harness;
 mod joints;
 mod painted;
 mod pointers;
+mod rig;
 #[cfg(target_os = "linux")]
 mod window;
 
@@ -93,6 +94,10 @@ fn a_dragged_angle_overrides_the_joint_and_can_be_mirrored_copied_and_reset() {
     assert_eq!(ron::from_str::<Vec<JointOverride>>(&copied).unwrap(), given);
     assert!(copied.contains("// arm.R"));
 
+    harness.click("Mirror all");
+    let swapped = harness.get::<PoseOverrides>().unwrap().0.clone();
+    assert_eq!(swapped.iter().map(|change| change.joint).collect::<Vec<_>>(), [2, 1], "left and right change sides");
+
     harness.click("Reset");
     assert_eq!(harness.get::<PoseOverrides>().unwrap().0.iter().map(|c| c.joint).collect::<Vec<_>>(), [2]);
     harness.click("Reset all");
@@ -151,8 +156,9 @@ fn the_switches_change_what_is_drawn() {
     harness.click("joint names");
     harness.click("parent links");
     harness.click("culling boxes (1)");
+    harness.click("goals, look-at, colliders");
     let draw = harness.get::<DrawSkeleton>().unwrap();
-    assert!(draw.axes && draw.names && draw.links && draw.bounds && !draw.sockets);
+    assert!(draw.axes && draw.names && draw.links && draw.bounds && draw.rig && !draw.sockets);
 }
 
 #[test]

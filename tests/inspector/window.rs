@@ -18,8 +18,9 @@ use bevy_egui::{
 };
 use bevy_marionette::{
     asset::CharacterPart,
-    character::{ModelPose, PartOverrides, PoseOverrides, WeightView},
+    character::{IkGoals, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
+    import::LookAtEntry,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, MarionetteInspectorPlugin},
     model::JointTransform,
     prelude::*,
@@ -286,6 +287,18 @@ fn the_view_is_clicked_and_turned(desk: &Desk) {
     println!("view: a click chose the head, a drag nothing");
 }
 
+/// Lets Scout reach for something and look at it.
+fn act(mut scout: EntityWorldMut) {
+    let character = scout.id();
+    let at = Vec3::new(-0.25, 1.35, -0.5);
+    scout.insert(LookAt::point(at).joints(LookAtEntry::new([("chest", 0.2), ("neck", 0.3), ("head", 0.5)])));
+    scout.world_scope(|world| {
+        let pole = world.spawn((Name::new("elbow"), Transform::from_xyz(-1.0, 1.0, 0.3))).id();
+        let goal = IkGoal::two_bone(character, "upper_arm.L", "hand.L").pole(pole);
+        world.spawn((Name::new("lantern"), goal, Transform::from_translation(at)));
+    });
+}
+
 /// Screenshots of every tab, in all sizes and both themes.
 fn pictures(desk: &mut Desk) {
     let arm = joint_named(desk, "upper_arm.L");
@@ -327,17 +340,28 @@ fn pictures(desk: &mut Desk) {
             let of = format!("{width}x{height}-{}", format!("{theme:?}").to_lowercase());
             for tab in InspectorTab::ALL {
                 let is_drawing = tab == InspectorTab::Drawing;
+                let is_rig = tab == InspectorTab::Rig;
                 desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);
                 if is_drawing {
                     change_scout(desk, move |mut scout| {
                         scout.insert((DrawSkeleton::default(), WeightView::Joint(arm)));
                     });
                 }
-                // The panel, its lists and the weight mesh each take a frame.
-                desk.frames(3);
+                if is_rig {
+                    change_scout(desk, act);
+                }
+                // The panel, its lists and the weight mesh each take a frame, and handles one more.
+                desk.frames(if is_rig { 30 } else { 3 });
                 let title = tab.title().to_lowercase();
                 desk.picture(&format!("{title}-{of}"));
                 assert!(desk.cut().is_empty(), "{title} at {width}×{height}: {:?}", desk.cut());
+                if is_rig {
+                    change_scout(desk, |mut scout| {
+                        let goals: Vec<_> = scout.get::<IkGoals>().expect("it has a goal").iter().collect();
+                        scout.remove::<LookAt>();
+                        scout.world_scope(|world| goals.into_iter().for_each(|goal| world.entity_mut(goal).despawn()));
+                    });
+                }
                 if is_drawing {
                     change_scout(desk, |mut scout| {
                         scout.insert(WeightView::InfluenceCount);

@@ -1,0 +1,141 @@
+//! Handles in the view: dragging one moves a goal, a pole, or what the character looks at.
+//!
+//! Handles are egui areas, so egui has the pointer while it is over one: a drag selects no character and does not turn
+//! the app's camera.
+
+use super::{
+    super::{panel::PanelState, style::ACCENT},
+    ShownRig,
+};
+use crate::character::{AttachedTo, IkGoal, IkGoals, LookAt, LookTarget};
+use bevy::prelude::*;
+use bevy_egui::{
+    EguiContexts, PrimaryEguiContext,
+    egui::{self, Pos2},
+};
+use glam::Affine3A;
+
+/// What a handle moves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Handle {
+    Entity(Entity),
+    /// The point that the character looks at.
+    LookPoint,
+}
+
+/// Distance from a handle's center at which it is grabbed, in points.
+const RADIUS: f32 = 12.0;
+
+/// Shows the handles of the shown character and moves what is dragged.
+pub(in super::super) fn drag(
+    mut contexts: EguiContexts,
+    panel: Res<PanelState>,
+    shown: Res<ShownRig>,
+    cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
+    mut characters: Query<(Option<&IkGoals>, Option<&mut LookAt>)>,
+    goals: Query<&IkGoal>,
+    places: Query<&GlobalTransform>,
+    mut movable: Query<(&mut Transform, Option<&ChildOf>, Option<&AttachedTo>)>,
+    mut commands: Commands,
+) {
+    let Some((own, mut look)) = shown.0.and_then(|character| characters.get_mut(character).ok()) else { return };
+    let (Ok(ctx), Ok((camera, from))) = (contexts.ctx_mut(), cameras.single()) else { return };
+    let ctx = ctx.clone();
+    let mut handles: Vec<Handle> = Vec::new();
+    for goal in own.into_iter().flat_map(|goals| goals.iter()) {
+        let pole = goals.get(goal).ok().and_then(|goal| goal.pole);
+        handles.extend([Some(goal), pole].into_iter().flatten().map(Handle::Entity));
+    }
+    let target = look.as_ref().map(|look| look.target);
+    match target {
+        Some(LookTarget::Entity(entity)) => handles.push(Handle::Entity(entity)),
+        Some(LookTarget::Point(_)) => handles.push(Handle::LookPoint),
+        Some(LookTarget::Nothing) | None => {}
+    }
+    // Two limbs may share a pole.
+    handles.sort_unstable_by_key(|handle| match handle {
+        Handle::Entity(entity) => Some(*entity),
+        Handle::LookPoint => None,
+    });
+    handles.dedup();
+    for handle in handles {
+        let at = match (handle, target) {
+            (Handle::Entity(entity), _) => places.get(entity).ok().map(GlobalTransform::translation),
+            (Handle::LookPoint, Some(LookTarget::Point(point))) => Some(point),
+            (Handle::LookPoint, _) => None,
+        };
+        let Some(to) = at.and_then(|at| show(&ctx, panel.rect(), handle, at, (camera, from))) else { continue };
+        match handle {
+            Handle::LookPoint => {
+                if let Some(look) = &mut look {
+                    look.target = LookTarget::Point(to);
+                }
+            }
+            Handle::Entity(entity) => move_entity(entity, to, &places, &mut movable, &mut commands),
+        }
+    }
+}
+
+/// Shows a handle at a point in the world. While it is dragged, returns where to: in the plane that faces the camera.
+fn show(
+    ctx: &egui::Context,
+    panel: egui::Rect,
+    handle: Handle,
+    at: Vec3,
+    (camera, from): (&Camera, &GlobalTransform),
+) -> Option<Vec3> {
+    // Points behind the camera have no viewport position.
+    let in_view = camera.world_to_viewport(from, at).ok()?;
+    let rect = egui::Rect::from_center_size(Pos2::new(in_view.x, in_view.y), egui::Vec2::splat(2.0 * RADIUS));
+    let id = egui::Id::new(("marionette_rig_handle", handle));
+    // The panel is in front, unless the handle is dragged behind it.
+    if panel.intersects(rect) && ctx.dragged_id() != Some(id) {
+        return None;
+    }
+    let area = egui::Area::new(id.with("area")).fixed_pos(rect.min).movable(false).constrain(false).fade_in(false);
+    let shown = area.show(ctx, |ui| {
+        ui.allocate_rect(rect, egui::Sense::hover());
+        ui.interact(rect, id, egui::Sense::drag()).on_hover_cursor(egui::CursorIcon::Grab)
+    });
+    let response = shown.inner;
+    if response.hovered() || response.dragged() {
+        let painter = ctx.layer_painter(egui::LayerId::background());
+        painter.circle_stroke(rect.center(), 0.75 * RADIUS, egui::Stroke::new(2.0, ACCENT));
+    }
+    let by = response.drag_delta();
+    if !response.dragged() || by == egui::Vec2::ZERO {
+        return None;
+    }
+    let ray = camera.viewport_to_world(from, in_view + Vec2::new(by.x, by.y)).ok()?;
+    let distance = ray.intersect_plane(at, InfinitePlane3d::new(from.forward()))?;
+    Some(ray.get_point(distance)).filter(|to| to.is_finite())
+}
+
+/// Moves an entity to a point in the world, whatever it is a child of or attached to.
+fn move_entity(
+    entity: Entity,
+    to: Vec3,
+    places: &Query<&GlobalTransform>,
+    movable: &mut Query<(&mut Transform, Option<&ChildOf>, Option<&AttachedTo>)>,
+    commands: &mut Commands,
+) {
+    let Ok((mut transform, parent, attached)) = movable.get_mut(entity) else { return };
+    let place = |entity| places.get(entity).map_or(Affine3A::IDENTITY, GlobalTransform::affine);
+    match attached {
+        None => {
+            let at = parent.map_or(to, |parent| place(parent.parent()).inverse().transform_point3(to));
+            if at.is_finite() {
+                transform.translation = at;
+            }
+        }
+        // Its `Transform` follows the joint, so change where it is in the socket.
+        Some(attached) => {
+            let socket = place(entity) * attached.offset.compute_affine().inverse();
+            let mut attached = attached.clone();
+            attached.offset.translation = socket.inverse().transform_point3(to);
+            if attached.offset.translation.is_finite() {
+                commands.entity(entity).try_insert(attached);
+            }
+        }
+    }
+}

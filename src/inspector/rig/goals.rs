@@ -1,0 +1,322 @@
+//! The list of goals: weights, poles and how far the limbs are from them.
+
+use super::{
+    super::{InspectedItem, widgets},
+    PlacedLimb, RigParams, SpawnedByPanel, entry_of,
+};
+use crate::{
+    asset::Character,
+    character::{GoalLimb, IkGoal, IkWeight},
+    import::GoalEntry,
+    model::{JointIndex, Skeleton},
+    rig::{Limb, PoleAngle},
+};
+use bevy::prelude::*;
+use bevy_egui::egui::{self, RichText, Ui};
+use glam::Affine3A;
+use std::time::Duration;
+
+pub(super) struct GoalsState {
+    /// The limb that a goal is added for.
+    limb: Option<GoalLimb>,
+    /// Seconds that fades take.
+    fade: f32,
+}
+
+impl Default for GoalsState {
+    fn default() -> Self {
+        Self { limb: None, fade: 0.5 }
+    }
+}
+
+/// A change to a goal that takes effect after the frame.
+enum Action {
+    Change(IkGoal),
+    AddPole(IkGoal),
+    RemovePole(IkGoal),
+    Remove(Option<Entity>),
+}
+
+/// Shows the goals. `joints` are the character's joints in the world.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut GoalsState,
+    selected: Option<JointIndex>,
+    character: &Character,
+    item: &InspectedItem,
+    joints: &[Affine3A],
+    params: &mut RigParams,
+    commands: &mut Commands,
+) {
+    // Changing a goal moves it to the end of the relationship, so list them in the order in which they were spawned.
+    let mut goals: Vec<Entity> = item.goals.into_iter().flat_map(|goals| goals.iter()).collect();
+    goals.sort_unstable_by_key(|goal| goal.index_u32());
+    ui.horizontal(|ui| {
+        ui.strong("Goals");
+        ui.weak(goals.len().to_string());
+        ui.weak("fade");
+        let fade = egui::DragValue::new(&mut state.fade).range(0.0..=10.0).speed(0.01).suffix(" s").fixed_decimals(2);
+        ui.add(fade);
+    });
+    add(ui, state, selected, character, item.entity, joints, commands);
+    for entity in goals {
+        let Ok((goal, mut weight)) = params.goals.get_mut(entity) else { continue };
+        let limb = PlacedLimb::of(goal, character, joints);
+        let place = params.places.get(entity).ok().map(GlobalTransform::translation);
+        let left = limb.as_ref().zip(place).map(|(limb, goal)| reach(limb, goal));
+        let name = |entity| params.names.get(entity).map_or_else(|_| "despawned".into(), |name| name.to_string());
+        let names = [Some(entity), goal.pole].map(|entity| entity.map(name));
+        let (entry, frame) = (entry_of(goal, character), egui::Frame::group(ui.style()));
+        let action = ui
+            .push_id(entity, |ui| frame.show(ui, |ui| one_goal(ui, state.fade, goal, entry, &mut weight, names, left)));
+        let was_spawned = |entity: &Entity| params.spawned.contains(*entity);
+        match action.inner.inner {
+            None => {}
+            Some(Action::Change(goal)) => {
+                commands.entity(entity).try_insert(goal);
+            }
+            Some(Action::AddPole(goal)) => {
+                let Some(limb) = limb else { continue };
+                let name = Name::new(format!("{} pole", title(&goal.limb)));
+                let pole = commands.spawn((name, SpawnedByPanel, Transform::from_translation(pole_place(&limb)))).id();
+                commands.entity(entity).try_insert(goal.pole(pole));
+            }
+            Some(Action::RemovePole(goal)) => {
+                if let Some(pole) = goal.pole.filter(was_spawned) {
+                    commands.entity(pole).try_despawn();
+                }
+                commands.entity(entity).try_insert(IkGoal { pole: None, ..goal });
+            }
+            Some(Action::Remove(pole)) => {
+                if let Some(pole) = pole.filter(was_spawned) {
+                    commands.entity(pole).try_despawn();
+                }
+                if was_spawned(&entity) {
+                    commands.entity(entity).try_despawn();
+                } else {
+                    // The app's own entity, such as a door handle, stays.
+                    commands.entity(entity).try_remove::<(IkGoal, IkWeight)>();
+                }
+            }
+        }
+    }
+}
+
+/// Shows one goal; `names` are those of its entity and its pole, `left` is how far its limb is from it.
+fn one_goal(
+    ui: &mut Ui,
+    fade: f32,
+    goal: &IkGoal,
+    entry: Option<GoalEntry>,
+    weight: &mut Mut<IkWeight>,
+    names: [Option<String>; 2],
+    left: Option<String>,
+) -> Option<Action> {
+    let [name, pole] = names;
+    let mut action = None;
+    ui.horizontal(|ui| {
+        let limb = title(&goal.limb);
+        ui.label(RichText::new(widgets::shortened(limb, 18)).strong()).on_hover_text(limb);
+        let name = name.unwrap_or_default();
+        ui.weak(widgets::shortened(&name, 22).into_owned()).on_hover_text(&name);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("remove").clicked() {
+                action = Some(Action::Remove(goal.pole));
+            }
+        });
+    });
+    let Some(entry) = entry else {
+        ui.weak("The manifest has no such goal.");
+        return action;
+    };
+    egui::Grid::new("goal").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+        ui.spacing_mut().slider_width = 120.0;
+        ui.weak("weight");
+        ui.horizontal(|ui| {
+            let mut now = weight.weight;
+            if ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2)).changed() {
+                **weight = IkWeight::new(now);
+            }
+        });
+        ui.end_row();
+        ui.weak("fade");
+        ui.horizontal(|ui| {
+            for (title, to) in [("fade in", 1.0), ("fade out", 0.0)] {
+                if ui.button(title).clicked() {
+                    weight.fade_to(to, Duration::from_secs_f32(fade));
+                }
+            }
+        });
+        ui.end_row();
+        ui.weak("tip");
+        ui.horizontal(|ui| {
+            let mut rotates = entry.rotate_tip;
+            if ui.checkbox(&mut rotates, "rotates").on_hover_text("The tip takes the goal's rotation").changed() {
+                action = Some(Action::Change(goal.clone().rotate_tip(rotates)));
+            }
+            ui.label(left.unwrap_or_else(|| "no such limb".to_owned()));
+        });
+        ui.end_row();
+        ui.weak("pole");
+        ui.horizontal(|ui| match pole {
+            Some(pole) => {
+                widgets::name_cell(ui, &pole, 24);
+                if ui.button("remove pole").clicked() {
+                    action = Some(Action::RemovePole(goal.clone()));
+                }
+            }
+            None => {
+                if ui.button("add pole").on_hover_text("Add an entity that the limb bends toward").clicked() {
+                    action = Some(Action::AddPole(goal.clone()));
+                }
+            }
+        });
+        ui.end_row();
+        if goal.pole.is_some() && matches!(entry.limb, Limb::TwoBone { .. }) {
+            ui.weak("pole angle");
+            if let Some(angle) = pole_angle(ui, entry.pole_angle) {
+                action = Some(Action::Change(goal.clone().pole_angle(angle)));
+            }
+            ui.end_row();
+        }
+    });
+    action
+}
+
+/// Shows a pole angle, given in degrees. Returns it in radians if it changed.
+fn pole_angle(ui: &mut Ui, angle: PoleAngle) -> Option<PoleAngle> {
+    let (mut is_blenders, mut degrees) = match angle {
+        PoleAngle::Bend(degrees) => (false, degrees),
+        PoleAngle::Blender(degrees) => (true, degrees),
+    };
+    let before = (is_blenders, degrees);
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut is_blenders, false, "bend").on_hover_text("Turned away from bending at the pole");
+        ui.selectable_value(&mut is_blenders, true, "Blender").on_hover_text("As in Blender's IK constraint");
+        ui.add(egui::DragValue::new(&mut degrees).range(-180.0..=180.0).speed(0.5).suffix("°").max_decimals(1));
+    });
+    let angle = if is_blenders { PoleAngle::Blender } else { PoleAngle::Bend };
+    ((is_blenders, degrees) != before).then(|| angle(degrees.to_radians()))
+}
+
+/// Shows the limbs that can get a goal, and adds one where the limb's tip is.
+fn add(
+    ui: &mut Ui,
+    state: &mut GoalsState,
+    selected: Option<JointIndex>,
+    character: &Character,
+    entity: Entity,
+    joints: &[Affine3A],
+    commands: &mut Commands,
+) {
+    let skeleton = &character.skeleton;
+    let above = selected.and_then(|joint| limb_above(skeleton, joint)).map(GoalLimb::Joints);
+    let choices: Vec<GoalLimb> =
+        above.into_iter().chain(character.goals.keys().map(|name| GoalLimb::Named(name.clone()))).collect();
+    let chosen = state.limb.take().filter(|limb| choices.contains(limb));
+    let Some(mut limb) = chosen.or_else(|| choices.first().cloned()) else {
+        ui.weak("Select a hand or a foot to add a goal for it.");
+        return;
+    };
+    ui.horizontal(|ui| {
+        ui.weak("limb");
+        let shown = title(&limb).to_owned();
+        egui::ComboBox::from_id_salt("limb").width(190.0).selected_text(shown).truncate().show_ui(ui, |ui| {
+            for choice in &choices {
+                let text = match choice {
+                    GoalLimb::Named(name) => name.clone(),
+                    GoalLimb::Joints(_) => format!("{} (selected joint)", title(choice)),
+                };
+                ui.selectable_value(&mut limb, choice.clone(), text);
+            }
+        });
+        if ui.button("Add goal").clicked() {
+            let goal = match &limb {
+                GoalLimb::Named(name) => IkGoal::named(entity, name),
+                GoalLimb::Joints(limb) => IkGoal::of_limb(entity, limb.clone()),
+            };
+            if let Some(placed) = PlacedLimb::of(&goal, character, joints) {
+                let (_, rotation, at) = placed.tip.to_scale_rotation_translation();
+                let name = Name::new(format!("{} goal", title(&limb)));
+                commands.spawn((name, SpawnedByPanel, goal, Transform::from_translation(at).with_rotation(rotation)));
+            }
+        }
+    });
+    state.limb = Some(limb);
+}
+
+/// Returns the limb of two bones that ends at a joint. Joints that only twist, and those in the same place, don't bend.
+fn limb_above(skeleton: &Skeleton, tip: JointIndex) -> Option<Limb> {
+    let place = |joint: JointIndex| skeleton.rest_model()[usize::from(joint)].translation;
+    let parent = |&joint: &JointIndex| skeleton.parents()[usize::from(joint)];
+    let mut limb = vec![tip];
+    for joint in std::iter::successors(parent(&tip), parent) {
+        let name = skeleton.name(joint).to_lowercase();
+        let is_apart = place(joint).distance_squared(place(limb[limb.len() - 1])) > 1e-12;
+        if is_apart && !name.contains("twist") && !name.contains("roll") {
+            limb.push(joint);
+        }
+    }
+    let [tip, mid, root, ..] = limb[..] else { return None };
+    let name = |joint| skeleton.name(joint).to_string();
+    Some(Limb::TwoBone { root: name(root), mid: Some(name(mid)), tip: name(tip) })
+}
+
+/// Returns the manifest's name of a limb, or its tip's.
+pub(super) fn title(limb: &GoalLimb) -> &str {
+    match limb {
+        GoalLimb::Named(name) => name,
+        GoalLimb::Joints(Limb::TwoBone { tip, .. } | Limb::Chain { tip, .. }) => tip,
+    }
+}
+
+/// Describes how far a limb is from its goal.
+fn reach(limb: &PlacedLimb, goal: Vec3) -> String {
+    let left = limb.tip().distance(goal);
+    let beyond = limb.root.distance(goal) - limb.reach;
+    if beyond > 1e-3 * limb.reach {
+        format!("{beyond:.3} out of reach")
+    } else if left <= 1e-3 * limb.reach {
+        "reached".to_owned()
+    } else {
+        format!("{left:.3} away")
+    }
+}
+
+/// Returns the place for a pole that leaves a limb bent as it is.
+fn pole_place(limb: &PlacedLimb) -> Vec3 {
+    let along = (limb.tip() - limb.root).normalize_or(Vec3::Y);
+    let bend = (limb.middle - limb.root).reject_from_normalized(along);
+    let side = if bend.length() > 1e-3 * limb.reach { bend.normalize() } else { along.any_orthonormal_vector() };
+    limb.middle + side * limb.reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Joint, JointTransform};
+
+    #[test]
+    fn a_limb_is_found_above_a_joint_past_those_that_twist_or_stay_in_place() {
+        let joint = |(at, name): (usize, &&str)| Joint {
+            name: (*name).into(),
+            parent: at.checked_sub(1).map(|parent| parent as JointIndex),
+            rest: JointTransform::new(if *name == "same_place" { Vec3::ZERO } else { Vec3::Y }, Quat::IDENTITY),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let names = ["upper_arm", "same_place", "upper_twist", "forearm", "Forearm_Roll", "hand"];
+        let skeleton = Skeleton::new(names.iter().enumerate().map(joint).collect()).unwrap();
+        let Some(Limb::TwoBone { root, mid, tip }) = limb_above(&skeleton, 5) else { panic!("a limb") };
+        assert_eq!([root.as_str(), mid.as_deref().unwrap(), &tip], ["same_place", "forearm", "hand"]);
+        assert_eq!(limb_above(&skeleton, 1), None, "nothing bends above the first joints");
+    }
+
+    #[test]
+    fn a_pole_is_on_the_side_to_which_the_limb_bends() {
+        let tip = Affine3A::from_translation(Vec3::X * 2.0);
+        let bent = PlacedLimb { root: Vec3::ZERO, middle: Vec3::new(1.0, 0.0, 0.5), tip, reach: 2.5 };
+        assert_eq!(pole_place(&bent), Vec3::new(1.0, 0.0, 3.0));
+        let straight = PlacedLimb { middle: Vec3::X, reach: 2.0, ..bent };
+        assert!((pole_place(&straight) - Vec3::X).dot(Vec3::X).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,148 @@
+//! The Rig tab: goals that limbs reach for and what the character looks at, drawn in the view and dragged there.
+//!
+//! | file | shows |
+//! | --- | --- |
+//! | `goals` | the list of goals, and adding one |
+//! | `look` | what the character looks at, and its limits |
+//! | `lines` | both as lines of a manifest |
+//! | `draw` | both in the view |
+//! | `drag` | handles in the view that move them |
+
+mod drag;
+mod draw;
+mod goals;
+mod lines;
+mod look;
+
+pub(super) use drag::drag;
+pub(super) use draw::draw;
+pub use lines::rig_ron;
+
+use super::{InspectedItem, draw_skeleton::in_world, overrides_ron};
+use crate::{
+    asset::Character,
+    character::{GoalLimb, IkGoal, IkWeight},
+    import::GoalEntry,
+    model::{JointIndex, Skeleton},
+    rig::{LimbJoints, PoleAngle},
+};
+use bevy::{
+    ecs::{name::NameOrEntity, system::SystemParam},
+    prelude::*,
+};
+use bevy_egui::egui::{self, Ui};
+use glam::Affine3A;
+
+/// The character whose rig is drawn and can be dragged, because the tab shows it.
+#[derive(Resource, Default, PartialEq)]
+pub(super) struct ShownRig(pub(super) Option<Entity>);
+
+/// On goals and poles that the panel spawned; it despawns them when they are removed.
+#[derive(Component)]
+struct SpawnedByPanel;
+
+/// What the tab remembers between frames.
+#[derive(Default)]
+pub(super) struct RigTabState {
+    goals: goals::GoalsState,
+}
+
+/// What the tab reads and changes of goals and of the entities that they and characters aim at.
+#[derive(SystemParam)]
+pub(super) struct RigParams<'w, 's> {
+    goals: Query<'w, 's, (&'static IkGoal, &'static mut IkWeight)>,
+    places: Query<'w, 's, &'static GlobalTransform>,
+    names: Query<'w, 's, NameOrEntity>,
+    named: Query<'w, 's, (Entity, &'static Name), With<GlobalTransform>>,
+    spawned: Query<'w, 's, (), With<SpawnedByPanel>>,
+}
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut RigTabState,
+    selected: Option<JointIndex>,
+    character: &Character,
+    item: &mut InspectedItem,
+    params: &mut RigParams,
+    commands: &mut Commands,
+) {
+    let world = params.places.get(item.entity).copied().unwrap_or_default();
+    let joints = item.pose.and_then(|pose| in_world(character, pose, &world)).unwrap_or_default();
+    let selected = selected.filter(|&joint| usize::from(joint) < character.skeleton.len());
+    egui::ScrollArea::vertical().id_salt("rig").auto_shrink([false, false]).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            if ui.button("Copy manifest lines").on_hover_text("Copy goals and look_at for the manifest").clicked() {
+                let shown = item.goals.into_iter().flat_map(|goals| goals.iter());
+                let all = lines::goal_entries(character, shown.filter_map(|goal| Some(params.goals.get(goal).ok()?.0)));
+                let look = item.look.as_ref().and_then(|look| look.joints.as_ref());
+                ui.copy_text(rig_ron(&all, look.or(character.look_at_joints.as_ref())));
+            }
+            let overrides = item.overrides.as_ref().filter(|overrides| !overrides.is_empty());
+            if let Some(overrides) = overrides
+                && ui.button("Copy overrides").clicked()
+            {
+                ui.copy_text(overrides_ron(&character.skeleton, overrides));
+            }
+        });
+        ui.separator();
+        goals::show(ui, &mut state.goals, selected, character, item, &joints, params, commands);
+        ui.separator();
+        look::show(ui, selected, character, item, &joints, params, commands);
+    });
+}
+
+/// Returns what a goal comes to: the manifest's entry with what the component changes. `None` if there is no such entry.
+fn entry_of(goal: &IkGoal, character: &Character) -> Option<GoalEntry> {
+    let entry = match &goal.limb {
+        GoalLimb::Named(name) => character.goals.get(name)?.clone(),
+        GoalLimb::Joints(limb) => GoalEntry { limb: limb.clone(), pole_angle: PoleAngle::default(), rotate_tip: false },
+    };
+    Some(GoalEntry {
+        pole_angle: goal.pole_angle.map_or(entry.pole_angle, in_degrees),
+        rotate_tip: goal.rotate_tip.unwrap_or(entry.rotate_tip),
+        ..entry
+    })
+}
+
+/// Converts an angle in radians to degrees, without digits that only come from the conversion.
+fn in_degrees(angle: PoleAngle) -> PoleAngle {
+    let degrees = |angle: f32| (angle.to_degrees() * 1e3).round() / 1e3;
+    match angle {
+        PoleAngle::Bend(angle) => PoleAngle::Bend(degrees(angle)),
+        PoleAngle::Blender(angle) => PoleAngle::Blender(degrees(angle)),
+    }
+}
+
+/// Where a limb is in the world.
+struct PlacedLimb {
+    root: Vec3,
+    /// The joint that bends, or one in the middle of a chain.
+    middle: Vec3,
+    tip: Affine3A,
+    /// Length of the straight limb.
+    reach: f32,
+}
+
+impl PlacedLimb {
+    fn new(limb: LimbJoints, skeleton: &Skeleton, joints: &[Affine3A]) -> Option<Self> {
+        let place = |joint: JointIndex| joints.get(usize::from(joint)).copied();
+        let upward = |joint| std::iter::successors(Some(joint), |&joint| skeleton.parents()[usize::from(joint)]);
+        let chain: Vec<JointIndex> = match limb {
+            LimbJoints::TwoBone([root, mid, tip]) => vec![tip, mid, root],
+            LimbJoints::Chain { tip, bones } => upward(tip).take(usize::from(bones) + 1).collect(),
+        };
+        let places =
+            chain.iter().map(|&joint| Some(place(joint)?.translation.into())).collect::<Option<Vec<Vec3>>>()?;
+        let reach = places.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        Some(Self { root: *places.last()?, middle: places[places.len() / 2], tip: place(chain[0])?, reach })
+    }
+
+    fn of(goal: &IkGoal, character: &Character, joints: &[Affine3A]) -> Option<Self> {
+        let skeleton = &character.skeleton;
+        Self::new(entry_of(goal, character)?.limb.resolve(skeleton).ok()?, skeleton, joints)
+    }
+
+    fn tip(&self) -> Vec3 {
+        self.tip.translation.into()
+    }
+}
