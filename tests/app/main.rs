@@ -24,3 +24,4 @@ mod save;
 mod scenes;
 mod soak;
 mod sockets;
+mod springs;
