@@ -13,8 +13,8 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, SocketEntry, TextureMap,
-        to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        CallbackEntry, ClipEntry, ColliderEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, SocketEntry,
+        SpringEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, Skeleton, SkinPart},
     rig::{Limb, PoleAngle},
@@ -58,6 +58,8 @@ pub struct Plan<'a> {
     pub sockets: Vec<(&'static str, SocketEntry)>,
     pub goals: Vec<(&'static str, GoalEntry)>,
     pub look_at: LookAtEntry,
+    pub springs: Vec<SpringEntry>,
+    pub colliders: Vec<(&'static str, ColliderEntry)>,
     /// Also write an `.m3d`.
     pub m3d: bool,
 }
@@ -75,6 +77,8 @@ pub struct Character {
     sockets: BTreeMap<String, SocketEntry>,
     goals: BTreeMap<String, GoalEntry>,
     look_at: LookAtEntry,
+    springs: Vec<SpringEntry>,
+    colliders: BTreeMap<String, ColliderEntry>,
     m3d: bool,
 }
 
@@ -115,6 +119,8 @@ impl Character {
             sockets: plan.sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             look_at: plan.look_at,
+            springs: plan.springs,
+            colliders: plan.colliders.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             m3d: plan.m3d,
         }
     }
@@ -209,6 +215,8 @@ impl Character {
             sockets: self.sockets.clone(),
             goals: self.goals.clone(),
             look_at: Some(self.look_at.clone()),
+            springs: self.springs.clone(),
+            colliders: self.colliders.clone(),
             ..Manifest::of_model(model)
         }
     }

@@ -13,7 +13,10 @@ use super::{
     rig::Rig,
     weights::Bend,
 };
-use bevy_marionette::{import::LookAtEntry, rig::Limb};
+use bevy_marionette::{
+    import::{ColliderEntry, LookAtEntry, SpringEntry},
+    rig::Limb,
+};
 use glam::{DVec3, Vec3};
 use shape::part;
 
@@ -34,6 +37,8 @@ pub fn character() -> Character {
     let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0088, levels: 9 };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
+    // Keeps the ponytail outside of her head.
+    let skull = ColliderEntry { joint: "head".into(), center: Vec3::Y * 0.13, end: None, radius: 0.11 };
     Character::build(Plan {
         name: "scout",
         rig: &rig,
@@ -70,6 +75,17 @@ pub fn character() -> Character {
             ("right_foot", goal(Limb::two_bone("thigh.R", "foot.R"))),
         ],
         look_at: LookAtEntry::new([("chest", 0.1), ("upper_chest", 0.15), ("neck", 0.3), ("head", 0.45)]),
+        springs: vec![
+            SpringEntry {
+                damping: 0.3,
+                radius: 0.03,
+                max_angle: 50.0,
+                colliders: vec!["skull".into()],
+                ..SpringEntry::new(["hair.1"])
+            },
+            SpringEntry { frequency: 1.5, damping: 0.3, max_angle: 40.0, ..SpringEntry::new(["scarf.1"]) },
+        ],
+        colliders: vec![("skull", skull)],
         m3d: true,
     })
 }
