@@ -47,6 +47,8 @@ Playing
 * [Play, cross-fade, queue and reverse clips](controller#everyday-use)
 * [Layer tracks with priorities, weights and masks](controller#tracks-priority-and-the-blend)
 * [Choose a blend for an overlay](controller#which-blend-for-an-overlay)
+* [Let clips carry their characters](character::RootMotion), or [know how fast they
+  are](asset::Character::ground_speed)
 * [Schedule changes as timed events](controller#timed-events)
 * [Save and restore what plays](controller::AnimationController::snapshot)
 * Come from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
@@ -62,6 +64,8 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
+* [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt)
+* [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
   [use Bevy's pointer events](character::CharacterPickingPlugin)
@@ -131,7 +135,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
-//! | [`rig`] | what acts on a pose after its clips: IK, look-at | `model`, `pose` |
+//! | [`rig`] | what acts on a pose after its clips: IK, look-at, springs | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose` |
 #![cfg_attr(
     feature = "bevy",
@@ -189,16 +193,17 @@ pub mod prelude {
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
             CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
             FootPlacement, Ground, GroundProbe, IkGoal, IkWeight, LookAt, LookTarget, ModelPose, PartOverrides,
-            PoseCounts, PoseOverrides, PoseSharing, SkinnedCharacter, UpdateRate, WeightView, WornBy,
+            PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode, SkinnedCharacter, SpringBones,
+            UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
             QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
-        model::{JointTransform, PlaybackMode},
+        model::{JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},
         render_plugin,
-        rig::{Limb, PoleAngle, RigState},
+        rig::{Limb, PoleAngle, RigState, Wind},
     };
 
     #[cfg(feature = "picking")]

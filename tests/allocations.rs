@@ -1,14 +1,17 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
-use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority};
-use bevy_marionette::model::{ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, SkeletalClip, Skeleton};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority};
+use bevy_marionette::model::{
+    ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton,
+};
 use bevy_marionette::pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch};
 use bevy_marionette::rig::{
     ChainIk, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState, TwoBoneIk,
 };
-use glam::{Affine3A, Mat4, Quat, Vec3};
+use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::time::Duration;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -62,6 +65,45 @@ fn a_playing_controller_does_not_allocate_with_or_without_events() {
     assert_eq!(count(|| (0..1000).for_each(|_| frame())), 0);
     assert!(passed > 60 && layers == 2400);
     assert!(controller.remove_track(run).is_some());
+}
+
+#[test]
+fn root_motion_of_blends_and_fades_does_not_allocate() {
+    struct Walks([(ClipTiming, RootPath); 2]);
+
+    impl Clips for Walks {
+        fn index_of(&self, name: &str) -> Option<usize> {
+            self.0.iter().position(|(timing, _)| &*timing.name == name)
+        }
+
+        fn timing(&self, index: usize) -> Option<&ClipTiming> {
+            Some(&self.0.get(index)?.0)
+        }
+
+        fn root_path(&self, index: usize) -> Option<&RootPath> {
+            Some(&self.0.get(index)?.1)
+        }
+    }
+
+    let walk = |name: &str, seconds: f64, turn: f64| {
+        let path = RootPath::steady(seconds, RootDelta::new(DVec3::NEG_Z, turn)).unwrap();
+        (ClipTiming::new(name, seconds), path)
+    };
+    let clips = Walks([walk("walk", 1.0, 0.5), walk("run", 0.7, -0.2)]);
+    let mut controller = AnimationController::playing("walk");
+    let run = controller.add_track(AnimationTrack::new("run").weight(0.3));
+    let (mut events, mut moved) = (Vec::new(), RootDelta::IDENTITY);
+    let mut frame = |controller: &mut AnimationController| {
+        let delta = controller.advance_with_root_motion(1.0 / 60.0, &clips, &mut events).unwrap();
+        moved = moved.then(delta);
+        events.clear();
+    };
+    (0..100).for_each(|_| frame(&mut controller));
+    assert_eq!(count(|| (0..100).for_each(|_| frame(&mut controller))), 0);
+    controller.fade_track(run, 1.0, Duration::from_secs(1));
+    (0..10).for_each(|_| frame(&mut controller));
+    assert_eq!(count(|| (0..30).for_each(|_| frame(&mut controller))), 0);
+    assert!(moved.translation.length() > 1.0);
 }
 
 /// Whole frames in an app: the number of allocations doesn't depend on the number of characters.

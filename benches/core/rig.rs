@@ -4,12 +4,15 @@
 
 use bevy_marionette::{
     import::{Limits, LookAtEntry, Manifest, open_manifest},
-    model::Model,
+    model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, Limb, LimbJoints, LookState, TwoBoneIk},
+    rig::{
+        Collider, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, Limb, LimbJoints, LookState, SpringChain,
+        SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
+    },
 };
 use criterion::{Criterion, criterion_group, criterion_main};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 use std::{borrow::Cow, hint::black_box, path::Path};
 
 fn scout() -> (Model, Manifest) {
@@ -44,10 +47,13 @@ fn rig(criterion: &mut Criterion) {
     let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
     plants.iter().for_each(|plants| feet.note(plants));
     let mut stood = FeetState::default();
+    let springs = [springs(skeleton, 0), springs(skeleton, 4)];
 
     let mut group = criterion.benchmark_group("rig, Scout");
     let mut time = 0.0;
     let (mut scratch, mut ik, mut looked) = (Scratch::default(), IkScratch::default(), LookState::default());
+    let (mut swinging, mut memory) = ([SpringState::default(), SpringState::default()], SpringScratch::default());
+    let mut frame = 0_u32;
     let mut run = |name: &str, abilities: &[Ability]| {
         group.bench_function(name, |b| {
             b.iter(|| {
@@ -83,6 +89,15 @@ fn rig(criterion: &mut Criterion) {
                             let frame = FeetFrame { world, dt: 0.0167, weight: 1.0, plans: &plans, ground: &ground };
                             feet.run(&frame, &mut stood, &mut pose);
                         }
+                        Ability::Springs(which) => {
+                            // As a display does it: about 60 frames per second.
+                            frame = frame.wrapping_add(1);
+                            let dt = 1.0 / 60.0 + 0.0003 * f64::from(frame % 7) - 0.0009;
+                            let turn = Quat::from_rotation_y(sway.x);
+                            let world = Affine3A::from_rotation_translation(turn, sway * 4.0);
+                            let frame = SpringFrame { dt, world, wind: Vec3::X, ..SpringFrame::default() };
+                            springs[which].run(&frame, &mut swinging[which], &mut memory, &mut pose);
+                        }
                         Ability::Tail => {
                             let tip = arms[0][2];
                             let tail = bevy_marionette::rig::ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
@@ -99,8 +114,13 @@ fn rig(criterion: &mut Criterion) {
     run("two arms with poles", &[Ability::Arms]);
     run("a chain of four bones", &[Ability::Tail]);
     run("two feet on a hill", &[Ability::Feet]);
+    run("springs: 10 joints", &[Ability::Springs(0)]);
+    run("springs: 10 joints, 4 colliders", &[Ability::Springs(1)]);
     run("look-at and two arms", &[Ability::Look, Ability::Arms]);
-    run("all of it", &[Ability::Look, Ability::Arms, Ability::Feet]);
+    run("look-at, two arms, two feet", &[Ability::Look, Ability::Arms, Ability::Feet]);
+    run("look-at, two arms, springs with colliders", &[Ability::Look, Ability::Arms, Ability::Springs(1)]);
+    let all = [Ability::Look, Ability::Arms, Ability::Feet, Ability::Springs(1)];
+    run("look-at, two arms, two feet, springs with colliders", &all);
 }
 
 #[derive(Clone, Copy)]
@@ -109,6 +129,22 @@ enum Ability {
     Arms,
     Tail,
     Feet,
+    Springs(usize),
+}
+
+/// Ten joints that swing: hair, scarf and six of the fingers, whose ends stay outside of so many colliders.
+fn springs(skeleton: &Skeleton, colliders: usize) -> Springs {
+    let joint = |name: &str| skeleton.joint(name).expect("one of Scout's joints");
+    let around = ["head", "neck", "upper_chest", "chest"].map(|name| {
+        let end = Some(Vec3::new(0.0, 0.1, 0.0));
+        Collider { joint: joint(name), center: Vec3::ZERO, end, radius: 0.1 }
+    });
+    let settings = SpringSettings { radius: 0.02, gravity: 0.2, ..SpringSettings::default() };
+    let chains = ["hair.1", "scarf.1", "index.1.L", "index.1.R"].map(|root| {
+        let colliders = (0..colliders as u16).collect();
+        SpringChain { root: joint(root), settings, colliders }
+    });
+    Springs::new(skeleton, &chains, &around[..colliders])
 }
 
 criterion_group! {

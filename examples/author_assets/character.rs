@@ -13,10 +13,10 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, FeetEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, SocketEntry,
-        TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        CallbackEntry, ClipEntry, ClipRootMotion, FeetEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry,
+        SocketEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
-    model::{Influences, Material, Model, Skeleton, SkinPart},
+    model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::{Limb, PoleAngle},
 };
 use glam::{DVec3, Vec2, Vec3, Vec4};
@@ -70,6 +70,8 @@ pub struct Character {
     /// Textures, in the order of the model's materials.
     pub maps: Vec<Maps>,
     pub motions: Vec<Motion>,
+    /// The motions without their travel.
+    in_place: Vec<SkeletalClip>,
     /// All weights of every vertex, part by part.
     shares: Vec<Vec<Shares>>,
     masks: BTreeMap<String, MaskEntry>,
@@ -111,6 +113,7 @@ impl Character {
             name: plan.name,
             model,
             maps: maps.collect(),
+            in_place: plan.motions.iter().map(|m| m.clip_in_place(rig).expect("poses are finite")).collect(),
             motions: plan.motions,
             shares: part_shares,
             masks: plan.masks.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
@@ -154,7 +157,7 @@ impl Character {
         for (file, model, names, own) in manifests.into_iter().take(if self.m3d { 2 } else { 1 }) {
             let manifest = Manifest {
                 joint_names: names,
-                ..self.manifest(model, |clip| (!own).then(|| format!("{clip}.md5anim")))
+                ..self.manifest(model, None, |clip| (!own).then(|| format!("{clip}.md5anim")))
             };
             let text = manifest.to_ron().expect("a manifest serializes to RON");
             out.push((file, (text + "\n").into_bytes()));
@@ -163,12 +166,14 @@ impl Character {
     }
 
     /// Returns the files of a small copy in glTF, with paths below `assets/`: the model with textures of half the size and the
-    /// clips that `is_within` chooses, another file with only the other clips, and a manifest.
+    /// clips that `is_within` chooses, another file with only the other clips, and a manifest. The clips are in place, and
+    /// the manifest says how fast they are.
     ///
     /// The model has no tangents, as most have none: the importer makes them.
     pub fn gltf_files(&self, name: &str, scale: f32, is_within: impl Fn(&str) -> bool) -> Vec<(PathBuf, Vec<u8>)> {
         let mut model = self.model.clone();
         model.parts.iter_mut().for_each(|part| part.tangents.clear());
+        model.clips = self.in_place.clone();
         for (clip, motion) in model.clips.iter_mut().zip(&self.motions) {
             clip.timing.playback = motion.playback;
         }
@@ -188,15 +193,16 @@ impl Character {
         let (file, tricks_file) = (format!("{name}.glb"), format!("{name}_tricks.glb"));
         let glb = to_glb(&file, &model, None, textures).expect("the model is finite and small").value;
         let tricks = to_glb(&tricks_file, &tricks, None, |_, _| None).expect("the clips are finite").value;
-        let manifest = self.manifest(file.clone(), |clip| (!is_within(clip)).then(|| tricks_file.clone()));
+        let manifest = self.manifest(file.clone(), Some(scale), |clip| (!is_within(clip)).then(|| tricks_file.clone()));
         let text = Manifest { scale, ..manifest }.to_ron().expect("a manifest serializes to RON");
         [(file, glb), (tricks_file, tricks), (format!("{name}.character.ron"), (text + "\n").into_bytes())]
             .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
             .into()
     }
 
-    /// Returns the manifest. `file_of` returns the file of a clip, or `None` for one in the model's own file.
-    fn manifest(&self, model: String, file_of: impl Fn(&str) -> Option<String>) -> Manifest {
+    /// Returns the manifest. `file_of` returns the file of a clip, or `None` for one in the model's own file. `in_place` is
+    /// the scale of clips that don't travel themselves.
+    fn manifest(&self, model: String, in_place: Option<f32>, file_of: impl Fn(&str) -> Option<String>) -> Manifest {
         let clip = |m: &Motion| {
             let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
                 time: *time,
@@ -204,7 +210,14 @@ impl Character {
                 data: datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into())),
             });
             let (file, playback) = (file_of(m.name), Some(m.playback));
-            (m.name.to_string(), ClipEntry { file, playback, callbacks: callbacks.collect(), ..ClipEntry::default() })
+            // The hips sway, which is to stay in the pose.
+            let steady = ClipRootMotion { steady: Some(true), ..ClipRootMotion::default() };
+            let travels = m.speed != 0.0;
+            let root_motion = (travels && in_place.is_none()).then_some(steady);
+            let ground_speed = in_place.filter(|_| travels).map(|scale| m.speed as f32 * scale);
+            let callbacks = callbacks.collect();
+            let entry = ClipEntry { file, playback, root_motion, ground_speed, callbacks, ..ClipEntry::default() };
+            (m.name.to_string(), entry)
         };
         Manifest {
             clips: self.motions.iter().map(clip).collect(),

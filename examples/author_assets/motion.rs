@@ -2,6 +2,7 @@
 
 use super::rig::{Pose, Rig};
 use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, PlaybackMode, SkeletalClip};
+use glam::DVec3;
 
 /// Default frame rate.
 pub const RATE: f64 = 30.0;
@@ -13,6 +14,8 @@ pub struct Motion {
     pub frames: Vec<Pose>,
     /// Frames per second.
     pub rate: f64,
+    /// Meters per second at which the clip travels forward, on top of its frames.
+    pub speed: f64,
     /// Callback keys: time in seconds, name and data.
     pub callbacks: Vec<(f64, &'static str, Option<&'static str>)>,
 }
@@ -37,7 +40,12 @@ impl Motion {
         if playback == PlaybackMode::Loop {
             frames[steps] = frames[0].clone();
         }
-        Self { name, playback, frames, rate, callbacks: vec![] }
+        Self { name, playback, frames, rate, speed: 0.0, callbacks: vec![] }
+    }
+
+    /// Makes the clip travel, at a speed in meters per second. Its frames stay in place.
+    pub fn traveling(self, speed: f64) -> Self {
+        Self { speed, ..self }
     }
 
     /// Adds a callback key.
@@ -58,18 +66,31 @@ impl Motion {
         (self.frames.len() - 1) as f64 / self.rate
     }
 
-    /// Converts the motion to the library's clip.
+    /// Converts the motion to the library's clip, which travels.
     pub fn clip(&self, rig: &Rig) -> Result<SkeletalClip, ClipError> {
+        self.clip_at(rig, self.speed)
+    }
+
+    /// Converts the motion to a clip in place.
+    pub fn clip_in_place(&self, rig: &Rig) -> Result<SkeletalClip, ClipError> {
+        self.clip_at(rig, 0.0)
+    }
+
+    fn clip_at(&self, rig: &Rig, speed: f64) -> Result<SkeletalClip, ClipError> {
         let mut timing = ClipTiming::new(self.name, self.seconds());
         timing.playback = self.playback;
         for (time, name, datum) in &self.callbacks {
             let data = datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into()));
             timing.add_callback(*time, *name, data);
         }
+        let ahead = |pose: &Pose, frame: usize| {
+            let shift = pose.shift + DVec3::NEG_Z * (speed * frame as f64 / self.rate);
+            Pose { shift, turns: pose.turns.clone() }
+        };
         let frames = ClipFrames {
             joints: rig.joints.iter().map(|j| j.name.as_str().into()).collect(),
             animated: vec![],
-            transforms: self.frames.iter().flat_map(|pose| rig.local(pose)).collect(),
+            transforms: self.frames.iter().enumerate().flat_map(|(i, pose)| rig.local(&ahead(pose, i))).collect(),
         };
         SkeletalClip::new(timing, &frames)
     }

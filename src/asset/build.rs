@@ -8,7 +8,7 @@ use super::{
     textures::{TextureKey, Textures},
 };
 use crate::{
-    import::{Imported, Manifest},
+    import::{Imported, Manifest, root_joint},
     model::{BoundingBox, Model, SkeletalClip},
     pose::{BlendReach, Mask, PartBounds},
 };
@@ -24,7 +24,7 @@ use std::{
 
 /// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
 ///
-/// Masks and sockets come from `manifest`; its `model` and `clips` are ignored. Textures are not loaded.
+/// Masks, sockets and the joint for root motion come from `manifest`; its `model` and `clips` are ignored. Textures are not loaded.
 pub fn build_character(
     model: Model,
     manifest: &Manifest,
@@ -149,8 +149,10 @@ pub(super) fn assemble_character(
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
         goals: manifest.goals.clone(),
+        springs: Some(manifest.resolve_springs(&skeleton)).filter(|springs| !springs.is_empty()).map(Arc::new),
         look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
         shape: Shape::new(version, &skeleton, &parts),
+        root: root_joint(manifest, &skeleton),
         skeleton: skeleton.clone(),
         parts,
         clips,

@@ -4,9 +4,9 @@ use super::next_version;
 use crate::{
     controller::Clips,
     import::GoalEntry,
-    model::{ClipTiming, CombinedJoints, Influences, JointIndex, SkeletalClip, Skeleton},
+    model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
-    rig::{Feet, LookChain, Plants},
+    rig::{Feet, LookChain, Plants, Springs},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -26,6 +26,7 @@ use std::{
 /// | look up a clip, its length or its callback keys | [`clip`](Self::clip) and its `timing` |
 /// | list the clips | [`clip_names`](Self::clip_names) |
 /// | add and remove clips at run time | [`add_clip`](Self::add_clip), [`remove_clip`](Self::remove_clip) |
+/// | know how fast a clip carries a character | [`ground_speed`](Self::ground_speed) |
 /// | attach things to a named place | [`socket`](Self::socket) |
 /// | limit a track to some of the joints | [`masks`](Self::masks) |
 /// | frame the character with a camera | [`rest_bounds`](Self::rest_bounds) |
@@ -50,6 +51,10 @@ pub struct Character {
     pub feet: Option<Arc<Feet>>,
     /// For each clip, when it plants the feet. Empty without [`feet`](Self::feet).
     pub plants: Vec<Arc<Plants>>,
+    /// The joint that root motion is taken from.
+    pub(crate) root: JointIndex,
+    /// The joints that swing.
+    pub springs: Option<Arc<Springs>>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.
@@ -153,6 +158,28 @@ impl Character {
         self.clips.iter().find(|clip| &*clip.timing.name == name)
     }
 
+    /// Returns how fast a clip carries the character over the ground, in model units per second of clip: what its root
+    /// motion covers, or the manifest's [`ground_speed`](crate::import::ClipEntry::ground_speed). `None` if there is no such
+    /// clip or it stays in place.
+    ///
+    /// With [`RootMotion`](crate::character::RootMotion), that is how fast a character of scale one goes. Without it, a
+    /// character has to go at this speed for its feet not to slide:
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::prelude::*;
+    /// fn walk(time: Res<Time>, assets: Res<Assets<Character>>, mut all: Query<(&SkinnedCharacter, &mut Transform)>) {
+    ///     for (handle, mut transform) in &mut all {
+    ///         let speed = assets.get(&handle.0).and_then(|character| character.ground_speed("walk")).unwrap_or(0.0);
+    ///         let ahead = transform.forward() * (speed * time.delta_secs());
+    ///         transform.translation += ahead;
+    ///     }
+    /// }
+    /// ```
+    pub fn ground_speed(&self, clip: &str) -> Option<f32> {
+        Some(self.clip(clip)?.root_path()?.ground_speed() as f32)
+    }
+
     /// Returns the names of all clips, in order.
     pub fn clip_names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.clips.iter().map(|clip| &clip.timing.name)
@@ -195,5 +222,17 @@ impl Clips for Character {
 
     fn is_additive(&self, index: usize) -> bool {
         self.clips.get(index).is_some_and(|clip| clip.additive)
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.clips.get(index)?.root_path().map(|path| &**path)
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        self.clips.get(index).is_some_and(|clip| clip.animates(self.root.into()) || clip.root_path().is_some())
+    }
+
+    fn root_mask(&self, mask: &str) -> f32 {
+        self.masks.get(mask).map_or(0.0, |mask| mask.get(self.root.into()))
     }
 }

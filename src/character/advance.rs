@@ -4,12 +4,13 @@ use super::{
     components::SkinnedCharacter,
     events::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CrossFadeFinished,
-        send,
+        Moment, send,
     },
     hierarchy::upward,
     layers::ActiveLayers,
     names::{available, name_of},
     pose_state::PoseClock,
+    root_motion::RootMotion,
     threads::batches,
 };
 use crate::{
@@ -58,19 +59,36 @@ pub(super) fn advance(
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
     mut events: ResMut<PendingEvents>,
-    mut characters: Query<(Entity, &SkinnedCharacter, &mut AnimationController, &mut ActiveLayers)>,
+    mut characters: Query<(
+        Entity,
+        &SkinnedCharacter,
+        &mut AnimationController,
+        &mut ActiveLayers,
+        Option<&mut RootMotion>,
+    )>,
 ) {
     let dt = time.delta_secs_f64();
     let by_thread = &mut events.by_thread;
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || by_thread.borrow_local_mut(),
-        |events, (entity, handle, mut controller, mut layers)| {
+        |events, (entity, handle, mut controller, mut layers, root_motion)| {
             let Some(character) = assets.get(handle.id()) else { return };
             // Time passing is not a change that others need to hear of.
             let controller = controller.bypass_change_detection();
             let ThreadEvents { playback, pending } = &mut **events;
             // Bevy's time never runs backwards, and an advance that is refused changes nothing.
-            if controller.advance(dt, character, playback).is_err() {
+            let mut carried = None;
+            let advanced = match root_motion {
+                None => controller.advance(dt, character, playback),
+                Some(mut motion) => controller.advance_with_root_motion(dt, character, playback).map(|delta| {
+                    // A change that others hear of, unless there is none.
+                    if motion.delta != delta {
+                        motion.delta = delta;
+                    }
+                    carried = motion.applies().then_some(delta);
+                }),
+            };
+            if advanced.is_err() {
                 return;
             }
             // Now, while the tracks are in the cache.
@@ -87,9 +105,12 @@ pub(super) fn advance(
                 let since = end - event.time();
                 before_end = before_end.min((since / scale * 1e9).round() as u64);
                 let pose = |of, clip_time| {
-                    let mut moment = layers.clone();
-                    moment.rewind(since, controller, character, (of, clip_time));
-                    CallbackMoment(Some(Arc::new(moment)))
+                    let mut then = layers.clone();
+                    then.rewind(since, controller, character, (of, clip_time));
+                    let elapsed = dt * controller.time_scale();
+                    let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
+                    let carried = carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
+                    CallbackMoment(Some(Arc::new(Moment { layers: then, carried })))
                 };
                 if let Some(event) = translate(event, entity, character, (since / scale).max(0.0), pose, &names) {
                     pending.push(PendingEvent { before_end, entity, index, event });

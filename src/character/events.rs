@@ -31,7 +31,7 @@
 use super::layers::ActiveLayers;
 use crate::{
     controller::{AnimationName, TrackId},
-    model::CallbackData,
+    model::{CallbackData, RootDelta},
 };
 use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
@@ -75,7 +75,15 @@ pub struct AnimationCallback {
 ///
 /// The default stands for the present.
 #[derive(Clone, Debug, Default)]
-pub struct CallbackMoment(pub(super) Option<Arc<ActiveLayers>>);
+pub struct CallbackMoment(pub(super) Option<Arc<Moment>>);
+
+/// See [`CallbackMoment`].
+#[derive(Debug)]
+pub(super) struct Moment {
+    pub(super) layers: ActiveLayers,
+    /// How far the clips carried the character from then to the end of the frame.
+    pub(super) carried: RootDelta,
+}
 
 /// It follows from the other fields of the callback.
 impl PartialEq for CallbackMoment {

@@ -26,6 +26,7 @@ mod pose_state;
 mod poses;
 mod ray_cast;
 mod rig;
+mod root_motion;
 mod sharing;
 mod spawn;
 mod threads;
@@ -45,7 +46,11 @@ pub use part_overrides::{PartId, PartOverrides};
 pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
-pub use rig::{FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget};
+pub use rig::{
+    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones,
+    SpringGravity,
+};
+pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
@@ -54,7 +59,11 @@ pub use worn::{Wears, WornBy};
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use poses::Poses;
 
-use crate::{asset::CharacterAssetPlugin, controller::AnimationController, rig::RigState};
+use crate::{
+    asset::CharacterAssetPlugin,
+    controller::AnimationController,
+    rig::{RigState, Wind},
+};
 use bevy::{
     asset::AssetEventSystems,
     camera::visibility::VisibilitySystems,
@@ -65,8 +74,8 @@ use bevy::{
 
 /// What runs in a frame, in this order.
 ///
-/// [`Advance`](Self::Advance) and [`Callbacks`](Self::Callbacks) run in the schedule given to
-/// [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
+/// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
+/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
 /// render app's `ExtractSchedule`, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
@@ -77,6 +86,8 @@ pub enum CharacterSystems {
     /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
     /// they play.
     Advance,
+    /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
+    RootMotion,
     /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
     /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
     Callbacks,
@@ -90,8 +101,8 @@ pub enum CharacterSystems {
     /// Before transform propagation. Asks for the ground under the feet of characters with a [`FootPlacement`]: answer
     /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
     ProbeGround,
-    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
-    /// [`FootPlacement`].
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s,
+    /// [`FootPlacement`], then [`SpringBones`].
     /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
     /// their poses.
     SolveRigs,
@@ -162,6 +173,8 @@ impl Plugin for CharacterPlugin {
             .init_resource::<DirtyPalettes>()
             .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
+            .init_resource::<Wind>()
+            .init_resource::<SpringGravity>()
             .add_observer(attachments::adopt)
             .add_observer(spawn::warn_of_lost_parts);
         app.register_required_components::<RigState, ModelPose>();
@@ -174,10 +187,20 @@ impl Plugin for CharacterPlugin {
 impl CharacterPlugin {
     fn configure_sets(&self, app: &mut App) {
         use CharacterSystems::*;
-        app.configure_sets(self.schedule, (Advance, Callbacks).chain()).configure_sets(
+        app.configure_sets(self.schedule, (Advance, CharacterSystems::RootMotion, Callbacks).chain()).configure_sets(
             PostUpdate,
             (
-                (Spawn, Advance, Callbacks, Bounds, EvaluateEarly, Attach, ProbeGround, SolveRigs)
+                (
+                    Spawn,
+                    Advance,
+                    CharacterSystems::RootMotion,
+                    Callbacks,
+                    Bounds,
+                    EvaluateEarly,
+                    Attach,
+                    ProbeGround,
+                    SolveRigs,
+                )
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
@@ -198,6 +221,7 @@ impl CharacterPlugin {
             (
                 masks::warn_of_unknown.after(Spawn).before(Advance),
                 advance::advance.in_set(Advance),
+                root_motion::apply.in_set(CharacterSystems::RootMotion),
                 advance::dispatch_events.in_set(Callbacks),
             ),
         )
@@ -215,6 +239,7 @@ impl CharacterPlugin {
                     part_overrides::apply,
                     spawn::drop_failed_textures,
                     worn::put_on,
+                    rig::add_springs,
                 )
                     .chain()
                     .in_set(Spawn),
@@ -253,6 +278,7 @@ fn register_types(app: &mut App) {
         .register_type::<CharacterParts>()
         .register_type::<PartOf>()
         .register_type::<ModelPose>()
+        .register_type::<RootMotion>()
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
         .register_type::<AttachedTo>()
@@ -269,6 +295,9 @@ fn register_types(app: &mut App) {
         .register_type::<FootPlacement>()
         .register_type::<GroundProbe>()
         .register_type::<Ground>()
+        .register_type::<SpringBones>()
+        .register_type::<SpringGravity>()
+        .register_type::<Wind>()
         .register_type::<WeightView>()
         .register_type::<PoseSharing>()
         .register_type::<PoseCounts>()

@@ -60,8 +60,8 @@ impl CharacterPoses<'_, '_> {
     /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame. `None` until the asset
     /// has loaded, or if it has no such socket or joint.
     ///
-    /// The clips are those of that moment. The character's own transform is that of this frame, and so are the
-    /// weights of its tracks.
+    /// The clips are those of that moment, and a character that they carry ([`RootMotion`](super::RootMotion)) is where it
+    /// was then. Otherwise the character's own transform is that of this frame, and so are the weights of its tracks.
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
@@ -81,8 +81,9 @@ impl CharacterPoses<'_, '_> {
             return self.joint_transform(callback.entity, socket_or_joint);
         }
         self.with_scratch(|scratch| {
-            self.poses.with_layers(callback.entity, moment, scratch, |asset, world, joints| {
-                socket_transform(socket_or_joint, asset, world, joints)
+            self.poses.with_layers(callback.entity, &moment.layers, scratch, |asset, world, joints| {
+                let back = Transform::from(moment.carried.inverse()).compute_affine();
+                socket_transform(socket_or_joint, asset, &(*world * back), joints)
             })
         })
     }

@@ -20,10 +20,12 @@ use super::{
     arrival::Next,
     compensated::{CompensatedF64, tick},
     log::Log,
+    root_motion::RootSum,
     segment::{Rules, Segment, Target},
     timed_event::EventKind,
     track::Start,
 };
+use crate::model::RootDelta;
 use std::mem;
 
 /// A time step that is negative or not finite. Nothing was changed.
@@ -66,6 +68,54 @@ impl AnimationController {
         clips: &C,
         out: &mut Vec<PlaybackEvent>,
     ) -> Result<(), AdvanceError> {
+        self.advance_by(dt, clips, out, None)
+    }
+
+    /// Advances like [`advance`](Self::advance), and returns how far the clips carried their character.
+    ///
+    /// The tracks' movements are blended as their poses are at the root joint: by weight, priority, mask and blend mode.
+    /// Additive tracks don't carry. What passes time carries; [`seek`](AnimationTrack::seek) and
+    /// [`scrub`](AnimationTrack::scrub) don't. However time is divided into steps, the movements add up to the same, but
+    /// for rounding; only a step of minutes in which clips that turn are blended out of phase is approximated.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::{AnimationController, Clips}, model::{ClipTiming, RootDelta, RootPath}};
+    /// # struct Walking(ClipTiming, RootPath);
+    /// # impl Clips for Walking {
+    /// #     fn index_of(&self, name: &str) -> Option<usize> { (name == "walk").then_some(0) }
+    /// #     fn timing(&self, index: usize) -> Option<&ClipTiming> { (index == 0).then_some(&self.0) }
+    /// #     fn root_path(&self, index: usize) -> Option<&RootPath> { (index == 0).then_some(&self.1) }
+    /// # }
+    /// // A walk of one second and 1.25 meters.
+    /// let ahead = RootDelta::new(glam::DVec3::NEG_Z * 1.25, 0.0);
+    /// let clips = Walking(ClipTiming::new("walk", 1.0), RootPath::steady(1.0, ahead).unwrap());
+    /// let mut controller = AnimationController::playing("walk");
+    /// let moved = controller.advance_with_root_motion(60.0, &clips, &mut Vec::new())?;
+    /// assert_eq!(moved.translation().z, -75.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_with_root_motion<C: Clips + ?Sized>(
+        &mut self,
+        dt: f64,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+    ) -> Result<RootDelta, AdvanceError> {
+        let mut root = RootSum::default();
+        self.advance_by(dt, clips, out, Some(&mut root))?;
+        Ok(root.movement())
+    }
+
+    #[inline]
+    fn advance_by<C: Clips + ?Sized>(
+        &mut self,
+        dt: f64,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+        mut root: Option<&mut RootSum>,
+    ) -> Result<(), AdvanceError> {
         if !dt.is_finite() || dt < 0.0 {
             return Err(AdvanceError { dt });
         }
@@ -76,8 +126,16 @@ impl AnimationController {
         let end = self.time + elapsed;
         if self.plays_nothing() {
             self.time = end;
-        } else if !self.advance_fast(end, clips) {
-            self.advance_in_full(end, clips, out);
+            return Ok(());
+        }
+        let begin = self.time;
+        if root.is_some() {
+            self.tracks.iter_mut().for_each(|track| track.run.0.from = track.held().value());
+        }
+        if !self.advance_fast(end, clips) {
+            self.advance_in_full(end, clips, out, root);
+        } else if let Some(root) = &mut root {
+            self.add_root_motion([begin, end], clips, root);
         }
         Ok(())
     }
@@ -94,13 +152,14 @@ impl AnimationController {
         end: CompensatedF64,
         clips: &C,
         out: &mut Vec<PlaybackEvent>,
+        root: Option<&mut RootSum>,
     ) {
         let mut log = mem::take(&mut self.log.0);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
         self.settle_leads();
         self.scrub(clips, &mut log);
-        self.run_to(end, clips, &mut log);
+        self.run_to(end, clips, &mut log, root);
         self.align_followers();
         self.write_running_values();
         self.hand_over(&mut log, out);
@@ -167,7 +226,13 @@ impl AnimationController {
     }
 
     /// Goes from cut to cut until `end`.
-    fn run_to<C: Clips + ?Sized>(&mut self, end: CompensatedF64, clips: &C, log: &mut Log) {
+    fn run_to<C: Clips + ?Sized>(
+        &mut self,
+        end: CompensatedF64,
+        clips: &C,
+        log: &mut Log,
+        mut root: Option<&mut RootSum>,
+    ) {
         let moving = self.time.is_before(end);
         let mut switches = 0;
         loop {
@@ -196,6 +261,9 @@ impl AnimationController {
                 next = arrival.time;
             }
             self.move_tracks(next, arrival.as_ref().map(|arrival| (arrival.track, arrival.position)), clips, log);
+            if let Some(root) = &mut root {
+                self.add_root_motion([self.time, next], clips, root);
+            }
             self.time = next;
             match arrival.map(|arrival| (arrival.next, arrival.track)) {
                 Some((Next::Clip, _)) => {

@@ -1,6 +1,6 @@
 //! Where a controller looks up its clips.
 
-use crate::model::ClipTiming;
+use crate::model::{ClipTiming, RootPath};
 
 /// The clips that a controller plays, looked up by name.
 ///
@@ -26,6 +26,25 @@ pub trait Clips {
     fn is_additive(&self, index: usize) -> bool {
         let _ = index;
         false
+    }
+
+    /// Returns how a clip carries its character; `None` if it doesn't.
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        let _ = index;
+        None
+    }
+
+    /// Returns `true` if a clip poses the joint that root motion is taken from. A clip that doesn't has no part in the
+    /// blend of root motion; one that does, without a [`root_path`](Self::root_path), stands still.
+    fn reaches_root(&self, index: usize) -> bool {
+        let _ = index;
+        true
+    }
+
+    /// Returns a mask's weight, in `0..=1`, at the joint that root motion is taken from; 0 if there is no such mask.
+    fn root_mask(&self, mask: &str) -> f32 {
+        let _ = mask;
+        0.0
     }
 
     /// Returns the names of all clips.
@@ -80,6 +99,18 @@ impl<C: Clips + ?Sized> Clips for &C {
     fn is_additive(&self, index: usize) -> bool {
         (**self).is_additive(index)
     }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        (**self).root_path(index)
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        (**self).reaches_root(index)
+    }
+
+    fn root_mask(&self, mask: &str) -> f32 {
+        (**self).root_mask(mask)
+    }
 }
 
 impl<C: Clips> Clips for Option<C> {
@@ -97,6 +128,18 @@ impl<C: Clips> Clips for Option<C> {
 
     fn is_additive(&self, index: usize) -> bool {
         self.as_ref().is_some_and(|clips| clips.is_additive(index))
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.as_ref()?.root_path(index)
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        self.as_ref().is_some_and(|clips| clips.reaches_root(index))
+    }
+
+    fn root_mask(&self, mask: &str) -> f32 {
+        self.as_ref().map_or(0.0, |clips| clips.root_mask(mask))
     }
 }
 

@@ -172,7 +172,7 @@ mod tests {
                 if full.plays_nothing() {
                     full.time = end;
                 } else {
-                    full.advance_in_full(end, &clips, &mut events[1]);
+                    full.advance_in_full(end, &clips, &mut events[1], None);
                 }
                 // By their text, for a speed may be NaN, which equals nothing.
                 let [ours, theirs] = [&either, &full].map(|controller| ron::to_string(controller).unwrap());

@@ -17,6 +17,7 @@ mod playback_event;
 mod playback_state;
 mod playhead;
 mod queue;
+mod root_motion;
 mod segment;
 mod sync;
 mod timed_event;

@@ -107,6 +107,14 @@ impl Speed {
         }
     }
 
+    /// The speed at a time.
+    pub(super) fn at(self, time: CompensatedF64) -> f64 {
+        match self {
+            Self::Steady(speed) => speed,
+            Self::Ramp(ramp) => ramp.at(time),
+        }
+    }
+
     /// The moment within a segment at which the direction reverses.
     pub(super) fn turning_point(self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
         let Self::Ramp(ramp) = self else { return None };

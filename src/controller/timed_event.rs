@@ -421,6 +421,11 @@ impl AnimationController {
         self.events().current(EventTarget::Track(track, kind))?.running
     }
 
+    /// Returns the ramp of the priority blend, if it is changing now.
+    pub(super) fn blend_ramp(&self) -> Option<Ramp> {
+        self.events().current(EventTarget::PriorityBlend)?.running
+    }
+
     /// Writes the present values of running events.
     pub(super) fn write_running_values(&mut self) {
         for at in 0..self.events.running.len() {

@@ -100,7 +100,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         };
         return Some(("this is a binary file of an unknown format", hint));
     }
-    if start.trim_ascii_end().contains(&b'\r') && !start.contains(&b'\n') {
+    if !start.contains(&b'\n') && start.trim_ascii_end().contains(&b'\r') {
         return Some((
             "the lines end as on old Macs, with a carriage return alone",
             "save it with LF or CRLF line ends",

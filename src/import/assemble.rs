@@ -1,10 +1,11 @@
 //! From a manifest and the files that it names to one finished model.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, control,
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{Read, clips_of_any, open_any},
+    root_motion::RootMotion,
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -48,6 +49,8 @@ pub fn open_manifest<'s>(
     let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
     drop(source);
     rename_joints(file, manifest, &mut imported);
+    control::flag(file, &manifest.control_joints, &settings, &mut imported);
+    let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
     let mut opened = Opened::new();
     let mut totals = ClipTotals::default();
     imported.model.clips.iter().for_each(|clip| totals.add(clip));
@@ -58,6 +61,9 @@ pub fn open_manifest<'s>(
         let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
         let admitted = found.and_then(|clip| {
             let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
+            let clip = root_motion
+                .take_out(manifest, entry, clip, &model.skeleton)
+                .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
             reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
             Ok(clip)
         });
@@ -77,6 +83,7 @@ pub fn open_manifest<'s>(
             })),
         }
     }
+    root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
     check_joints(file, manifest, &mut imported);
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
@@ -91,6 +98,7 @@ fn compress(model: &mut Model, error: f32) {
     for clip in &mut model.clips {
         let mut small = done.entry(clip.frames_key()).or_insert_with(|| compress.run(clip)).clone();
         small.timing = clip.timing.clone();
+        small.set_root_path(clip.root_path().cloned());
         *clip = small;
     }
 }
@@ -225,7 +233,10 @@ fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         .flat_map(|(goal, entry)| entry.limb.joints().map(move |joint| (format!("goal `{goal}`"), joint)));
     let looks = manifest.look_at.iter().flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
     let feet = manifest.feet.iter().flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
-    let named = masks.chain(sockets).chain(goals).chain(looks).chain(feet);
+    let springs =
+        manifest.springs.iter().flat_map(|entry| entry.joints.iter().map(|joint| ("springs".into(), &**joint)));
+    let colliders = manifest.colliders.iter().map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
+    let named = masks.chain(sockets).chain(goals).chain(looks).chain(feet).chain(springs).chain(colliders);
     let missing: Vec<_> = named.filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
     let are_known = missing.is_empty();
     for (user, joint) in missing {
@@ -266,12 +277,28 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");
         imported.warnings.push(warning.with_hint("list them parents first, and eyes below the last of them"));
     }
+    let springs = manifest.resolve_springs(skeleton);
+    let known = || manifest.colliders.keys().map(String::as_str);
+    for entry in &manifest.springs {
+        for joint in entry.joints.iter().filter(|joint| !skeleton.joint(joint).is_some_and(|j| springs.contains(j))) {
+            let message = format!("springs: joint `{joint}` has no bone that could swing");
+            let hint = "a bone goes from a joint to the one below, or continues the one above";
+            imported.warnings.push(Diagnostic::warning(file, message).with_hint(hint));
+        }
+        for name in entry.colliders.iter().filter(|name| !manifest.colliders.contains_key(*name)) {
+            let warning = Diagnostic::warning(file, format!("springs: no collider `{name}`"));
+            imported.warnings.push(match did_you_mean(name, known()) {
+                Some(hint) => warning.with_hint(hint),
+                None => warning.with_hint("add it to `colliders`"),
+            });
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::open_model;
+    use crate::import::{ClipRootMotion, RootMotionEntry, open_model};
     use glam::Vec3;
 
     const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -313,6 +340,45 @@ mod tests {
         let additive = many_clips(4000, &ClipEntry { additive: Some(true), ..entry });
         let error = open(&additive, &limits, ANIM, &mut reads).unwrap_err().to_string();
         assert!(error.contains("bytes of clips in memory") && error.contains("`total_bytes`"), "{error}");
+    }
+
+    #[test]
+    fn root_motion_is_taken_out_once_for_clips_that_share_their_frames() {
+        // The root goes 3 m ahead in 1/12 s.
+        let anim = ANIM.replace("-1 4 0", "-1 1 0");
+        let entry = ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() };
+        let on = Manifest { root_motion: Some(RootMotionEntry::default()), ..many_clips(3, &entry) };
+        let mut own = on.clone();
+        let off = ClipRootMotion { ground: Some(false), turn: Some(false), ..ClipRootMotion::default() };
+        own.clips.get_mut("clip1").unwrap().root_motion = Some(off);
+        own.clips.get_mut("clip2").unwrap().ground_speed = Some(-2.0);
+        for clip_error in [None, Some(0.01)] {
+            let own = Manifest { clip_error, ..own.clone() };
+            let clips = open(&own, &Limits::default(), &anim, &mut 0).unwrap().model.clips;
+            let ends = |clip: usize| clips[clip].transform_at(0, clips[clip].frame_count() - 1).translation;
+            assert!(ends(0).distance(Vec3::ZERO) < 1e-6 && ends(1).distance(Vec3::NEG_Z * 3.0) < 1e-3, "{}", ends(1));
+            assert_eq!(clips[0].frames_key(), clips[2].frames_key());
+            let totals: Vec<_> =
+                clips.iter().map(|clip| clip.root_path().map(|path| path.total().translation())).collect();
+            let near = |a: Option<Vec3>, b: Vec3| a.is_some_and(|a| a.distance(b) < 1e-6);
+            assert!(near(totals[0], Vec3::NEG_Z * 3.0) && near(totals[2], Vec3::Z / 6.0), "{totals:?}");
+            assert_eq!(totals[1], None);
+        }
+        let off = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0).unwrap().model.clips;
+        assert_eq!(off[0].root_path(), None);
+    }
+
+    #[test]
+    fn an_unknown_root_is_an_error_that_lists_the_joints() {
+        let joint = |name: &str| {
+            let entry = RootMotionEntry { joint: Some(name.into()), ..RootMotionEntry::default() };
+            Manifest { root_motion: Some(entry), ..Manifest::of_model("a.md5mesh") }
+        };
+        assert!(open(&joint("tip"), &Limits::default(), ANIM, &mut 0).is_ok());
+        let error = open(&joint("hips"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
+        assert!(error.contains("no joint `hips`; it has `root`, `tip`"), "{error}");
+        let error = open(&joint("rot"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
+        assert!(error.contains("did you mean `root`?"), "{error}");
     }
 
     #[test]

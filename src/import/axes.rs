@@ -101,6 +101,7 @@ impl Basis {
     }
 
     /// Converts a rotation.
+    #[inline]
     pub(super) fn rotation(&self, q: Quat) -> Quat {
         // A mirror keeps the plane of rotation and reverses its sense.
         let axis = self.direction(Vec3::new(q.x, q.y, q.z)) * self.determinant();
@@ -108,6 +109,7 @@ impl Basis {
     }
 
     /// Converts a joint's transform relative to its parent; both frames change alike.
+    #[inline]
     pub(super) fn transform(&self, t: JointTransform) -> JointTransform {
         let [x, y, z] = self.axes.map(|axis| t.scale[axis.from]);
         JointTransform {

@@ -26,6 +26,13 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
     let md5 = format == WriteFormat::Md5;
     let mut list = List { file, warnings: Vec::new() };
     let skeleton = &model.skeleton;
+    let carried = model.clips.iter().filter(|clip| clip.root_path().is_some()).count();
+    list.add(
+        "the root motion of",
+        carried,
+        "clip",
+        "they are written in place; give their `ground_speed` in a manifest",
+    );
     if m3d {
         let named = |&joint: &usize| *skeleton.names()[joint] != *format!("Bone{joint}");
         let names = (0..skeleton.len()).filter(named).count();
@@ -43,6 +50,10 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         };
         let moved = skeleton.joints().filter(moved).count();
         list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound; clips are not affected");
+    }
+    if m3d || md5 {
+        let control = skeleton.control_joints().len();
+        list.add("the flag of", control, "control joint", "list them under `control_joints` in a manifest");
     }
     if m3d {
         let combined = model.parts.iter().filter(|part| !part.combined_joints.is_empty()).count();

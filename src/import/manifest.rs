@@ -4,10 +4,14 @@ mod feet;
 mod goals;
 mod look_at;
 mod messages;
+mod root_motion;
+mod springs;
 
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
+pub use root_motion::{ClipRootMotion, RootMotionEntry};
+pub use springs::{ColliderEntry, SpringEntry};
 
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
@@ -65,9 +69,28 @@ pub struct Manifest {
     /// model units after scaling. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_error: Option<f32>,
+    /// Takes movements of the root out of the clips, to carry the character; `None` takes out nothing. Clips stay in place
+    /// in any case: to carry the character, add a `RootMotion` component to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<RootMotionEntry>,
     /// Names for the model's joints in file order, for formats without names. May be shorter than the skeleton.
     #[serde(default)]
     pub joint_names: Vec<String>,
+    /// Joints that must not move the skin, such as the targets and poles of limbs, besides those that the model's file
+    /// marks. One `*` in a name stands for anything: `"ik.*"`, `"*_ctrl"`.
+    ///
+    /// They stay in the skeleton, and clips move them. Their weights are taken off the skin: a vertex follows its other
+    /// joints, or if it has none, the nearest joint above that is not a control joint. A part that only a single joint
+    /// moves is attached to that joint and stays with it.
+    ///
+    /// A glTF file marks a control joint with `"deform": false` in the `extras` of its node. In Blender, that is a custom
+    /// property of the bone, exported with *Include › Custom Properties*. This sets it for an armature:
+    ///
+    /// ```python
+    /// for bone in bpy.context.object.data.bones: bone["deform"] = bone.use_deform
+    /// ```
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control_joints: Vec<String>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
@@ -86,6 +109,12 @@ pub struct Manifest {
     /// The legs that adapt to uneven ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feet: Option<FeetEntry>,
+    /// Joints that swing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub springs: Vec<SpringEntry>,
+    /// What springs stay outside of, by name.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub colliders: BTreeMap<String, ColliderEntry>,
 }
 
 /// A clip of a [`Manifest`].
@@ -101,6 +130,13 @@ pub struct ClipEntry {
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
     pub additive: Option<bool>,
+    /// What differs from the character's [`root_motion`](Manifest::root_motion). Without one there, it is on for this clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<ClipRootMotion>,
+    /// How fast the clip carries the character forward, in model units per second after scaling; negative for backward.
+    /// For clips that walk on the spot. Replaces the movement of a clip that travels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground_speed: Option<f32>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
     /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
@@ -220,13 +256,17 @@ impl Manifest {
             skin_error: skin_error(),
             max_palette: max_palette(),
             clip_error: None,
+            root_motion: None,
             joint_names: Vec::new(),
+            control_joints: Vec::new(),
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),
             goals: BTreeMap::new(),
             look_at: None,
             feet: None,
+            springs: Vec::new(),
+            colliders: BTreeMap::new(),
         }
     }
 
@@ -259,6 +299,13 @@ impl Manifest {
             diagnostics.push(place_of(source, "skin_error", Diagnostic::error(file, message)));
         }
         for (name, clip) in &manifest.clips {
+            if let Some(speed) = clip.ground_speed.filter(|speed| !speed.is_finite())
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let error = Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
+                let error = error.with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
             let odd = clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0);
             // Placing an error takes a look at the whole file.
             for key in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
@@ -295,6 +342,9 @@ impl Manifest {
                 let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
+        }
+        for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+            diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
@@ -362,6 +412,22 @@ mod tests {
     }
 
     #[test]
+    fn root_motion_is_off_unless_asked_for_and_a_clip_changes_what_it_names() {
+        let parse = |text: &str| Manifest::parse("a", text.as_bytes());
+        assert_eq!(parse("(model: \"a\")").unwrap().root_motion, None);
+        let text = "(model: \"a\", root_motion: (joint: \"hips\", steady: true), \
+            clips: {\"a\": (root_motion: (turn: false), ground_speed: -1.5)})";
+        let manifest = parse(text).unwrap();
+        let entry = RootMotionEntry { joint: Some("hips".into()), steady: true, ..RootMotionEntry::default() };
+        assert_eq!(manifest.root_motion, Some(entry));
+        let clip = ClipRootMotion { turn: Some(false), ..ClipRootMotion::default() };
+        assert_eq!((manifest.clips["a"].root_motion, manifest.clips["a"].ground_speed), (Some(clip), Some(-1.5)));
+        assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
+        let error = parse("(model: \"a\", root_motion: (yaw: true))").unwrap_err().to_string();
+        assert!(error.contains("unknown field `yaw`"), "{error}");
+    }
+
+    #[test]
     fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
         assert!(Manifest::parse("a", b"\xef\xbb\xbf(model: \"a.m3d\")").is_ok());
         let error = Manifest::parse("a", b"\xff\xfe(\0m\0").unwrap_err().to_string();
@@ -423,6 +489,8 @@ mod tests {
             "(model: \"a\", skin_error: -1)",
             "(model: \"a\", skin_error: NaN)",
             "(model: \"a\", clips: {\"x\": (callbacks: [(time: -1, name: \"n\")])})",
+            "(model: \"a\", clips: {\"x\": (ground_speed: NaN)})",
+            "(model: \"a\", clips: {\"x\": (ground_speed: -inf)})",
             "(model: \"a\", sockets: {\"x\": (joint: \"j\", translation: (inf, 0, 0))})",
         ] {
             assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{text}");

@@ -13,14 +13,16 @@ const MOST: usize = 4;
 
 /// Returns the number of steps to cut each frame into so that rotations between frames stay small.
 pub(super) fn steps(frames: &ClipFrames) -> usize {
-    let joints = frames.joints.len();
-    let pairs = frames.transforms.iter().zip(frames.transforms.iter().skip(joints));
+    let joints = frames.joints.len().max(1);
     let moving = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
-    let turn = pairs
-        .enumerate()
-        .filter(|(i, _)| moving(i % joints))
-        .map(|(_, (a, b))| 2.0 * a.rotation.dot(b.rotation).abs().clamp(0.0, 1.0).acos())
-        .fold(0.0, f32::max);
+    // The largest turn has the smallest cosine.
+    let mut cosine: f32 = 1.0;
+    for (frame, next) in frames.transforms.chunks_exact(joints).zip(frames.transforms.chunks_exact(joints).skip(1)) {
+        for (_, (a, b)) in frame.iter().zip(next).enumerate().filter(|(joint, _)| moving(*joint)) {
+            cosine = cosine.min(a.rotation.dot(b.rotation).abs());
+        }
+    }
+    let turn = 2.0 * cosine.acos();
     ((turn / LARGEST_TURN).ceil() as usize).clamp(1, MOST)
 }
 

@@ -1,8 +1,15 @@
-//! Selects the clicked character and joint in the view.
+//! Selects the clicked character, joint and vertex in the view.
 
-use super::{InspectedCharacter, Inspector};
-use crate::character::CharacterRayCast;
+use super::{
+    InspectedCharacter, Inspector,
+    vertex::{ClickedVertex, PartVertex},
+};
+use crate::{
+    asset::Character,
+    character::{CharacterRayCast, CharacterRayHit, SkinnedCharacter},
+};
 use bevy::{
+    ecs::system::SystemParam,
     input::{ButtonState, mouse::MouseButtonInput},
     prelude::*,
     window::PrimaryWindow,
@@ -17,6 +24,22 @@ pub(super) struct Pointer {
     pressed: Option<Vec2>,
 }
 
+/// What can be clicked.
+#[derive(SystemParam)]
+pub(super) struct Skin<'w, 's> {
+    ray_cast: CharacterRayCast<'w, 's>,
+    characters: Query<'w, 's, &'static SkinnedCharacter>,
+    assets: Res<'w, Assets<Character>>,
+    meshes: Res<'w, Assets<Mesh>>,
+}
+
+impl Skin<'_, '_> {
+    fn vertex(&self, hit: &CharacterRayHit) -> Option<PartVertex> {
+        let handle = self.characters.get(hit.character).ok()?;
+        PartVertex::of_hit(hit, self.assets.get(handle.id())?, &self.meshes)
+    }
+}
+
 /// Moving the pressed pointer farther than this, in logical pixels, is a drag.
 const DRAG_DISTANCE: f32 = 4.0;
 
@@ -27,9 +50,10 @@ pub(super) fn select(
     window: Query<Entity, With<PrimaryWindow>>,
     wants: Option<Res<EguiWantsInput>>,
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
-    pick: CharacterRayCast,
+    skin: Skin,
     mut inspector: ResMut<Inspector>,
     mut inspected: ResMut<InspectedCharacter>,
+    mut clicked: ResMut<ClickedVertex>,
 ) {
     let Ok(window) = window.single() else { return };
     for moved in moves.read().filter(|moved| moved.window == window) {
@@ -47,7 +71,10 @@ pub(super) fn select(
         let Some(position) = pointer.pressed.take() else { continue };
         let Ok((camera, from)) = cameras.single() else { continue };
         let Ok(ray) = camera.viewport_to_world(from, position) else { continue };
-        let Some(hit) = pick.pick(ray) else { continue };
+        let hit = skin.ray_cast.pick(ray);
+        // A click beside the characters clears it.
+        clicked.set_if_neq(ClickedVertex(hit.as_ref().and_then(|hit| skin.vertex(hit))));
+        let Some(hit) = hit else { continue };
         inspected.set_if_neq(InspectedCharacter(Some(hit.character)));
         if hit.joint.is_some() && inspector.joint != hit.joint {
             inspector.joint = hit.joint;

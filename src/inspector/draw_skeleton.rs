@@ -2,6 +2,10 @@
 //!
 //! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
 
+use super::{
+    click,
+    vertex::{self, ClickedVertex},
+};
 use crate::{
     asset::Character,
     character::{CharacterParts, CharacterSystems, ModelPose, SkinnedCharacter},
@@ -39,8 +43,27 @@ pub struct DrawSkeleton {
     pub sockets: bool,
     /// Draws the culling box of each part.
     pub bounds: bool,
+    /// Leaves out control joints ([`Skeleton::is_control`]), which are drawn in a color of their own: the bones that begin
+    /// or end at them, their axes, names and links.
+    pub hide_control_joints: bool,
     /// Highlights this joint.
     pub highlight: Option<JointIndex>,
+}
+
+impl DrawSkeleton {
+    /// Returns `true` if a joint is drawn.
+    pub(super) fn shows(&self, skeleton: &Skeleton, joint: JointIndex) -> bool {
+        !(self.hide_control_joints && skeleton.is_control(joint)) || self.highlight == Some(joint)
+    }
+
+    /// Returns the color of a joint's name.
+    pub(super) fn name_color(&self, skeleton: &Skeleton, joint: JointIndex) -> Color {
+        match self.highlight == Some(joint) {
+            true => HIGHLIGHT,
+            false if skeleton.is_control(joint) => CONTROL_NAME,
+            false => NAME,
+        }
+    }
 }
 
 /// Shape of a bone, which reaches from a joint to each of its children.
@@ -72,6 +95,7 @@ impl DrawSkeleton {
         links: false,
         sockets: false,
         bounds: false,
+        hide_control_joints: false,
         highlight: None,
     };
 }
@@ -96,11 +120,13 @@ impl Plugin for DrawSkeletonPlugin {
         let line = GizmoLineConfig { width: 1.5, ..default() };
         app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
             .init_resource::<HighlightedJoint>()
+            .init_resource::<ClickedVertex>()
             .add_systems(
                 PostUpdate,
                 (
                     draw.run_if(any_with_component::<DrawSkeleton>),
                     draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                    vertex::mark.run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some()).after(click::select),
                 )
                     .after(CharacterSystems::SharePoses),
             );
@@ -116,9 +142,11 @@ pub(super) struct HighlightedJoint(pub(super) Option<(Entity, JointIndex)>);
 pub(super) struct EguiDrawsNames;
 
 const BONE: Color = Color::srgb(0.72, 0.80, 0.90);
+const CONTROL: Color = Color::srgb(0.66, 0.48, 0.90);
 pub(super) const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
 const LINK: Color = Color::srgb(0.55, 0.85, 0.95);
-pub(super) const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
+const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
+const CONTROL_NAME: Color = Color::srgb(0.80, 0.70, 0.95);
 const BOUNDS: Color = Color::srgb(0.36, 0.85, 0.55);
 const SOCKET: Color = Color::srgb(0.95, 0.45, 0.85);
 
@@ -141,9 +169,8 @@ fn draw(
         let size = bone_size(&character.skeleton, &joints);
         draw_bones(&mut gizmos, &character.skeleton, &joints, what);
         if what.links {
-            for (joint, parent) in character.skeleton.parents().iter().enumerate() {
-                let &Some(parent) = parent else { continue };
-                let [from, to] = [usize::from(parent), joint].map(|joint| Vec3::from(joints[joint].translation));
+            for (parent, joint) in bones(&character.skeleton, what) {
+                let [from, to] = [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
                 gizmos.line_gradient(to, from, LINK, LINK.with_alpha(0.15));
             }
         }
@@ -151,11 +178,12 @@ fn draw(
             && (egui_draws_names.is_none() || egui.is_empty())
             && let Some(camera) = camera
         {
-            draw_names(&mut gizmos, &character.skeleton, &joints, what.highlight, camera);
+            draw_names(&mut gizmos, &character.skeleton, &joints, what, camera);
         }
         if what.axes {
-            for joint in &joints {
-                axes(&mut gizmos, joint, 0.3 * size);
+            let shown = character.skeleton.joints().filter(|&joint| what.shows(&character.skeleton, joint));
+            for joint in shown {
+                axes(&mut gizmos, &joints[usize::from(joint)], 0.3 * size);
             }
         }
         if what.sockets {
@@ -204,7 +232,7 @@ pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTr
 }
 
 /// Returns the mean bone length, which scales the markers.
-fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
+pub(super) fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
     let bones = skeleton.parents().iter().enumerate().filter_map(|(joint, parent)| Some((joint, (*parent)?)));
     let lengths =
         bones.map(|(joint, parent)| (joints[joint].translation - joints[usize::from(parent)].translation).length());
@@ -212,17 +240,28 @@ fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
     if count > 0 && sum > 0.0 { sum / count as f32 } else { 0.1 }
 }
 
+/// Returns the pairs of a parent and a child that are both shown.
+fn bones<'a>(skeleton: &'a Skeleton, what: &'a DrawSkeleton) -> impl Iterator<Item = (JointIndex, JointIndex)> + 'a {
+    let pairs =
+        skeleton.parents().iter().zip(skeleton.joints()).filter_map(|(parent, joint)| Some(((*parent)?, joint)));
+    pairs.filter(|&(parent, joint)| what.shows(skeleton, parent) && what.shows(skeleton, joint))
+}
+
 fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: &[Affine3A], what: &DrawSkeleton) {
-    for (joint, parent) in skeleton.parents().iter().enumerate() {
-        let &Some(parent) = parent else { continue };
+    for (parent, joint) in bones(skeleton, what) {
         let highlighted = what.highlight == Some(parent);
         let shape = match what.bones {
             // Highlighted bones are always drawn.
             BoneShape::None if highlighted => BoneShape::Octahedra,
             shape => shape,
         };
-        let color = if highlighted { HIGHLIGHT } else { BONE };
-        let (from, to) = (Vec3::from(joints[usize::from(parent)].translation), Vec3::from(joints[joint].translation));
+        let is_control = skeleton.is_control(parent) || skeleton.is_control(joint);
+        let color = match highlighted {
+            true => HIGHLIGHT,
+            false if is_control => CONTROL,
+            false => BONE,
+        };
+        let [from, to] = [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
         match shape {
             BoneShape::None => {}
             BoneShape::Lines => gizmos.line(from, to, color),
@@ -258,23 +297,23 @@ fn draw_names(
     gizmos: &mut Gizmos<SkeletonGizmos>,
     skeleton: &Skeleton,
     joints: &[Affine3A],
-    highlight: Option<JointIndex>,
+    what: &DrawSkeleton,
     (camera, from): (&Camera, &GlobalTransform),
 ) {
     let Some(size) = camera.logical_viewport_size() else { return };
     let (projection, view) = (camera.clip_from_view(), from.affine().inverse());
     let facing = from.rotation();
-    for (index, (name, joint)) in skeleton.names().iter().zip(joints).enumerate() {
-        let at = Vec3::from(joint.translation);
+    for index in skeleton.joints().filter(|&joint| what.shows(skeleton, joint)) {
+        let at = Vec3::from(joints[usize::from(index)].translation);
         let depth = (projection * view.transform_point3(at).extend(1.0)).w;
         // World size of a pixel at that depth; not positive behind the camera.
         let pixel = 2.0 * depth / (projection.y_axis.y * size.y);
         if !(pixel > 0.0 && pixel.is_finite()) {
             continue;
         }
-        let color = if highlight == Some(index as JointIndex) { HIGHLIGHT } else { NAME };
+        let color = what.name_color(skeleton, index);
         let place = Isometry3d::new(at + facing * Vec3::X * (6.0 * pixel), facing);
-        gizmos.text(place, name, NAME_PIXELS * pixel, Vec2::new(-0.5, 0.0), color);
+        gizmos.text(place, skeleton.name(index), NAME_PIXELS * pixel, Vec2::new(-0.5, 0.0), color);
     }
 }
 
@@ -301,6 +340,7 @@ fn draw_highlight(gizmos: &mut Gizmos<SkeletonGizmos>, joints: &[Affine3A], join
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Joint, JointTransform};
 
     #[test]
     fn a_bone_has_twelve_edges_and_six_corners_and_spans_both_ends() {
@@ -321,5 +361,23 @@ mod tests {
     #[test]
     fn a_bone_of_no_length_is_a_point() {
         assert!(octahedron(Vec3::ONE, Vec3::ONE).into_iter().flatten().all(|corner| corner == Vec3::ONE));
+    }
+
+    #[test]
+    fn hidden_control_joints_take_their_bones_along_unless_highlighted() {
+        let joint = |parent| Joint {
+            name: "".into(),
+            parent,
+            rest: JointTransform::IDENTITY,
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let skeleton = Skeleton::new([None, Some(0), Some(1), Some(0)].map(joint).to_vec()).unwrap();
+        let skeleton = skeleton.with_control_joints([1]);
+        let drawn = |what: DrawSkeleton| bones(&skeleton, &what).collect::<Vec<_>>();
+        assert_eq!(drawn(DrawSkeleton::default()), [(0, 1), (1, 2), (0, 3)]);
+        let hidden = DrawSkeleton { hide_control_joints: true, ..DrawSkeleton::default() };
+        assert_eq!(drawn(hidden), [(0, 3)]);
+        assert_eq!(drawn(DrawSkeleton { highlight: Some(1), ..hidden }), [(0, 1), (1, 2), (0, 3)]);
+        assert_eq!([1, 2].map(|joint| hidden.name_color(&skeleton, joint)), [CONTROL_NAME, NAME]);
     }
 }

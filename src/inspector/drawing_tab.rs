@@ -19,6 +19,12 @@ pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem,
     ui.checkbox(&mut draw.axes, "joint axes");
     ui.checkbox(&mut draw.names, "joint names");
     ui.checkbox(&mut draw.links, "parent links");
+    let count = character.skeleton.control_joints().len();
+    if count > 0 {
+        let mut shown = !draw.hide_control_joints;
+        ui.checkbox(&mut shown, format!("control joints ({count})"));
+        draw.hide_control_joints = !shown;
+    }
     let count = character.sockets.len();
     ui.add_enabled(count > 0, egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")));
     let count = character.parts.len();

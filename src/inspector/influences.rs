@@ -41,7 +41,7 @@ impl Influences {
             parts.push(format!("{} {count}", part.name));
         }
         if total == 0 {
-            return "control joint: deforms no vertices".to_owned();
+            return "deforms no vertices".to_owned();
         }
         format!("deforms {} vertices: {}", super::widgets::grouped(total), parts.join(", "))
     }

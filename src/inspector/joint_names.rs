@@ -2,12 +2,11 @@
 
 use super::{
     DrawSkeleton,
-    draw_skeleton::{HIGHLIGHT, NAME, NAME_PIXELS, in_world},
+    draw_skeleton::{NAME_PIXELS, in_world},
 };
 use crate::{
     asset::Character,
     character::{ModelPose, SkinnedCharacter},
-    model::JointIndex,
 };
 use bevy::prelude::*;
 use bevy_egui::{
@@ -28,18 +27,19 @@ pub(super) fn draw(
     for (handle, pose, world, what) in characters.iter().filter(|(.., what)| what.names) {
         let Some(character) = assets.get(handle.id()) else { continue };
         let Some(joints) = in_world(character, pose, world) else { continue };
-        for (index, (name, joint)) in character.skeleton.names().iter().zip(joints).enumerate() {
+        let skeleton = &character.skeleton;
+        for joint in skeleton.joints().filter(|&joint| what.shows(skeleton, joint)) {
             // Joints behind the camera have no viewport position.
-            let Ok(at) = camera.world_to_viewport(from, joint.translation.into()) else { continue };
+            let place = joints[usize::from(joint)].translation.into();
+            let Ok(at) = camera.world_to_viewport(from, place) else { continue };
             let at = egui::pos2(at.x + 6.0, at.y);
-            let color = if what.highlight == Some(index as JointIndex) { HIGHLIGHT } else { NAME };
-            let [red, green, blue] = color.to_srgba().to_u8_array_no_alpha();
+            let [red, green, blue] = what.name_color(skeleton, joint).to_srgba().to_u8_array_no_alpha();
             // A drop shadow keeps the text readable on light surfaces.
             for (at, color) in [
                 (at + egui::Vec2::splat(1.0), Color32::from_black_alpha(190)),
                 (at, Color32::from_rgb(red, green, blue)),
             ] {
-                painter.text(at, Align2::LEFT_CENTER, name, font.clone(), color);
+                painter.text(at, Align2::LEFT_CENTER, skeleton.name(joint), font.clone(), color);
             }
         }
     }

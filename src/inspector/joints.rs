@@ -6,6 +6,7 @@ use super::{
     mirror, override_edit,
     style::accent,
     tree::{self, Row},
+    vertex::{self, PartVertex},
     widgets::{self, EulerEdit},
 };
 use crate::{
@@ -22,6 +23,9 @@ pub(super) struct JointsState {
     selected: Option<JointIndex>,
     search: String,
     folded: BTreeSet<JointIndex>,
+    hide_control: bool,
+    /// The vertex of this character that was clicked.
+    pub(super) clicked: Option<PartVertex>,
     euler: EulerEdit,
     influences: Option<Influences>,
     /// The joint last scrolled to or clicked in the tree.
@@ -54,12 +58,18 @@ pub(super) fn show(
         }
         ui.weak(format!("{} joints", skeleton.len()));
     });
+    let control = skeleton.control_joints().len();
+    if control > 0 {
+        let mut shown = !state.hide_control;
+        ui.checkbox(&mut shown, format!("control joints ({control})"));
+        state.hide_control = !shown;
+    }
     let reveal = state.selected.filter(|_| state.revealed != state.selected);
     state.revealed = state.selected;
     if let Some(joint) = reveal {
         reveal_joint(state, skeleton, joint);
     }
-    let rows = tree::rows(skeleton, &state.folded, &state.search);
+    let rows = tree::rows(skeleton, &state.folded, &state.search, state.hide_control);
     let height = ui.text_style_height(&egui::TextStyle::Body) + 4.0;
     let room = (ui.available_height() * 0.36).max(4.0 * height);
     let mut hovered = None;
@@ -83,6 +93,9 @@ pub(super) fn show(
     });
     ui.separator();
     egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).show(ui, |ui| {
+        if let (Some(clicked), Some(meshes)) = (state.clicked, meshes) {
+            vertex::show(ui, clicked, &mut state.selected, character, meshes);
+        }
         let Some(joint) = state.selected else {
             ui.weak("Select a joint.");
             return;
@@ -131,14 +144,15 @@ pub(super) fn show(
     hovered
 }
 
-/// Unfolds a joint's ancestors, and clears a search that hides it.
+/// Unfolds a joint's ancestors, shows control joints if it is one, and clears a search that hides it.
 fn reveal_joint(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) {
     let mut above = skeleton.parents()[usize::from(joint)];
     while let Some(joint) = above {
         state.folded.remove(&joint);
         above = skeleton.parents()[usize::from(joint)];
     }
-    if !tree::rows(skeleton, &state.folded, &state.search).iter().any(|row| row.joint == joint) {
+    state.hide_control &= !skeleton.is_control(joint);
+    if !tree::rows(skeleton, &state.folded, &state.search, state.hide_control).iter().any(|row| row.joint == joint) {
         state.search.clear();
     }
 }
@@ -186,7 +200,8 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
         }
     }
     let visuals = ui.visuals();
-    let color = match (selected, row.is_path) {
+    let is_dim = row.is_path || character.skeleton.is_control(row.joint);
+    let color = match (selected, is_dim) {
         (true, _) => visuals.selection.stroke.color,
         (false, true) => visuals.weak_text_color(),
         (false, false) => visuals.text_color(),
@@ -211,6 +226,9 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
     ui.horizontal(|ui| {
         ui.label(RichText::new(name(joint)).strong().size(15.0));
         ui.weak(format!("#{joint}"));
+        if skeleton.is_control(joint) {
+            ui.weak("control joint");
+        }
     });
     ui.horizontal(|ui| {
         ui.weak("parent");

@@ -10,11 +10,11 @@
 //! ```
 //!
 //! Press F1 to open or close the panel. While it is open, click a character in the view to select it, together with the
-//! joint under the pointer.
+//! joint under the pointer. The nearest vertex is marked, and the Joints tab shows its weights.
 //!
 //! | tab | what it's for |
 //! | --- | --- |
-//! | Joints | browse the joint tree and transforms; pose joints by hand, mirror overrides, copy them as RON |
+//! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
 //! | Tracks | edit tracks while they play; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Explain | find out how much each track contributes to a joint |
@@ -61,6 +61,7 @@ mod style;
 mod timeline;
 mod tracks;
 mod tree;
+mod vertex;
 mod weights;
 mod widgets;
 
@@ -81,6 +82,7 @@ use bevy_egui::{
 };
 use draw_skeleton::{EguiDrawsNames, HighlightedJoint};
 use panel::{InspectedItem, InspectedReadOnlyItem};
+use vertex::ClickedVertex;
 
 /// Adds the inspector panel and [`DrawSkeletonPlugin`].
 ///
@@ -197,6 +199,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .add_message::<AnimationFinished>()
             .add_message::<CrossFadeFinished>()
             .init_resource::<panel::PanelState>()
+            .init_resource::<ClickedVertex>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
             // The panel shows this frame's poses; its changes take effect in the next frame.
             .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))
@@ -228,11 +231,13 @@ fn toggle(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     mut inspector: ResMut<Inspector>,
     mut highlighted: ResMut<HighlightedJoint>,
+    mut clicked: ResMut<ClickedVertex>,
 ) {
     if inspector.key.is_some_and(|key| keys.is_some_and(|keys| keys.just_pressed(key))) {
         inspector.open = !inspector.open;
     }
     if !inspector.open {
         highlighted.set_if_neq(HighlightedJoint(None));
+        clicked.set_if_neq(ClickedVertex(None));
     }
 }

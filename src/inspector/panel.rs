@@ -2,7 +2,8 @@
 
 use super::{
     DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, clipboard, context, cost,
-    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, style, timeline, tracks, weights,
+    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, style, timeline, tracks, vertex,
+    weights,
 };
 use crate::{
     asset::Character,
@@ -62,6 +63,7 @@ pub(super) struct PanelParams<'w, 's> {
     virtual_time: Option<ResMut<'w, Time<Virtual>>>,
     poses: Res<'w, PoseCounts>,
     log: Res<'w, event_log::EventLog>,
+    clicked: Res<'w, vertex::ClickedVertex>,
     own_context: Option<Res<'w, context::OwnContext>>,
     commands: Commands<'w, 's>,
 }
@@ -120,6 +122,7 @@ pub(super) fn show(
                     let meshes = params.meshes.as_deref();
                     let mut joint = inspector.joint;
                     let (state, commands) = (&mut state.joints, &mut params.commands);
+                    state.clicked = params.clicked.0.filter(|clicked| clicked.character == item.entity);
                     let hovered = joints::show(ui, state, &mut joint, character, meshes, &mut item, commands);
                     highlight = hovered.or(joint).map(|joint| (item.entity, joint));
                     select(&mut inspector, joint);

@@ -14,11 +14,14 @@ pub(super) struct Row {
     pub(super) is_path: bool,
 }
 
-/// Returns the visible rows, depth first. A search ignores folds and shows every match with its ancestors.
-pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &str) -> Vec<Row> {
+/// Returns the visible rows, depth first. A search ignores folds and shows every match with its ancestors. Hidden control
+/// joints stay above joints that are shown.
+pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &str, hide_control: bool) -> Vec<Row> {
     let parents = skeleton.parents();
     let search = search.trim().to_lowercase();
-    let matches: Vec<bool> = skeleton.names().iter().map(|name| name.to_lowercase().contains(&search)).collect();
+    let is_match =
+        |joint| skeleton.name(joint).to_lowercase().contains(&search) && !(hide_control && skeleton.is_control(joint));
+    let matches: Vec<bool> = skeleton.joints().map(is_match).collect();
     let mut shown = matches.clone();
     let mut children: Vec<Vec<JointIndex>> = vec![Vec::new(); parents.len()];
     let mut stack: Vec<(JointIndex, u16)> = Vec::new();
@@ -38,7 +41,8 @@ pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &
         if !shown[at] {
             continue;
         }
-        rows.push(Row { joint, depth, has_children: !children[at].is_empty(), is_path: !matches[at] });
+        let has_children = children[at].iter().any(|&child| shown[usize::from(child)]);
+        rows.push(Row { joint, depth, has_children, is_path: !matches[at] });
         if !search.is_empty() || !folded.contains(&joint) {
             // The child lists are in reverse order, as the stack needs them.
             stack.extend(children[at].iter().map(|&child| (child, depth.saturating_add(1))));
@@ -73,7 +77,7 @@ mod tests {
 
     fn shown(folded: &[JointIndex], search: &str) -> Vec<(JointIndex, u16)> {
         let folded = folded.iter().copied().collect();
-        rows(&skeleton(), &folded, search).iter().map(|row| (row.joint, row.depth)).collect()
+        rows(&skeleton(), &folded, search, false).iter().map(|row| (row.joint, row.depth)).collect()
     }
 
     #[test]
@@ -89,8 +93,24 @@ mod tests {
     #[test]
     fn a_search_ignores_case_and_folds_and_shows_the_ancestors() {
         assert_eq!(shown(&[0], " hand"), [(0, 0), (1, 1), (3, 2), (4, 3)]);
-        let found = rows(&skeleton(), &BTreeSet::new(), "hand");
+        let found = rows(&skeleton(), &BTreeSet::new(), "hand", false);
         assert_eq!(found.iter().map(|row| row.is_path).collect::<Vec<_>>(), [true, true, true, false]);
         assert!(shown(&[], "tail").is_empty());
+    }
+
+    #[test]
+    fn hidden_control_joints_stay_above_others() {
+        // `arm.L` is above a hand; `leg.L` and `prop` are above nothing.
+        let skeleton = skeleton().with_control_joints([2, 3, 6]);
+        let shown = rows(&skeleton, &BTreeSet::new(), "", true);
+        assert_eq!(shown.iter().map(|row| row.joint).collect::<Vec<_>>(), [0, 1, 3, 4, 5]);
+        assert_eq!(shown.iter().map(|row| row.is_path).collect::<Vec<_>>(), [false, false, true, false, false]);
+        assert_eq!(rows(&skeleton, &BTreeSet::new(), "", false).len(), 7);
+        let skeleton = skeleton.with_control_joints([4]);
+        let shown = rows(&skeleton, &BTreeSet::new(), "", true);
+        assert_eq!(
+            shown.iter().map(|row| (row.joint, row.has_children)).collect::<Vec<_>>(),
+            [(0, true), (1, true), (5, false)]
+        );
     }
 }

@@ -10,7 +10,7 @@ mod quantize;
 pub use build::{ClipError, ClipFrames};
 pub use quantize::Quantization;
 
-use super::{ClipTiming, JointTransform, Reach, Skeleton, reach::JointReach};
+use super::{ClipTiming, JointTransform, Reach, RootPath, Skeleton, reach::JointReach};
 use glam::{Quat, Vec3, Vec4};
 use std::{collections::HashMap, sync::Arc};
 
@@ -58,6 +58,7 @@ pub struct SkeletalClip {
     /// Whether the clip holds differences to add to another pose.
     pub additive: bool,
     joints: Arc<[Arc<str>]>,
+    root_path: Option<Arc<RootPath>>,
     frame_count: usize,
     /// Seconds of each frame; empty if they are evenly spaced.
     times: Arc<[f64]>,
@@ -76,6 +77,17 @@ impl SkeletalClip {
     /// Names of the joints.
     pub fn joints(&self) -> &Arc<[Arc<str>]> {
         &self.joints
+    }
+
+    /// How the clip carries its character, if it does: what was taken out of its pose. See
+    /// [`Manifest::root_motion`](crate::import::Manifest::root_motion).
+    pub fn root_path(&self) -> Option<&Arc<RootPath>> {
+        self.root_path.as_ref()
+    }
+
+    /// Sets how the clip carries its character. The pose stays as it is.
+    pub fn set_root_path(&mut self, path: Option<Arc<RootPath>>) {
+        self.root_path = path;
     }
 
     /// Number of frames, at least one.
@@ -170,7 +182,8 @@ impl SkeletalClip {
     /// Bytes of transform data. Clones share it.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
-        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]);
+        let path = self.root_path.as_ref().map_or(0, |path| path.bytes());
+        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]) + path;
         size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + tables
     }
 
@@ -293,7 +306,9 @@ impl SkeletalClip {
                 .collect(),
         };
         match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => Self { additive: self.additive, times: self.times.clone(), ..clip },
+            Ok(clip) => {
+                Self { additive: self.additive, times: self.times.clone(), root_path: self.root_path.clone(), ..clip }
+            }
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
             Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
         }

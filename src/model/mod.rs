@@ -9,6 +9,7 @@ mod callback_data;
 mod clip;
 mod material;
 mod reach;
+mod root_motion;
 mod skeleton;
 mod skin;
 mod timing;
@@ -18,6 +19,7 @@ pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
+pub use root_motion::{RootDelta, RootPath};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
@@ -25,6 +27,7 @@ pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
+pub(crate) use root_motion::{Twist, turned};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

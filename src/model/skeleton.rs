@@ -3,7 +3,7 @@
 use super::{JointTransform, SoaTransform};
 use crate::spelling::nearest;
 use glam::Affine3A;
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 /// Index of a joint in its [`Skeleton`].
 pub type JointIndex = u16;
@@ -49,6 +49,9 @@ pub enum SkeletonError {
 }
 
 /// The joints of a character: names, parents (before their children), rest pose, inverse binds.
+///
+/// A *deform joint* moves the skin. A *control joint* moves other joints, as the target or pole of a limb does, and is
+/// left out of palettes by the importers. Joints are deform joints unless [`Self::with_control_joints`] says otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
     names: Arc<[Arc<str>]>,
@@ -58,6 +61,7 @@ pub struct Skeleton {
     rest: Vec<SoaTransform>,
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
+    control: BTreeSet<JointIndex>,
     scaled: bool,
 }
 
@@ -100,6 +104,7 @@ impl Skeleton {
             rest: SoaTransform::rows(&rest),
             rest_model,
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
+            control: BTreeSet::new(),
         })
     }
 
@@ -193,8 +198,48 @@ impl Skeleton {
         Self { names: all.into(), ..self.clone() }
     }
 
+    /// Returns the skeleton with these joints as control joints, besides those it has. Indices that are out of range have
+    /// no effect.
+    pub fn with_control_joints(&self, joints: impl IntoIterator<Item = JointIndex>) -> Self {
+        let mut out = self.clone();
+        out.control.extend(joints.into_iter().filter(|&joint| usize::from(joint) < self.len()));
+        out
+    }
+
+    /// Returns `true` if a joint is a control joint, which does not move the skin.
+    pub fn is_control(&self, joint: JointIndex) -> bool {
+        self.control.contains(&joint)
+    }
+
+    /// The control joints, in order.
+    pub fn control_joints(&self) -> impl ExactSizeIterator<Item = JointIndex> + '_ {
+        self.control.iter().copied()
+    }
+
     /// Returns the joint name that a misspelled `name` most likely means, if any is close to it.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         nearest(name, self.names.iter().map(|name| &**name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_joints_are_added_up_and_kept_through_new_names() {
+        let joint = |name: &str| Joint {
+            name: name.into(),
+            parent: None,
+            rest: JointTransform::IDENTITY,
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let skeleton = Skeleton::new(["hips", "ik", "pole"].map(joint).to_vec()).unwrap();
+        assert!(skeleton.joints().all(|joint| !skeleton.is_control(joint)));
+        let flagged = skeleton.with_control_joints([2, 3, u16::MAX]).with_control_joints([1]);
+        let renamed = flagged.with_names(["root".into()]);
+        assert!(renamed.control_joints().eq([1, 2]) && renamed.control_joints().len() == 2);
+        assert!(!renamed.is_control(0) && renamed.is_control(1) && !renamed.is_control(3));
+        assert_ne!(flagged, skeleton);
     }
 }

@@ -58,6 +58,7 @@ impl JointTransform {
     /// The transform at `t`, from 0 to 1, on the way to `other`: along the arc for rotations, straight for the rest.
     ///
     /// Components that are equal stay exactly as they are, so that a constant channel remains constant.
+    #[inline]
     pub(crate) fn between(&self, other: &Self, t: f32) -> Self {
         let mean = |a: Vec3, b: Vec3| Vec3::select(a.cmpeq(b), a, a * (1.0 - t) + b * t);
         let (from, to) = (self.rotation, other.rotation);

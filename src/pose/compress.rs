@@ -89,6 +89,7 @@ impl<'a> Compress<'a> {
         let frames = ClipFrames { joints: clip.joints().clone(), animated, transforms };
         let mut thin = SkeletalClip::new(clip.timing.clone(), &frames).ok()?;
         thin.additive = clip.additive;
+        thin.set_root_path(clip.root_path().cloned());
         Some(thin)
     }
 

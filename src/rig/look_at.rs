@@ -157,10 +157,10 @@ impl LookChain {
                 left = unit(left * turn.conjugate());
                 pose.turn(joint.joint, above, turn);
                 if let Some(next) = self.joints.get(i + 1) {
-                    above = above * pose.rotation(joint.joint);
+                    above *= pose.rotation(joint.joint);
                     let parent = pose.skeleton.parents()[usize::from(next.joint)];
                     if let Some(parent) = parent.filter(|&parent| parent != joint.joint) {
-                        above = above * pose.rotation_below(joint.joint, parent);
+                        above *= pose.rotation_below(joint.joint, parent);
                     }
                 }
             }

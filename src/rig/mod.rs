@@ -1,5 +1,5 @@
-//! What acts on a pose after its clips: limbs that reach for goals, heads that look at something, feet that
-//! stand on uneven ground.
+//! What acts on a pose after its clips: limbs that reach for goals, heads that look at something, feet that stand on
+//! uneven ground, tails that swing.
 //!
 //! Solvers take a [`PoseMut`](crate::pose::PoseMut) and targets in model space. They only rotate joints and never
 //! stretch a bone. Below a parent with non-uniform or mirroring scale, a rotation in model space is not a rotation of
@@ -11,8 +11,10 @@
 //! | [`ChainIk`] | a tail, a spine or a tentacle reach for a target |
 //! | [`LookChain`] | a chain of joints turn toward a target, each by its share |
 //! | [`Feet`] | legs and hips adapt to uneven ground; [`Plants`] tell when a clip plants the feet, [`GroundMesh`] is ground made of triangles |
+//! | [`Springs`] | hair, ears, tails and scarves swing |
 
 mod chain;
+mod colliders;
 mod feet;
 mod ground_mesh;
 mod ik;
@@ -20,15 +22,20 @@ mod limb;
 mod look_at;
 mod math;
 mod plants;
+mod springs;
 mod state;
 mod two_bone;
+mod wind;
 
 pub use chain::{ChainIk, IkScratch};
+pub use colliders::Collider;
 pub use feet::{Feet, FeetFrame, FeetLimits, FeetState, GroundHit, GroundRay, LegJoints};
 pub use ground_mesh::GroundMesh;
 pub use ik::Ik;
 pub use limb::{Limb, LimbError, LimbJoints};
 pub use look_at::{LookChain, LookState};
 pub use plants::{FootPlan, Landing, PlantRange, Plants};
+pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
 pub use state::RigState;
 pub use two_bone::{PoleAngle, TwoBoneIk};
+pub use wind::Wind;

@@ -1,6 +1,6 @@
 //! What a rig keeps from frame to frame.
 
-use super::{FeetState, LookState};
+use super::{FeetState, LookState, SpringState};
 #[cfg(feature = "bevy")]
 use bevy::{ecs::reflect::ReflectComponent, reflect::prelude::ReflectDefault};
 use serde::{Deserialize, Serialize};
@@ -18,4 +18,6 @@ pub struct RigState {
     pub look: LookState,
     /// Where the feet are locked, and how far they and the hips have adapted to the ground.
     pub feet: FeetState,
+    /// Where its springs are.
+    pub springs: SpringState,
 }

@@ -21,6 +21,7 @@ mod picking;
 mod random_life;
 mod reload;
 mod rig;
+mod root_motion;
 mod save;
 mod scenes;
 mod soak;

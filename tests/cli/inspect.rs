@@ -78,3 +78,17 @@ fn inspect_json_is_one_document_with_a_report_per_file() {
     assert_eq!(json[4]["animation"]["joints_shared"], 3);
     assert!(json[3]["model"]["bind_residual_relative"].as_f64().unwrap() < 1e-4);
 }
+
+#[test]
+fn inspect_marks_control_joints_in_the_tree_and_in_json() {
+    let folder = characters();
+    let manifest = "(model: \"arm.md5mesh\", control_joints: [\"arm\"])";
+    std::fs::write(folder.path().join("flagged.character.ron"), manifest).unwrap();
+    let shown = marionette(&folder, &["inspect", "flagged.character.ron"]).stdout;
+    assert!(shown.contains("root (4)\n  └─ arm (control)\n     └─ hand (4)\n"), "{shown}");
+    assert!(shown.contains("have weights of control joints (`arm`)"), "{shown}");
+    let json = marionette(&folder, &["inspect", "--json", "flagged.character.ron"]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let joints = json[0]["model"]["joints"].as_array().unwrap();
+    assert_eq!(joints.iter().map(|joint| &joint["control"]).collect::<Vec<_>>(), [false, true, false]);
+}

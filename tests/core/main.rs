@@ -14,3 +14,5 @@ mod m3d_files;
 mod md5_files;
 mod pose_reference;
 mod rig;
+mod root_motion;
+mod springs;

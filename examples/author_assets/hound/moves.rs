@@ -114,6 +114,7 @@ fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -
         }
         pose
     });
+    let motion = motion.traveling(gaits.fore.speed);
     motion.stepping((0..4).map(|leg| (gaits.falls[leg] * cycle, rest::PAW_NAMES[leg])))
 }
 

@@ -137,6 +137,7 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         }
         pose
     });
+    let motion = motion.traveling(gait.speed);
     motion.stepping(FOOTFALLS.map(|footfall| footfall * gait.cycle).into_iter().zip(["left", "right"]))
 }
 

@@ -2,11 +2,14 @@
 
 use crate::{
     open::Opened,
-    report::{AnimationReport, ClipReport, FileReport, MaterialReport, ModelReport},
+    report::{AnimationReport, ClipReport, FileReport, JointReport, MaterialReport, ModelReport},
     term::{BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable, seconds, size},
     textures::TextureUse,
 };
-use bevy_marionette::{format::m3d::Dialect, import::FileKind};
+use bevy_marionette::{
+    format::m3d::Dialect,
+    import::{FileKind, LookAtEntry},
+};
 use std::io::{self, Write};
 
 /// Writes a file's contents and diagnostics.
@@ -76,7 +79,12 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     }
     if !model.joints.is_empty() {
         heading(out, "Joints", " (vertices influenced)")?;
-        let joints: Vec<_> = model.joints.iter().map(|joint| (joint.parent, joint.name, joint.vertices)).collect();
+        let note = |joint: &JointReport| match (joint.control, joint.vertices) {
+            (true, 0) => "control".to_owned(),
+            (true, vertices) => format!("control, {}", count(vertices)),
+            (false, vertices) => some(vertices),
+        };
+        let joints: Vec<_> = model.joints.iter().map(|joint| (joint.parent, joint.name, note(joint))).collect();
         write_tree(out, &joints)?;
     }
     if !model.clips.is_empty() {
@@ -97,6 +105,19 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         for (name, socket) in manifest.sockets {
             writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
         }
+    }
+    if !manifest.goals.is_empty() {
+        heading(out, "Goals", "")?;
+        for (name, goal) in manifest.goals {
+            let joints: Vec<_> = goal.limb.joints().collect();
+            writeln!(out, "  {}: {}", printable(name), printable(&joints.join(" to ")))?;
+        }
+    }
+    if let Some(look) = manifest.look_at {
+        heading(out, "Looks", "")?;
+        let joints: Vec<_> = look.joints.iter().map(|(name, _)| name.as_str()).collect();
+        let LookAtEntry { yaw, pitch, .. } = look;
+        writeln!(out, "  with {}; up to {yaw}° aside, {pitch}° up and down", printable(&joints.join(", ")))?;
     }
     Ok(())
 }
@@ -174,6 +195,11 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
         if clip.additive {
             rest.push("additive".to_owned());
         }
+        if let Some(motion) = &clip.root_motion {
+            let turns = motion.turns.abs() >= 0.1;
+            let turns = if turns { format!(", turning {}°", decimal(motion.turns, 1)) } else { String::new() };
+            rest.push(format!("travels at {}/s{turns}", decimal(motion.ground_speed, 3)));
+        }
         if clip.joints < joints {
             rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
         }
@@ -243,7 +269,7 @@ fn write_animation(out: &mut impl Write, animation: &AnimationReport) -> io::Res
     }
     heading(out, "Joints", " (animated channels)")?;
     let joints: Vec<_> =
-        animation.joints.iter().map(|joint| (joint.parent, joint.name, joint.animated as usize)).collect();
+        animation.joints.iter().map(|joint| (joint.parent, joint.name, some(joint.animated as usize))).collect();
     write_tree(out, &joints)
 }
 
@@ -264,9 +290,14 @@ fn write_table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], right
 /// Lines deeper than this keep their indentation and state their depth: chains can be thousands long.
 const DEEPEST: usize = 40;
 
-/// Draws a tree of joints, each with its parent, name and a number. Joints in a ring, which no root
+/// Formats a number in the tree.
+fn some(number: usize) -> String {
+    if number == 0 { "–".to_owned() } else { count(number) }
+}
+
+/// Draws a tree of joints, each with its parent, name and a note. Joints in a ring, which no root
 /// reaches, are drawn as roots.
-fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, usize)]) -> io::Result<()> {
+fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, String)]) -> io::Result<()> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); joints.len()];
     for (joint, (parent, ..)) in joints.iter().enumerate() {
         if let Some(siblings) = parent.and_then(|parent| children.get_mut(parent)) {
@@ -293,9 +324,8 @@ fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, usize)]) -> 
             if depth > DEEPEST {
                 lines += &format!("… depth {depth}: ");
             }
-            let (_, name, number) = joints[joint];
-            let number = if number == 0 { "–".to_owned() } else { count(number) };
-            writeln!(out, "  {DIM}{lines}{DIM:#}{} {DIM}({number}){DIM:#}", printable(name))?;
+            let (_, name, note) = &joints[joint];
+            writeln!(out, "  {DIM}{lines}{DIM:#}{} {DIM}({note}){DIM:#}", printable(name))?;
             let below = &children[joint];
             stack.extend(below.iter().enumerate().rev().map(|(at, &child)| (child, depth + 1, at + 1 == below.len())));
         }
@@ -314,7 +344,7 @@ mod tests {
     }
 
     fn tree(parents: &[Option<usize>]) -> String {
-        let joints: Vec<_> = parents.iter().map(|parent| (*parent, "j", 7)).collect();
+        let joints: Vec<_> = parents.iter().map(|parent| (*parent, "j", some(7))).collect();
         text(|out| write_tree(out, &joints))
     }
 
@@ -327,7 +357,8 @@ mod tests {
             (Some(0), "3", 5),
             (Some(3), "4", 5),
             (None, "5", 5),
-        ];
+        ]
+        .map(|(parent, name, number)| (parent, name, some(number)));
         let drawn = text(|out| write_tree(out, &joints));
         assert_eq!(drawn, "  0 (1)\n  ├─ 1 (–)\n  │  └─ 2 (5)\n  └─ 3 (5)\n     └─ 4 (5)\n  5 (5)\n");
     }

@@ -8,7 +8,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
-    import::{FileKind, ImportReport, Manifest, MaskEntry, SocketEntry},
+    import::{FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry},
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
@@ -27,10 +27,13 @@ JSON (--json): an array with one object per FILE, in the order given.
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
     parts[]           name, material (index), vertices, triangles, joints (used), combined_joints
-    joints[]          name, parent (index or null), vertices (influenced); parents come first
+    joints[]          name, parent (index or null), vertices (influenced), control (left out of the
+                      skin's palettes); parents come first
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
                       additive, joints (animated), bytes,
+                      root_motion (null: in place; moves [right, up, back] in all, turns in degrees to the
+                      left, ground_speed in model units per second),
                       quantized (null: lossless; ratio of compression, and error: the largest distance
                       measured at the skin, in model units), callbacks[] of {time, name, data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
@@ -46,7 +49,7 @@ JSON (--json): an array with one object per FILE, in the order given.
                       sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
-    manifest          null, or model, scale, masks, sockets as in the manifest
+    manifest          null, or model, scale, masks, sockets, goals, look_at as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -103,6 +106,7 @@ pub struct JointReport<'a> {
     pub name: &'a str,
     pub parent: Option<usize>,
     pub vertices: usize,
+    pub control: bool,
 }
 
 #[derive(Serialize)]
@@ -116,8 +120,16 @@ pub struct ClipReport<'a> {
     pub additive: bool,
     pub joints: usize,
     pub bytes: usize,
+    pub root_motion: Option<RootMotionReport>,
     pub quantized: Option<QuantizedReport>,
     pub callbacks: Vec<CallbackReport<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct RootMotionReport {
+    pub moves: [f64; 3],
+    pub turns: f64,
+    pub ground_speed: f64,
 }
 
 #[derive(Serialize)]
@@ -146,6 +158,8 @@ pub struct ManifestReport<'a> {
     pub scale: f32,
     pub masks: &'a BTreeMap<String, MaskEntry>,
     pub sockets: &'a BTreeMap<String, SocketEntry>,
+    pub goals: &'a BTreeMap<String, GoalEntry>,
+    pub look_at: Option<&'a LookAtEntry>,
 }
 
 #[derive(Serialize)]
@@ -236,11 +250,13 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
         joints: joints(model),
         clips: model.clips.iter().map(|own| clip(own, None)).chain(bound).collect(),
         materials: materials.map(|(material, textures)| MaterialReport { material, textures }).collect(),
-        manifest: open.manifest.as_ref().map(|Manifest { model, scale, masks, sockets, .. }| ManifestReport {
-            model,
-            scale: *scale,
-            masks,
-            sockets,
+        manifest: open.manifest.as_ref().map(|manifest| ManifestReport {
+            model: &manifest.model,
+            scale: manifest.scale,
+            masks: &manifest.masks,
+            sockets: &manifest.sockets,
+            goals: &manifest.goals,
+            look_at: manifest.look_at.as_ref(),
         }),
     }
 }
@@ -258,8 +274,12 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
         }
     }
     let parents = skeleton.parents().iter().map(|parent| parent.map(usize::from));
-    let joints = skeleton.names().iter().zip(parents).zip(influenced);
-    joints.map(|((name, parent), vertices)| JointReport { name, parent, vertices }).collect()
+    let joints = skeleton.joints().zip(parents).zip(influenced);
+    let report = |((joint, parent), vertices)| {
+        let (name, control) = (&**skeleton.name(joint), skeleton.is_control(joint));
+        JointReport { name, parent, vertices, control }
+    };
+    joints.map(report).collect()
 }
 
 fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
@@ -282,6 +302,11 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         additive: clip.additive,
         joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),
         bytes: clip.bytes(),
+        root_motion: clip.root_path().map(|path| RootMotionReport {
+            moves: path.total().translation.to_array(),
+            turns: path.total().turn.to_degrees(),
+            ground_speed: path.ground_speed(),
+        }),
         quantized: clip.quantization().map(|quantization| QuantizedReport {
             ratio: quantization.bytes_before as f64 / clip.bytes().max(1) as f64,
             error: quantization.error,

@@ -3,7 +3,7 @@
 use super::{
     super::{
         attachments::{AttachedTo, Attachments, ResolvedSocket, transform_of},
-        components::{ModelPose, SkinnedCharacter},
+        components::{ModelPose, SkinnedCharacter, Teleported},
         pose_state::PoseStamp,
         threads::batches,
         worn::WornBy,
@@ -13,11 +13,12 @@ use super::{
     look_at::{LookAt, LookTarget, ResolvedLook},
     places::Places,
     pose::RigPose,
+    springs::{SpringBones, SpringGravity},
 };
 use crate::{
     asset::Character,
     pose::Scratch,
-    rig::{ChainIk, FeetFrame, Ik, IkScratch, LimbJoints, RigState, TwoBoneIk},
+    rig::{ChainIk, FeetFrame, Ik, IkScratch, LimbJoints, RigState, SpringFrame, SpringScratch, TwoBoneIk, Wind},
 };
 use bevy::{
     ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
@@ -38,12 +39,16 @@ pub(in crate::character) struct Rigged {
     goals: Option<&'static IkGoals>,
     look: Option<(&'static LookAt, &'static ResolvedLook)>,
     feet: Option<(&'static FootPlacement, &'static GroundProbe)>,
+    springs: Option<&'static SpringBones>,
+    teleported: Has<Teleported>,
 }
 
 /// What rigs need to know of the world.
 #[derive(SystemParam)]
 pub(in crate::character) struct World<'w, 's> {
     time: Res<'w, Time>,
+    wind: Res<'w, Wind>,
+    gravity: Res<'w, SpringGravity>,
     assets: Res<'w, Assets<Character>>,
     places: Places<'w, 's>,
     goals: Query<'w, 's, (&'static IkGoal, &'static ResolvedGoal, &'static IkWeight)>,
@@ -55,18 +60,18 @@ pub(in crate::character) struct World<'w, 's> {
 pub(in crate::character) struct ThreadMemory {
     pose: Scratch,
     ik: IkScratch,
+    springs: SpringScratch,
     targets: Targets,
     /// Characters that hang from others with a rig.
     dependent: Vec<Entity>,
 }
 
-/// What a rig aims at, in the character's space.
+/// What a rig aims at, in the character's space, and the place of that.
 #[derive(Default)]
 struct Targets {
+    character: Affine3A,
     goals: Vec<Ik>,
     look: Option<Vec3>,
-    /// The character's place in the world.
-    world: Affine3A,
 }
 
 /// Lets every rig act.
@@ -170,7 +175,7 @@ impl World<'_, '_> {
         if !to_character.is_finite() {
             return false;
         }
-        targets.world = character;
+        targets.character = character;
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, _)) = look {
             targets.look = match look.target {
@@ -221,11 +226,25 @@ impl World<'_, '_> {
         }
         match (rig.feet, &character.feet) {
             (Some((placement, probe)), Some(feet)) => {
-                let (world, weight) = (thread.targets.world, placement.weight);
+                let (world, weight) = (thread.targets.character, placement.weight);
                 let frame = FeetFrame { world, dt, weight, plans: &probe.plans, ground: &probe.hits };
                 feet.run(&frame, &mut state.feet, &mut pose);
             }
             _ => state.feet.clear(),
+        }
+        if let Some(bones) = rig.springs
+            && let Some(springs) = &character.springs
+        {
+            let world = thread.targets.character;
+            let frame = SpringFrame {
+                dt: self.time.delta_secs_f64(),
+                world,
+                wind: self.wind.at(world.translation.into(), self.time.elapsed_secs_f64()),
+                gravity: self.gravity.0,
+                teleported: rig.teleported,
+                weight: bones.weight,
+            };
+            springs.run(&frame, &mut state.springs, &mut thread.springs, &mut pose);
         }
         rig.start.is_solved = true;
         if rig.pose.joints != thread.pose.model() {

@@ -108,7 +108,11 @@ impl<'a> Binder<'a> {
             rest: JointTransform::IDENTITY,
             inverse_bind: narrow(inverse_bind),
         });
-        Skeleton::new(joints.chain(copies).collect())
+        let rig = &self.rig.joints;
+        let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));
+        let control = (0..rig.len()).chain(of).zip(0..).filter(|(joint, _)| rig[*joint].is_control);
+        let skeleton = Skeleton::new(joints.chain(copies).collect())?;
+        Ok(skeleton.with_control_joints(control.map(|(_, joint)| joint)))
     }
 }
 

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 /// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and the skin that all
 /// parts share. Clips are animations with linear keys at their frames, and more where a joint turns fast; joints they
 /// don't move have no channels. Playback modes, callback keys and differences are in the animations' `extras`, and the masks and
-/// sockets of `manifest` in the scene's, under `marionette`.
+/// sockets of `manifest` in the scene's, under `marionette`. Control joints have `"deform": false` in their node's.
 ///
 /// `texture` returns the texture of a map. glTF's normal maps have green up: it flips the green of those with
 /// [`Material::normal_map_green_down`]. Specular maps are not asked for.
@@ -125,6 +125,9 @@ fn joints(model: &Model, basis: &Basis) -> Vec<Value> {
         }
         if !children.is_empty() {
             node["children"] = children.into();
+        }
+        if skeleton.is_control(joint) {
+            node["extras"] = json!({ "deform": false });
         }
         node
     };

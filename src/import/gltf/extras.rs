@@ -1,4 +1,5 @@
-//! What our own exporter writes where glTF has no place for it: `extras` with an object `marionette`.
+//! What our own exporter writes where glTF has no place for it: `extras` with an object `marionette`. Only the `deform` of
+//! nodes is beside it, where artists can write it, too.
 
 use super::{document::Document, report::Report};
 use crate::{
@@ -104,6 +105,17 @@ pub fn scene_extras(source: &[u8]) -> SceneExtras {
     let extras = scene.and_then(|scene| read(&scene.extras)).unwrap_or_default();
     let generator = document.root.asset.generator.as_deref();
     SceneExtras { is_ours: generator.is_some_and(|name| name.starts_with("bevy_marionette ")), ..extras }
+}
+
+/// Returns `true` if a node's extras say that it doesn't deform the skin: `"deform": false`. Older programs write custom
+/// properties that are `false` as 0.
+pub(super) fn is_control(extras: &Extras) -> bool {
+    #[derive(Deserialize)]
+    struct Node {
+        deform: Option<serde_json::Value>,
+    }
+    let deform = extras.as_ref().and_then(|extras| deserialize::from_str::<Node>(extras.get()).ok()?.deform);
+    deform.is_some_and(|deform| deform == false || deform.as_f64() == Some(0.0))
 }
 
 /// Returns the extras of an animation. Those of other programs have no effect.

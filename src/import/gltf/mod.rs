@@ -9,6 +9,11 @@
 //! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
 //! lengths are in meters, as the format requires.
 //!
+//! # Control joints
+//!
+//! A node whose `extras` contain `"deform": false` becomes a control joint, and moves no skin; see
+//! [`Manifest::control_joints`](super::Manifest::control_joints). [`to_glb`] writes it, too.
+//!
 //! # Axes
 //!
 //! glTF's models face +Z, ours −Z as everything in Bevy does, so a model is turned by half a turn around Y: `(x, y, z)` becomes
@@ -40,7 +45,7 @@ pub use extras::{SceneExtras, scene_extras};
 use super::{
     Hand, ImportReport, ImportSettings, Imported,
     axes::Basis,
-    flip_tex_coords,
+    control, flip_tex_coords,
     names::{FIRST_ANSWERS, duplicates, listed},
 };
 use crate::{
@@ -108,6 +113,7 @@ pub fn from_gltf<'s>(
         report.warn("nodes", format!("several joints share a name: {}", listed(twice)), FIRST_ANSWERS);
     }
     let mut model = Model { skeleton, parts, materials, ..Model::default() };
+    report.extend(control::take_off_skin(file, &mut model, settings, &mut figures));
     let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
     model.clips = clips.run(&model, &mut reach, &mut report)?;
     if model.skeleton.is_empty() {

@@ -8,7 +8,7 @@
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
 //! That is exact, because a uniform scale commutes with everything above it.
 
-use super::report::Report;
+use super::{extras, report::Report};
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
@@ -105,6 +105,8 @@ pub(super) struct RigJoint {
     pub(super) rest: Local,
     /// The rest transform in model space.
     pub(super) rest_model: DAffine3,
+    /// The file says that it doesn't deform the skin.
+    pub(super) is_control: bool,
 }
 
 /// The joints of a file, parents first.
@@ -203,6 +205,7 @@ impl Rig {
                 frame,
                 rest,
                 rest_model,
+                is_control: extras::is_control(&root.nodes[node].extras),
             });
         }
         Ok(rig)

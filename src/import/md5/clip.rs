@@ -14,7 +14,7 @@ use crate::{
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Reach, SkeletalClip, Skeleton},
     spelling::nearest,
 };
-use glam::DAffine3;
+use glam::{DAffine3, Vec3};
 use std::collections::{HashMap, HashSet};
 
 /// Most transforms of a clip: about 800 joints for 20,000 frames.
@@ -170,23 +170,24 @@ impl Matching {
             animated: self.source.iter().map(Option::is_some).collect(),
             transforms: Vec::with_capacity(frame_count * skeleton.len()),
         };
+        let scales: Vec<Vec3> = skeleton.joints().map(|joint| skeleton.rest_of(joint).scale).collect();
+        let mut pose = vec![JointTransform::IDENTITY; anim.joints.len()];
         for frame in 0..frame_count {
-            let at = |joint: usize| {
-                let [position, orientation] = anim.joint_at(joint, frame);
-                basis.transform(Rigid::from_md5(position, orientation).to_transform())
-            };
-            let pose: Vec<JointTransform> = (0..anim.joints.len()).map(at).collect();
-            self.push_frame(&pose, skeleton, &mut frames.transforms);
+            for (joint, transform) in pose.iter_mut().enumerate() {
+                // Without numbers in the frames, a joint stays as it is in the first.
+                if frame == 0 || anim.joints[joint].flags != 0 {
+                    let [position, orientation] = anim.joint_at(joint, frame);
+                    *transform = basis.transform(Rigid::from_md5(position, orientation).to_transform());
+                }
+            }
+            self.push_frame(&pose, &scales, skeleton, &mut frames.transforms);
         }
         frames
     }
 
     /// Adds a frame for the skeleton, given the animation's joints relative to their own parents.
-    fn push_frame(&self, pose: &[JointTransform], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
-        let local = |joint: usize, source: usize| JointTransform {
-            scale: skeleton.rest_of(joint as JointIndex).scale,
-            ..pose[source]
-        };
+    fn push_frame(&self, pose: &[JointTransform], scales: &[Vec3], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
+        let local = |joint: usize, source: usize| JointTransform { scale: scales[joint], ..pose[source] };
         if self.hierarchy.order.is_empty() {
             let of_joint =
                 |(joint, source): (usize, &Option<usize>)| source.map_or(JointTransform::IDENTITY, |s| local(joint, s));
@@ -205,7 +206,7 @@ impl Matching {
             let transform = match *source {
                 Some(source) if self.moved[joint] => {
                     let relative = Rigid::of_affine(parent.inverse() * theirs[source]).to_transform();
-                    JointTransform { scale: skeleton.rest_of(joint as JointIndex).scale, ..relative }
+                    JointTransform { scale: scales[joint], ..relative }
                 }
                 Some(source) => local(joint, source),
                 None => skeleton.rest_of(joint as JointIndex),

@@ -89,6 +89,11 @@ const IDENTITY: RowVectors = {
     [zero, zero, zero, zero, zero, zero, one, one, one, one]
 };
 
+/// Where each channel is among them.
+const TRANSLATION: Range<usize> = 0..3;
+const ROTATION: Range<usize> = 3..7;
+const SCALE: Range<usize> = 7..10;
+
 impl SkeletalClip {
     /// Creates a clip of evenly spaced frames, the first at 0 and the last at `timing.duration` seconds.
     ///
@@ -129,35 +134,37 @@ impl SkeletalClip {
             return Err(ClipError::BadDuration { clip: name(), duration: timing.duration });
         }
         let animated = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
-        if let Some(bad) = (0..transforms).find(|&i| animated(i % joints) && !frames.transforms[i].is_finite()) {
-            let joint = frames.joints[bad % joints].clone();
-            return Err(ClipError::NotFinite { clip: name(), frame: bad / joints, joint });
+        // Per joint, whether translation, rotation and scale are the same in all frames as they are given.
+        let mut still = vec![[true; 3]; joints];
+        let first = &frames.transforms[..joints];
+        for (frame, transforms) in frames.transforms.chunks_exact(joints.max(1)).enumerate() {
+            for (joint, (transform, first)) in transforms.iter().zip(first).enumerate().filter(|(j, _)| animated(*j)) {
+                if !transform.is_finite() {
+                    return Err(ClipError::NotFinite { clip: name(), frame, joint: frames.joints[joint].clone() });
+                }
+                let [translation, rotation, scale] = &mut still[joint];
+                *translation &= transform.translation == first.translation;
+                *rotation &= transform.rotation == first.rotation;
+                *scale &= transform.scale == first.scale;
+            }
         }
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
-        let transform = |joint: usize, frame: usize| {
-            let (at, step) = (frame / steps * joints + joint, frame % steps);
-            match step {
-                0 => frames.transforms[at],
-                step => frames.transforms[at].between(&frames.transforms[at + joints], step as f32 / steps as f32),
-            }
+        // For each frame, the given one at or before it, and how far it is on the way to the next.
+        let place = |frame: usize| (frame / steps * joints, (frame % steps) as f32 / steps as f32);
+        let places: Vec<(usize, f32)> = (0..frame_count).map(place).collect();
+        let transform = |joint: usize, frame: usize| match places[frame] {
+            (at, 0.0) => frames.transforms[at + joint],
+            (at, t) => frames.transforms[at + joint].between(&frames.transforms[at + joints + joint], t),
         };
-        // The frames of four joints. Made twice, so that they never all take memory at once.
-        let mut column = vec![IDENTITY; frame_count];
-        let fill = |row: usize, column: &mut [RowVectors]| {
-            column.fill(IDENTITY);
-            for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
-                let mut before = None;
-                for (frame, vectors) in column.iter_mut().enumerate() {
-                    let JointTransform { translation: t, rotation, scale: s } = transform(joint, frame);
-                    let r = unit_near(rotation, before);
-                    before = Some(r);
-                    for (vector, value) in vectors.iter_mut().zip([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]) {
-                        vector[joint % 4] = value;
-                    }
-                }
-            }
+        let rotations = |joint: usize| {
+            let mut before = None;
+            (0..frame_count).map(move |frame| {
+                let rotation = unit_near(transform(joint, frame).rotation, before);
+                before = Some(rotation);
+                rotation.to_array()
+            })
         };
 
         // First where every channel lives, then the samples: a frame is one run of memory.
@@ -165,34 +172,55 @@ impl SkeletalClip {
         let (mut rows, mut constants, mut sampled) = (Vec::with_capacity(row_count), Vec::new(), Vec::new());
         let (mut stride, mut unit_scale) = (0, true);
         for row in 0..row_count {
-            fill(row, &mut column);
-            unit_scale &= column.iter().all(|vectors| vectors[7..] == IDENTITY[7..]);
-            let mut slot = |channel: Range<usize>| {
+            let members = || (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint));
+            let mut start = IDENTITY;
+            for joint in members() {
+                let JointTransform { translation, rotation, scale } = transform(joint, 0);
+                set(&mut start[TRANSLATION], joint, translation.to_array());
+                set(&mut start[ROTATION], joint, unit_near(rotation, None).to_array());
+                set(&mut start[SCALE], joint, scale.to_array());
+            }
+            let mut slot = |channel: Range<usize>, is_constant: bool| {
                 let count = channel.len();
-                if column.iter().all(|vectors| vectors[channel.clone()] == column[0][channel.clone()]) {
-                    constants.extend_from_slice(&column[0][channel]);
+                if is_constant {
+                    constants.extend_from_slice(&start[channel]);
                     return ChannelSlot::Constant((constants.len() - count) as u32);
                 }
                 sampled.push((row, stride, channel));
                 stride += count;
                 ChannelSlot::Sampled((stride - count) as u32)
             };
-            let (translation, rotation, scale) = (slot(0..3), slot(3..7), slot(7..10));
-            let lane = |lane: usize| {
-                let joint = row * 4 + lane;
-                if joint < joints && animated(joint) { 1.0 } else { 0.0 }
+            // Rotations that differ may be the same once they are normalized.
+            let turns = |joint: usize| {
+                let first = rotations(joint).next();
+                !still[joint][1] && rotations(joint).any(|rotation| Some(rotation) != first)
             };
+            let translation = slot(TRANSLATION, members().all(|joint| still[joint][0]));
+            let rotation = slot(ROTATION, !members().any(turns));
+            let scale = slot(SCALE, members().all(|joint| still[joint][2]));
+            unit_scale &= matches!(scale, ChannelSlot::Constant(_)) && start[SCALE] == IDENTITY[SCALE];
+            let lane = |lane: usize| if members().any(|joint| joint % 4 == lane) { 1.0 } else { 0.0 };
             let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
             rows.push(RowTracks { animated, translation, rotation, scale });
         }
         // Collected into place: a `Vec` would be copied.
         let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
         let frames_out = Arc::make_mut(&mut samples);
-        for channels in sampled.chunk_by(|a, b| a.0 == b.0) {
-            fill(channels[0].0, &mut column);
-            for (frame, vectors) in frames_out.chunks_exact_mut(stride).zip(&column) {
-                for (_, at, channel) in channels {
-                    frame[*at..at + channel.len()].copy_from_slice(&vectors[channel.clone()]);
+        for (row, at, channel) in sampled {
+            let lanes = at..at + channel.len();
+            frames_out
+                .chunks_exact_mut(stride)
+                .for_each(|frame| frame[lanes.clone()].copy_from_slice(&IDENTITY[channel.clone()]));
+            for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
+                let out = frames_out.chunks_exact_mut(stride).map(|frame| &mut frame[lanes.clone()]);
+                match channel {
+                    TRANSLATION => out.enumerate().for_each(|(frame, vectors)| {
+                        set(vectors, joint, transform(joint, frame).translation.to_array());
+                    }),
+                    ROTATION => out.zip(rotations(joint)).for_each(|(vectors, rotation)| set(vectors, joint, rotation)),
+                    _ => out.enumerate().for_each(|(frame, vectors)| {
+                        set(vectors, joint, transform(joint, frame).scale.to_array());
+                    }),
                 }
             }
         }
@@ -200,6 +228,7 @@ impl SkeletalClip {
             timing,
             additive: false,
             joints: frames.joints.clone(),
+            root_path: None,
             frame_count,
             times: Arc::default(),
             rows: rows.into(),
@@ -212,6 +241,13 @@ impl SkeletalClip {
             animates_all: (0..joints).all(animated),
             unit_scale,
         })
+    }
+}
+
+/// Sets a joint's components in the vectors of a channel.
+fn set<const N: usize>(vectors: &mut [Vec4], joint: usize, components: [f32; N]) {
+    for (vector, component) in vectors.iter_mut().zip(components) {
+        vector.as_mut()[joint % 4] = component;
     }
 }
 

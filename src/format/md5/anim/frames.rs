@@ -31,6 +31,12 @@ pub(super) fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header
         Some((count, _)) => format!("frame {number} of {count}"),
         None => format!("frame {number}"),
     };
+    // Each number takes at least two bytes of the file, so that counts that lie take no memory.
+    let declared = |field: Option<(u32, usize)>| field.map_or(0, |(count, _)| count as usize);
+    if numbers.is_empty() {
+        let all = declared(header.frames).saturating_mul(declared(header.components));
+        numbers.reserve(all.min(reader.lexer.remaining() / 2));
+    }
     while !reader.lexer.eat(b'}') {
         match reader.lexer.f32() {
             Ok(value) => numbers.push(value),

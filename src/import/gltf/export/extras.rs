@@ -1,6 +1,6 @@
 //! What glTF has no place for, as `extras`.
 //!
-//! Everything is under the key `marionette`. An animation has `playback`, `duration` in seconds, the `frames` that its keys
+//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys
 //! were made from (their number, or their times if they are not evenly spaced), `additive`, and `callbacks`, a list of `{time, name, data}`. A material has
 //! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
 

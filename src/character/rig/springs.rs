@@ -1,0 +1,86 @@
+//! Characters whose hair, ears and tails swing.
+
+use super::super::{
+    components::{CharacterParts, SkinnedCharacter},
+    sharing::PoseSharing,
+    update_rate::UpdateRate,
+    worn::WornBy,
+};
+use crate::{asset::Character, rig::RigState};
+use bevy::prelude::*;
+
+/// How much a character's springs show.
+///
+/// Characters get it with their parts if their manifest has [`springs`](crate::import::Manifest::springs), unless they
+/// have an [`UpdateRate`] or [`PoseSharing`] is on: springs need a pose of their own in every frame. With this component,
+/// these have springs, too. Spawn a character with a weight of 0 to have it without springs and without their cost:
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn spawn(mut commands: Commands, hound: Handle<Character>) {
+/// commands.spawn((SkinnedCharacter(hound), SpringBones { weight: 0.0 }));
+/// # }
+/// ```
+///
+/// [`Wind`](crate::rig::Wind) and [`SpringGravity`] act on the springs of all characters. What they remember is in
+/// [`RigState::springs`]. A character with [`Teleported`](super::super::Teleported) takes its springs along.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+pub struct SpringBones {
+    /// The share of their rotation that joints get, 0..=1. Springs swing on at 0, so that they can be faded in again.
+    pub weight: f32,
+}
+
+impl Default for SpringBones {
+    fn default() -> Self {
+        Self { weight: 1.0 }
+    }
+}
+
+/// The gravity that acts on springs, in world units per second squared. The default is 9.81 m/s², downward.
+#[derive(Resource, Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Resource, Clone, Default, PartialEq)]
+pub struct SpringGravity(pub Vec3);
+
+impl Default for SpringGravity {
+    fn default() -> Self {
+        Self(Vec3::new(0.0, -9.81, 0.0))
+    }
+}
+
+/// Gives a rig to characters whose asset has springs.
+pub(in crate::character) fn add_springs(
+    mut commands: Commands,
+    mut events: MessageReader<AssetEvent<Character>>,
+    assets: Res<Assets<Character>>,
+    sharing: Res<PoseSharing>,
+    characters: Query<
+        (Entity, &SkinnedCharacter, Ref<CharacterParts>, Option<Ref<SpringBones>>, Has<UpdateRate>),
+        (Without<RigState>, Without<WornBy>),
+    >,
+    rigged: Query<
+        (Entity, &SkinnedCharacter, Ref<CharacterParts>),
+        (With<RigState>, Without<SpringBones>, Without<WornBy>),
+    >,
+) {
+    let any = events.read().count() > 0;
+    let has_springs = |handle: &SkinnedCharacter| assets.get(handle.id()).is_some_and(|of| of.springs.is_some());
+    for (entity, handle, parts, springs, is_rated) in &characters {
+        if !any && !parts.is_changed() && !springs.as_ref().is_some_and(|springs| springs.is_changed()) {
+            continue;
+        }
+        let is_wanted = match springs {
+            Some(springs) => springs.weight > 0.0,
+            None => *sharing == PoseSharing::Off && !is_rated,
+        };
+        if is_wanted && has_springs(handle) {
+            commands.entity(entity).try_insert(RigState::default()).try_insert_if_new(SpringBones::default());
+        }
+    }
+    for (entity, handle, parts) in &rigged {
+        if (any || parts.is_changed()) && has_springs(handle) {
+            commands.entity(entity).try_insert_if_new(SpringBones::default());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Characters that are carried by their clips.
+
+use super::components::SkinnedCharacter;
+use crate::model::RootDelta;
+use bevy::prelude::*;
+use glam::DVec3;
+
+/// Lets the clips of a character carry it: what a manifest's
+/// [`root_motion`](crate::import::Manifest::root_motion) takes out of their poses moves the character.
+///
+/// An optional component of a character. Without it, clips play in place, and nothing is computed. To know how fast a
+/// clip is, see [`Character::ground_speed`](crate::asset::Character::ground_speed).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// commands.spawn((
+///     SkinnedCharacter(assets.load("scout/scout.character.ron")),
+///     AnimationController::playing("walk"),
+///     RootMotion::default(),
+/// ));
+/// # }
+/// ```
+///
+/// To move a character yourself, such as by a physics engine, use [`RootMotion::report`] and read
+/// [`delta`](Self::delta) after [`CharacterSystems::Advance`](super::CharacterSystems::Advance), in the schedule in which
+/// controllers advance:
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # #[derive(Component)] struct Velocity(Vec3);
+/// fn drive(time: Res<Time>, mut characters: Query<(&Transform, &RootMotion, &mut Velocity)>) {
+///     for (transform, motion, mut velocity) in &mut characters {
+///         let ahead = transform.rotation * (transform.scale * motion.delta.translation());
+///         velocity.0 = ahead / time.delta_secs().max(1e-6);
+///     }
+/// }
+/// ```
+///
+/// However time is divided into frames, the movement adds up to the same. For rollback, restore this component together
+/// with the `Transform` and the controller.
+#[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+pub struct RootMotion {
+    /// Who moves the character.
+    pub mode: RootMotionMode,
+    /// How far the clips carried the character in the last advance, in the space of the character before it: −Z is ahead,
+    /// and lengths are before its scale.
+    #[reflect(skip_serializing, default)]
+    pub delta: RootDelta,
+    /// What the `Transform` lost by rounding, for the next time.
+    #[reflect(ignore)]
+    rest: DVec3,
+}
+
+/// Who moves a character with [`RootMotion`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
+#[reflect(Clone, Default, PartialEq, Hash)]
+pub enum RootMotionMode {
+    /// The plugin: it applies each movement to the character's `Transform`.
+    #[default]
+    Apply,
+    /// You: the movement is only reported.
+    Report,
+}
+
+impl RootMotion {
+    /// Reports movements without applying them.
+    pub fn report() -> Self {
+        Self { mode: RootMotionMode::Report, ..Self::default() }
+    }
+
+    /// Returns `true` if movements are applied to the character's `Transform`.
+    pub fn applies(&self) -> bool {
+        self.mode == RootMotionMode::Apply
+    }
+
+    /// Moves a transform by [`delta`](Self::delta).
+    fn apply(&mut self, transform: &mut Transform) {
+        let Transform { translation, rotation, scale } = *transform;
+        let ahead = rotation.as_dquat() * (scale.as_dvec3() * self.delta.translation);
+        let place = translation.as_dvec3() + self.rest + ahead;
+        let rounded = place.as_vec3();
+        if !rounded.is_finite() {
+            return;
+        }
+        self.rest = place - rounded.as_dvec3();
+        transform.translation = rounded;
+        if self.delta.turn != 0.0 {
+            // What is mirrored turns the other way.
+            let mirrored = scale.x * scale.z < 0.0;
+            let turn = if mirrored { self.delta.inverse().rotation() } else { self.delta.rotation() };
+            transform.rotation = (rotation * turn).normalize();
+        }
+    }
+}
+
+/// Moves the characters that are carried by their clips.
+pub(super) fn apply(mut characters: Query<(&mut Transform, &mut RootMotion), With<SkinnedCharacter>>) {
+    for (mut transform, mut motion) in &mut characters {
+        if motion.applies() && !motion.delta.is_identity() {
+            motion.bypass_change_detection().apply(&mut transform);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_movement_follows_rotation_scale_and_mirror() {
+        let ahead = RootDelta::new(DVec3::new(0.0, 0.0, -1.0), 0.5);
+        for scale in [Vec3::ONE, Vec3::splat(2.5), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(-1.0, 1.0, -1.0)] {
+            let before =
+                Transform { translation: Vec3::new(3.0, 1.0, 2.0), rotation: Quat::from_rotation_y(1.0), scale };
+            let mut after = before;
+            RootMotion { delta: ahead, ..RootMotion::default() }.apply(&mut after);
+            let expected = before.compute_affine() * Transform::from(ahead).compute_affine();
+            assert!(after.compute_affine().abs_diff_eq(expected, 1e-5), "{scale}");
+        }
+    }
+
+    #[test]
+    fn what_rounding_loses_comes_later() {
+        let mut transform = Transform::from_xyz(0.0, 0.0, 4000.0);
+        let mut motion = RootMotion { delta: RootDelta::new(DVec3::Z * 1e-4, 0.0), ..RootMotion::default() };
+        (0..100_000).for_each(|_| motion.apply(&mut transform));
+        assert!((transform.translation.z - 4010.0).abs() < 1e-3, "{}", transform.translation.z);
+    }
+}

@@ -1,0 +1,422 @@
+//! Root motion: how far the tracks carry their character between two cuts.
+//!
+//! A single track carries it from one place on its path to another, which is exact for any time between them. So is a
+//! blend of tracks that go straight, while their weights are steady. In general, the character moves at the mean of the
+//! tracks' velocities as it sees them, by their shares of the pose; the time is cut where a clip's own velocity changes,
+//! which depends on the clips and not on the steps, and between these places the velocity is integrated:
+//!
+//! ```text
+//! weights      ━━━━━━━━━━━━━╲__________     one fades out
+//! frames of A  │     │     │     │     │
+//! frames of B  │   │   │   │   │   │   │
+//! pieces       ├───┼─┼─┼───┼───┼┼──┼───┤    while weights change, short ones
+//! ```
+
+mod shares;
+
+use super::{
+    AnimationController, BlendMode, Clips, TrackPriority,
+    compensated::CompensatedF64,
+    motion::{Ramp, Speed},
+    sync::Lead,
+    timed_event::EventKind,
+    track::Known,
+};
+use crate::model::{PlaybackMode, RootDelta, RootPath, Twist, turned};
+use shares::Blend;
+
+/// Movers that fit on the stack; more of them are allocated.
+const FEW: usize = 8;
+
+/// Pieces that one advance is cut into. What takes more is approximated by fewer.
+const MOST_PIECES: usize = 1 << 14;
+
+/// Pieces that the time between two cuts may always have.
+const FEWEST_PIECES: usize = 4;
+
+/// Pieces that a ramp is cut into.
+const PIECES_OF_A_RAMP: f64 = 64.0;
+
+/// The most that a share or a turn, in radians, may change in a piece that is integrated.
+const MOST_CHANGE: [f64; 2] = [0.06, 0.25];
+
+/// How often a piece is halved, at most.
+const DEEPEST: u32 = 12;
+
+/// The movement of one advance.
+#[derive(Default)]
+pub(super) struct RootSum {
+    movement: RootDelta,
+    pieces: usize,
+}
+
+impl RootSum {
+    pub(super) fn movement(self) -> RootDelta {
+        self.movement
+    }
+
+    fn add(&mut self, movement: RootDelta) {
+        let sum = self.movement.then(movement);
+        if sum.is_finite() {
+            self.movement = sum;
+        }
+    }
+}
+
+/// A track that has a share of the pose at the root joint, between two cuts.
+#[derive(Clone, Copy)]
+struct Mover<'a> {
+    /// `None` if it stands still.
+    path: Option<&'a RootPath>,
+    playback: PlaybackMode,
+    /// Unwrapped positions between which it goes one way.
+    from: f64,
+    to: f64,
+    /// The length of a clip that plays once, which holds it.
+    held: Option<f64>,
+    /// Where what drives it is, and how fast it goes: itself, or the leader of its sync group, which may be held, too.
+    driver: f64,
+    driver_held: Option<f64>,
+    speed: Speed,
+    lead: Option<Lead>,
+    /// Where it is at the second cut.
+    goal: f64,
+    weight: f64,
+    ramp: Option<Ramp>,
+    /// The mask's weight at the root joint.
+    mask: f64,
+    group: Group,
+    /// Of the pose at the root joint, at some moment.
+    share: f64,
+    /// The share at the first node of a piece.
+    first: f64,
+    /// Where it goes in the present piece, and how fast at the piece's nodes, relative to the mean.
+    way: Twist,
+    pace: [f64; 3],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Group {
+    Low,
+    High,
+    Over,
+}
+
+impl AnimationController {
+    /// Adds how far the character goes between two cuts: after the tracks have moved, while the clock is at the first.
+    pub(super) fn add_root_motion<C: Clips + ?Sized>(
+        &self,
+        [begin, end]: [CompensatedF64; 2],
+        clips: &C,
+        root: &mut RootSum,
+    ) {
+        let found = (0..self.tracks.len()).filter_map(|at| self.mover(at, clips));
+        let (mut few, mut many) = ([Mover::NONE; FEW], Vec::new());
+        let movers = if self.tracks.len() > FEW {
+            many.extend(found);
+            &mut many[..]
+        } else {
+            let mut count = 0;
+            for mover in found {
+                few[count] = mover;
+                count += 1;
+            }
+            &mut few[..count]
+        };
+        if !movers.iter().any(Mover::goes) {
+            return;
+        }
+        let blend = Blend { value: self.priority_blend.into(), ramp: self.blend_ramp() };
+        let is_ramp = |mover: &Mover| mover.ramp.is_some();
+        let ramped = begin.is_before(end) && (blend.ramp.is_some() || movers.iter().any(is_ramp));
+        if let [alone] = movers
+            && alone.group != Group::Over
+        {
+            return root.add(alone.between(alone.from, alone.goal));
+        }
+        if !ramped {
+            blend.share(movers, begin);
+            let mut going = movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
+            let (first, second) = (going.next(), going.next());
+            match (first, second) {
+                (None, _) => return,
+                (Some(alone), None) if alone.share == 1.0 => return root.add(alone.between(alone.from, alone.goal)),
+                _ => {}
+            }
+            let going = || movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
+            if !going().any(|mover| mover.path.is_some_and(RootPath::turns)) {
+                let ways = going().map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
+                return root.add(RootDelta::new(ways.sum(), 0.0));
+            }
+        }
+        Pieces::new(movers, blend, ramped, [begin, end], root).add(movers, root);
+    }
+
+    fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
+        let track = &self.tracks[at];
+        let (index, known) = (track.run.0.index.filter(|_| track.enabled)?, track.known?);
+        let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
+        let shows = weight > 0.0 || ramp.is_some();
+        // Differences are added to a pose, wherever it is.
+        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
+        let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
+        if !shows || differs || mask <= 0.0 || !clips.reaches_root(index) {
+            return None;
+        }
+        let (from, goal) = (track.run.0.from, track.held().value());
+        let lead = self.lead(at);
+        let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
+        let moves = self.is_moving(at) && !driver.paused;
+        let speed = if moves { self.own_speed(lead.map_or(at, |lead| lead.leader)) } else { Speed::Steady(0.0) };
+        let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
+        let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
+        let group = match (track.blend, track.priority) {
+            (Some(BlendMode::Override), _) => Group::Over,
+            (_, TrackPriority::Low) => Group::Low,
+            (_, TrackPriority::High) => Group::High,
+        };
+        let (path, playback, to) = (clips.root_path(index), known.playback, goal);
+        let way = Mover { path, playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        Some(Mover { weight, ramp, mask, group, ..way })
+    }
+}
+
+impl Mover<'_> {
+    const NONE: Self = Self {
+        path: None,
+        playback: PlaybackMode::Once,
+        from: 0.0,
+        to: 0.0,
+        held: None,
+        driver: 0.0,
+        driver_held: None,
+        speed: Speed::Steady(0.0),
+        lead: None,
+        goal: 0.0,
+        weight: 0.0,
+        ramp: None,
+        mask: 0.0,
+        group: Group::Low,
+        share: 0.0,
+        first: 0.0,
+        way: Twist { ahead: glam::DVec3::ZERO, turn: 0.0 },
+        pace: [1.0; 3],
+    };
+
+    fn goes(&self) -> bool {
+        self.path.is_some() && (self.from != self.goal || matches!(self.speed, Speed::Ramp(_)))
+    }
+
+    fn between(&self, from: f64, to: f64) -> RootDelta {
+        self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
+    }
+
+    /// Where it is at a moment between two turns of its direction.
+    fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64) -> f64 {
+        if time == stop || self.from == self.to {
+            return self.to;
+        }
+        if time == start {
+            return self.from;
+        }
+        hold(self.unheld(self.driver_at(start, time)), self.held)
+    }
+
+    /// Where its driver is at a moment.
+    fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
+        hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
+    }
+
+    /// Where it would be if its own clip didn't end.
+    fn unheld(&self, driver: f64) -> f64 {
+        self.lead.map_or(driver, |lead| lead.follow(driver))
+    }
+
+    /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
+    fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
+        let path = self.path.filter(|_| self.from != self.to)?;
+        let position = self.position(span, now);
+        if position == self.to {
+            return None;
+        }
+        let forward = self.to > self.from;
+        // It waits at its end until its leader is where it ended.
+        let unheld = self.unheld(self.driver_at(span[0], now));
+        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| match forward {
+            true => (unheld < 0.0).then_some(0.0),
+            false => (unheld > length).then_some(length),
+        });
+        let knot = waits.unwrap_or_else(|| {
+            let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
+            if forward { knot.min(self.to) } else { knot.max(self.to) }
+        });
+        let driver = self.lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
+        Some(self.speed.moment(span[0], span[1], driver - self.driver))
+    }
+}
+
+fn hold(position: f64, length: Option<f64>) -> f64 {
+    length.map_or(position, |length| position.clamp(0.0, length))
+}
+
+/// The time between two cuts, in pieces.
+struct Pieces {
+    blend: Blend,
+    /// Whether shares or speeds change within a piece.
+    uneven: bool,
+    begin: CompensatedF64,
+    end: CompensatedF64,
+    /// Seconds of the longest and of the shortest piece.
+    longest: Option<f64>,
+    shortest: f64,
+    most: usize,
+}
+
+impl Pieces {
+    fn new(movers: &[Mover], blend: Blend, ramped: bool, [begin, end]: [CompensatedF64; 2], root: &RootSum) -> Self {
+        let speed_ramp = |mover: &Mover| match mover.speed {
+            Speed::Ramp(ramp) if mover.goes() => Some(ramp),
+            _ => None,
+        };
+        let uneven = ramped || movers.iter().any(|mover| speed_ramp(mover).is_some());
+        let ramps = movers.iter().flat_map(|mover| [mover.ramp, speed_ramp(mover)]).flatten().chain(blend.ramp);
+        let longest = ramps.map(|ramp| ramp.duration / PIECES_OF_A_RAMP).min_by(f64::total_cmp);
+        let span = (end - begin).value();
+        let knots = |mover: &Mover| {
+            mover.path.map_or(0.0, |path| (mover.goal - mover.from).abs() * path.knots_per_second() + 2.0)
+        };
+        let wanted = movers.iter().map(knots).sum::<f64>() + longest.map_or(0.0, |longest| span / longest);
+        let most = MOST_PIECES.saturating_sub(root.pieces).max(FEWEST_PIECES);
+        // What is nearer than rounding is at one place.
+        let mut shortest = 1e-10_f64.max(end.value() * 1e-15);
+        if wanted > most as f64 {
+            shortest = shortest.max(span / most as f64);
+        }
+        Self { blend, uneven, begin, end, longest, shortest, most: 2 * most }
+    }
+
+    fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
+        let (mut start, mut taken) = (self.begin, 0);
+        while start.is_before(self.end) {
+            let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
+            let stop = turns.fold(self.end, CompensatedF64::min);
+            for mover in &mut *movers {
+                let unheld = mover.unheld(mover.driver_at(start, stop));
+                mover.to = if stop == self.end { mover.goal } else { hold(unheld, mover.held) };
+            }
+            let (span, mut now) = ([start, stop], start);
+            while now.is_before(stop) {
+                let knots = movers.iter().filter_map(|mover| mover.next_knot(span, now));
+                let mut next = knots.fold(stop, CompensatedF64::min);
+                let after = |seconds: f64| now + CompensatedF64::new(seconds);
+                next = self.longest.map_or(next, |longest| next.min(after(longest)));
+                if next.is_before(after(self.shortest)) {
+                    next = after(self.shortest).min(stop);
+                }
+                taken += 1;
+                if taken > self.most {
+                    next = stop;
+                }
+                root.add(self.piece(movers, span, [now, next], 0));
+                now = next;
+            }
+            for mover in &mut *movers {
+                (mover.driver, mover.from) = (mover.driver_at(start, stop), mover.to);
+            }
+            start = stop;
+        }
+        root.pieces = root.pieces.saturating_add(taken);
+    }
+
+    /// The movement of a piece, on which each clip goes along one arc.
+    fn piece(
+        &self,
+        movers: &mut [Mover],
+        span: [CompensatedF64; 2],
+        [now, next]: [CompensatedF64; 2],
+        depth: u32,
+    ) -> RootDelta {
+        let mut turn = 0.0;
+        for mover in &mut *movers {
+            let [from, to] = [now, next].map(|time| mover.position(span, time));
+            mover.way = Twist::between(mover.between(from, to));
+            turn += mover.way.turn.abs();
+        }
+        if !self.uneven {
+            let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
+            return movers.iter().fold(Twist::default(), sum).movement();
+        }
+        let nodes = NODES.map(|node| now + (next - now).scale(node));
+        let mut change = 0.0_f64;
+        for mover in &mut *movers {
+            mover.pace = nodes.map(|node| mover.speed.at(node));
+            let mean: f64 = (0..3).map(|node| WEIGHTS[node] * mover.pace[node]).sum();
+            mover.pace = if mean == 0.0 { [1.0; 3] } else { mover.pace.map(|pace| pace / mean) };
+        }
+        let rates = [0, 1, 2].map(|node| {
+            self.blend.share(movers, nodes[node]);
+            for mover in &mut *movers {
+                if node == 0 {
+                    mover.first = mover.share;
+                }
+                change = change.max((mover.share - mover.first).abs());
+            }
+            let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
+            movers.iter().fold(Twist::default(), sum)
+        });
+        if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < DEEPEST {
+            let middle = now + (next - now).scale(0.5);
+            let first = self.piece(movers, span, [now, middle], depth + 1);
+            return first.then(self.piece(movers, span, [middle, next], depth + 1));
+        }
+        integrate(rates)
+    }
+}
+
+// The nodes and weights of Gauss's quadrature of order 6, and what leads to the nodes.
+const ROOT_15: f64 = 3.872_983_346_207_417;
+const NODES: [f64; 3] = [0.5 - ROOT_15 / 10.0, 0.5, 0.5 + ROOT_15 / 10.0];
+const WEIGHTS: [f64; 3] = [5.0 / 18.0, 4.0 / 9.0, 5.0 / 18.0];
+const TO_NODES: [[f64; 3]; 3] = [
+    [5.0 / 36.0, 2.0 / 9.0 - ROOT_15 / 15.0, 5.0 / 36.0 - ROOT_15 / 30.0],
+    [5.0 / 36.0 + ROOT_15 / 24.0, 2.0 / 9.0, 5.0 / 36.0 - ROOT_15 / 24.0],
+    [5.0 / 36.0 + ROOT_15 / 30.0, 2.0 / 9.0 + ROOT_15 / 15.0, 5.0 / 36.0],
+];
+
+/// Integrates velocities at the nodes, as the character sees them, over a time of 1 (Gauss's method of Runge–Kutta type).
+fn integrate(rates: [Twist; 3]) -> RootDelta {
+    let mut movement = RootDelta::IDENTITY;
+    for node in 0..3 {
+        let heading: f64 = (0..3).map(|other| TO_NODES[node][other] * rates[other].turn).sum();
+        movement.translation += turned(rates[node].ahead, heading) * WEIGHTS[node];
+        movement.turn += rates[node].turn * WEIGHTS[node];
+    }
+    movement
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn the_integral_of_a_steady_velocity_is_its_arc() {
+        let arc = Twist { ahead: DVec3::new(0.02, 0.01, -0.1), turn: 0.1 };
+        let (exact, found) = (arc.movement(), integrate([arc; 3]));
+        assert!(found.translation.distance(exact.translation) < 1e-11 && (found.turn - exact.turn).abs() < 1e-16);
+    }
+
+    #[test]
+    fn the_quadrature_is_exact_for_polynomials_of_the_fifth_degree() {
+        for power in 0..6 {
+            let sum: f64 = (0..3).map(|node| WEIGHTS[node] * NODES[node].powi(power)).sum();
+            assert!((sum - 1.0 / f64::from(power + 1)).abs() < 1e-15);
+        }
+        for node in 0..3 {
+            for power in 0..3 {
+                let sum: f64 = (0..3).map(|other| TO_NODES[node][other] * NODES[other].powi(power)).sum();
+                assert!((sum - NODES[node].powi(power + 1) / f64::from(power + 1)).abs() < 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Control joints: what moves other joints, and must not move the skin.
+//!
+//! Exporters weight vertices to every bone whose name is that of a vertex group, whether or not it deforms the mesh in the
+//! artist's program. This takes control joints out of finished parts, so that it is the same for every format.
+
+use super::{
+    ImportReport, ImportSettings, Imported,
+    combine::Combiner,
+    influences::{VertexWeights, WeightReader},
+    names::listed,
+    split::with_palettes,
+};
+use crate::{
+    format::Diagnostic,
+    model::{CombinedJoints, JointIndex, Model, Skeleton, SkinPart},
+};
+use std::{collections::BTreeSet, mem};
+
+/// Flags the `control_joints` of a manifest, and takes them off the skin. `file` is the manifest's name.
+pub(super) fn flag(file: &str, entries: &[String], settings: &ImportSettings, imported: &mut Imported) {
+    if entries.is_empty() {
+        return;
+    }
+    let Imported { model, warnings, report, .. } = imported;
+    let skeleton = &model.skeleton;
+    let mut control: Vec<JointIndex> = Vec::new();
+    for entry in entries {
+        let before = control.len();
+        control.extend(skeleton.joints().filter(|&joint| is_meant(entry, skeleton.name(joint))));
+        if control.len() == before {
+            let mut warning = Diagnostic::warning(file, format!("control_joints: the model has no joint `{entry}`"));
+            if let Some(near) = skeleton.nearest_name(entry) {
+                warning = warning.with_hint(format!("did you mean `{near}`?"));
+            }
+            warnings.push(warning);
+        }
+    }
+    model.skeleton = skeleton.with_control_joints(control);
+    warnings.extend(take_off_skin(file, model, settings, report));
+}
+
+/// Returns `true` if an entry is a joint's name, or becomes it with something in place of its `*`.
+fn is_meant(entry: &str, name: &str) -> bool {
+    let fits = |(start, end)| name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end));
+    entry == name || entry.split_once('*').is_some_and(fits)
+}
+
+/// Takes the control joints of a model out of the palettes of its parts. Returns warnings about vertices that changed.
+///
+/// A part that one joint moves is attached to it, and stays.
+pub(super) fn take_off_skin(
+    file: &str,
+    model: &mut Model,
+    settings: &ImportSettings,
+    report: &mut ImportReport,
+) -> Vec<Diagnostic> {
+    let skeleton = &model.skeleton;
+    let is_concerned = |part: &SkinPart| {
+        let control = part.palette.iter().filter(|&&joint| skeleton.is_control(joint)).count();
+        control > 0 && part.palette.len() > 1
+    };
+    if skeleton.control_joints().len() == 0 || !model.parts.iter().any(is_concerned) {
+        return Vec::new();
+    }
+    let above = deform_joints_above(skeleton);
+    let (mut combiner, mut counts, mut parts) = (Combiner::new(settings), Counts::default(), Vec::new());
+    for mut part in mem::take(&mut model.parts) {
+        if !is_concerned(&part) {
+            parts.push(part);
+            continue;
+        }
+        let (before, mut weights, mut reader) = (counts.vertices(), VertexWeights::default(), WeightReader::default());
+        for &influences in &part.influences {
+            let all = part.combined_joints.resolve(part.palette.len(), influences);
+            let all = all.map(|(slot, weight)| (part.palette[slot], weight));
+            let deform = all.clone().filter(|(joint, _)| !skeleton.is_control(*joint));
+            let control = all.clone().map(|(joint, _)| joint).filter(|joint| skeleton.is_control(*joint));
+            if control.clone().next().is_none() {
+                reader.push(&mut weights, all);
+                continue;
+            }
+            counts.joints.extend(control);
+            let stand_ins = all.clone().filter_map(|(joint, weight)| Some((above[usize::from(joint)]?, weight)));
+            if deform.clone().next().is_some() {
+                counts.shared += 1;
+                reader.push(&mut weights, deform);
+            } else if stand_ins.clone().next().is_some() {
+                counts.moved += 1;
+                reader.push(&mut weights, stand_ins);
+            } else {
+                counts.kept += 1;
+                reader.push(&mut weights, all);
+            }
+        }
+        if counts.vertices() > before {
+            counts.parts.push(part.name.clone());
+        }
+        part.palette.clear();
+        part.influences.clear();
+        part.combined_joints = CombinedJoints::new();
+        parts.append(&mut with_palettes(part, &weights, &mut combiner));
+    }
+    model.parts = parts;
+    report.combined_joints = model.parts.iter().map(|part| part.combined_joints.len()).sum();
+    counts.warnings(file, &model.skeleton)
+}
+
+/// Returns for each joint the nearest deform joint, itself or above.
+fn deform_joints_above(skeleton: &Skeleton) -> Vec<Option<JointIndex>> {
+    let mut above: Vec<Option<JointIndex>> = Vec::with_capacity(skeleton.len());
+    for (joint, parent) in skeleton.joints().zip(skeleton.parents()) {
+        above.push(match (skeleton.is_control(joint), parent) {
+            (false, _) => Some(joint),
+            (true, Some(parent)) => above[usize::from(*parent)],
+            (true, None) => None,
+        });
+    }
+    above
+}
+
+/// The vertices that control joints moved.
+#[derive(Default)]
+struct Counts {
+    /// Also moved by deform joints.
+    shared: usize,
+    /// Handed to the nearest deform joint above.
+    moved: usize,
+    /// Without a deform joint above.
+    kept: usize,
+    parts: Vec<String>,
+    joints: BTreeSet<JointIndex>,
+}
+
+impl Counts {
+    fn vertices(&self) -> usize {
+        self.shared + self.moved + self.kept
+    }
+
+    fn warnings(&self, file: &str, skeleton: &Skeleton) -> Vec<Diagnostic> {
+        let Self { shared, moved, kept, parts, joints } = self;
+        let parts = listed(parts.iter().map(|part| &**part));
+        let joints = listed(joints.iter().map(|&joint| &**skeleton.name(joint)));
+        let mut out = Vec::new();
+        if shared + moved > 0 {
+            let mut now = Vec::new();
+            now.extend((*shared > 0).then(|| format!("{shared} now follow their other joints")));
+            now.extend((*moved > 0).then(|| format!("{moved} now follow the nearest deform joint above")));
+            let message = format!("vertices of {parts} have weights of control joints ({joints}): {}", now.join(", "));
+            let hint = "remove the vertex groups of these joints, or don't mark them as control joints";
+            out.push(Diagnostic::warning(file, message).with_hint(hint));
+        }
+        if *kept > 0 {
+            let message = format!("{kept} vertices of {parts} only have weights of control joints, and keep them");
+            let hint = "no joint above deforms the skin: weight them to a deform joint, or don't mark these joints";
+            out.push(Diagnostic::warning(file, message).with_hint(hint));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        import::influences::tests::mesh,
+        model::{Joint, JointTransform},
+    };
+    use glam::{Affine3A, Vec3};
+
+    const SPINE: JointIndex = 2;
+
+    /// `root`, `ik` and `pole` are control joints; `hips` and `spine` between them deform.
+    fn skeleton() -> Skeleton {
+        let joints = [("root", None), ("hips", Some(0)), ("spine", Some(1)), ("ik", Some(2)), ("pole", Some(3))];
+        let joint = |(name, parent): (&str, Option<JointIndex>)| Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::IDENTITY,
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        Skeleton::new(joints.map(joint).to_vec()).unwrap().with_control_joints([0, 3, 4])
+    }
+
+    fn model(vertices: &[&[(JointIndex, f32)]]) -> Model {
+        let settings = ImportSettings::default();
+        let part = SkinPart {
+            name: "body".into(),
+            positions: (0..vertices.len()).map(|at| Vec3::X * at as f32).collect(),
+            triangles: (2..vertices.len() as u32).map(|at| [at - 2, at - 1, at]).collect(),
+            ..SkinPart::default()
+        };
+        let parts = with_palettes(part, &mesh(vertices), &mut Combiner::new(&settings));
+        Model { skeleton: skeleton(), parts, ..Model::default() }
+    }
+
+    fn taken_off(model: &mut Model) -> Vec<Diagnostic> {
+        take_off_skin("f", model, &ImportSettings::default(), &mut ImportReport::default())
+    }
+
+    fn joints(part: &SkinPart, vertex: usize) -> Vec<(JointIndex, f32)> {
+        part.joint_weights(vertex).map(|(slot, weight)| (part.palette[slot], weight)).collect()
+    }
+
+    #[test]
+    fn control_joints_leave_the_palette_and_the_other_weights_sum_to_one() {
+        let mut model = model(&[
+            &[(1, 0.25), (2, 0.25), (3, 0.5)],
+            &[(1, 1.0)],
+            // Alone with control joints, one of which has the spine above.
+            &[(4, 1.0)],
+            &[(3, 0.25), (0, 0.75)],
+        ]);
+        let before = model.parts[0].clone();
+        let warnings = taken_off(&mut model);
+        let part = &model.parts[0];
+        assert_eq!(part.palette, [1, 2]);
+        assert_eq!(joints(part, 0), [(1, 0.5), (2, 0.5)]);
+        assert_eq!(joints(part, 1), [(1, 1.0)]);
+        assert_eq!([joints(part, 2), joints(part, 3)], [[(SPINE, 1.0)]; 2]);
+        assert_eq!((&part.positions, &part.triangles), (&before.positions, &before.triangles));
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        for words in ["`body`", "`root`, `ik`, `pole`", "1 now follow their other", "2 now follow the nearest"] {
+            assert!(warning.message.contains(words), "{warning}");
+        }
+        // There is nothing left to do.
+        let after = model.parts.clone();
+        assert!(taken_off(&mut model).is_empty() && model.parts == after);
+    }
+
+    #[test]
+    fn vertices_without_a_deform_joint_above_keep_their_joints_with_a_warning() {
+        let mut model = model(&[&[(0, 1.0)], &[(1, 1.0)], &[(1, 1.0)]]);
+        let warnings = taken_off(&mut model);
+        assert_eq!((model.parts[0].palette.as_slice(), joints(&model.parts[0], 0)), (&[0, 1][..], vec![(0, 1.0)]));
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(warning.message.starts_with("1 vertices of `body` only have weights of control joints"), "{warning}");
+    }
+
+    #[test]
+    fn a_part_of_one_joint_is_attached_to_it_and_stays() {
+        let mut model = model(&[&[(3, 1.0)], &[(3, 1.0)], &[(3, 1.0)]]);
+        let before = model.parts.clone();
+        assert!(taken_off(&mut model).is_empty());
+        assert_eq!(model.parts, before);
+    }
+
+    #[test]
+    fn control_joints_inside_combined_joints_are_taken_off_too() {
+        let seven: Vec<Joint> = (0..7)
+            .map(|at| Joint {
+                name: format!("{at}").into(),
+                parent: None,
+                rest: JointTransform::IDENTITY,
+                inverse_bind: Affine3A::IDENTITY,
+            })
+            .collect();
+        let mut model =
+            model(&[&[(0, 0.3), (1, 0.2), (2, 0.15), (3, 0.1), (4, 0.1), (5, 0.1), (6, 0.05)], &[(0, 1.0)]]);
+        assert_eq!(model.parts[0].combined_joints.len(), 1);
+        model.skeleton = Skeleton::new(seven).unwrap().with_control_joints([3, 4]);
+        let mut report = ImportReport { combined_joints: 1, ..ImportReport::default() };
+        take_off_skin("f", &mut model, &ImportSettings::default(), &mut report);
+        let part = &model.parts[0];
+        assert_eq!((part.palette.as_slice(), report.combined_joints), (&[0, 1, 2, 5, 6][..], 1));
+        let mut found = joints(part, 0);
+        found.sort_by_key(|(joint, _)| *joint);
+        for ((joint, weight), expected) in found.into_iter().zip([0.3, 0.2, 0.15, 0.1, 0.05]) {
+            assert!((weight - expected / 0.8).abs() < 1e-6, "{joint}: {weight}");
+        }
+        assert_eq!(part.joint_weights(0).count(), 5);
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (entry, name, meant) in [
+            ("ik", "ik", true),
+            ("ik", "ik.L", false),
+            ("ik.*", "ik.L", true),
+            ("ik.*", "ik", false),
+            ("*_ctrl", "arm_ctrl", true),
+            ("MCH-*.L", "MCH-arm.L", true),
+            ("aXb*bYa", "aXbYa", false),
+            ("*", "", true),
+            ("a*b*", "a*b*", true),
+        ] {
+            assert_eq!(is_meant(entry, name), meant, "{entry} {name}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Root motion: how far a clip carries its character, apart from its pose.
+//!
+//! The movement has four degrees of freedom: two over the ground, one up, and the turn about the up axis. It is kept in
+//! double precision, so that it can be added up over hours.
+
+mod path;
+mod turn;
+
+pub use path::RootPath;
+
+use glam::{DVec3, Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use turn::{sin_cos, sinc};
+
+/// A movement of a character: a translation, and a turn about its up axis.
+///
+/// Both are in the space that the character had before: −Z is ahead of it, and lengths are in model units after scaling,
+/// before the scale of its transform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct RootDelta {
+    /// How far the character moves: right, up and back.
+    pub translation: DVec3,
+    /// By how much it turns, in radians; positive to the left. Whole turns count.
+    pub turn: f64,
+}
+
+impl RootDelta {
+    /// No movement.
+    pub const IDENTITY: Self = Self { translation: DVec3::ZERO, turn: 0.0 };
+
+    /// Creates a movement.
+    pub const fn new(translation: DVec3, turn: f64) -> Self {
+        Self { translation, turn }
+    }
+
+    /// Returns this movement followed by another, which is relative to where this one ends.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { translation: self.translation + turned(next.translation, self.turn), turn: self.turn + next.turn }
+    }
+
+    /// Returns the movement back.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { translation: -turned(self.translation, -self.turn), turn: -self.turn }
+    }
+
+    /// Returns the movement repeated a number of times; negative for backwards. Takes the same time for any number.
+    #[must_use]
+    pub fn repeated(self, times: f64) -> Self {
+        let Self { translation: DVec3 { x, y, z }, turn } = self;
+        // A sum of turned copies: turned halfway, and as much shorter as an arc's chord.
+        let part = turn - (turn / std::f64::consts::TAU).round() * std::f64::consts::TAU;
+        let factor = if part == 0.0 { times } else { times * sinc(0.5 * times * part) / sinc(0.5 * part) };
+        let over_ground = turned(DVec3::new(x, 0.0, z) * factor, 0.5 * (times - 1.0) * part);
+        Self { translation: over_ground + DVec3::Y * (y * times), turn: turn * times }
+    }
+
+    /// Returns the translation in single precision.
+    pub fn translation(&self) -> Vec3 {
+        self.translation.as_vec3()
+    }
+
+    /// Returns the turn as a rotation.
+    pub fn rotation(&self) -> Quat {
+        let (sin, cos) = sin_cos(0.5 * self.turn);
+        Quat::from_xyzw(0.0, sin as f32, 0.0, cos as f32)
+    }
+
+    /// Returns `true` if nothing moves.
+    pub fn is_identity(&self) -> bool {
+        *self == Self::IDENTITY
+    }
+
+    /// Returns `true` if all numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        self.translation.is_finite() && self.turn.is_finite()
+    }
+
+    /// Returns the part of a movement that is made after a fraction of it, in `0..=1`, along an arc.
+    #[must_use]
+    pub fn share(self, fraction: f64) -> Self {
+        Twist::between(self).scaled(fraction).movement()
+    }
+}
+
+#[cfg(feature = "bevy")]
+impl From<RootDelta> for bevy::prelude::Transform {
+    fn from(delta: RootDelta) -> Self {
+        Self { translation: delta.translation(), rotation: delta.rotation(), ..Self::IDENTITY }
+    }
+}
+
+/// A movement along an arc: what its speeds are, times how long it takes.
+///
+/// Arcs of the same curvature add up, however they are divided, and so do shares of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Twist {
+    /// Ahead as the character sees it, all the way.
+    pub(crate) ahead: DVec3,
+    pub(crate) turn: f64,
+}
+
+impl Twist {
+    /// The arc that ends where a movement of less than a turn does.
+    pub(crate) fn between(delta: RootDelta) -> Self {
+        let RootDelta { translation: DVec3 { x, y, z }, turn } = delta;
+        if turn == 0.0 {
+            return Self { ahead: delta.translation, turn };
+        }
+        // No arc goes somewhere else in a whole turn: beyond half a turn, it is no longer exact.
+        let chord = if turn.abs() <= std::f64::consts::PI { sinc(0.5 * turn) } else { 1.0 };
+        Self { ahead: turned(DVec3::new(x, 0.0, z), -0.5 * turn) / chord + DVec3::Y * y, turn }
+    }
+
+    /// Where the arc ends.
+    pub(crate) fn movement(self) -> RootDelta {
+        let Self { ahead: DVec3 { x, y, z }, turn } = self;
+        if turn == 0.0 {
+            return RootDelta { translation: self.ahead, turn };
+        }
+        let over_ground = turned(DVec3::new(x, 0.0, z), 0.5 * turn) * sinc(0.5 * turn);
+        RootDelta { translation: over_ground + DVec3::Y * y, turn }
+    }
+
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self { ahead: self.ahead * factor, turn: self.turn * factor }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { ahead: self.ahead + other.ahead, turn: self.turn + other.turn }
+    }
+
+    fn is_finite(self) -> bool {
+        self.ahead.is_finite() && self.turn.is_finite()
+    }
+}
+
+/// Turns a vector about the up axis.
+#[inline]
+pub(crate) fn turned(v: DVec3, turn: f64) -> DVec3 {
+    if turn == 0.0 {
+        return v;
+    }
+    let (sin, cos) = sin_cos(turn);
+    DVec3::new(v.x * cos + v.z * sin, v.y, v.z * cos - v.x * sin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+    use std::f64::consts::{FRAC_PI_2, TAU};
+
+    fn random_delta(random: &mut fastrand::Rng, turn: f64) -> RootDelta {
+        let mut number = || random.f64() * 2.0 - 1.0;
+        RootDelta::new(DVec3::new(number(), number(), number()), turn * number())
+    }
+
+    #[track_caller]
+    fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
+        let far = a.translation.distance(b.translation).max((a.turn - b.turn).abs());
+        assert!(far <= tolerance, "{a:?} is not {b:?}");
+    }
+
+    #[test]
+    fn a_turn_is_to_the_left_as_in_bevy() {
+        let there = turned(DVec3::NEG_Z, FRAC_PI_2);
+        assert!(there.distance(DVec3::NEG_X) < 1e-15);
+        assert!(there.distance(DQuat::from_rotation_y(FRAC_PI_2) * DVec3::NEG_Z) < 1e-15);
+        let rotation = RootDelta::new(DVec3::ZERO, 0.3).rotation();
+        assert!(rotation.abs_diff_eq(Quat::from_rotation_y(0.3), 1e-7));
+    }
+
+    #[test]
+    fn movements_compose_like_transforms_and_there_and_back_is_nothing() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let [a, b] = [0; 2].map(|_| random_delta(&mut random, 9.0));
+            let both = a.then(b);
+            let place = DQuat::from_rotation_y(a.turn) * b.translation + a.translation;
+            assert!(both.translation.distance(place) < 1e-14 && both.turn == a.turn + b.turn);
+            assert_near(a.then(a.inverse()), RootDelta::IDENTITY, 1e-14);
+            assert_near(a.inverse().then(both), b, 1e-14);
+        }
+    }
+
+    #[test]
+    fn repeated_is_one_after_the_other() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for turn in [0.0, 1e-12, 1e-5, 0.5, 3.0, TAU, 20.0] {
+            let one = RootDelta { turn, ..random_delta(&mut random, 0.0) };
+            let mut sum = RootDelta::IDENTITY;
+            for times in 0..500 {
+                // The sum is the one that rounds: its heading is off by more each time.
+                assert_near(one.repeated(f64::from(times)), sum, 1e-7);
+                assert_near(one.repeated(f64::from(-times)), sum.inverse(), 1e-7);
+                sum = sum.then(one);
+            }
+        }
+        let straight = RootDelta::new(DVec3::NEG_Z * 1.25, 0.0);
+        assert_eq!(straight.repeated(1e12).translation, DVec3::NEG_Z * 1.25e12);
+    }
+
+    #[test]
+    fn an_arc_ends_where_the_movement_does_and_divides_evenly() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..1000 {
+            let delta = random_delta(&mut random, 3.0);
+            let arc = Twist::between(delta);
+            assert_near(arc.movement(), delta, 1e-14);
+            let at = random.f64();
+            assert_near(arc.scaled(at).movement().then(arc.scaled(1.0 - at).movement()), delta, 1e-14);
+        }
+    }
+}

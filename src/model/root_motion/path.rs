@@ -1,0 +1,377 @@
+//! The path of a clip's root: where the clip has carried its character at any time.
+
+use super::{RootDelta, Twist};
+use crate::model::PlaybackMode;
+
+/// How a clip carries its character: a row of arcs from the clip's start to its end.
+///
+/// Between two frames, the character moves along an arc at a steady speed (a straight line where it doesn't turn). What
+/// is between two times is computed in closed form, however many rounds of a loop are between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootPath {
+    /// At least two, in order of time; the first at 0 and the last at the clip's end.
+    knots: Box<[Knot]>,
+    turns: bool,
+}
+
+/// The start of an arc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knot {
+    /// Seconds from the clip's start.
+    time: f64,
+    /// From the clip's start to here.
+    place: RootDelta,
+    /// The arc from here on, per second.
+    rate: Twist,
+}
+
+/// Clips shorter than this, in seconds, and movements smaller than this, in model units or radians, are none.
+const LEAST: f64 = 1e-6;
+
+/// How long a step of the root takes, in seconds: it has to have a speed.
+const STEP: f64 = 1e-4;
+
+impl RootPath {
+    /// Creates a path from where the character is at some times, relative to the first, in seconds: from 0 to the clip's
+    /// length, in order. Two equal times are a step.
+    ///
+    /// `None` if nothing moves, if there are no two times, or if a number or a speed is not finite.
+    pub fn new(times: &[f64], places: &[RootDelta]) -> Option<Self> {
+        let (&first, &duration) = (times.first()?, times.last()?);
+        let sound = times.len() == places.len() && times.is_sorted() && first == 0.0 && duration >= LEAST;
+        let start = places.first()?.inverse();
+        if !sound || !places.iter().any(|place| moves(start.then(*place))) {
+            return None;
+        }
+        let mut knots: Vec<Knot> = Vec::with_capacity(times.len());
+        for (&time, &place) in times.iter().zip(places) {
+            let place = start.then(place);
+            if let Some(before) = knots.last_mut() {
+                let step = time - before.time < STEP.min(duration * 0.25);
+                if step && knots.len() > 1 {
+                    // A step takes the last moment before it, so that what comes next starts on time.
+                    let at = knots.len() - 1;
+                    let room = knots[at].time - knots[at - 1].time;
+                    knots[at].time -= STEP.min(room * 0.5);
+                } else if step {
+                    knots.push(Knot { time: time + STEP.min(duration * 0.25), place, rate: Twist::default() });
+                    continue;
+                }
+            }
+            knots.push(Knot { time, place, rate: Twist::default() });
+        }
+        Self::of_knots(knots)
+    }
+
+    /// Creates a path along which the character moves steadily, to end at `total` after `duration` seconds.
+    ///
+    /// `None` as for [`Self::new`].
+    pub fn steady(duration: f64, total: RootDelta) -> Option<Self> {
+        // No arc turns far and ends anywhere: then the character turns on a straight line, cut into arcs.
+        let cuts = if total.turn.abs() <= 3.0 { 1.0 } else { (total.turn.abs() * 8.0).ceil().min(1e4) };
+        let share = |cut: f64| RootDelta::new(total.translation * cut, total.turn * cut);
+        let knots = (0..=cuts as u32).map(|cut| f64::from(cut) / cuts);
+        let (times, places): (Vec<f64>, Vec<RootDelta>) =
+            knots.map(|cut| if cut < 1.0 { (duration * cut, share(cut)) } else { (duration, total) }).unzip();
+        Self::new(&times, &places)
+    }
+
+    fn of_knots(mut knots: Vec<Knot>) -> Option<Self> {
+        if knots.len() < 2 || !knots.is_sorted_by(|a, b| a.time < b.time) {
+            return None;
+        }
+        for at in 0..knots.len() - 1 {
+            let [from, to] = [knots[at], knots[at + 1]];
+            knots[at].rate = Twist::between(from.place.inverse().then(to.place)).scaled((to.time - from.time).recip());
+        }
+        let sound = knots.iter().all(|knot| knot.place.is_finite() && knot.rate.is_finite());
+        let turns = knots.iter().any(|knot| knot.rate.turn != 0.0);
+        sound.then(|| Self { knots: knots.into(), turns })
+    }
+
+    /// Length of the clip in seconds, > 0.
+    pub fn duration(&self) -> f64 {
+        self.end().time
+    }
+
+    /// How far the clip carries the character from its start to its end.
+    pub fn total(&self) -> RootDelta {
+        self.end().place
+    }
+
+    /// Returns `true` if the character ever turns.
+    pub fn turns(&self) -> bool {
+        self.turns
+    }
+
+    /// The speed over the ground, in model units per second of clip: the length of the arc from where the clip starts to
+    /// where it ends, by its time.
+    pub fn ground_speed(&self) -> f64 {
+        let ahead = Twist::between(self.total()).ahead;
+        ahead.x.hypot(ahead.z) / self.duration()
+    }
+
+    /// How far the clip has carried the character, from its start, at a time in the clip, clamped to `0..=duration`.
+    pub fn at(&self, time: f64) -> RootDelta {
+        // NaN is not greater than 0.
+        let time = if time > 0.0 { time } else { 0.0 };
+        let knot = &self.knots[self.arc_at(time)];
+        match time < self.duration() {
+            true => knot.place.then(knot.rate.scaled(time - knot.time).movement()),
+            false => self.total(),
+        }
+    }
+
+    /// How far the clip carries the character on the way from one unwrapped position to another, in seconds, either of
+    /// which may be the later.
+    pub fn between(&self, playback: PlaybackMode, from: f64, to: f64) -> RootDelta {
+        let ([(round, start), (last, end)], duration) = ([from, to].map(|p| self.place(playback, p)), self.duration());
+        let arc = self.arc_at(start);
+        if round == last
+            && self.knots[arc].time <= end
+            && (arc + 2 == self.knots.len() || end <= self.knots[arc + 1].time)
+        {
+            // By far the most common, and the most accurate.
+            return self.knots[arc].rate.scaled(end.min(duration) - start.min(duration)).movement();
+        }
+        let rounds = last - round;
+        let there = if rounds == 0.0 { self.at(end) } else { self.total().repeated(rounds).then(self.at(end)) };
+        let way = self.at(start).inverse().then(there);
+        if way.is_finite() { way } else { RootDelta::IDENTITY }
+    }
+
+    /// The next place, as an unwrapped position strictly beyond another, where the character's speed may change.
+    pub(crate) fn next_knot(&self, playback: PlaybackMode, position: f64, forward: bool) -> Option<f64> {
+        let duration = self.duration();
+        let (round, mut time) = self.place(playback, position);
+        let mut base = round * duration;
+        let mut mirrored = false;
+        if playback == PlaybackMode::PingPong {
+            base = (position / (2.0 * duration)).floor() * 2.0 * duration;
+            mirrored = position - base > duration;
+            base += if mirrored { 2.0 * duration } else { 0.0 };
+        }
+        let sign = if mirrored { -1.0 } else { 1.0 };
+        let rising = forward != mirrored;
+        // What is as near as this is passed already.
+        let near = duration * 1e-9;
+        if playback == PlaybackMode::Loop {
+            if forward && time >= duration - near {
+                (base, time) = (base + duration, 0.0);
+            } else if !forward && time <= near {
+                (base, time) = (base - duration, duration);
+            }
+        }
+        let next = if rising {
+            let after = self.knots.partition_point(|knot| knot.time <= time + near);
+            self.knots.get(after)
+        } else {
+            let before = self.knots.partition_point(|knot| knot.time < time - near);
+            before.checked_sub(1).map(|before| &self.knots[before])
+        };
+        match (next, playback) {
+            (Some(knot), _) => Some(base + sign * knot.time),
+            // A ping-pong clip turns here, and goes on to the knot next to it.
+            (None, PlaybackMode::PingPong) => {
+                let (end, inner) = match rising {
+                    true => (duration, self.knots[self.knots.len() - 2].time),
+                    false => (0.0, self.knots[1].time),
+                };
+                let way = (end - inner).abs();
+                Some(base + sign * end + if forward { way } else { -way })
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// How many knots there are in a second of clip.
+    pub(crate) fn knots_per_second(&self) -> f64 {
+        (self.knots.len() - 1) as f64 / self.duration()
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.knots[..])
+    }
+
+    /// The round and the place in the clip of an unwrapped position. Only loops have rounds.
+    fn place(&self, playback: PlaybackMode, position: f64) -> (f64, f64) {
+        let duration = self.duration();
+        if !position.is_finite() {
+            return (0.0, 0.0);
+        }
+        match playback {
+            PlaybackMode::Loop => {
+                let round = (position / duration).floor();
+                (round, (position - round * duration).clamp(0.0, duration))
+            }
+            PlaybackMode::Once => (0.0, position.clamp(0.0, duration)),
+            PlaybackMode::PingPong => {
+                let turn = position.rem_euclid(2.0 * duration);
+                (0.0, if turn <= duration { turn } else { 2.0 * duration - turn })
+            }
+        }
+    }
+
+    /// The arc at a time in the clip.
+    fn arc_at(&self, time: f64) -> usize {
+        let arcs = self.knots.len() - 1;
+        if arcs == 1 {
+            return 0;
+        }
+        self.knots.partition_point(|knot| knot.time <= time).saturating_sub(1).min(arcs - 1)
+    }
+
+    fn end(&self) -> &Knot {
+        &self.knots[self.knots.len() - 1]
+    }
+}
+
+fn moves(place: RootDelta) -> bool {
+    // Not finite is not still, either.
+    !(place.translation.abs().max_element() < LEAST && place.turn.abs() < LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+    use glam::DVec3;
+
+    const MODES: [PlaybackMode; 3] = [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong];
+
+    fn path(random: &mut Rng, turn: f64) -> RootPath {
+        let frames = random.usize(2..9);
+        let mut times: Vec<f64> = (0..frames).map(|i| i as f64 * 0.25 + random.f64() * 0.2).collect();
+        times[0] = 0.0;
+        let mut place = RootDelta::IDENTITY;
+        let mut number = || random.f64() - 0.5;
+        let places: Vec<RootDelta> = (0..frames)
+            .map(|_| {
+                place = place.then(RootDelta::new(DVec3::new(number(), number(), number() - 1.0), number() * turn));
+                place
+            })
+            .collect();
+        RootPath::new(&times, &places).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
+        let far = a.translation.distance(b.translation).max((a.turn - b.turn).abs());
+        assert!(far <= tolerance, "{a:?} is not {b:?}");
+    }
+
+    #[test]
+    fn a_path_goes_through_its_frames_and_starts_at_the_first() {
+        let places = [(3.0, 0.5), (4.0, 0.7), (6.0, -0.2)].map(|(x, turn)| RootDelta::new(DVec3::X * x, turn));
+        let path = RootPath::new(&[0.0, 0.25, 1.0], &places).unwrap();
+        let from_first = |i: usize| places[0].inverse().then(places[i]);
+        assert_eq!(path.at(0.0), RootDelta::IDENTITY);
+        assert_near(path.at(0.25), from_first(1), 1e-15);
+        assert_near(path.at(9.0), from_first(2), 1e-15);
+        assert_eq!((path.at(-1.0), path.at(f64::NAN)), (RootDelta::IDENTITY, RootDelta::IDENTITY));
+        assert_eq!((path.total(), path.duration(), path.turns()), (path.at(1.0), 1.0, true));
+    }
+
+    #[test]
+    fn the_way_from_place_to_place_is_that_of_any_number_of_steps() {
+        let mut random = Rng::with_seed(4);
+        for round in 0..600 {
+            let path = path(&mut random, [0.0, 1.0][round % 2]);
+            let playback = MODES[round % 3];
+            let mut at = (random.f64() - 0.5) * 10.0;
+            let (from, mut sum) = (at, RootDelta::IDENTITY);
+            for _ in 0..100 {
+                let to = at + (random.f64() - 0.45) * [0.1, 3.0][random.usize(..2)];
+                sum = sum.then(path.between(playback, at, to));
+                at = to;
+            }
+            assert_near(sum, path.between(playback, from, at), 1e-10);
+            assert_near(path.between(playback, at, from), sum.inverse(), 1e-10);
+        }
+    }
+
+    #[test]
+    fn a_loop_goes_on_a_ping_pong_clip_comes_back_and_one_that_plays_once_stays() {
+        let path = path(&mut Rng::with_seed(5), 1.0);
+        let length = path.duration();
+        let [thrice, once, back] = MODES.map(|playback| path.between(playback, 0.0, 3.0 * length));
+        assert_near(thrice, path.total().then(path.total()).then(path.total()), 1e-12);
+        assert_near(once, path.total(), 1e-12);
+        assert_near(back, path.total(), 1e-12);
+        assert_near(path.between(PlaybackMode::PingPong, 0.0, 4e6 * length), RootDelta::IDENTITY, 1e-6);
+    }
+
+    #[test]
+    fn knots_are_found_in_order_both_ways() {
+        let mut random = Rng::with_seed(6);
+        for round in 0..300 {
+            let (path, playback) = (path(&mut random, 0.5), MODES[round % 3]);
+            let forward = random.bool();
+            let mut at = (random.f64() - 0.5) * 8.0;
+            for _ in 0..40 {
+                let Some(knot) = path.next_knot(playback, at, forward) else {
+                    assert_eq!(playback, PlaybackMode::Once);
+                    break;
+                };
+                assert!(if forward { knot > at } else { knot < at }, "{knot} {at}");
+                // Up to there, the speed does not change.
+                let middle = at + (knot - at) * random.f64();
+                let [whole, part] = [knot, middle].map(|to| Twist::between(path.between(playback, at, to)));
+                let part = part.scaled((knot - at) / (middle - at));
+                let held = playback == PlaybackMode::Once && !(0.0..path.duration()).contains(&at);
+                assert!(held || part.ahead.distance(whole.ahead) < 1e-6 * (1.0 + whole.ahead.length()), "{playback:?}");
+                at = knot;
+            }
+        }
+    }
+
+    #[test]
+    fn a_steady_path_ends_where_it_should_however_far_it_turns() {
+        for turn in [0.0, -1.5, 3.0, 6.3, -40.0] {
+            let total = RootDelta::new(DVec3::new(1.0, 0.5, -2.0), turn);
+            let path = RootPath::steady(0.8, total).unwrap();
+            assert_near(path.at(0.8), total, 1e-15);
+            let half = path.at(0.4);
+            assert!((half.turn - 0.5 * turn).abs() < 1e-12 && (half.translation.y - 0.25).abs() < 1e-12);
+        }
+        let straight = RootPath::steady(2.0, RootDelta::new(DVec3::new(3.0, 9.0, -4.0), 0.0)).unwrap();
+        assert!((straight.ground_speed() - 2.5).abs() < 1e-15 && !straight.turns());
+    }
+
+    #[test]
+    fn a_step_is_part_of_the_way() {
+        let place = |z: f64| RootDelta::new(DVec3::Z * z, 0.0);
+        for (times, at) in [([0.0, 0.5, 0.5, 1.0], 0.5), ([0.0, 0.0, 0.5, 1.0], 0.0), ([0.0, 0.5, 1.0, 1.0], 1.0)] {
+            let path = RootPath::new(&times, &[0.0, 1.0, 2.0, 3.0].map(place)).unwrap();
+            assert_eq!(path.total(), place(3.0), "at {at}");
+            let speeds = path.knots.iter().map(|knot| knot.rate.ahead.length());
+            assert!(speeds.fold(0.0, f64::max) < 2e4);
+        }
+    }
+
+    #[test]
+    fn what_does_not_move_or_makes_no_sense_is_no_path() {
+        let place = |z: f64| RootDelta::new(DVec3::Z * z, 0.0);
+        for (times, places) in [
+            (&[0.0, 1.0][..], &[place(1.0), place(1.0)][..]),
+            (&[0.0, 1.0], &[place(0.0)]),
+            (&[0.0], &[place(0.0)]),
+            (&[], &[]),
+            (&[0.0, 0.0], &[place(0.0), place(1.0)]),
+            (&[0.0, 1.0], &[place(0.0), place(f64::NAN)]),
+            (&[0.0, 1.0], &[place(0.0), place(f64::INFINITY)]),
+            (&[0.0, f64::NAN], &[place(0.0), place(1.0)]),
+            (&[1.0, 0.0], &[place(0.0), place(1.0)]),
+            (&[0.0, 1e-9], &[place(0.0), place(1.0)]),
+        ] {
+            let odd = RootPath::new(times, places);
+            assert_eq!(odd, None, "{times:?} {places:?}");
+        }
+        assert_eq!(RootPath::steady(1.0, RootDelta::IDENTITY), None);
+        let huge = RootPath::steady(1.0, place(1e18)).unwrap();
+        for playback in MODES {
+            assert!(huge.between(playback, -f64::MAX, f64::MAX).is_finite());
+        }
+    }
+}

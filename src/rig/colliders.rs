@@ -1,0 +1,55 @@
+//! Spheres and capsules that springs stay outside of.
+
+use crate::model::JointIndex;
+use glam::{Affine3A, Vec3, Vec3A};
+use serde::{Deserialize, Serialize};
+
+/// A sphere or a capsule that moves with a joint and keeps [`Springs`](super::Springs) outside.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct Collider {
+    /// The joint.
+    pub joint: JointIndex,
+    /// The center of a sphere, or of a capsule's first end, in the joint's space.
+    pub center: Vec3,
+    /// The center of a capsule's other end in the joint's space; `None` for a sphere.
+    pub end: Option<Vec3>,
+    /// The radius in model units; 0 or less never touches anything.
+    pub radius: f32,
+}
+
+/// A collider in world space: the segment from `center` to `center + axis`, with a radius.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Placed {
+    pub(super) center: Vec3A,
+    pub(super) axis: Vec3A,
+    pub(super) radius: f32,
+    /// 1 / the squared length of the axis; 0 for a sphere.
+    inverse_square: f32,
+}
+
+impl Collider {
+    /// Returns the collider in world space, given its joint's matrix.
+    pub(super) fn place(&self, world: &Affine3A, joint: &Affine3A) -> Placed {
+        let point = |point: Vec3| world.transform_point3a(joint.transform_point3a(point.into()));
+        let center = point(self.center);
+        let axis = self.end.map_or(Vec3A::ZERO, |end| point(end) - center);
+        let scale = (world.matrix3 * joint.matrix3.x_axis).length();
+        Placed::new(center, axis, self.radius.max(0.0) * scale)
+    }
+}
+
+impl Placed {
+    pub(super) fn new(center: Vec3A, axis: Vec3A, radius: f32) -> Self {
+        let square = axis.length_squared();
+        Self { center, axis, radius, inverse_square: if square > 1e-20 { 1.0 / square } else { 0.0 } }
+    }
+
+    /// The vector to `point` from the nearest point of the segment.
+    #[inline(always)]
+    pub(super) fn to(&self, point: Vec3A) -> Vec3A {
+        let from = point - self.center;
+        let along = (from.dot(self.axis) * self.inverse_square).clamp(0.0, 1.0);
+        from - self.axis * along
+    }
+}

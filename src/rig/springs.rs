@@ -1,0 +1,264 @@
+//! Joints that swing: hair, ears, tails, scarves.
+//!
+//! A bone's end is a point mass in world space, which a damped spring draws to where the animated pose has it: to the
+//! bone's animated direction relative to the bone above. So a bone at rest follows its clips, and what moves the
+//! character makes it swing. Bones keep their length.
+//!
+//! Springs take steps of 1/120 s, at the same times whatever the frame rate. In a step, the character and its animated
+//! pose move along a parabola through the last three frames, and a part of a step brings the result to the frame's own
+//! time. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
+
+mod bone;
+mod run;
+mod state;
+mod step;
+
+pub use run::{SpringFrame, SpringScratch};
+pub use state::SpringState;
+
+use super::Collider;
+use crate::model::{JointIndex, Skeleton};
+use glam::Vec3A;
+use serde::{Deserialize, Serialize};
+use std::f32::consts::{PI, TAU};
+use step::{Step, cos_sin};
+
+/// How joints swing. Numbers outside their range, or not finite, take the nearest sensible value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(default)]
+pub struct SpringSettings {
+    /// Stiffness, as the number of times per second that a bone would swing back and forth, 0..=60 Hz. The size of the
+    /// character makes no difference. About 1 for a scarf, 2 for hair, 4 for ears; 0 for a bone that only hangs.
+    pub frequency: f32,
+    /// How fast the swinging dies down, 0 or more: at 0.2 it swings a few times, at 1 not even once.
+    pub damping: f32,
+    /// The share of gravity that acts, usually 0..=1. At 0, a character that stands still keeps the pose its artist gave
+    /// it. Gravity bends bones by about 0.25 m / `frequency`².
+    pub gravity: f32,
+    /// How strongly air drags bones along, per second: the share of the difference between their speed and the wind's
+    /// that they would lose in a second at the initial rate. 0..=1000.
+    pub drag: f32,
+    /// The distance that the bones' ends keep from colliders, in model units.
+    pub radius: f32,
+    /// The largest angle, in radians, between a bone and its animated direction; π for no limit. Colliders can bend
+    /// bones further.
+    pub max_angle: f32,
+}
+
+impl Default for SpringSettings {
+    fn default() -> Self {
+        Self { frequency: 2.0, damping: 0.3, gravity: 0.0, drag: 1.0, radius: 0.0, max_angle: PI }
+    }
+}
+
+/// Makes a joint and all joints below it swing.
+///
+/// A bone points from its joint to the joint's child, or to the middle of its children; what branches off moves with the
+/// bone above. The last bone is as long as the one before it, and continues in its direction. A chain may begin inside
+/// another, and then takes over from there. Joints that lie where their children are don't swing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct SpringChain {
+    /// The first joint that swings.
+    pub root: JointIndex,
+    /// How the joints swing.
+    pub settings: SpringSettings,
+    /// Indices of the colliders that the bones' ends stay outside of.
+    pub colliders: Vec<u16>,
+}
+
+/// The springs of a skeleton. What they remember from frame to frame is in a [`SpringState`].
+///
+/// ```
+/// # use bevy_marionette::{model::{Joint, JointTransform, Skeleton}, pose::PoseMut, rig::*};
+/// # use glam::{Affine3A, Vec3};
+/// # let joint = |parent| Joint {
+/// #     name: "".into(), parent, rest: JointTransform { translation: Vec3::X * 0.1, ..JointTransform::IDENTITY },
+/// #     inverse_bind: Affine3A::IDENTITY,
+/// # };
+/// # let skeleton = Skeleton::new([None, Some(0), Some(1)].map(joint).to_vec()).unwrap();
+/// # let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
+/// let settings = SpringSettings { frequency: 1.5, gravity: 1.0, ..SpringSettings::default() };
+/// let tail = SpringChain { root: 1, settings, colliders: vec![] };
+/// let springs = Springs::new(&skeleton, &[tail], &[]);
+/// let (mut state, mut scratch) = (SpringState::default(), SpringScratch::default());
+///
+/// // Every frame:
+/// let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+/// let frame = SpringFrame { dt: 1.0 / 60.0, world: Affine3A::from_translation(Vec3::Z), ..SpringFrame::default() };
+/// springs.run(&frame, &mut state, &mut scratch, &mut pose);
+/// assert!(pose.position(2).y < 0.0, "the tail hangs down");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Springs {
+    joints: Vec<SpringJoint>,
+    chains: Vec<Chain>,
+    colliders: Vec<Collider>,
+    /// The length of the longest bone at rest.
+    longest: f32,
+}
+
+/// A joint that swings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SpringJoint {
+    joint: JointIndex,
+    /// The joint's parent in the skeleton.
+    above: Option<JointIndex>,
+    /// The nearest ancestor that swings, among the springs' joints.
+    parent: Option<u16>,
+    /// Whether the joint is where its parent's bone ends.
+    at_end: bool,
+    /// Whether other joints begin elsewhere than where its bone ends.
+    forks: bool,
+    /// Where the bone ends, in the joint's space; `None` if another joint is there.
+    end: Option<Vec3A>,
+    chain: u16,
+}
+
+/// A chain's settings, made ready.
+#[derive(Clone, Debug, PartialEq)]
+struct Chain {
+    step: Step,
+    /// The angular frequency squared.
+    stiffness: f32,
+    gravity: f32,
+    drag: f32,
+    radius: f32,
+    /// The cosine of the largest angle.
+    limit: Option<f32>,
+    colliders: Vec<u16>,
+}
+
+impl Springs {
+    /// Makes the joints of `chains` swing. If several chains begin at a joint, the first counts.
+    ///
+    /// Chains and colliders of joints that the skeleton doesn't have are left out.
+    pub fn new(skeleton: &Skeleton, chains: &[SpringChain], colliders: &[Collider]) -> Self {
+        let chains = &chains[..chains.len().min(usize::from(u16::MAX))];
+        let mut chain_of: Vec<Option<u16>> = vec![None; skeleton.len()];
+        for (index, chain) in chains.iter().enumerate().rev() {
+            if let Some(slot) = chain_of.get_mut(usize::from(chain.root)) {
+                *slot = Some(index as u16);
+            }
+        }
+        for joint in 0..skeleton.len() {
+            let above = skeleton.parents()[joint].and_then(|parent| chain_of[usize::from(parent)]);
+            chain_of[joint] = chain_of[joint].or(above);
+        }
+        let ends = bone_ends(skeleton);
+        let mut springs = Self { colliders: Self::known(skeleton, colliders), ..Self::default() };
+        // Each joint's place among the springs' joints.
+        let mut places: Vec<Option<u16>> = vec![None; skeleton.len()];
+        for joint in skeleton.joints() {
+            let index = usize::from(joint);
+            let (Some(chain), Some(end)) = (chain_of[index], ends[index]) else { continue };
+            let above = skeleton.parents()[index];
+            let parent = std::iter::successors(above, |&above| skeleton.parents()[usize::from(above)])
+                .find_map(|above| places[usize::from(above)]);
+            let only = above.is_some_and(|above| ends[usize::from(above)].is_some_and(|end| end.children == 1));
+            let at_end = only && above.and_then(|above| places[usize::from(above)]).is_some();
+            places[index] = Some(springs.joints.len() as u16);
+            springs.joints.push(SpringJoint {
+                joint,
+                above,
+                parent,
+                at_end,
+                forks: false,
+                end: Some(end.point),
+                chain,
+            });
+            springs.longest = springs.longest.max(end.length);
+            if let Some(parent) = parent.map(|parent| &mut springs.joints[usize::from(parent)]) {
+                parent.forks |= !at_end;
+                parent.end = parent.end.filter(|_| !at_end);
+            }
+        }
+        springs.chains = chains.iter().map(|chain| springs.prepare(chain)).collect();
+        springs
+    }
+
+    /// Returns `true` if no joint swings.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// Returns `true` if a joint swings.
+    pub fn contains(&self, joint: JointIndex) -> bool {
+        self.joints.binary_search_by_key(&joint, |spring| spring.joint).is_ok()
+    }
+
+    /// The joints that swing, parents first.
+    pub fn joints(&self) -> impl ExactSizeIterator<Item = JointIndex> {
+        self.joints.iter().map(|joint| joint.joint)
+    }
+
+    /// The colliders, as they were given; those of joints that the skeleton doesn't have are without radius.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// Keeps the indices of the colliders, which chains refer to.
+    fn known(skeleton: &Skeleton, colliders: &[Collider]) -> Vec<Collider> {
+        let nowhere = |collider: &Collider| Collider { joint: 0, radius: 0.0, ..*collider };
+        let known = |collider: &Collider| usize::from(collider.joint) < skeleton.len();
+        if skeleton.is_empty() {
+            return Vec::new();
+        }
+        colliders.iter().map(|collider| if known(collider) { *collider } else { nowhere(collider) }).collect()
+    }
+
+    fn prepare(&self, chain: &SpringChain) -> Chain {
+        let SpringSettings { frequency, damping, gravity, drag, radius, max_angle } = chain.settings;
+        let within = |value: f32, most: f32| if value > 0.0 { value.min(most) } else { 0.0 };
+        let (frequency, damping, drag) = (within(frequency, 60.0), within(damping, 100.0), within(drag, 1000.0));
+        let rate = TAU * frequency;
+        let touches = |&&index: &&u16| {
+            self.colliders.get(usize::from(index)).is_some_and(|c| c.radius > 0.0 && c.radius.is_finite())
+        };
+        Chain {
+            step: Step::new(frequency.into(), damping.into(), drag.into()),
+            stiffness: rate * rate,
+            gravity: if gravity.is_finite() { gravity.clamp(-1e3, 1e3) } else { 0.0 },
+            drag,
+            radius: within(radius, f32::MAX),
+            limit: (max_angle < PI).then(|| cos_sin(within(max_angle, PI))[0]),
+            colliders: chain.colliders.iter().filter(touches).copied().collect(),
+        }
+    }
+}
+
+/// Where a joint's bone ends at rest.
+#[derive(Clone, Copy)]
+struct BoneEnd {
+    /// In the joint's space.
+    point: Vec3A,
+    length: f32,
+    children: u32,
+}
+
+/// Returns where each joint's bone ends at rest; `None` for bones without length.
+fn bone_ends(skeleton: &Skeleton) -> Vec<Option<BoneEnd>> {
+    let (model, parents) = (skeleton.rest_model(), skeleton.parents());
+    let mut children = vec![(Vec3A::ZERO, 0_u32); skeleton.len()];
+    for (joint, parent) in parents.iter().enumerate() {
+        if let Some(parent) = parent {
+            let (sum, count) = &mut children[usize::from(*parent)];
+            *sum += model[joint].translation;
+            *count += 1;
+        }
+    }
+    let size = model.iter().map(|joint| joint.translation.abs().max_element()).fold(0.0, f32::max);
+    let end = |joint: usize| {
+        let at = model[joint].translation;
+        let (sum, count) = children[joint];
+        let end = match parents[joint] {
+            _ if count > 0 => sum / count as f32,
+            Some(parent) => at + (at - model[usize::from(parent)].translation),
+            None => at,
+        };
+        let (length, point) = ((end - at).length(), model[joint].inverse().transform_point3a(end));
+        (length > 1e-5 * size && point.is_finite()).then_some(BoneEnd { point, length, children: count })
+    };
+    (0..skeleton.len()).map(end).collect()
+}

@@ -1,0 +1,193 @@
+//! One bone: what it is drawn to, what holds it back, and how it turns those below it.
+
+use super::{
+    Chain, SpringJoint,
+    state::SpringPoint,
+    step::{Body, STEP},
+};
+use crate::{pose::unit, rig::colliders::Placed};
+use glam::{Quat, Vec3, Vec3A};
+
+/// Rounds of colliders, each of which may push a bone into another.
+const ROUNDS: usize = 4;
+
+/// What a bone is drawn to: where its joint is, and the vector from there to its end, which has this length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aim {
+    pub(super) anchor: Vec3A,
+    pub(super) bone: Vec3A,
+    /// The bone in the animated pose.
+    pub(super) animated: Vec3A,
+    pub(super) length: f32,
+}
+
+/// A bone that was turned from one vector to another of the same length.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bent {
+    pub(super) anchor: Vec3A,
+    pub(super) from: Vec3A,
+    pub(super) to: Vec3A,
+    /// `from + to`, and the factors that make a rotation of all three.
+    pub(super) sum: Vec3A,
+    pub(super) away: f32,
+    pub(super) toward: f32,
+}
+
+/// What acts on all bones alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Air {
+    pub(super) gravity: Vec3A,
+    pub(super) wind: Vec3A,
+}
+
+impl SpringJoint {
+    /// What the joint's bone is drawn to.
+    #[inline(always)]
+    pub(super) fn aim(&self, offset: Vec3A, bone: Vec3A, length: f32, bent: &[Bent]) -> Aim {
+        let animated = of_length(bone, length, bone);
+        let Some(parent) = self.parent else { return Aim { anchor: offset, bone: animated, animated, length } };
+        let parent = &bent[usize::from(parent)];
+        let offset = if self.at_end { parent.to } else { parent.turn(offset) };
+        Aim { anchor: parent.anchor + offset, bone: parent.turn(animated), animated, length }
+    }
+}
+
+impl Chain {
+    /// Force per mass, without that of the spring, on something that is drawn to a target of this velocity.
+    #[inline(always)]
+    pub(super) fn force(&self, air: &Air, velocity: Vec3A) -> Vec3A {
+        air.gravity * self.gravity + (air.wind - velocity) * self.drag
+    }
+
+    /// Takes a step. Returns the bone.
+    #[inline(always)]
+    pub(super) fn swing(
+        &self,
+        point: &mut SpringPoint,
+        aim: &Aim,
+        air: &Air,
+        colliders: &[Placed],
+        scale: f32,
+    ) -> Vec3A {
+        const RATE: f32 = (1.0 / STEP) as f32;
+        let Aim { anchor, length, .. } = *aim;
+        let target = anchor + aim.bone;
+        let force = self.force(air, (target - point.target) * RATE);
+        let body = self.step.advance(&point.body(), target, force);
+        let carried = (anchor - point.anchor) * RATE;
+        let mut velocity = body.velocity - carried;
+        let bone = of_length(body.position - anchor, length, aim.bone);
+        let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
+        // What is left of the velocity is along the sphere on which the bone's end moves.
+        velocity -= bone * (bone.dot(velocity) / (length * length).max(1e-20));
+        // A bone that swings around more than once a step isn't followed.
+        let fastest = length * RATE;
+        let slow = velocity.length_squared() <= fastest * fastest;
+        let velocity = if slow { velocity } else { of_length(velocity, fastest, Vec3A::ZERO) };
+        let Body { target_velocity, .. } = body;
+        let (position, velocity) = (anchor + bone, carried + velocity);
+        *point = SpringPoint { position, velocity, target, target_velocity, anchor, ..*point };
+        bone
+    }
+
+    /// Brings a bone within its limit and out of the colliders, and its end's velocity with it.
+    #[inline(always)]
+    pub(super) fn constrain(
+        &self,
+        aim: &Aim,
+        mut bone: Vec3A,
+        colliders: &[Placed],
+        scale: f32,
+        velocity: &mut Vec3A,
+    ) -> Vec3A {
+        let Aim { anchor, length, .. } = *aim;
+        let square = length * length;
+        if let Some(cos) = self.limit
+            && bone.dot(aim.bone) < cos * square
+        {
+            bone = into_cone(bone, aim.bone / length, length, cos, velocity);
+        }
+        if self.colliders.is_empty() {
+            return bone;
+        }
+        for _ in 0..ROUNDS {
+            let mut hit = false;
+            for &index in &self.colliders {
+                let collider = &colliders[usize::from(index)];
+                let end = anchor + bone;
+                let out = collider.to(end);
+                let reach = collider.radius + self.radius * scale;
+                // Nearly outside is outside, as rounding leaves it.
+                if out.length_squared() < reach * reach * 0.9999 {
+                    hit = true;
+                    // The ends that are outside form a cone about the direction from the collider to the joint.
+                    let axis = anchor - (end - out);
+                    let distance = axis.length();
+                    if distance > 1e-3 * reach {
+                        let cos = (reach * reach - distance * distance - square) / (2.0 * length * distance);
+                        bone = into_cone(bone, axis / distance, length, cos, velocity);
+                    }
+                }
+            }
+            if !hit {
+                break;
+            }
+        }
+        bone
+    }
+}
+
+impl Bent {
+    #[inline(always)]
+    pub(super) fn new(aim: &Aim, to: Vec3A) -> Self {
+        let (anchor, from) = (aim.anchor, aim.animated);
+        let square = (aim.length * aim.length).max(1e-20);
+        // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
+        let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
+        Self { anchor, from, to, sum: from + to, away, toward: 2.0 / square }
+    }
+
+    /// Turns a vector as the bone was turned.
+    #[inline(always)]
+    pub(super) fn turn(&self, v: Vec3A) -> Vec3A {
+        v - self.sum * (self.sum.dot(v) * self.away) + self.to * (self.from.dot(v) * self.toward)
+    }
+}
+
+/// `v` with a length; `or` if `v` has no direction.
+#[inline(always)]
+pub(super) fn of_length(v: Vec3A, length: f32, or: Vec3A) -> Vec3A {
+    let square = v.length_squared();
+    if square > 1e-20 && square < f32::MAX { v * (length / square.sqrt()) } else { or }
+}
+
+/// Turns a bone until the cosine between it and the direction `axis` is `cos`, and stops what moves it further away.
+pub(super) fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec3A) -> Vec3A {
+    let cos = cos.clamp(-1.0, 1.0);
+    let sin = (1.0 - cos * cos).max(0.0).sqrt();
+    let across = bone - axis * axis.dot(bone);
+    let across = match across.length() {
+        far if far > 1e-6 * length => across / far,
+        _ => Vec3A::from(Vec3::from(axis).any_orthonormal_vector()),
+    };
+    let inward = axis * sin - across * cos;
+    *velocity -= inward * velocity.dot(inward).min(0.0);
+    (axis * cos + across * sin) * length
+}
+
+/// The share `weight` of the shortest rotation from one vector to another, both of this length.
+pub(super) fn arc(from: Vec3A, to: Vec3A, length: f32, weight: f32) -> Quat {
+    let (axis, w) = (from.cross(to), length * length + from.dot(to));
+    let turn = Quat::from_xyzw(axis.x, axis.y, axis.z, w);
+    let square = turn.length_squared();
+    let whole = length * length;
+    let turn = if square > 1e-12 * whole * whole {
+        turn * (1.0 / square.sqrt())
+    } else if whole > 1e-20 {
+        let axis = Vec3::from(from / length).any_orthonormal_vector();
+        Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0)
+    } else {
+        return Quat::IDENTITY;
+    };
+    if weight == 1.0 { turn } else { unit(Quat::IDENTITY * (1.0 - weight) + turn * weight) }
+}

@@ -1,0 +1,333 @@
+//! A frame of springs.
+
+use super::{
+    SpringState, Springs,
+    bone::{Air, Bent, arc, of_length},
+    state::{SpringPoint, Track},
+    step::{PartialStep, STEP},
+};
+use crate::{
+    pose::{PoseMut, clamp_weight, unit},
+    rig::colliders::Placed,
+};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
+
+/// A longer frame is not played through: springs are then where they would come to rest.
+const LONGEST_FRAME: f64 = 0.25;
+/// A character that moves further than so many of its longest bones in a frame has been put there.
+const JUMP: f32 = 64.0;
+
+/// A frame as [`Springs::run`] sees it. Everything is in world space, in world units and seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpringFrame {
+    /// Seconds since the last frame. At 0, or less, time stands still, and the [`SpringState`] stays as it is. After more
+    /// than a quarter of a second, springs are where they would come to rest.
+    pub dt: f64,
+    /// The character's world matrix. Scales other than uniform ones bend bones in slightly wrong directions.
+    pub world: Affine3A,
+    /// The velocity of the wind.
+    pub wind: Vec3,
+    /// The acceleration of gravity.
+    pub gravity: Vec3,
+    /// Whether the character was put where it is, instead of having moved there: the springs then come along as they
+    /// are. More than 64 times the length of the longest bone in a frame is always taken for that.
+    pub teleported: bool,
+    /// How much of their rotation joints get, 0..=1. The springs swing alike for any weight.
+    pub weight: f32,
+}
+
+impl Default for SpringFrame {
+    /// No time passes, at the origin, without wind, with gravity of 9.81 m/s².
+    fn default() -> Self {
+        Self {
+            dt: 0.0,
+            world: Affine3A::IDENTITY,
+            wind: Vec3::ZERO,
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            teleported: false,
+            weight: 1.0,
+        }
+    }
+}
+
+/// Working memory of springs. One per thread serves any number of characters.
+#[derive(Debug, Default)]
+pub struct SpringScratch {
+    now: Vec<Now>,
+    paths: Vec<Path>,
+    bent: Vec<Bent>,
+    turned: Vec<Quat>,
+    parts: Vec<PartialStep>,
+    ends: Vec<Placed>,
+    ways: Vec<(f32, Parabola, Parabola)>,
+    colliders: Vec<Placed>,
+}
+
+/// A joint in this frame's animated pose, in world space.
+#[derive(Clone, Copy, Debug, Default)]
+struct Now {
+    /// Relative to the character.
+    at: Vec3A,
+    /// From the parent; for the first joint of a chain, from the state's origin.
+    offset: Vec3A,
+    /// From the joint to its bone's end.
+    bone: Vec3A,
+    length: f32,
+}
+
+/// The way of an animated joint from the last frame to this one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    offset: Parabola,
+    bone: Parabola,
+    length: [f32; 2],
+}
+
+/// `start + change t + bulge t (t - 1)`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parabola {
+    start: Vec3A,
+    change: Vec3A,
+    bulge: Vec3A,
+}
+
+impl Springs {
+    /// Lets the joints swing: rotates them in the local pose and updates the model matrices, which must be those of the
+    /// animated pose.
+    ///
+    /// Nothing happens if the pose or the world matrix contains a number that is not finite.
+    ///
+    /// # Panics
+    /// If the pose is too short for the skeleton that the springs were made for.
+    pub fn run(
+        &self,
+        frame: &SpringFrame,
+        state: &mut SpringState,
+        scratch: &mut SpringScratch,
+        pose: &mut PoseMut<'_>,
+    ) {
+        if self.is_empty() {
+            return;
+        }
+        let world = &frame.world;
+        if !world.is_finite() || !world.matrix3.determinant().is_normal() {
+            return;
+        }
+        let finite = |v: Vec3| if v.is_finite() { Vec3A::from(v).clamp_length_max(1e6) } else { Vec3A::ZERO };
+        let air = Air { gravity: finite(frame.gravity), wind: finite(frame.wind) };
+        let scale = world.matrix3.x_axis.length();
+        let dt = if frame.dt > 0.0 { frame.dt } else { 0.0 };
+        let moved = world.translation - state.world.translation;
+        let jumped = frame.teleported || moved.length() > JUMP * self.longest * scale;
+        if jumped && state.fits(self) {
+            state.carry(world);
+        }
+        let again = !state.fits(self) || dt > LONGEST_FRAME;
+        if again {
+            state.world = *world;
+        } else if dt > 0.0 {
+            self.shift(state, world);
+        }
+        if !self.look(pose, world, state.world.translation, scratch) {
+            return;
+        }
+        if again {
+            // Over a long frame, all that is known is how far it went.
+            let velocity = if state.fits(self) && !jumped && dt.is_finite() { moved / dt as f32 } else { Vec3A::ZERO };
+            self.settle(state, scratch, &air, velocity, scale);
+        } else if dt > 0.0 {
+            self.advance(state, scratch, &air, dt, scale);
+        }
+        self.write(state, scratch, &air, frame, scale, pose);
+        let mut updated = None;
+        for root in self.joints.iter().filter(|joint| joint.parent.is_none()).map(|joint| joint.joint) {
+            let last = Some(pose.skeleton.last_descendant(root));
+            if last > updated {
+                pose.update_from(root);
+                updated = last;
+            }
+        }
+    }
+
+    /// Reads the animated pose. Returns `false` if it is not finite.
+    fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
+        let SpringScratch { now, ends, .. } = scratch;
+        now.clear();
+        // Zero, except where time stands still: the state then stays where it is.
+        let moved = world.translation - origin;
+        let mut sum = moved;
+        for spring in &self.joints {
+            let matrix = &pose.model[usize::from(spring.joint)];
+            let at = world.matrix3 * matrix.translation;
+            let above = spring.parent.map(|parent| now[usize::from(parent)].at);
+            let offset = above.map_or(at + moved, |above| at - above);
+            let bone = spring.end.map_or(Vec3A::ZERO, |end| world.matrix3 * (matrix.matrix3 * end));
+            if let Some(parent) = spring.parent.filter(|_| spring.at_end) {
+                now[usize::from(parent)].bone = offset;
+            }
+            sum += at + bone;
+            now.push(Now { at, offset, bone, length: 0.0 });
+        }
+        now.iter_mut().for_each(|now| now.length = now.bone.length());
+        ends.clear();
+        let world = Affine3A { translation: moved, ..*world };
+        ends.extend(self.colliders.iter().map(|c| c.place(&world, &pose.model[usize::from(c.joint)])));
+        sum.is_finite()
+    }
+
+    /// Takes the steps that are due, and remembers this frame's pose.
+    fn advance(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, dt: f64, scale: f32) {
+        let SpringScratch { now, paths, bent, ends, ways, colliders, .. } = scratch;
+        let before = if state.dt > 0.0 { state.dt } else { 0.0 };
+        let since = if (0.0..=STEP).contains(&state.remainder) { state.remainder } else { 0.0 };
+        // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
+        let trust = if before > 0.0 { (8.0 * before / dt).min(1.0) * dt / (dt + before) } else { 0.0 };
+        let (seconds, trust) = (dt as f32, trust as f32);
+        let parabola = |track: &Track, end| Parabola::new(track, end, seconds, trust);
+        paths.clear();
+        paths.extend(now.iter().zip(&state.points).map(|(now, point)| Path {
+            offset: parabola(&point.offset, now.offset),
+            bone: parabola(&point.bone, now.bone),
+            length: [point.bone.at.length(), now.length],
+        }));
+        ways.clear();
+        ways.extend(
+            ends.iter()
+                .zip(&state.colliders)
+                .map(|(end, [center, axis])| (end.radius, parabola(center, end.center), parabola(axis, end.axis))),
+        );
+        let steps = ((since + dt) / STEP) as u32;
+        for step in 1..=steps {
+            let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
+            let air = Air { wind: state.wind + (air.wind - state.wind) * t, ..*air };
+            colliders.clear();
+            colliders.extend(ways.iter().map(|(radius, center, axis)| Placed::new(center.at(t), axis.at(t), *radius)));
+            bent.clear();
+            for ((joint, point), path) in self.joints.iter().zip(&mut state.points).zip(&*paths) {
+                let [offset, bone] = [path.offset.at(t), path.bone.at(t)];
+                let length = path.length[0] + (path.length[1] - path.length[0]) * t;
+                let aim = joint.aim(offset, bone, length, bent);
+                let bone = self.chains[usize::from(joint.chain)].swing(point, &aim, &air, colliders, scale);
+                bent.push(Bent::new(&aim, bone));
+            }
+        }
+        state.remainder = (since + dt - f64::from(steps) * STEP).clamp(0.0, STEP);
+        state.dt = dt;
+        state.wind = air.wind;
+        for (point, now) in state.points.iter_mut().zip(&*now) {
+            point.offset.arrive(now.offset, seconds);
+            point.bone.arrive(now.bone, seconds);
+        }
+        for ([center, axis], end) in state.colliders.iter_mut().zip(&*ends) {
+            center.arrive(end.center, seconds);
+            axis.arrive(end.axis, seconds);
+        }
+    }
+
+    /// Moves the state's origin to the character.
+    fn shift(&self, state: &mut SpringState, world: &Affine3A) {
+        let moved = world.translation - state.world.translation;
+        state.world = *world;
+        for (joint, point) in self.joints.iter().zip(&mut state.points) {
+            point.position -= moved;
+            point.target -= moved;
+            point.anchor -= moved;
+            if joint.parent.is_none() {
+                point.offset.at -= moved;
+            }
+        }
+        state.colliders.iter_mut().for_each(|[center, _]| center.at -= moved);
+    }
+
+    /// Puts everything where it would come to rest.
+    fn settle(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, velocity: Vec3A, scale: f32) {
+        let SpringScratch { now, bent, ends, .. } = scratch;
+        state.points.clear();
+        bent.clear();
+        for (joint, now) in self.joints.iter().zip(&*now) {
+            let chain = &self.chains[usize::from(joint.chain)];
+            let aim = joint.aim(now.offset, now.bone, now.length, bent);
+            let pull = aim.bone * chain.stiffness + chain.force(air, velocity);
+            // Without any force, it stays.
+            let pull = if pull.length_squared() > 1e-12 { pull } else { aim.bone };
+            let bone = of_length(pull, aim.length, aim.bone);
+            let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
+            bent.push(Bent::new(&aim, bone));
+            state.points.push(SpringPoint {
+                position: aim.anchor + bone,
+                velocity,
+                target: aim.anchor + aim.bone,
+                target_velocity: velocity,
+                anchor: aim.anchor,
+                offset: Track::still(now.offset),
+                bone: Track::still(now.bone),
+            });
+        }
+        state.colliders.clear();
+        state.colliders.extend(ends.iter().map(|end| [end.center, end.axis].map(Track::still)));
+        (state.remainder, state.dt, state.wind) = (0.0, 0.0, air.wind);
+    }
+
+    /// Rotates the joints to where the springs are at the frame's own time.
+    fn write(
+        &self,
+        state: &SpringState,
+        scratch: &mut SpringScratch,
+        air: &Air,
+        frame: &SpringFrame,
+        scale: f32,
+        pose: &mut PoseMut<'_>,
+    ) {
+        let SpringScratch { now, bent, turned, parts, ends, .. } = scratch;
+        let weight = clamp_weight(frame.weight);
+        let share = (state.remainder / STEP) as f32;
+        parts.clear();
+        parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
+        let to_model = frame.world.matrix3.transpose();
+        // A mirror turns the other way.
+        let sense = if frame.world.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
+        bent.clear();
+        turned.clear();
+        for ((joint, point), now) in self.joints.iter().zip(&state.points).zip(&*now) {
+            let chain = &self.chains[usize::from(joint.chain)];
+            let aim = joint.aim(now.offset, now.bone, now.length, bent);
+            let force = chain.force(air, point.target_velocity);
+            let end = parts[usize::from(joint.chain)].position(&point.body(), aim.anchor + aim.bone, force);
+            let bone = of_length(end - aim.anchor, aim.length, aim.bone);
+            let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
+            bent.push(Bent::new(&aim, bone));
+
+            // The bone turns from its animated direction, seen from the parent, which has turned itself.
+            let above = joint.parent.map_or(Quat::IDENTITY, |parent| turned[usize::from(parent)]);
+            let turn = if joint.forks {
+                // What branches off is carried by the shortest rotation, without twist.
+                unit(above.conjugate() * arc(now.bone, bone, aim.length, weight))
+            } else {
+                arc(now.bone, above.conjugate() * bone, aim.length, weight)
+            };
+            turned.push(unit(above * turn));
+            let axis = to_model * Vec3A::new(turn.x, turn.y, turn.z);
+            let axis = joint.above.map_or(axis, |above| pose.model[usize::from(above)].matrix3.transpose() * axis);
+            // Rotations have no scale, but the matrices that the axis came through do.
+            let (square, sin) = (axis.length_squared(), 1.0 - turn.w * turn.w);
+            if square > 1e-30 && sin > 0.0 {
+                let axis = axis * (sense * (sin / square).sqrt());
+                let turned = unit(Quat::from_xyzw(axis.x, axis.y, axis.z, turn.w) * pose.rotation(joint.joint));
+                pose.local[usize::from(joint.joint) / 4].rotation.set(usize::from(joint.joint) % 4, turned);
+            }
+        }
+    }
+}
+
+impl Parabola {
+    /// To `end`, after a frame that ended at `start`.
+    fn new(start: &Track, end: Vec3A, dt: f32, trust: f32) -> Self {
+        let change = end - start.at;
+        Self { start: start.at, change, bulge: (change - start.velocity * dt) * trust }
+    }
+
+    #[inline(always)]
+    fn at(&self, t: f32) -> Vec3A {
+        self.start + self.change * t + self.bulge * (t * t - t)
+    }
+}

@@ -1,0 +1,77 @@
+//! Wind that comes in gusts.
+
+#[cfg(feature = "bevy")]
+use bevy::{ecs::reflect::ReflectResource, reflect::prelude::ReflectDefault};
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// The wind that drags [`Springs`](super::Springs) along, in the whole world.
+///
+/// Gusts travel with it. They follow from the place and the time alone, so a replay gets the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::prelude::Resource, bevy::reflect::Reflect))]
+#[cfg_attr(feature = "bevy", reflect(Resource, Clone, Default, PartialEq))]
+#[serde(default)]
+pub struct Wind {
+    /// The mean velocity, in world units per second. 2 m/s stirs hair, 8 m/s makes flags wave.
+    pub velocity: Vec3,
+    /// How much stronger and weaker than that the wind becomes, as a share, 0..=1.
+    pub gusts: f32,
+    /// The distance from one gust to the next, in world units, above 0.
+    pub gust_length: f32,
+}
+
+impl Default for Wind {
+    /// Still air.
+    fn default() -> Self {
+        Self { velocity: Vec3::ZERO, gusts: 0.5, gust_length: 8.0 }
+    }
+}
+
+impl Wind {
+    /// The wind's velocity at a place, `seconds` after the world began.
+    pub fn at(&self, place: Vec3, seconds: f64) -> Vec3 {
+        let speed = self.velocity.length();
+        if !(speed > 0.0 && self.gusts > 0.0 && self.gust_length > 0.0) {
+            return self.velocity;
+        }
+        let along = f64::from(place.dot(self.velocity) / speed) - seconds * f64::from(speed);
+        let phase = along / f64::from(self.gust_length);
+        // Two waves that never meet in the same way again.
+        let gust = 0.6 * wave(phase) + 0.4 * wave(phase * 2.618 + 0.3);
+        self.velocity * (1.0 + self.gusts.min(1.0) * gust)
+    }
+}
+
+/// A smooth wave from −1 to 1 with a period of 1. Sines would differ between platforms.
+fn wave(phase: f64) -> f32 {
+    let t = (phase - phase.floor()) as f32;
+    let bump = 4.0 * t * (1.0 - t);
+    2.0 * bump * bump - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gusts_come_and_go_smoothly_and_travel_with_the_wind() {
+        let wind = Wind { velocity: Vec3::new(3.0, 0.0, 4.0), gusts: 0.5, gust_length: 10.0 };
+        let speeds: Vec<f32> = (0..1000).map(|i| wind.at(Vec3::ZERO, f64::from(i) * 0.01).length()).collect();
+        let (least, most) = speeds.iter().fold((f32::MAX, 0.0_f32), |(a, b), &s| (a.min(s), b.max(s)));
+        assert!((2.5..3.5).contains(&least) && most <= 7.5 && most > 6.5, "{least} {most}");
+        assert!(speeds.windows(2).all(|pair| (pair[0] - pair[1]).abs() < 0.2));
+        let later = wind.at(wind.velocity * 2.0, 12.0);
+        assert!(later.distance(wind.at(Vec3::ZERO, 10.0)) < 1e-3);
+        assert_eq!(Wind { gusts: 0.0, ..wind }.at(Vec3::ONE, 7.0), wind.velocity);
+        assert_eq!(Wind::default().at(Vec3::ONE, 7.0), Vec3::ZERO);
+    }
+
+    #[test]
+    fn odd_numbers_are_still_a_velocity() {
+        for odd in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            let wind = Wind { velocity: Vec3::X, gusts: odd, gust_length: odd };
+            assert!(wind.at(Vec3::splat(1e9), 1e9).is_finite(), "{odd}");
+        }
+    }
+}
