@@ -18,7 +18,10 @@ use bevy::{
 use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
-use std::{f32::consts::TAU, time::Duration};
+use std::{
+    f32::consts::{FRAC_PI_2, TAU},
+    time::Duration,
+};
 
 const HELP: &str = "F: feet   L: look   W: wind   J: jog, walk   N: whom to follow\n\
                     drag, arrows: orbit   wheel: zoom";
@@ -29,7 +32,7 @@ const BREEZE: Vec3 = Vec3::new(3.5, 0.0, 1.5);
 fn main() {
     let args = StageArgs::parse().with_headless_defaults(3.4, "");
     stage::app("terrain", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y, distance: 4.6, yaw: 2.3, pitch: 0.16 }))
+        .insert_resource(View(Orbit { target: Vec3::Y, distance: 4.6, yaw: 0.0, pitch: 0.16 }))
         .init_resource::<Followed>()
         .insert_resource(Wind { velocity: BREEZE, ..default() })
         .add_systems(Startup, spawn)
@@ -205,11 +208,24 @@ fn keys(
     }
 }
 
-/// Keeps the camera on a walker.
-fn follow(walkers: Query<&Transform, With<Walker>>, followed: Res<Followed>, mut view: ResMut<View>) {
-    let count = walkers.iter().count().max(1);
-    if let Some(walker) = walkers.iter().nth(followed.0 % count) {
-        view.0.target = walker.translation + Vec3::Y * 0.9;
+/// Keeps the camera on a walker, outside of the course.
+fn follow(
+    walkers: Query<(&Walker, &Transform)>,
+    followed: Res<Followed>,
+    mut last: Local<Option<f32>>,
+    mut cameras: Query<&mut Orbit>,
+) {
+    let name = ["Scout", "Hound"][followed.0 % 2];
+    let Some((_, walker)) = walkers.iter().find(|(walker, _)| walker.name == name) else { return };
+    let angle = (-walker.translation.z).atan2(walker.translation.x);
+    // From the side and a little from the front at first; then it stays where you drag it.
+    let turned = last.map_or(angle - FRAC_PI_2 + 0.5, |last| angle - last);
+    for mut camera in &mut cameras {
+        camera.target = walker.translation + Vec3::Y * 0.8;
+        camera.yaw = if last.is_some() { camera.yaw + turned } else { turned };
+    }
+    if !cameras.is_empty() {
+        *last = Some(angle);
     }
 }
 
