@@ -202,8 +202,9 @@ fn select(inspector: &mut ResMut<Inspector>, joint: Option<JointIndex>) {
 
 /// Shows the tab bar.
 fn tabs(ui: &mut egui::Ui, inspector: &mut ResMut<Inspector>) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         for tab in InspectorTab::ALL {
             if ui.selectable_label(inspector.tab == tab, tab.title()).clicked() && inspector.tab != tab {
                 inspector.tab = tab;

@@ -121,12 +121,13 @@ impl LookChain {
 
     /// The direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they count from
     /// where the joint above the chain faces. `model` are the joints' matrices.
-    pub fn direction(&self, turn: Vec2, model: &[Affine3A]) -> Vec3 {
-        let base = self.base.and_then(|base| model.get(usize::from(base)));
-        let base = base.map_or(Mat3::IDENTITY, |base| Mat3::from(base.matrix3));
-        let [forward, up] = self.base_axes.map(|axis| direction(base * axis).unwrap_or(axis));
-        let axes = Mat3::from_cols(up.cross(forward), up, forward);
-        axes * (Quat::from_rotation_y(turn.x) * Quat::from_rotation_x(-turn.y) * Vec3::Z)
+    pub fn direction(&self, turn: Vec2, skeleton: &Skeleton, model: &[Affine3A]) -> Vec3 {
+        let base = skeleton.parents().get(usize::from(self.joints[0].joint)).copied().flatten();
+        let base = base.and_then(|base| model.get(usize::from(base)));
+        let axis = |axis: Vec3| base.and_then(|base| direction(base.transform_vector3(axis))).unwrap_or(axis);
+        let [forward, up] = self.base_axes.map(axis);
+        let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) = (turn.x.sin_cos(), turn.y.sin_cos());
+        (up.cross(forward) * yaw_sin + forward * yaw_cos) * pitch_cos + up * pitch_sin
     }
 
     /// Turns the joints after `dt` seconds have passed. `target` is in model space; without one, the joints turn back.

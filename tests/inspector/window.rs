@@ -287,6 +287,11 @@ fn the_view_is_clicked_and_turned(desk: &Desk) {
     println!("view: a click chose the head, a drag nothing");
 }
 
+/// Returns `true` if `PANEL_TAB` names the tab, or nothing.
+fn is_wanted(tab: InspectorTab) -> bool {
+    std::env::var("PANEL_TAB").map_or(true, |wanted| wanted.eq_ignore_ascii_case(tab.title()))
+}
+
 /// Lets Scout reach for something and look at it.
 fn act(mut scout: EntityWorldMut) {
     let character = scout.id();
@@ -338,7 +343,7 @@ fn pictures(desk: &mut Desk) {
                 world.query::<&mut EguiContext>().single_mut(world).expect("one context").get_mut().set_theme(theme);
             });
             let of = format!("{width}x{height}-{}", format!("{theme:?}").to_lowercase());
-            for tab in InspectorTab::ALL {
+            for tab in InspectorTab::ALL.into_iter().filter(|tab| is_wanted(*tab)) {
                 let is_drawing = tab == InspectorTab::Drawing;
                 let is_rig = tab == InspectorTab::Rig;
                 desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);

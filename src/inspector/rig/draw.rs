@@ -55,7 +55,7 @@ pub(in super::super) fn draw(
         if let Some(look) = look
             && let Some(chain) = chain_of(look, character)
         {
-            draw_look(&mut gizmos, look, &chain, (world, pose), &joints, size, &aims);
+            draw_look(&mut gizmos, look, &chain, (character, pose, world), &joints, size, &aims);
         }
         for collider in character.springs.iter().flat_map(|springs| springs.colliders()) {
             draw_collider(&mut gizmos, collider, &joints);
@@ -90,7 +90,7 @@ fn draw_look(
     gizmos: &mut Gizmos<SkeletonGizmos>,
     look: &LookAt,
     chain: &LookChain,
-    (world, pose): (&GlobalTransform, &ModelPose),
+    (character, pose, world): (&Character, &ModelPose, &GlobalTransform),
     joints: &[Affine3A],
     size: f32,
     aims: &Aims,
@@ -98,7 +98,7 @@ fn draw_look(
     let Some(head) = joints.get(usize::from(chain.head())) else { return };
     let head = Vec3::from(head.translation);
     let toward = |turn: Vec2| {
-        let direction = world.affine().transform_vector3(chain.direction(turn, &pose.joints));
+        let direction = world.affine().transform_vector3(chain.direction(turn, &character.skeleton, &pose.joints));
         head + direction.normalize_or_zero() * (1.5 * size)
     };
     let edge = limit_edge(chain).map(toward);
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(edge.first(), edge.last());
         assert!(edge.iter().all(|turn| (turn.x.abs() - PI).abs() < 1e-6 || (turn.y.abs() - 0.5).abs() < 1e-6));
         // Left is −x for a head that faces −z.
-        let left = chain.direction(Vec2::new(0.1, 0.0), skeleton.rest_model());
+        let left = chain.direction(Vec2::new(0.1, 0.0), &skeleton, skeleton.rest_model());
         assert!(left.x < 0.0 && left.z < 0.0 && left.y.abs() < 1e-6, "{left}");
-        assert!(chain.direction(Vec2::new(0.0, 0.1), skeleton.rest_model()).y > 0.0);
+        assert!(chain.direction(Vec2::new(0.0, 0.1), &skeleton, skeleton.rest_model()).y > 0.0);
     }
 }

@@ -19,13 +19,15 @@ use std::time::Duration;
 pub(super) struct GoalsState {
     /// The limb that a goal is added for.
     limb: Option<GoalLimb>,
+    /// The joint that was last selected.
+    selected: Option<JointIndex>,
     /// Seconds that fades take.
     fade: f32,
 }
 
 impl Default for GoalsState {
     fn default() -> Self {
-        Self { limb: None, fade: 0.5 }
+        Self { limb: None, selected: None, fade: 0.5 }
     }
 }
 
@@ -213,7 +215,9 @@ fn add(
     let above = selected.and_then(|joint| limb_above(skeleton, joint)).map(GoalLimb::Joints);
     let choices: Vec<GoalLimb> =
         above.into_iter().chain(character.goals.keys().map(|name| GoalLimb::Named(name.clone()))).collect();
-    let chosen = state.limb.take().filter(|limb| choices.contains(limb));
+    // A joint that is selected comes first.
+    let is_new = std::mem::replace(&mut state.selected, selected) != selected;
+    let chosen = state.limb.take().filter(|limb| !is_new && choices.contains(limb));
     let Some(mut limb) = chosen.or_else(|| choices.first().cloned()) else {
         ui.weak("Select a hand or a foot to add a goal for it.");
         return;

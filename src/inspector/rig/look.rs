@@ -139,7 +139,8 @@ fn point_ahead(
     let ahead = || {
         let chain = chain_of(look, character)?;
         let head = Vec3::from(joints.get(usize::from(chain.head()))?.translation);
-        let forward = world.affine().transform_vector3(chain.direction(Vec2::ZERO, item.joints())).normalize_or_zero();
+        let forward = chain.direction(Vec2::ZERO, &character.skeleton, item.joints());
+        let forward = world.affine().transform_vector3(forward).normalize_or_zero();
         Some(head + forward * head.distance(world.translation()).max(0.1))
     };
     ahead().unwrap_or_else(|| world.translation())
