@@ -42,7 +42,11 @@ fn feet_stand_on_meshes_marked_as_ground() {
     let before = ankles(&mut app, scout);
     app.world().entity_mut(scout).insert(FootPlacement::default());
     app.update(0.0);
-    assert_eq!(ankles(&mut app, scout), before, "without any ground, clips play as they are");
+    let bare = ankles(&mut app, scout).into_iter().zip(before);
+    assert!(
+        bare.into_iter().all(|(now, before)| now.distance(before) < 1e-3),
+        "without any ground, clips play as they are"
+    );
     let mesh = app.world().resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(20.0, 20.0));
     let tilt = Quat::from_rotation_z(20_f32.to_radians());
     app.world().spawn((Ground, Mesh3d(mesh), Transform::from_rotation(tilt)));

@@ -136,7 +136,9 @@ fn one_goal(
         ui.weak("weight");
         ui.horizontal(|ui| {
             let mut now = weight.weight;
-            if ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2)).changed() {
+            let slider = ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2));
+            // It rounds what it shows, which must not end a fade.
+            if slider.changed() && (slider.dragged() || slider.drag_stopped() || slider.has_focus()) {
                 **weight = IkWeight::new(now);
             }
         });
