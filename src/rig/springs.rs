@@ -93,6 +93,8 @@ pub struct SpringChain {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Springs {
     joints: Vec<SpringJoint>,
+    /// The joints from which to update the pose.
+    roots: Vec<JointIndex>,
     chains: Vec<Chain>,
     colliders: Vec<Collider>,
     /// The length of the longest bone at rest.
@@ -150,7 +152,14 @@ impl Springs {
         let mut springs = Self { colliders: Self::known(skeleton, colliders), ..Self::default() };
         // Each joint's place among the springs' joints.
         let mut places: Vec<Option<u16>> = vec![None; skeleton.len()];
-        for joint in skeleton.joints() {
+        // Joints of the same depth don't wait for each other, so a processor can work on several at a time.
+        let mut depths = vec![0_u16; skeleton.len()];
+        for joint in 0..skeleton.len() {
+            depths[joint] = skeleton.parents()[joint].map_or(0, |parent| depths[usize::from(parent)] + 1);
+        }
+        let mut order: Vec<JointIndex> = skeleton.joints().collect();
+        order.sort_by_key(|&joint| depths[usize::from(joint)]);
+        for joint in order {
             let index = usize::from(joint);
             let (Some(chain), Some(end)) = (chain_of[index], ends[index]) else { continue };
             let above = skeleton.parents()[index];
@@ -174,6 +183,15 @@ impl Springs {
                 parent.end = parent.end.filter(|_| !at_end);
             }
         }
+        let mut roots: Vec<_> = springs.joints.iter().filter(|joint| joint.parent.is_none()).map(|j| j.joint).collect();
+        roots.sort_unstable();
+        for root in roots {
+            // Updating the others updates what lies between.
+            if springs.roots.last().is_none_or(|&last| skeleton.last_descendant(root) > skeleton.last_descendant(last))
+            {
+                springs.roots.push(root);
+            }
+        }
         springs.chains = chains.iter().map(|chain| springs.prepare(chain)).collect();
         springs
     }
@@ -185,7 +203,7 @@ impl Springs {
 
     /// Returns `true` if a joint swings.
     pub fn contains(&self, joint: JointIndex) -> bool {
-        self.joints.binary_search_by_key(&joint, |spring| spring.joint).is_ok()
+        self.joints.iter().any(|spring| spring.joint == joint)
     }
 
     /// The joints that swing, parents first.

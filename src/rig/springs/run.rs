@@ -139,14 +139,7 @@ impl Springs {
             self.advance(state, scratch, &air, dt, scale);
         }
         self.write(state, scratch, &air, frame, scale, pose);
-        let mut updated = None;
-        for root in self.joints.iter().filter(|joint| joint.parent.is_none()).map(|joint| joint.joint) {
-            let last = Some(pose.skeleton.last_descendant(root));
-            if last > updated {
-                pose.update_from(root);
-                updated = last;
-            }
-        }
+        self.roots.iter().for_each(|&root| pose.update_from(root));
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
@@ -301,15 +294,16 @@ impl Springs {
             let above = joint.parent.map_or(Quat::IDENTITY, |parent| turned[usize::from(parent)]);
             let turn = if joint.forks {
                 // What branches off is carried by the shortest rotation, without twist.
-                unit(above.conjugate() * arc(now.bone, bone, aim.length, weight))
+                above.conjugate() * arc(now.bone, bone, aim.length, weight)
             } else {
                 arc(now.bone, above.conjugate() * bone, aim.length, weight)
             };
-            turned.push(unit(above * turn));
-            let axis = to_model * Vec3A::new(turn.x, turn.y, turn.z);
+            turned.push(above * turn);
+            let vector = Vec3A::new(turn.x, turn.y, turn.z);
+            let axis = to_model * vector;
             let axis = joint.above.map_or(axis, |above| pose.model[usize::from(above)].matrix3.transpose() * axis);
             // Rotations have no scale, but the matrices that the axis came through do.
-            let (square, sin) = (axis.length_squared(), 1.0 - turn.w * turn.w);
+            let (square, sin) = (axis.length_squared(), vector.length_squared());
             if square > 1e-30 && sin > 0.0 {
                 let axis = axis * (sense * (sin / square).sqrt());
                 let turned = unit(Quat::from_xyzw(axis.x, axis.y, axis.z, turn.w) * pose.rotation(joint.joint));
