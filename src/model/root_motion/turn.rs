@@ -9,7 +9,7 @@ pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
     let quarters = (angle * std::f64::consts::FRAC_2_PI).round();
     let x = (angle - quarters * QUARTER) - quarters * REST;
     // Not finite, or so many turns that nothing is known of the last one.
-    if !(x.abs() < 1.0) {
+    if x.is_nan() || x.abs() >= 1.0 {
         return (0.0, 1.0);
     }
     // Minimax polynomials of fdlibm (Sun Microsystems, 1993), on ±π/4.
