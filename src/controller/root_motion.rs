@@ -398,10 +398,10 @@ const TO_NODES: [[f64; 3]; 3] = [
 /// Integrates velocities at the nodes, as the character sees them, over a time of 1 (Gauss's method of Runge–Kutta type).
 fn integrate(rates: [Twist; 3]) -> RootDelta {
     let mut movement = RootDelta::IDENTITY;
-    for node in 0..3 {
-        let heading: f64 = (0..3).map(|other| TO_NODES[node][other] * rates[other].turn).sum();
-        movement.translation += turned(rates[node].ahead, heading) * WEIGHTS[node];
-        movement.turn += rates[node].turn * WEIGHTS[node];
+    for ((rate, weight), to_node) in rates.iter().zip(WEIGHTS).zip(TO_NODES) {
+        let heading: f64 = rates.iter().zip(to_node).map(|(rate, share)| rate.turn * share).sum();
+        movement.translation += turned(rate.ahead, heading) * weight;
+        movement.turn += rate.turn * weight;
     }
     movement
 }
@@ -424,10 +424,10 @@ mod tests {
             let sum: f64 = (0..3).map(|node| WEIGHTS[node] * NODES[node].powi(power)).sum();
             assert!((sum - 1.0 / f64::from(power + 1)).abs() < 1e-15);
         }
-        for node in 0..3 {
+        for (to_node, node) in TO_NODES.iter().zip(NODES) {
             for power in 0..3 {
-                let sum: f64 = (0..3).map(|other| TO_NODES[node][other] * NODES[other].powi(power)).sum();
-                assert!((sum - NODES[node].powi(power + 1) / f64::from(power + 1)).abs() < 1e-15);
+                let sum: f64 = to_node.iter().zip(NODES).map(|(share, node)| share * node.powi(power)).sum();
+                assert!((sum - node.powi(power + 1) / f64::from(power + 1)).abs() < 1e-15);
             }
         }
     }
