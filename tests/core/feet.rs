@@ -226,3 +226,37 @@ fn no_input_gives_a_pose_that_is_not_finite() {
         }
     }
 }
+
+#[test]
+fn manifests_name_the_legs_and_the_skin_tells_where_heels_are() {
+    let (manifest, model) = walk::open("scout", |_| ());
+    let feet = manifest.feet.as_ref().unwrap().resolve(&model.0.skeleton, &model.0.parts).unwrap();
+    let plan = FootPlan { weight: 1.0, landing: None };
+    for leg in 0..2 {
+        let rest = model.0.skeleton.rest_model();
+        let [heel, ball, _] = feet.rays(leg, &plan, &Affine3A::IDENTITY, &FeetState::default(), rest);
+        let (heel, ball) = (heel.unwrap().origin, ball.unwrap().origin);
+        assert!((heel.z - 0.088).abs() < 0.02 && (ball.z + 0.105).abs() < 1e-3, "{heel} {ball}");
+    }
+    assert_eq!(model.1, Vec::<String>::new());
+    let (_, (_, warnings)) = walk::open("scout", |manifest| {
+        manifest.feet.as_mut().unwrap().legs[1].tip = "foot.r".into();
+        manifest.clips.get_mut("walk").unwrap().plants.insert("foot.X".into(), vec![(0.1, 0.2)]);
+    });
+    assert!(warnings.iter().any(|w| w.contains("feet: the model has no joint `foot.r`")), "{warnings:?}");
+    let (_, (_, warnings)) = walk::open("hound", |manifest| {
+        let feet = manifest.feet.as_mut().unwrap();
+        feet.legs[0].root = "thigh.R".into();
+        manifest.clips.get_mut("walk").unwrap().plants.insert("foot.X".into(), vec![(0.1, 0.2)]);
+    });
+    assert!(warnings.iter().any(|w| w.contains("do not form legs")), "{warnings:?}");
+    assert!(warnings.iter().any(|w| w.contains("no leg of `feet` has the foot `foot.X`")), "{warnings:?}");
+    for (from, to) in [("turn: 0.5", "turn"), ("height: -1", "height")] {
+        let text = format!("(model: \"a.m3d\", feet: (hips: \"a\", legs: [], limits: ({from})))");
+        let error = bevy_marionette::import::Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(to), "{error}");
+    }
+    let text = "(model: \"a.m3d\", clips: { \"walk\": (plants: { \"foot\": [(0.5, 0.4)] }) })";
+    let error = bevy_marionette::import::Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("expected an end after the start"), "{error}");
+}

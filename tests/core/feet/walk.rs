@@ -1,7 +1,7 @@
 //! Characters that walk over made-up ground.
 
 use bevy_marionette::import::{Manifest, open_manifest};
-use bevy_marionette::model::{JointIndex, SkeletalClip, Skeleton};
+use bevy_marionette::model::{JointIndex, Model, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::rig::{Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants};
 use glam::{Affine3A, Quat, Vec3};
@@ -35,11 +35,7 @@ impl Cast {
     }
 
     fn new(name: &str, legs: &[[&str; 4]]) -> Self {
-        let folder = format!("{}/assets/{name}", env!("CARGO_MANIFEST_DIR"));
-        let file = format!("{name}.character.ron");
-        let manifest = Manifest::parse(&file, &std::fs::read(format!("{folder}/{file}")).unwrap()).unwrap();
-        let read = |file: &str| std::fs::read(format!("{folder}/{file}")).map(Into::into).map_err(|e| e.to_string());
-        let model = open_manifest(&file, &manifest, &Default::default(), read).unwrap().model;
+        let (_, (model, _)) = open(name, |_| ());
         let skeleton = model.skeleton;
         let clips: Vec<_> = model.clips.iter().map(|clip| clip.bind(&skeleton)).collect();
         let joint = |name: &str| skeleton.joint(name).unwrap();
@@ -75,6 +71,17 @@ impl Cast {
     pub fn clip(&self, name: &str) -> usize {
         self.clips.iter().position(|clip| &*clip.timing.name == name).unwrap()
     }
+}
+
+/// Opens a sample character with a changed manifest. Returns what was imported, and the warnings.
+pub fn open(name: &str, change: impl FnOnce(&mut Manifest)) -> (Manifest, (Model, Vec<String>)) {
+    let folder = format!("{}/assets/{name}", env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{name}.character.ron");
+    let mut manifest = Manifest::parse(&file, &std::fs::read(format!("{folder}/{file}")).unwrap()).unwrap();
+    change(&mut manifest);
+    let read = |file: &str| std::fs::read(format!("{folder}/{file}")).map(Into::into).map_err(|e| e.to_string());
+    let imported = open_manifest(&file, &manifest, &Default::default(), read).unwrap();
+    (manifest, (imported.model, imported.warnings.iter().map(|warning| warning.to_string()).collect()))
 }
 
 fn rotations(skeleton: &Skeleton, clip: &SkeletalClip, time: f64, legs: &[[JointIndex; 4]]) -> Vec<[Quat; 4]> {
