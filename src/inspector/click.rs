@@ -24,6 +24,10 @@ pub(super) struct Pointer {
     pressed: Option<Vec2>,
 }
 
+/// Where the panel is in the window, in physical pixels. egui doesn't count panels as its areas.
+#[derive(Resource, Default, PartialEq)]
+pub(super) struct PanelArea(pub(super) Rect);
+
 /// What can be clicked.
 #[derive(SystemParam)]
 pub(super) struct Skin<'w, 's> {
@@ -47,7 +51,8 @@ pub(super) fn select(
     mut pointer: Local<Pointer>,
     mut moves: MessageReader<CursorMoved>,
     mut buttons: MessageReader<MouseButtonInput>,
-    window: Query<Entity, With<PrimaryWindow>>,
+    window: Query<(Entity, &Window), With<PrimaryWindow>>,
+    panel: Res<PanelArea>,
     wants: Option<Res<EguiWantsInput>>,
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
     skin: Skin,
@@ -55,17 +60,18 @@ pub(super) fn select(
     mut inspected: ResMut<InspectedCharacter>,
     mut clicked: ResMut<ClickedVertex>,
 ) {
-    let Ok(window) = window.single() else { return };
+    let Ok((window, Window { resolution, .. })) = window.single() else { return };
     for moved in moves.read().filter(|moved| moved.window == window) {
         pointer.position = Some(moved.position);
         if pointer.pressed.is_some_and(|pressed| pressed.distance(moved.position) > DRAG_DISTANCE) {
             pointer.pressed = None;
         }
     }
-    let over_panel = wants.is_some_and(|wants| wants.wants_any_pointer_input());
+    let is_in_use = wants.is_some_and(|wants| wants.wants_any_pointer_input());
+    let is_free = |at: &Vec2| !is_in_use && !panel.0.contains(*at * resolution.scale_factor());
     for input in buttons.read().filter(|input| input.window == window && input.button == MouseButton::Left) {
         if input.state == ButtonState::Pressed {
-            pointer.pressed = pointer.position.filter(|_| !over_panel);
+            pointer.pressed = pointer.position.filter(is_free);
             continue;
         }
         let Some(position) = pointer.pressed.take() else { continue };

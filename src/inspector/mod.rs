@@ -209,6 +209,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .add_message::<CrossFadeFinished>()
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
+            .init_resource::<click::PanelArea>()
             .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
             // The panel shows this frame's poses; its changes take effect in the next frame.
             .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))

@@ -1,7 +1,7 @@
 //! The panel itself: the character list, the tabs, and what they share.
 
 use super::{
-    DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, clipboard, context, cost,
+    DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard, context, cost,
     draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, rig, style, timeline, tracks,
     vertex, weights,
 };
@@ -80,6 +80,7 @@ pub(super) struct PanelParams<'w, 's> {
     poses: Res<'w, PoseCounts>,
     log: Res<'w, event_log::EventLog>,
     clicked: Res<'w, vertex::ClickedVertex>,
+    area: ResMut<'w, click::PanelArea>,
     own_context: Option<Res<'w, context::OwnContext>>,
     rig: rig::RigParams<'w, 's>,
     commands: Commands<'w, 's>,
@@ -184,6 +185,8 @@ pub(super) fn show(
             }
         },
     );
+    let egui::Rect { min, max } = panel.response.rect * ctx.pixels_per_point();
+    params.area.set_if_neq(click::PanelArea(Rect::new(min.x, min.y, max.x, max.y)));
     state.copied.show(&ctx, panel.response.rect);
     highlighted.set_if_neq(HighlightedJoint(highlight));
     shown_rig.set_if_neq(rig::ShownRig(shows_rig));

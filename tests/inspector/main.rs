@@ -195,10 +195,15 @@ fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
     harness.drag(arm, vec2(0.0, 0.0));
     assert_eq!(joint(&harness), Some(1));
     // A click on the panel doesn't reach the character behind it.
-    harness.app.world_mut().get_mut::<Transform>(harness.character).unwrap().scale = Vec3::splat(20.0);
+    *harness.app.world_mut().get_mut::<Transform>(harness.character).unwrap() =
+        Transform::from_xyz(-6.0, -15.0, 0.0).with_scale(Vec3::splat(10.0));
+    harness.app.world_mut().resource_mut::<Inspector>().joint = None;
     harness.frames(2);
-    harness.click("Characters");
-    assert_eq!(joint(&harness), Some(1));
+    harness.click("weights");
+    assert_eq!(joint(&harness), None);
+    let beside_the_panel = harness.in_view(Vec3::new(0.5, 0.5, 0.0));
+    harness.drag(beside_the_panel, vec2(0.0, 0.0));
+    assert!(joint(&harness).is_some());
 }
 
 #[test]
