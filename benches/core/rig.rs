@@ -63,7 +63,7 @@ fn rig(criterion: &mut Criterion) {
                 let mut pose = scratch.pose_mut(skeleton);
                 let sway = Vec3::new(0.2, 0.1, 0.3) * (time as f32).sin();
                 for ability in abilities {
-                    match ability {
+                    match *ability {
                         Ability::Look => {
                             let target = Vec3::new(1.0, 1.5, -2.0) + sway;
                             look.run(&mut looked, Some(target), 1.0, 0.0167, &mut pose);

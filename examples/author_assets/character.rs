@@ -13,8 +13,8 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, ClipRootMotion, FeetEntry, GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry,
-        SocketEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GlbTexture, GoalEntry, LookAtEntry,
+        Manifest, MaskEntry, SocketEntry, SpringEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::{Limb, PoleAngle},
@@ -59,6 +59,8 @@ pub struct Plan<'a> {
     pub goals: Vec<(&'static str, GoalEntry)>,
     pub look_at: LookAtEntry,
     pub feet: FeetEntry,
+    pub springs: Vec<SpringEntry>,
+    pub colliders: Vec<(&'static str, ColliderEntry)>,
     /// Also write an `.m3d`.
     pub m3d: bool,
 }
@@ -79,6 +81,8 @@ pub struct Character {
     goals: BTreeMap<String, GoalEntry>,
     look_at: LookAtEntry,
     feet: FeetEntry,
+    springs: Vec<SpringEntry>,
+    colliders: BTreeMap<String, ColliderEntry>,
     m3d: bool,
 }
 
@@ -121,6 +125,8 @@ impl Character {
             goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             look_at: plan.look_at,
             feet: plan.feet,
+            springs: plan.springs,
+            colliders: plan.colliders.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             m3d: plan.m3d,
         }
     }
@@ -226,6 +232,8 @@ impl Character {
             goals: self.goals.clone(),
             look_at: Some(self.look_at.clone()),
             feet: Some(self.feet.clone()),
+            springs: self.springs.clone(),
+            colliders: self.colliders.clone(),
             ..Manifest::of_model(model)
         }
     }

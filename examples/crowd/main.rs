@@ -110,6 +110,8 @@ impl Workshop<'_> {
         let mut scouts = Scouts::default();
         for tint in JACKETS {
             let mut character = model.clone();
+            // Bevy's side has none.
+            character.springs = None;
             for part in character.parts.iter_mut().filter(|part| part.name.contains("jacket")) {
                 let material = self.materials.get(&part.material)?.clone();
                 part.material = self.materials.add(StandardMaterial { base_color: tint, ..material });

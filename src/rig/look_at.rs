@@ -29,7 +29,8 @@ pub struct LookChain {
     pub speed: f32,
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// The directions forward and up, in the space of the joint above the chain.
+    /// The joint above the chain, and the directions forward and up in its space; model space if there is none.
+    base: Option<JointIndex>,
     base_axes: [Vec3; 2],
 }
 
@@ -96,7 +97,8 @@ impl LookChain {
             joint.share /= left;
         }
         let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
-        let base_axes = match parent(chain[0].joint) {
+        let base = parent(chain[0].joint);
+        let base_axes = match base {
             None => [forward, up],
             Some(base) => {
                 let rest = rest(base)?;
@@ -104,7 +106,7 @@ impl LookChain {
             }
         };
         let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
-        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base_axes })
+        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base, base_axes })
     }
 
     /// The joints that turn, parents first, and the eyes.

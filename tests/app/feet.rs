@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::ModelPose,
+    character::{ModelPose, Teleported},
     import::{Manifest, open_manifest},
     prelude::*,
     rig::{GroundHit, RigState},

@@ -26,3 +26,4 @@ mod save;
 mod scenes;
 mod soak;
 mod sockets;
+mod springs;

@@ -50,7 +50,9 @@ impl Cast {
         let aside = at(1.7, -1.5).with_rotation(Quat::from_rotation_y(0.9));
         let mut members = Vec::new();
         let mut enter = |name, handle: &Handle<Character>, controller, place| {
-            let entity = stage.world().spawn((SkinnedCharacter(handle.clone()), controller, place)).id();
+            // Frames take different times on different backends, and springs swing in them.
+            let still = SpringBones { weight: 0.0 };
+            let entity = stage.world().spawn((SkinnedCharacter(handle.clone()), controller, place, still)).id();
             members.push((name, entity));
             entity
         };

@@ -15,7 +15,7 @@ use super::{
     weights::Bend,
 };
 use bevy_marionette::{
-    import::{FeetEntry, LegEntry, LookAtEntry, SocketEntry},
+    import::{FeetEntry, LegEntry, LookAtEntry, SocketEntry, SpringEntry},
     rig::Limb,
 };
 use glam::{DVec3, Vec3};
@@ -76,6 +76,11 @@ pub fn character() -> Character {
         ],
         look_at: LookAtEntry::new([("neck.1", 0.3), ("neck.2", 0.3), ("head", 0.4)]),
         feet: FeetEntry::new("hips", LEGS.map(leg)),
+        springs: vec![
+            SpringEntry { frequency: 3.5, damping: 0.25, max_angle: 45.0, ..SpringEntry::new(["ear.1.L", "ear.1.R"]) },
+            SpringEntry { frequency: 2.5, damping: 0.35, max_angle: 40.0, ..SpringEntry::new(["tail.1"]) },
+        ],
+        colliders: vec![],
         m3d: false,
     })
 }

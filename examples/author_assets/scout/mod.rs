@@ -14,7 +14,7 @@ use super::{
     weights::Bend,
 };
 use bevy_marionette::{
-    import::{FeetEntry, LegEntry, LookAtEntry},
+    import::{ColliderEntry, FeetEntry, LegEntry, LookAtEntry, SpringEntry},
     rig::Limb,
 };
 use glam::{DVec3, Vec3};
@@ -37,6 +37,8 @@ pub fn character() -> Character {
     let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0088, levels: 9 };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
+    // Keeps the ponytail outside of her head.
+    let skull = ColliderEntry { joint: "head".into(), center: Vec3::Y * 0.13, end: None, radius: 0.11 };
     Character::build(Plan {
         name: "scout",
         rig: &rig,
@@ -77,6 +79,17 @@ pub fn character() -> Character {
             "hips",
             ["L", "R"].map(|s| LegEntry::new(format!("thigh.{s}"), format!("foot.{s}")).toe(format!("toes.{s}"))),
         ),
+        springs: vec![
+            SpringEntry {
+                damping: 0.3,
+                radius: 0.03,
+                max_angle: 50.0,
+                colliders: vec!["skull".into()],
+                ..SpringEntry::new(["hair.1"])
+            },
+            SpringEntry { frequency: 1.5, damping: 0.3, max_angle: 40.0, ..SpringEntry::new(["scarf.1"]) },
+        ],
+        colliders: vec![("skull", skull)],
         m3d: true,
     })
 }
