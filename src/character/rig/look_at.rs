@@ -109,7 +109,7 @@ pub(in crate::character) fn resolve_looks(
 ) {
     for (entity, look, mut resolved, handle, parts) in &mut looks {
         let is_new = parts.version != Some(resolved.version);
-        if !is_new && !(look.is_changed() && look.joints.is_some()) {
+        if !(is_new || look.is_changed() && look.joints.is_some()) {
             continue;
         }
         let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
