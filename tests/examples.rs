@@ -238,6 +238,25 @@ fn attachments_move_between_sockets() {
 }
 
 #[test]
+fn rig_reaches_for_its_goals_lets_go_and_changes_sides() {
+    let [on, off, other] = ["Space@9", "Space@0.1", "M@0.1"].map(|key| run("rig", &["--press", key, "--time", "1"]));
+    assert_caption(&on, &["left hand  [####################]", "facing their poles"]);
+    assert_caption(&off, &["left hand  [--------------------]"]);
+    assert_caption(&other, &["right hand  [####################]"]);
+    let distinct: BTreeSet<_> = [&on, &off, &other].iter().flat_map(|run| &run.poses).map(|(hash, _)| hash).collect();
+    assert_eq!(distinct.len(), 3, "three different poses");
+    assert_character_visible(&on.pictures[0]);
+}
+
+#[test]
+fn terrain_carries_its_walkers_up_the_stairs() {
+    let [early, late] = ["0.2", "3.4"].map(|time| run("terrain", &["--time", time]));
+    assert_caption(&early, &["Scout  walk  0.32 m up", "Hound  walk  0.00 m up"]);
+    assert_caption(&late, &["Scout  walk  1.28 m up"]);
+    assert_character_visible(&late.pictures[0]);
+}
+
+#[test]
 fn md5_character_draws_its_skeleton() {
     let [with, without] =
         ["9", "0.1"].map(|at| run("md5_character", &["--press", &format!("K@{at}"), "--time", "0.3"]));
