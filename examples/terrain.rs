@@ -158,14 +158,14 @@ fn steer(time: Res<Time>, mut walkers: Query<(&Walker, &mut Transform)>) {
     }
 }
 
-/// Flies the lantern ahead of the walkers, from side to side.
+/// Flies the lantern ahead of Scout, from side to side.
 fn fly(
     time: Res<Time>,
-    walkers: Query<&Transform, (With<Walker>, Without<Lamp>)>,
+    walkers: Query<(&Walker, &Transform), Without<Lamp>>,
     mut lamp: Single<&mut Transform, With<Lamp>>,
 ) {
-    let Some(first) = walkers.iter().next() else { return };
-    let Vec3 { x, z, .. } = first.translation;
+    let Some((_, scout)) = walkers.iter().find(|(walker, _)| walker.name == "Scout") else { return };
+    let Vec3 { x, z, .. } = scout.translation;
     let angle = (-z).atan2(x) + 0.45;
     let t = time.elapsed_secs();
     let place = at(angle, 5.1 + 1.2 * (0.9 * t).sin()) + Vec3::Y * (1.9 + 0.25 * (1.7 * t).sin());
@@ -219,12 +219,9 @@ fn follow(
     let Some((_, walker)) = walkers.iter().find(|(walker, _)| walker.name == name) else { return };
     let angle = (-walker.translation.z).atan2(walker.translation.x);
     // From the side and a little from the front at first; then it stays where you drag it.
-    let turned = last.map_or(angle - FRAC_PI_2 + 0.5, |last| angle - last);
     for mut camera in &mut cameras {
         camera.target = walker.translation + Vec3::Y * 0.8;
-        camera.yaw = if last.is_some() { camera.yaw + turned } else { turned };
-    }
-    if !cameras.is_empty() {
+        camera.yaw = last.map_or(angle - FRAC_PI_2 + 0.5, |last| camera.yaw + angle - last);
         *last = Some(angle);
     }
 }

@@ -64,7 +64,8 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
-* [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt)
+* [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt), [stand on uneven
+  ground](character::FootPlacement)
 * [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)
 * [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
@@ -135,8 +136,8 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
-//! | [`rig`] | what acts on a pose after its clips: IK, look-at, springs | `model`, `pose` |
-//! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose` |
+//! | [`rig`] | what acts on a pose after its clips: IK, look-at, feet, springs | `model`, `pose` |
+//! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose`, `rig` |
 #![cfg_attr(
     feature = "bevy",
     doc = "\

@@ -24,7 +24,8 @@ use std::{
 
 /// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
 ///
-/// Masks, sockets and the joint for root motion come from `manifest`; its `model` and `clips` are ignored. Textures are not loaded.
+/// Masks, sockets, goals, looks, feet, springs and the joint for root motion come from `manifest`; its `model` is ignored,
+/// and so is what changes the model or its clips. Textures are not loaded.
 pub fn build_character(
     model: Model,
     manifest: &Manifest,

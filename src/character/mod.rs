@@ -102,9 +102,8 @@ pub enum CharacterSystems {
     /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
     ProbeGround,
     /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
-    /// [`FootPlacement`], then [`SpringBones`].
-    /// Then what is attached to these follows, and the boxes of all characters with overrides or a rig are set from
-    /// their poses.
+    /// [`FootPlacement`], then [`SpringBones`]. What is attached to them or worn by them follows, and the boxes of all
+    /// characters with overrides or a rig are set from their poses.
     SolveRigs,
     /// After transform propagation and culling. Chooses how often characters with an [`UpdateRate`] are posed.
     UpdateRates,
@@ -191,8 +190,15 @@ impl CharacterPlugin {
             PostUpdate,
             (
                 (
-                    (Spawn, Advance, CharacterSystems::RootMotion, Callbacks, Bounds).chain(),
-                    (EvaluateEarly, Attach, ProbeGround, SolveRigs).chain(),
+                    Spawn,
+                    Advance,
+                    CharacterSystems::RootMotion,
+                    Callbacks,
+                    Bounds,
+                    EvaluateEarly,
+                    Attach,
+                    ProbeGround,
+                    SolveRigs,
                 )
                     .chain()
                     .after(AssetEventSystems)

@@ -119,6 +119,18 @@ impl Skeleton {
         0..self.len() as JointIndex
     }
 
+    /// The joints above a joint, nearest first. Empty for a root, and if there is no such joint.
+    pub fn ancestors(&self, joint: JointIndex) -> impl Iterator<Item = JointIndex> + Clone + '_ {
+        let parent = |joint: JointIndex| self.parents.get(usize::from(joint)).copied().flatten();
+        std::iter::successors(parent(joint), move |&joint| parent(joint))
+    }
+
+    /// Returns `true` if `joint` is a descendant of `above`.
+    pub fn descends(&self, joint: JointIndex, above: JointIndex) -> bool {
+        // Parents come first, so joints before `above` cannot be its descendants.
+        self.ancestors(joint).take_while(|&joint| joint >= above).any(|joint| joint == above)
+    }
+
     /// The last of a joint's descendants, or the joint itself. All its descendants lie between the two.
     ///
     /// # Panics

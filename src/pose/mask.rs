@@ -43,9 +43,7 @@ impl Mask {
             }
         }
         for &root in roots {
-            let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
-            let above = std::iter::successors(parent(root), |&joint| parent(joint));
-            for (k, joint) in (1..=falloff).zip(above) {
+            for (k, joint) in (1..=falloff).zip(skeleton.ancestors(root)) {
                 let weight = 1.0 - k as f32 / (falloff as f32 + 1.0);
                 let joint = usize::from(joint);
                 mask.set(joint, weight.max(mask.get(joint)));

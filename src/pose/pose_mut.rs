@@ -49,29 +49,20 @@ impl PoseMut<'_> {
 
     /// The product of the rotations of a joint's ancestors: from its parent's space to model space.
     pub fn rotation_above(&self, joint: JointIndex) -> Quat {
-        let parent = |joint: JointIndex| self.skeleton.parents()[usize::from(joint)];
-        let above = std::iter::successors(parent(joint), |&above| parent(above));
+        let above = self.skeleton.ancestors(joint);
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
     /// The rotation from a joint's space to that of `above`, one of its ancestors: the product of the rotations below
     /// `above`, down to the joint's own.
     pub fn rotation_below(&self, above: JointIndex, joint: JointIndex) -> Quat {
-        let parent = |joint: &JointIndex| self.skeleton.parents()[usize::from(*joint)];
-        let chain = std::iter::successors(Some(joint), parent).take_while(|&joint| joint != above);
-        unit(chain.fold(Quat::IDENTITY, |below, joint| self.rotation(joint) * below))
+        let between = self.skeleton.ancestors(joint).take_while(|&joint| joint != above);
+        unit(between.fold(self.rotation(joint), |below, joint| self.rotation(joint) * below))
     }
 
     /// A joint's rotation in model space.
     pub fn model_rotation(&self, joint: JointIndex) -> Quat {
         unit(self.rotation_above(joint) * self.rotation(joint))
-    }
-
-    /// Returns `true` if `joint` is a descendant of `above`.
-    pub fn descends(&self, joint: JointIndex, above: JointIndex) -> bool {
-        let parent = |joint: JointIndex| self.skeleton.parents().get(usize::from(joint)).copied().flatten();
-        // Parents come first, so joints before `above` cannot be its descendants.
-        std::iter::successors(parent(joint), |&joint| parent(joint)).take_while(|&j| j >= above).any(|j| j == above)
     }
 
     /// Rotates a joint by `turn` in model space, about its own position; `above` is its

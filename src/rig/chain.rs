@@ -59,8 +59,8 @@ impl ChainIk {
         }
         let IkScratch { joints, lengths, points } = scratch;
         joints.clear();
-        let parent = |joint: &JointIndex| pose.skeleton.parents()[usize::from(*joint)];
-        joints.extend(std::iter::successors(Some(self.tip), parent).take(usize::from(self.bones) + 1));
+        joints.push(self.tip);
+        joints.extend(pose.skeleton.ancestors(self.tip).take(usize::from(self.bones)));
         joints.reverse();
         points.clear();
         points.extend(joints.iter().map(|&joint| pose.position(joint)));

@@ -105,10 +105,9 @@ impl Limb {
             })
         };
         let steps = |joint: JointIndex, above: JointIndex, names: [&String; 2]| {
-            let parent = |&joint: &JointIndex| skeleton.parents()[usize::from(joint)];
-            let steps = std::iter::successors(Some(joint), parent).position(|joint| joint == above);
-            steps
-                .filter(|&steps| steps > 0)
+            let below = skeleton.ancestors(joint).position(|joint| joint == above);
+            below
+                .map(|below| below + 1)
                 .ok_or_else(|| LimbError::NotAChain { joint: names[0].clone(), above: names[1].clone() })
         };
         match self {
@@ -137,8 +136,7 @@ impl Limb {
 fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<JointIndex> {
     let place = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let (start, end) = (place(first), place(last));
-    let parent = |joint: JointIndex| skeleton.parents()[usize::from(joint)];
-    let between = || std::iter::successors(parent(last), |&joint| parent(joint)).take_while(|&joint| joint != first);
+    let between = || skeleton.ancestors(last).take_while(|&joint| joint != first);
     let length = start.distance(end);
     let bend = |joint: JointIndex| (place(joint) - start).reject_from(end - start).length();
     let most = between().max_by(|&a, &b| bend(a).total_cmp(&bend(b)))?;

@@ -29,8 +29,7 @@ pub struct LookChain {
     pub speed: f32,
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// The joint above the chain, and the directions forward and up in its space; model space if there is none.
-    base: Option<JointIndex>,
+    /// The directions forward and up in the space of the joint above the chain; in model space if there is none.
     base_axes: [Vec3; 2],
 }
 
@@ -83,11 +82,9 @@ impl LookChain {
         for &(joint, weight) in joints.iter().filter(|(_, weight)| *weight > 0.0 && weight.is_finite()) {
             chain.push(LookJoint { joint, share: weight, forward: facing(joint)? });
         }
-        let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
-        let descends = |joint, above| std::iter::successors(parent(joint), |&j| parent(j)).any(|j| j == above);
         let last = chain.last()?.joint;
-        if chain.windows(2).any(|pair| !descends(pair[1].joint, pair[0].joint))
-            || eyes.iter().any(|&eye| !descends(eye, last))
+        if chain.windows(2).any(|pair| !skeleton.descends(pair[1].joint, pair[0].joint))
+            || eyes.iter().any(|&eye| !skeleton.descends(eye, last))
         {
             return None;
         }
@@ -97,8 +94,7 @@ impl LookChain {
             joint.share /= left;
         }
         let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
-        let base = parent(chain[0].joint);
-        let base_axes = match base {
+        let base_axes = match skeleton.ancestors(chain[0].joint).next() {
             None => [forward, up],
             Some(base) => {
                 let rest = rest(base)?;
@@ -106,7 +102,7 @@ impl LookChain {
             }
         };
         let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
-        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base, base_axes })
+        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base_axes })
     }
 
     /// The joints that turn, parents first, and the eyes.
@@ -122,7 +118,7 @@ impl LookChain {
     /// The direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they count from
     /// where the joint above the chain faces. `model` are the joints' matrices.
     pub fn direction(&self, turn: Vec2, skeleton: &Skeleton, model: &[Affine3A]) -> Vec3 {
-        let base = skeleton.parents().get(usize::from(self.joints[0].joint)).copied().flatten();
+        let base = skeleton.ancestors(self.joints[0].joint).next();
         let base = base.and_then(|base| model.get(usize::from(base)));
         let axis = |axis: Vec3| base.and_then(|base| direction(base.transform_vector3(axis))).unwrap_or(axis);
         let [forward, up] = self.base_axes.map(axis);

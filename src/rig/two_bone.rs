@@ -70,8 +70,8 @@ impl TwoBoneIk {
         let weight = clamp_weight(self.weight);
         if weight == 0.0
             || !self.target.is_finite()
-            || !pose.descends(self.mid, self.root)
-            || !pose.descends(self.tip, self.mid)
+            || !pose.skeleton.descends(self.mid, self.root)
+            || !pose.skeleton.descends(self.tip, self.mid)
         {
             return false;
         }

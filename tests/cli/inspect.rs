@@ -85,7 +85,7 @@ fn inspect_marks_control_joints_in_the_tree_and_in_json() {
     let manifest = "(model: \"arm.md5mesh\", control_joints: [\"arm\"])";
     std::fs::write(folder.path().join("flagged.character.ron"), manifest).unwrap();
     let shown = marionette(&folder, &["inspect", "flagged.character.ron"]).stdout;
-    assert!(shown.contains("root (4)\n  └─ arm (control)\n     └─ hand (4)\n"), "{shown}");
+    assert!(shown.contains("root (5)\n  └─ arm (control)\n     └─ hand (4)\n"), "{shown}");
     assert!(shown.contains("have weights of control joints (`arm`)"), "{shown}");
     let json = marionette(&folder, &["inspect", "--json", "flagged.character.ron"]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();

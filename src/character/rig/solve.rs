@@ -45,7 +45,7 @@ pub(in crate::character) struct Rigged {
 
 /// What rigs need to know of the world.
 #[derive(SystemParam)]
-pub(in crate::character) struct World<'w, 's> {
+pub(in crate::character) struct Surroundings<'w, 's> {
     time: Res<'w, Time>,
     wind: Res<'w, Wind>,
     gravity: Res<'w, SpringGravity>,
@@ -76,7 +76,7 @@ struct Targets {
 
 /// Lets every rig act.
 pub(in crate::character) fn solve(
-    world: World,
+    world: Surroundings,
     mut rigs: Query<Rigged, Without<WornBy>>,
     mut threads: Local<Parallel<ThreadMemory>>,
     mut dependent: Local<Vec<Entity>>,
@@ -109,7 +109,7 @@ pub(in crate::character) fn solve(
 
 /// Solves rigs that wait for others, each after those it waits for.
 fn solve_in_order(
-    world: &World,
+    world: &Surroundings,
     rigs: &mut Query<Rigged, Without<WornBy>>,
     mut thread: impl std::ops::DerefMut<Target = ThreadMemory>,
     dependent: &mut Vec<Entity>,
@@ -138,7 +138,7 @@ fn solve_in_order(
     }
 }
 
-impl World<'_, '_> {
+impl Surroundings<'_, '_> {
     /// The other characters with a rig that must be solved before this one: its goals hang from them, or it does.
     fn waits_for(
         &self,
@@ -159,7 +159,7 @@ impl World<'_, '_> {
             .filter(move |&above| above != entity && self.rigged.contains(above))
     }
 
-    /// Collects what a rig aims at. Returns `false` if there is nothing for it to do.
+    /// Collects what a rig aims at. Returns `false` if the character has no place in the world.
     fn aim<'p>(
         &self,
         entity: Entity,

@@ -254,9 +254,8 @@ fn add(
 /// Returns the limb of two bones that ends at a joint. Joints that only twist, and those in the same place, don't bend.
 fn limb_above(skeleton: &Skeleton, tip: JointIndex) -> Option<Limb> {
     let place = |joint: JointIndex| skeleton.rest_model()[usize::from(joint)].translation;
-    let parent = |&joint: &JointIndex| skeleton.parents()[usize::from(joint)];
     let mut limb = vec![tip];
-    for joint in std::iter::successors(parent(&tip), parent) {
+    for joint in skeleton.ancestors(tip) {
         let name = skeleton.name(joint).to_lowercase();
         let is_apart = place(joint).distance_squared(place(limb[limb.len() - 1])) > 1e-12;
         if is_apart && !name.contains("twist") && !name.contains("roll") {

@@ -209,16 +209,14 @@ impl LegState {
 
 impl Leg {
     pub(super) fn new(skeleton: &Skeleton, hips: JointIndex, leg: &LegJoints, up: Vec3) -> Option<Self> {
-        let parent = |joint: JointIndex| skeleton.parents().get(usize::from(joint)).copied().flatten();
-        let above = |joint: JointIndex| std::iter::successors(parent(joint), move |&joint| parent(joint));
-        let descends = |joint, of| above(joint).any(|above| above == of);
+        let descends = |joint, above| skeleton.descends(joint, above);
         let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
         let &LegJoints { root, mid, tip, toe, heel } = leg;
         if !descends(tip, root) || !descends(root, hips) {
             return None;
         }
         let unevenness = |joint: &JointIndex| (at(*joint).distance(at(root)) - at(*joint).distance(at(tip))).abs();
-        let between = above(tip).take_while(|&joint| joint != root);
+        let between = skeleton.ancestors(tip).take_while(|&joint| joint != root);
         let mid = mid.or_else(|| between.min_by(|a, b| unevenness(a).total_cmp(&unevenness(b))))?;
         if !descends(tip, mid) || !descends(mid, root) || toe.is_some_and(|toe| !descends(toe, tip)) {
             return None;
@@ -244,7 +242,7 @@ impl Leg {
         };
         let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3::ZERO);
         let bend = direction(into(root)?.transform_vector3(bend)).unwrap_or(Vec3::ZERO);
-        let is_direct = parent(tip) == Some(mid) && parent(mid) == Some(root);
+        let is_direct = skeleton.ancestors(tip).take(2).eq([mid, root]);
         let turn_speeds = [SLOWEST; 3];
         Some(Self { joints: [root, mid, tip], contacts, length, bend, is_direct, root_at_rest: a, turn_speeds })
     }
