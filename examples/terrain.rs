@@ -63,7 +63,7 @@ fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let stone = materials.add(StandardMaterial {
-        base_color: Color::srgb(0.46, 0.45, 0.43),
+        base_color: Color::srgb(0.52, 0.51, 0.49),
         perceptual_roughness: 0.95,
         ..default()
     });
@@ -109,37 +109,40 @@ fn at(angle: f32, radius: f32) -> Vec3 {
 fn course() -> Mesh {
     const PARTS: usize = 720;
     const RADII: [f32; 2] = [3.7, 6.6];
-    let mut positions: Vec<Vec3> = Vec::new();
-    let mut quad = |corners: [Vec3; 4]| positions.extend([0, 1, 2, 0, 2, 3].map(|corner| corners[corner]));
+    let (mut positions, mut colors) = (Vec::<Vec3>::new(), Vec::<[f32; 4]>::new());
+    let mut quad = |corners: [Vec3; 4], shade: f32| {
+        positions.extend([0, 1, 2, 0, 2, 3].map(|corner| corners[corner]));
+        colors.extend([[shade, shade, shade, 1.0]; 6]);
+    };
     let around = |i: usize| i as f32 / PARTS as f32;
     let point = |turn: f32, radius: f32, y: f32| {
         let (sin, cos) = (turn * TAU).sin_cos();
         Vec3::new(radius * cos, y, -radius * sin)
     };
-    let mut before = height(around(0) - 1e-4);
+    let (mut before, mut is_odd) = (height(around(0) - 1e-4), false);
     for i in 0..PARTS {
         let (from, to) = (around(i), around(i + 1));
         let (y0, y1) = (height(from + 1e-4), height(to - 1e-4));
         let [inner, outer] = RADII;
         if (y0 - before).abs() > 1e-3 {
-            quad([
-                point(from, inner, before),
-                point(from, outer, before),
-                point(from, outer, y0),
-                point(from, inner, y0),
-            ]);
+            is_odd = !is_odd;
+            let [below, above] = [before, y0].map(|y| [inner, outer].map(|radius| point(from, radius, y)));
+            quad([below[0], below[1], above[1], above[0]], 0.45);
         }
         before = y1;
         if y0.max(y1) <= 0.0 {
             continue;
         }
-        quad([point(from, inner, y0), point(from, outer, y0), point(to, outer, y1), point(to, inner, y1)]);
-        quad([point(from, outer, y0), point(from, outer, 0.0), point(to, outer, 0.0), point(to, outer, y1)]);
-        quad([point(to, inner, y1), point(to, inner, 0.0), point(from, inner, 0.0), point(from, inner, y0)]);
+        // Treads alternate in color, so that they can be told apart from above.
+        let tread = if is_odd { 0.8 } else { 1.0 };
+        quad([point(from, inner, y0), point(from, outer, y0), point(to, outer, y1), point(to, inner, y1)], tread);
+        quad([point(from, outer, y0), point(from, outer, 0.0), point(to, outer, 0.0), point(to, outer, y1)], 0.7);
+        quad([point(to, inner, y1), point(to, inner, 0.0), point(from, inner, 0.0), point(from, inner, y0)], 0.7);
     }
     let indices = Indices::U32((0..positions.len() as u32).collect());
     Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
         .with_inserted_indices(indices)
         .with_duplicated_vertices()
         .with_computed_flat_normals()

@@ -3,7 +3,7 @@
 use super::next_version;
 use crate::{
     controller::Clips,
-    import::{GoalEntry, LookAtEntry},
+    import::RigEntries,
     model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, Springs},
@@ -28,6 +28,7 @@ use std::{
 /// | add and remove clips at run time | [`add_clip`](Self::add_clip), [`remove_clip`](Self::remove_clip) |
 /// | know how fast a clip carries a character | [`ground_speed`](Self::ground_speed) |
 /// | attach things to a named place | [`socket`](Self::socket) |
+/// | tune springs, limits and colliders | [`rig`](Self::rig) and [`set_rig`](Self::set_rig) |
 /// | limit a track to some of the joints | [`masks`](Self::masks) |
 /// | frame the character with a camera | [`rest_bounds`](Self::rest_bounds) |
 /// | change meshes or materials | [`parts`](Self::parts) |
@@ -43,12 +44,10 @@ pub struct Character {
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
-    /// Limbs that can reach for goals, by name.
-    pub goals: BTreeMap<String, GoalEntry>,
+    /// The rig as the manifest has it, by names.
+    pub(crate) rig: RigEntries,
     /// The joints that turn toward what the character looks at.
     pub look_at: Option<Arc<LookChain>>,
-    /// The same joints by name, as the manifest has them.
-    pub look_at_joints: Option<LookAtEntry>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
     /// The joints that swing.

@@ -10,6 +10,7 @@ mod loader;
 mod material;
 mod mesh;
 mod mips;
+mod rig;
 mod textures;
 
 pub use build::build_character;

@@ -119,6 +119,13 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         list.add("", masks, "mask", keep);
         list.add("", sockets, "socket", keep);
     }
+    if let Some(Manifest { goals, look_at, feet, springs, .. }) = manifest {
+        let keep = "copy them to the new character's manifest";
+        list.add("", goals.len(), "goal", keep);
+        list.add("", look_at.as_ref().map_or(0, |look| look.joints.len()), "look_at joint", keep);
+        list.add("the placement of", feet.as_ref().map_or(0, |feet| feet.legs.len()), "leg", keep);
+        list.add("", springs.iter().map(|entry| entry.joints.len()).sum(), "spring", keep);
+    }
     let additive = clips(|clip| clip.additive);
     match format {
         WriteFormat::M3d => list.add("the kind of", additive, "additive clip", "readers take differences for poses"),
@@ -156,6 +163,7 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::{LookAtEntry, SpringEntry};
     use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, Skeleton};
 
     /// A model that has everything that some format lacks.
@@ -217,7 +225,13 @@ mod tests {
             said(&model(), WriteFormat::Glb),
             "not kept: 1 specular map\nnot kept: 1 base color above 1\nnot kept: the kind of 1 additive clip\n"
         );
+        let mut manifest = Manifest::of_model("a.glb");
+        manifest.look_at = Some(LookAtEntry::new([("head", 1.0)]));
+        manifest.springs = vec![SpringEntry::new(["ear.L", "ear.R"])];
         for format in [WriteFormat::M3d, WriteFormat::Md5] {
+            let lost = losses("out", &Model::default(), Some(&manifest), format);
+            let lost = lost.iter().map(|warning| &*warning.message).collect::<Vec<_>>();
+            assert_eq!(lost, ["not kept: 1 look_at joint", "not kept: 2 springs"]);
             assert_eq!(said(&Model::default(), format), "");
         }
     }

@@ -4,13 +4,17 @@ mod feet;
 mod goals;
 mod look_at;
 mod messages;
+mod rig;
 mod root_motion;
 mod springs;
 
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
+pub use rig::RigEntries;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
+#[cfg(feature = "bevy")]
+pub(crate) use springs::resolve_springs;
 pub use springs::{ColliderEntry, SpringEntry};
 
 use super::{Hand, ImportSettings, Limits, UpAxis};

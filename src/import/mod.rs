@@ -35,14 +35,14 @@ pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub use manifest::{
     CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest,
-    MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
+    MaskEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
-#[cfg(feature = "bevy")]
-pub(crate) use root_motion::root_joint;
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
+#[cfg(feature = "bevy")]
+pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 
 use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, Reach, SkinPart};

@@ -43,8 +43,8 @@ pub struct DrawSkeleton {
     pub sockets: bool,
     /// Draws the culling box of each part.
     pub bounds: bool,
-    /// Draws what acts on the pose: goals and their poles, what the character looks at with the limits of the turn, and the
-    /// colliders of its springs.
+    /// Draws what acts on the pose: goals and their poles, what the character looks at with the limits of the turn, the
+    /// colliders of its springs, and the ground under its feet.
     pub rig: bool,
     /// Leaves out control joints ([`Skeleton::is_control`]), which are drawn in a color of their own: the bones that begin
     /// or end at them, their axes, names and links.

@@ -11,12 +11,12 @@
 //!
 //! Press F1 to open or close the panel. While it is open, click a character in the view to select it, together with the
 //! joint under the pointer. The nearest vertex is marked, and the Joints tab shows its weights. While the Rig tab is open,
-//! drag goals, poles and look-at targets in the view.
+//! drag goals, poles, look-at targets and colliders in the view.
 //!
 //! | tab | what it's for |
 //! | --- | --- |
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
-//! | Rig | add goals, fade their weights; choose what the character looks at, and its limits; copy both as manifest lines |
+//! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
 //! | Tracks | edit tracks while they play; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Explain | find out how much each track contributes to a joint |
@@ -32,7 +32,7 @@
 //!   [`inspector_wants_pointer`] and [`inspector_wants_keys`].
 //! - Draw skeletons without a panel: [`DrawSkeletonPlugin`] and [`DrawSkeleton`].
 //! - Mirror pose overrides in your own tools: [`mirror_override`], [`mirror_pose`]; write overrides, callback keys, or
-//!   goals and look-at joints as RON: [`overrides_ron`], [`callbacks_ron`], [`rig_ron`].
+//!   a rig as RON: [`overrides_ron`], [`callbacks_ron`], [`rig_ron`].
 //!
 //! # Cost
 //!
@@ -80,7 +80,7 @@ use crate::{
     },
     model::JointIndex,
 };
-use bevy::prelude::*;
+use bevy::{prelude::*, window::PrimaryWindow};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, input::EguiWantsInput,
 };
@@ -129,7 +129,7 @@ pub enum InspectorTab {
     /// The joint tree, joint transforms and pose overrides.
     #[default]
     Joints,
-    /// Goals that limbs reach for, and what the character looks at.
+    /// Goals that limbs reach for, what the character looks at, its feet and its springs.
     Rig,
     /// Tracks, the queue and timed events.
     Tracks,
@@ -174,8 +174,16 @@ pub struct InspectedCharacter(pub Option<Entity>);
 
 /// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
 /// something there.
-pub fn inspector_wants_pointer(wants: Option<Res<EguiWantsInput>>) -> bool {
-    wants.is_some_and(|wants| wants.wants_any_pointer_input())
+pub fn inspector_wants_pointer(
+    inspector: Option<Res<Inspector>>,
+    wants: Option<Res<EguiWantsInput>>,
+    panel: Option<Res<click::PanelArea>>,
+    window: Query<&Window, With<PrimaryWindow>>,
+) -> bool {
+    let pointer = window.single().ok().and_then(Window::physical_cursor_position);
+    let is_over = |panel: Res<click::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
+    let is_open = inspector.is_some_and(|inspector| inspector.open);
+    is_open && panel.is_some_and(is_over) || wants.is_some_and(|wants| wants.wants_any_pointer_input())
 }
 
 /// Run condition: returns `true` while a text field of the panel has the keyboard.

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     asset::Character,
     character::{
-        CharacterParts, IkGoals, LookAt, ModelPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter,
-        WeightView,
+        CharacterParts, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose, PartOverrides, PoseCounts,
+        PoseOverrides, SkinnedCharacter, SpringBones, WeightView,
     },
     controller::AnimationController,
     model::JointIndex,
@@ -60,6 +60,9 @@ pub(super) struct Inspected {
     pub(super) goals: Option<&'static IkGoals>,
     pub(super) look: Option<&'static mut LookAt>,
     pub(super) rig: Option<&'static RigState>,
+    pub(super) feet: Option<&'static mut FootPlacement>,
+    pub(super) probe: Option<&'static GroundProbe>,
+    pub(super) springs: Option<&'static mut SpringBones>,
 }
 
 impl InspectedItem<'_, '_> {

@@ -236,6 +236,8 @@ impl Harness {
         let (window, position) = (self.window, Vec2::new(at.x, at.y));
         // Windows send each event twice: as its own type and as a `WindowEvent`.
         let moved = CursorMoved { window, position, delta: None };
+        let mut of = self.app.world_mut().get_mut::<Window>(window).expect("the window");
+        of.set_cursor_position(Some(position));
         self.app.world_mut().write_message(WindowEvent::from(moved.clone()));
         self.app.world_mut().write_message(moved);
         self.app.update();

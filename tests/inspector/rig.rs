@@ -9,7 +9,7 @@ use bevy::{
 use bevy_egui::egui::{Vec2 as Step, vec2};
 use bevy_marionette::{
     character::{GoalLimb, IkGoals, ModelPose},
-    import::{GoalEntry, Manifest},
+    import::{ColliderEntry, GoalEntry, Manifest, RigEntries, SpringEntry},
     inspector::{Inspector, InspectorTab, inspector_wants_pointer},
     prelude::*,
 };
@@ -145,6 +145,8 @@ fn dragging_a_goal_moves_it_beneath_its_parent_and_selects_nothing() {
     // Apps that turn a camera can tell.
     harness.point(harness.find("Characters").center() - vec2(900.0, 0.0));
     assert!(!wants_pointer(&mut harness));
+    harness.point(harness.find("Characters").center());
+    assert!(wants_pointer(&mut harness), "the pointer is over the panel");
     harness.point(at);
     harness.button(ButtonState::Pressed);
     harness.point(at + vec2(60.0, 60.0));
@@ -232,5 +234,48 @@ fn the_rig_is_copied_as_lines_of_a_manifest() {
     assert_eq!(manifest.goals.into_iter().collect::<Vec<_>>(), [("hand.R".into(), other), ("reach".into(), reach)]);
     let handle = harness.get::<SkinnedCharacter>().unwrap();
     let character = harness.app.world().resource::<Assets<Character>>().get(handle.id()).unwrap();
-    assert_eq!(manifest.look_at, character.look_at_joints);
+    assert_eq!(manifest.look_at, character.rig().look_at);
+}
+
+/// The rig of the character's asset.
+fn rig(harness: &Harness) -> RigEntries {
+    let handle = harness.get::<SkinnedCharacter>().unwrap();
+    harness.app.world().resource::<Assets<Character>>().get(handle.id()).unwrap().rig().clone()
+}
+
+#[test]
+fn springs_are_tuned_colliders_dragged_and_both_copied() {
+    let mut harness = rig_tab();
+    assert!(harness.shows("The manifest has no springs.") && harness.shows("The manifest has no feet."));
+    let id = harness.get::<SkinnedCharacter>().unwrap().id();
+    let mut entries = rig(&harness);
+    let gravity = 0.0;
+    entries.springs = vec![SpringEntry { gravity, colliders: vec!["ball".into()], ..SpringEntry::new(["hand.R"]) }];
+    let ball = ColliderEntry { joint: "body".into(), center: Vec3::new(0.5, 0.8, 0.0), end: None, radius: 0.1 };
+    entries.colliders.insert("ball".into(), ball);
+    harness.app.world_mut().resource_mut::<Assets<Character>>().get_mut(id).unwrap().set_rig(entries.clone());
+    harness.frames(4);
+    assert_eq!(harness.get::<SpringBones>(), Some(&SpringBones::default()), "the instance has springs now");
+
+    harness.click("hand.R");
+    harness.drag(harness.find_beside("gravity", "0").center(), Step::ZERO);
+    harness.type_text("0.5");
+    harness.key(KeyCode::Enter, Key::Enter);
+    harness.frames(60);
+    assert_eq!(rig(&harness).springs[0].gravity, 0.5);
+    let joints = &harness.get::<ModelPose>().unwrap().joints;
+    assert!(joints[4].matrix3.x_axis.y > 0.01, "the hand hangs: {}", joints[4].matrix3);
+
+    let start = Vec3::new(0.5, 1.8, 0.0);
+    let from = harness.in_view(start);
+    harness.drag(from, vec2(40.0, -30.0));
+    let moved = rig(&harness).colliders["ball"].center + Vec3::Y;
+    assert!((harness.in_view(moved) - from - vec2(40.0, -30.0)).length() < 0.5, "{moved}");
+    assert!((moved.z - start.z).abs() < 1e-4, "{moved}");
+    assert_eq!(joint(&harness), None, "a drag selects nothing");
+
+    harness.click("Copy manifest lines");
+    let text = format!("(model: \"a.m3d\",\n{})", harness.copied().expect("text was copied"));
+    let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!(manifest.rig(), rig(&harness));
 }

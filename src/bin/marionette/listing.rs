@@ -8,7 +8,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::m3d::Dialect,
-    import::{FileKind, LookAtEntry},
+    import::{FileKind, LookAtEntry, SpringEntry},
 };
 use std::io::{self, Write};
 
@@ -118,6 +118,23 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         let joints: Vec<_> = look.joints.iter().map(|(name, _)| name.as_str()).collect();
         let LookAtEntry { yaw, pitch, .. } = look;
         writeln!(out, "  with {}; up to {yaw}° aside, {pitch}° up and down", printable(&joints.join(", ")))?;
+    }
+    if let Some(feet) = manifest.feet {
+        heading(out, "Feet", "")?;
+        let tips: Vec<_> = feet.legs.iter().map(|leg| leg.tip.as_str()).collect();
+        writeln!(out, "  {} below {}", printable(&tips.join(", ")), printable(&feet.hips))?;
+    }
+    if !manifest.springs.is_empty() {
+        heading(out, "Springs", "")?;
+        for spring in manifest.springs {
+            let SpringEntry { frequency, damping, colliders, .. } = spring;
+            let outside = match &**colliders {
+                [] => String::new(),
+                of => format!(", outside of {}", printable(&of.join(", "))),
+            };
+            let joints = printable(&spring.joints.join(", ")).to_string();
+            writeln!(out, "  {joints}: {frequency} Hz, damping {damping}{outside}")?;
+        }
     }
     Ok(())
 }

@@ -8,7 +8,9 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, Severity},
-    import::{FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry},
+    import::{
+        ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry, SpringEntry,
+    },
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
@@ -160,6 +162,9 @@ pub struct ManifestReport<'a> {
     pub sockets: &'a BTreeMap<String, SocketEntry>,
     pub goals: &'a BTreeMap<String, GoalEntry>,
     pub look_at: Option<&'a LookAtEntry>,
+    pub feet: Option<&'a FeetEntry>,
+    pub springs: &'a [SpringEntry],
+    pub colliders: &'a BTreeMap<String, ColliderEntry>,
 }
 
 #[derive(Serialize)]
@@ -257,6 +262,9 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
             sockets: &manifest.sockets,
             goals: &manifest.goals,
             look_at: manifest.look_at.as_ref(),
+            feet: manifest.feet.as_ref(),
+            springs: &manifest.springs,
+            colliders: &manifest.colliders,
         }),
     }
 }

@@ -101,6 +101,11 @@ impl GroundProbe {
         self.rays.iter().flatten().flatten()
     }
 
+    /// The ground that was found under the feet, each with the index of its leg.
+    pub fn hits(&self) -> impl Iterator<Item = (usize, &GroundHit)> {
+        self.hits.iter().enumerate().flat_map(|(leg, hits)| hits.iter().flatten().map(move |hit| (leg, hit)))
+    }
+
     fn clear(&mut self) {
         self.rays.clear();
         self.hits.clear();

@@ -208,9 +208,13 @@ fn resolve(goal: &IkGoal, character: &Character, names: &Query<NameOrEntity>) ->
     let entry = match &goal.limb {
         GoalLimb::Joints(_) => None,
         GoalLimb::Named(name) => {
-            let entry = character.goals.get(name);
+            let entry = character.rig().goals.get(name);
             if entry.is_none() {
-                warn!("cannot find goal `{name}` of {}: no such goal {}", who(), available(character.goals.keys()));
+                warn!(
+                    "cannot find goal `{name}` of {}: no such goal {}",
+                    who(),
+                    available(character.rig().goals.keys())
+                );
             }
             entry
         }

@@ -7,6 +7,7 @@ use crate::{
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Joints of a [`Manifest`] that swing: hair, ears, a tail, a scarf. The numbers are those of [`SpringSettings`].
 ///
@@ -77,26 +78,34 @@ impl SpringEntry {
     }
 }
 
+/// Looks up the joints and colliders of springs. Those that don't exist are left out.
+pub(crate) fn resolve_springs(
+    springs: &[SpringEntry],
+    colliders: &BTreeMap<String, ColliderEntry>,
+    skeleton: &Skeleton,
+) -> Springs {
+    let (names, colliders): (Vec<&str>, Vec<Collider>) = colliders
+        .iter()
+        .filter_map(|(name, entry)| {
+            let ColliderEntry { center, end, radius, .. } = *entry;
+            Some((name.as_str(), Collider { joint: skeleton.joint(&entry.joint)?, center, end, radius }))
+        })
+        .unzip();
+    let chains = springs.iter().flat_map(|entry| {
+        let (settings, names) = (entry.settings(), &names);
+        // The names are those of a map, in order.
+        let indices = entry.colliders.iter().filter_map(move |name| names.binary_search(&name.as_str()).ok());
+        let colliders: Vec<u16> = indices.filter_map(|index| u16::try_from(index).ok()).collect();
+        let roots = entry.joints.iter().filter_map(|joint| skeleton.joint(joint));
+        roots.map(move |root| SpringChain { root, settings, colliders: colliders.clone() })
+    });
+    Springs::new(skeleton, &chains.collect::<Vec<_>>(), &colliders)
+}
+
 impl Manifest {
     /// Looks up the joints and colliders of the [`springs`](Self::springs). Those that don't exist are left out.
     pub fn resolve_springs(&self, skeleton: &Skeleton) -> Springs {
-        let (names, colliders): (Vec<&str>, Vec<Collider>) = self
-            .colliders
-            .iter()
-            .filter_map(|(name, entry)| {
-                let ColliderEntry { center, end, radius, .. } = *entry;
-                Some((name.as_str(), Collider { joint: skeleton.joint(&entry.joint)?, center, end, radius }))
-            })
-            .unzip();
-        let chains = self.springs.iter().flat_map(|entry| {
-            let (settings, names) = (entry.settings(), &names);
-            // The names are those of a map, in order.
-            let indices = entry.colliders.iter().filter_map(move |name| names.binary_search(&name.as_str()).ok());
-            let colliders: Vec<u16> = indices.filter_map(|index| u16::try_from(index).ok()).collect();
-            let roots = entry.joints.iter().filter_map(|joint| skeleton.joint(joint));
-            roots.map(move |root| SpringChain { root, settings, colliders: colliders.clone() })
-        });
-        Springs::new(skeleton, &chains.collect::<Vec<_>>(), &colliders)
+        resolve_springs(&self.springs, &self.colliders, skeleton)
     }
 
     /// What is wrong with the numbers of springs and colliders, and a word near it.

@@ -1,13 +1,17 @@
-//! Handles in the view: dragging one moves a goal, a pole, or what the character looks at.
+//! Handles in the view: dragging one moves a goal, a pole, a collider, or what the character looks at.
 //!
 //! Handles are egui areas, so egui has the pointer while it is over one: a drag selects no character and does not turn
 //! the app's camera.
 
 use super::{
-    super::{panel::PanelState, style::ACCENT},
-    ShownRig,
+    super::{draw_skeleton::in_world, panel::PanelState, style::ACCENT},
+    ShownRig, set_rig,
 };
-use crate::character::{AttachedTo, IkGoal, IkGoals, LookAt, LookTarget};
+use crate::{
+    asset::Character,
+    character::{AttachedTo, IkGoal, IkGoals, LookAt, LookTarget, ModelPose, SkinnedCharacter},
+    import::RigEntries,
+};
 use bevy::prelude::*;
 use bevy_egui::{
     EguiContexts, PrimaryEguiContext,
@@ -21,6 +25,8 @@ enum Handle {
     Entity(Entity),
     /// The point that the character looks at.
     LookPoint,
+    /// A collider by its place among all, and whether it is the other end of a capsule.
+    Collider(usize, bool),
 }
 
 /// Distance from a handle's center at which it is grabbed, in points.
@@ -32,13 +38,23 @@ pub(in super::super) fn drag(
     panel: Res<PanelState>,
     shown: Res<ShownRig>,
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
-    mut characters: Query<(Option<&IkGoals>, Option<&mut LookAt>)>,
+    assets: Res<Assets<Character>>,
+    mut characters: Query<(
+        &SkinnedCharacter,
+        Option<&ModelPose>,
+        &GlobalTransform,
+        Option<&IkGoals>,
+        Option<&mut LookAt>,
+    )>,
     goals: Query<&IkGoal>,
     places: Query<&GlobalTransform>,
     mut movable: Query<(&mut Transform, Option<&ChildOf>, Option<&AttachedTo>)>,
     mut commands: Commands,
 ) {
-    let Some((own, mut look)) = shown.0.and_then(|character| characters.get_mut(character).ok()) else { return };
+    let Some((asset, pose, world, own, mut look)) = shown.0.and_then(|character| characters.get_mut(character).ok())
+    else {
+        return;
+    };
     let (Ok(ctx), Ok((camera, from))) = (contexts.ctx_mut(), cameras.single()) else { return };
     let ctx = ctx.clone();
     let mut handles: Vec<Handle> = Vec::new();
@@ -55,14 +71,14 @@ pub(in super::super) fn drag(
     // Two limbs may share a pole.
     handles.sort_unstable_by_key(|handle| match handle {
         Handle::Entity(entity) => Some(*entity),
-        Handle::LookPoint => None,
+        Handle::LookPoint | Handle::Collider(..) => None,
     });
     handles.dedup();
     for handle in handles {
         let at = match (handle, target) {
             (Handle::Entity(entity), _) => places.get(entity).ok().map(GlobalTransform::translation),
             (Handle::LookPoint, Some(LookTarget::Point(point))) => Some(point),
-            (Handle::LookPoint, _) => None,
+            (Handle::LookPoint | Handle::Collider(..), _) => None,
         };
         let Some(to) = at.and_then(|at| show(&ctx, panel.rect(), handle, at, (camera, from))) else { continue };
         match handle {
@@ -72,8 +88,33 @@ pub(in super::super) fn drag(
                 }
             }
             Handle::Entity(entity) => move_entity(entity, to, &places, &mut movable, &mut commands),
+            Handle::Collider(..) => {}
         }
     }
+    let Some(character) = assets.get(asset.id()) else { return };
+    let Some(joints) = pose.and_then(|pose| in_world(character, pose, world)) else { return };
+    let joint = |name: &str| character.joint(name).and_then(|joint| joints.get(usize::from(joint)));
+    for (index, (name, collider)) in character.rig().colliders.iter().enumerate() {
+        let Some(joint) = joint(&collider.joint) else { continue };
+        for (is_end, point) in [(false, Some(collider.center)), (true, collider.end)] {
+            let Some(at) = point.map(|point| joint.transform_point3(point)) else { continue };
+            let handle = Handle::Collider(index, is_end);
+            let Some(to) = show(&ctx, panel.rect(), handle, at, (camera, from)) else { continue };
+            let to = joint.inverse().transform_point3(to);
+            if to.is_finite() {
+                set_rig(asset.id(), moved(character.rig(), name, is_end, to), &mut commands);
+            }
+        }
+    }
+}
+
+/// Returns the rig with one end of a collider at another place.
+fn moved(rig: &RigEntries, collider: &str, is_end: bool, to: Vec3) -> RigEntries {
+    let mut rig = rig.clone();
+    if let Some(entry) = rig.colliders.get_mut(collider) {
+        *if is_end { entry.end.get_or_insert(to) } else { &mut entry.center } = to;
+    }
+    rig
 }
 
 /// Shows a handle at a point in the world. While it is dragged, returns where to: in the plane that faces the camera.

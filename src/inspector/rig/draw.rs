@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{IkGoal, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
-    rig::{Collider, LookChain},
+    character::{GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
+    rig::{Collider, GroundHit, LookChain, RigState},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use glam::Affine3A;
@@ -18,6 +18,7 @@ const GOAL: Color = Color::srgb(1.0, 0.80, 0.30);
 const POLE: Color = Color::srgb(0.75, 0.60, 1.0);
 const LOOK: Color = Color::srgb(0.40, 0.90, 0.95);
 const COLLIDER: Color = Color::srgb(0.95, 0.55, 0.45);
+const CONTACT: Color = Color::srgb(0.55, 0.95, 0.45);
 
 type Drawn = (
     &'static SkinnedCharacter,
@@ -25,6 +26,7 @@ type Drawn = (
     &'static GlobalTransform,
     Option<&'static IkGoals>,
     Option<&'static LookAt>,
+    Option<(&'static GroundProbe, &'static RigState)>,
 );
 
 /// What goals and looks point at.
@@ -45,7 +47,7 @@ pub(in super::super) fn draw(
 ) {
     let asked = asked.iter().filter(|(_, what)| what.rig).map(|(entity, _)| entity);
     let asked = asked.filter(|&entity| shown.0 != Some(entity)).chain(shown.0);
-    for (handle, pose, world, goals, look) in asked.filter_map(|entity| characters.get(entity).ok()) {
+    for (handle, pose, world, goals, look, feet) in asked.filter_map(|entity| characters.get(entity).ok()) {
         let Some(character) = assets.get(handle.id()) else { continue };
         let Some(joints) = in_world(character, pose, world) else { continue };
         let size = bone_size(&character.skeleton, &joints);
@@ -59,6 +61,11 @@ pub(in super::super) fn draw(
         }
         for collider in character.springs.iter().flat_map(|springs| springs.colliders()) {
             draw_collider(&mut gizmos, collider, &joints);
+        }
+        if let Some((probe, state)) = feet {
+            for (leg, hit) in probe.hits() {
+                draw_contact(&mut gizmos, hit, state.feet.is_locked(leg), size);
+            }
         }
     }
 }
@@ -139,6 +146,19 @@ fn draw_collider(gizmos: &mut Gizmos<SkeletonGizmos>, collider: &Collider, joint
             gizmos.primitive_3d(&capsule, place, COLLIDER);
         }
     }
+}
+
+/// Draws a ring where a ray met the ground under a foot, and a second one while the foot is locked.
+fn draw_contact(gizmos: &mut Gizmos<SkeletonGizmos>, hit: &GroundHit, is_locked: bool, size: f32) {
+    let Ok(normal) = Dir3::new(hit.normal) else { return };
+    let lifted = hit.point + normal * (0.02 * size);
+    let place = Isometry3d::new(lifted, Quat::from_rotation_arc(Vec3::Z, *normal));
+    let color = if is_locked { CONTACT } else { CONTACT.with_alpha(0.35) };
+    gizmos.circle(place, 0.3 * size, color);
+    if is_locked {
+        gizmos.circle(place, 0.15 * size, color);
+    }
+    gizmos.line(lifted, lifted + normal * (0.4 * size), color);
 }
 
 /// Segments on each side of the limits.

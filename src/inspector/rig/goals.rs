@@ -216,7 +216,7 @@ fn add(
     let skeleton = &character.skeleton;
     let above = selected.and_then(|joint| limb_above(skeleton, joint)).map(GoalLimb::Joints);
     let choices: Vec<GoalLimb> =
-        above.into_iter().chain(character.goals.keys().map(|name| GoalLimb::Named(name.clone()))).collect();
+        above.into_iter().chain(character.rig().goals.keys().map(|name| GoalLimb::Named(name.clone()))).collect();
     // A joint that is selected comes first.
     let is_new = std::mem::replace(&mut state.selected, selected) != selected;
     let chosen = state.limb.take().filter(|limb| !is_new && choices.contains(limb));

@@ -4,27 +4,38 @@ use super::{entry_of, goals::title};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkGoal},
-    import::{GoalEntry, LookAtEntry},
-    rig::{Limb, PoleAngle},
+    import::{ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries, SpringEntry},
+    rig::{FeetLimits, Limb, PoleAngle},
 };
+use glam::Vec3;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Formats goals and the joints that look at something for a manifest: `goals: { … },` and `look_at: ( … ),`.
+/// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `springs: [ … ],` and
+/// `colliders: { … },`.
 ///
 /// What has its default is left out.
-pub fn rig_ron(goals: &BTreeMap<String, GoalEntry>, look_at: Option<&LookAtEntry>) -> String {
+pub fn rig_ron(rig: &RigEntries) -> String {
     let mut text = String::new();
-    if !goals.is_empty() {
-        text.push_str("goals: {\n");
-        for (name, entry) in goals {
-            let _ = writeln!(text, "    {}: {},", quoted(name), goal_text(entry));
-        }
-        text.push_str("},\n");
-    }
-    if let Some(look) = look_at {
-        text.push_str(&look_text(look));
-    }
+    lines(
+        &mut text,
+        "goals: {",
+        "}",
+        rig.goals.iter().map(|(name, entry)| format!("{}: {}", quoted(name), goal_text(entry))),
+    );
+    text.extend(rig.look_at.as_ref().map(look_text));
+    text.extend(rig.feet.as_ref().map(feet_text));
+    lines(&mut text, "springs: [", "]", rig.springs.iter().map(spring_text));
+    let colliders = rig.colliders.iter().map(|(name, entry)| format!("{}: {}", quoted(name), collider_text(entry)));
+    lines(&mut text, "colliders: {", "}", colliders);
     text
+}
+
+/// Appends a list, one element on each line; nothing if there is none.
+fn lines(text: &mut String, open: &str, close: &str, elements: impl Iterator<Item = String>) {
+    let elements: String = elements.map(|element| format!("    {element},\n")).collect();
+    if !elements.is_empty() {
+        let _ = write!(text, "{open}\n{elements}{close},\n");
+    }
 }
 
 fn goal_text(entry: &GoalEntry) -> String {
@@ -48,19 +59,83 @@ fn look_text(look: &LookAtEntry) -> String {
     let joints = look.joints.iter().map(|(name, weight)| format!("({}, {weight:?})", quoted(name)));
     let mut text = format!("look_at: (\n    joints: [{}],\n", joints.collect::<Vec<_>>().join(", "));
     if !look.eyes.is_empty() {
-        let eyes = look.eyes.iter().map(|name| quoted(name)).collect::<Vec<_>>();
-        let _ = writeln!(text, "    eyes: [{}], eye: {:?},", eyes.join(", "), look.eye);
+        let _ = writeln!(text, "    eyes: {}, eye: {:?},", list(&look.eyes), look.eye);
     }
     let _ = writeln!(text, "    yaw: {:?}, pitch: {:?}, speed: {:?},", look.yaw, look.pitch, look.speed);
     let default = LookAtEntry::new::<String>([]);
     for (name, axis, usual) in [("forward", look.forward, default.forward), ("up", look.up, default.up)] {
         if axis != usual {
-            let [x, y, z] = axis.to_array();
-            let _ = writeln!(text, "    {name}: ({x:?}, {y:?}, {z:?}),");
+            let _ = writeln!(text, "    {name}: {},", vector(axis));
         }
     }
     text.push_str("),\n");
     text
+}
+
+fn feet_text(feet: &FeetEntry) -> String {
+    let leg = |leg: &LegEntry| {
+        let joint = |name: &str, joint: &Option<String>| joint.as_ref().map(|of| format!(", {name}: {}", quoted(of)));
+        let heel = leg.heel.map(|heel| format!(", heel: {}", vector(heel)));
+        let more = [joint("mid", &leg.mid), joint("toe", &leg.toe), heel];
+        let more: String = more.into_iter().flatten().collect();
+        format!("        (root: {}, tip: {}{more}),\n", quoted(&leg.root), quoted(&leg.tip))
+    };
+    let legs: String = feet.legs.iter().map(leg).collect();
+    let mut text = format!("feet: (\n    hips: {},\n    legs: [\n{legs}    ],\n", quoted(&feet.hips));
+    let FeetLimits { height, slope, stride, turn } = feet.limits;
+    let default = FeetLimits::default();
+    let limits = numbers([
+        ("height", height, default.height),
+        ("slope", slope, default.slope),
+        ("stride", stride, default.stride),
+        ("turn", turn, default.turn),
+    ]);
+    if let Some(limits) = limits.strip_prefix(", ") {
+        let _ = writeln!(text, "    limits: ({limits}),");
+    }
+    if feet.up != Vec3::Y {
+        let _ = writeln!(text, "    up: {},", vector(feet.up));
+    }
+    text.push_str("),\n");
+    text
+}
+
+fn spring_text(spring: &SpringEntry) -> String {
+    let default = SpringEntry::new::<String>([]);
+    let numbers = numbers([
+        ("frequency", spring.frequency, default.frequency),
+        ("damping", spring.damping, default.damping),
+        ("gravity", spring.gravity, default.gravity),
+        ("drag", spring.drag, default.drag),
+        ("radius", spring.radius, default.radius),
+        ("max_angle", spring.max_angle, default.max_angle),
+    ]);
+    let colliders = match &*spring.colliders {
+        [] => String::new(),
+        colliders => format!(", colliders: {}", list(colliders)),
+    };
+    format!("(joints: {}{numbers}{colliders})", list(&spring.joints))
+}
+
+fn collider_text(collider: &ColliderEntry) -> String {
+    let center = Some(collider.center).filter(|center| *center != Vec3::ZERO);
+    let [center, end] = [("center", center), ("end", collider.end)]
+        .map(|(name, point)| point.map(|point| format!(", {name}: {}", vector(point))).unwrap_or_default());
+    format!("(joint: {}{center}{end}, radius: {:?})", quoted(&collider.joint), collider.radius)
+}
+
+/// The numbers that don't have their default, each after a comma.
+fn numbers<const N: usize>(numbers: [(&str, f32, f32); N]) -> String {
+    let changed = numbers.iter().filter(|(_, number, default)| number != default);
+    changed.map(|(name, number, _)| format!(", {name}: {number:?}")).collect()
+}
+
+fn vector(Vec3 { x, y, z }: Vec3) -> String {
+    format!("({x:?}, {y:?}, {z:?})")
+}
+
+fn list(names: &[String]) -> String {
+    format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }
 
 fn quoted(name: &str) -> String {
@@ -72,7 +147,7 @@ pub(super) fn goal_entries<'a>(
     character: &Character,
     shown: impl Iterator<Item = &'a IkGoal>,
 ) -> BTreeMap<String, GoalEntry> {
-    let mut all = character.goals.clone();
+    let mut all = character.rig().goals.clone();
     for goal in shown {
         let Some(entry) = entry_of(goal, character) else { continue };
         let name = match &goal.limb {
@@ -98,7 +173,6 @@ fn unused(name: &str, taken: &BTreeMap<String, GoalEntry>) -> String {
 mod tests {
     use super::*;
     use crate::import::Manifest;
-    use glam::Vec3;
 
     #[test]
     fn copied_lines_parse_as_part_of_a_manifest_and_are_unchanged() {
@@ -123,13 +197,43 @@ mod tests {
             up: Vec3::Z,
             ..simple.clone()
         };
-        for look in [None, Some(&simple), Some(&full)] {
-            let lines = rig_ron(&goals, look);
+        let leg = LegEntry {
+            mid: Some("shin.L".into()),
+            heel: Some(Vec3::new(0.1, 0.0, 0.05)),
+            ..LegEntry::new("thigh.L", "foot.L")
+        };
+        let legs = [leg, LegEntry::new("thigh.R", "foot.R").toe("toes \"R\"")];
+        let feet = FeetEntry::new("hips", legs);
+        let limits = FeetLimits { slope: 0.5, turn: 2.0, ..feet.limits };
+        let limited = FeetEntry { limits, up: Vec3::Z, ..feet.clone() };
+        let ear = SpringEntry::new(["ear.L", "ear.R"]);
+        let braid = SpringEntry {
+            frequency: 1.5,
+            max_angle: 60.0,
+            colliders: vec!["back".into()],
+            ..SpringEntry::new(["braid"])
+        };
+        let sphere = ColliderEntry { joint: "head".into(), center: Vec3::ZERO, end: None, radius: 0.1 };
+        let capsule = ColliderEntry { center: Vec3::X * 0.1, end: Some(Vec3::new(0.0, 0.3, -0.05)), ..sphere.clone() };
+        let colliders = BTreeMap::from([("skull".to_owned(), sphere), ("back".into(), capsule)]);
+        let plain = RigEntries { goals, ..RigEntries::default() };
+        for rig in [
+            RigEntries { look_at: Some(simple), feet: Some(feet), springs: vec![ear.clone()], ..plain.clone() },
+            RigEntries {
+                look_at: Some(full),
+                feet: Some(limited),
+                springs: vec![ear, braid],
+                colliders,
+                ..plain.clone()
+            },
+            plain.clone(),
+        ] {
+            let lines = rig_ron(&rig);
             let text = format!("(model: \"a.md5mesh\",\n{lines})");
             let read = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            assert_eq!((&read.goals, read.look_at.as_ref()), (&goals, look), "{lines}");
+            assert_eq!(read.rig(), rig, "{lines}");
         }
-        assert!(rig_ron(&goals, None).contains("\"arm\": (limb: TwoBone(root: \"arm\", tip: \"hand\"), pole_angle"));
-        assert_eq!(rig_ron(&BTreeMap::new(), None), "");
+        assert!(rig_ron(&plain).contains("\"arm\": (limb: TwoBone(root: \"arm\", tip: \"hand\"), pole_angle"));
+        assert_eq!(rig_ron(&RigEntries::default()), "");
     }
 }

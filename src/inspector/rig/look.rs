@@ -37,7 +37,7 @@ pub(super) fn show(
     let before = item.look.as_deref().cloned().unwrap_or_default();
     let mut look = before.clone();
     ui.strong("Look at");
-    match look.joints.clone().or_else(|| character.look_at_joints.clone()) {
+    match look.joints.clone().or_else(|| character.rig().look_at.clone()) {
         None => without_joints(ui, selected, &character.skeleton, &mut look),
         Some(mut entry) => {
             egui::Grid::new("look").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
@@ -60,7 +60,7 @@ pub(super) fn show(
                     look.joints = Some(entry);
                 }
             });
-            if look.joints.is_some() && character.look_at_joints.is_some() {
+            if look.joints.is_some() && character.rig().look_at.is_some() {
                 let button = ui.button("As in the manifest").on_hover_text("Undo changes to joints, limits and speed");
                 if button.clicked() {
                     look.joints = None;

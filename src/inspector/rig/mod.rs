@@ -1,18 +1,23 @@
-//! The Rig tab: goals that limbs reach for and what the character looks at, drawn in the view and dragged there.
+//! The Rig tab: goals that limbs reach for, what the character looks at, its feet and springs; drawn in the view and
+//! dragged there.
 //!
 //! | file | shows |
 //! | --- | --- |
 //! | `goals` | the list of goals, and adding one |
 //! | `look` | what the character looks at, and its limits |
-//! | `lines` | both as lines of a manifest |
-//! | `draw` | both in the view |
+//! | `feet` | where the feet stand, and their limits |
+//! | `springs` | springs and what they stay outside of |
+//! | `lines` | all of it as lines of a manifest |
+//! | `draw` | all of it in the view |
 //! | `drag` | handles in the view that move them |
 
 mod drag;
 mod draw;
+mod feet;
 mod goals;
 mod lines;
 mod look;
+mod springs;
 
 pub(super) use drag::drag;
 pub(super) use draw::draw;
@@ -22,7 +27,7 @@ use super::{InspectedItem, draw_skeleton::in_world, overrides_ron};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkGoal, IkWeight},
-    import::GoalEntry,
+    import::{GoalEntry, RigEntries},
     model::{JointIndex, Skeleton},
     rig::{LimbJoints, PoleAngle},
 };
@@ -71,11 +76,17 @@ pub(super) fn show(
     let selected = selected.filter(|&joint| usize::from(joint) < character.skeleton.len());
     egui::ScrollArea::vertical().id_salt("rig").auto_shrink([false, false]).show(ui, |ui| {
         ui.horizontal(|ui| {
-            if ui.button("Copy manifest lines").on_hover_text("Copy goals and look_at for the manifest").clicked() {
+            if ui
+                .button("Copy manifest lines")
+                .on_hover_text("Copy goals, look_at, feet, springs and colliders for the manifest")
+                .clicked()
+            {
                 let shown = item.goals.into_iter().flat_map(|goals| goals.iter());
-                let all = lines::goal_entries(character, shown.filter_map(|goal| Some(params.goals.get(goal).ok()?.0)));
-                let look = item.look.as_ref().and_then(|look| look.joints.as_ref());
-                ui.copy_text(rig_ron(&all, look.or(character.look_at_joints.as_ref())));
+                let goals =
+                    lines::goal_entries(character, shown.filter_map(|goal| Some(params.goals.get(goal).ok()?.0)));
+                let look_at = item.look.as_ref().and_then(|look| look.joints.clone());
+                let rig = character.rig().clone();
+                ui.copy_text(rig_ron(&RigEntries { goals, look_at: look_at.or(rig.look_at), ..rig }));
             }
             let overrides = item.overrides.as_ref().filter(|overrides| !overrides.is_empty());
             if let Some(overrides) = overrides
@@ -88,13 +99,30 @@ pub(super) fn show(
         goals::show(ui, &mut state.goals, selected, character, item, &joints, params, commands);
         ui.separator();
         look::show(ui, selected, character, item, &joints, params, commands);
+        let mut rig = character.rig().clone();
+        ui.separator();
+        feet::show(ui, &mut rig, character, item, commands);
+        ui.separator();
+        springs::show(ui, &mut rig, item, commands);
+        if rig != *character.rig() {
+            set_rig(item.handle.id(), rig, commands);
+        }
+    });
+}
+
+/// Changes the rig of a character, once nothing else reads it.
+fn set_rig(character: AssetId<Character>, rig: RigEntries, commands: &mut Commands) {
+    commands.queue(move |world: &mut World| {
+        if let Some(mut character) = world.resource_mut::<Assets<Character>>().get_mut(character) {
+            character.set_rig(rig);
+        }
     });
 }
 
 /// Returns what a goal comes to: the manifest's entry with what the component changes. `None` if there is no such entry.
 fn entry_of(goal: &IkGoal, character: &Character) -> Option<GoalEntry> {
     let entry = match &goal.limb {
-        GoalLimb::Named(name) => character.goals.get(name)?.clone(),
+        GoalLimb::Named(name) => character.rig().goals.get(name)?.clone(),
         GoalLimb::Joints(limb) => GoalEntry { limb: limb.clone(), pole_angle: PoleAngle::default(), rotate_tip: false },
     };
     Some(GoalEntry {

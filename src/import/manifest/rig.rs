@@ -1,0 +1,32 @@
+//! The rig: what of a manifest acts on the pose after the clips.
+
+use super::{ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest, SpringEntry};
+use std::collections::BTreeMap;
+
+/// The entries of a [`Manifest`] that act on the pose after the clips.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigEntries {
+    /// Limbs that can reach for goals, by name.
+    pub goals: BTreeMap<String, GoalEntry>,
+    /// Joints that turn toward what the character looks at.
+    pub look_at: Option<LookAtEntry>,
+    /// Legs that adapt to uneven ground.
+    pub feet: Option<FeetEntry>,
+    /// Joints that swing.
+    pub springs: Vec<SpringEntry>,
+    /// What springs stay outside of, by name.
+    pub colliders: BTreeMap<String, ColliderEntry>,
+}
+
+impl Manifest {
+    /// A copy of the entries that act on the pose after the clips.
+    pub fn rig(&self) -> RigEntries {
+        RigEntries {
+            goals: self.goals.clone(),
+            look_at: self.look_at.clone(),
+            feet: self.feet.clone(),
+            springs: self.springs.clone(),
+            colliders: self.colliders.clone(),
+        }
+    }
+}

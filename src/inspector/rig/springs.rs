@@ -1,0 +1,76 @@
+//! Springs and what they stay outside of. Changes apply to all instances of the character.
+
+use super::super::{InspectedItem, widgets};
+use crate::{
+    character::SpringBones,
+    import::{ColliderEntry, RigEntries, SpringEntry},
+};
+use bevy::prelude::*;
+use bevy_egui::egui::{self, Ui};
+
+/// Shows the springs and colliders of `rig`, which may be changed.
+pub(super) fn show(ui: &mut Ui, rig: &mut RigEntries, item: &mut InspectedItem, commands: &mut Commands) {
+    ui.strong("Springs");
+    if rig.springs.is_empty() {
+        ui.weak("The manifest has no springs.");
+        return;
+    }
+    let before = item.springs.as_deref().copied();
+    let mut weight = before.map_or(0.0, |springs| springs.weight);
+    ui.horizontal(|ui| {
+        ui.weak("weight");
+        ui.add(egui::Slider::new(&mut weight, 0.0..=1.0).fixed_decimals(2));
+    });
+    if weight != before.map_or(0.0, |springs| springs.weight) {
+        match &mut item.springs {
+            Some(springs) => springs.weight = weight,
+            None => {
+                commands.entity(item.entity).try_insert(SpringBones { weight });
+            }
+        }
+    }
+    for (index, entry) in rig.springs.iter_mut().enumerate() {
+        let title = widgets::shortened(&entry.joints.join(", "), 40).into_owned();
+        egui::CollapsingHeader::new(title).id_salt(("springs", index)).show(ui, |ui| spring(ui, index, entry));
+    }
+    for (name, entry) in &mut rig.colliders {
+        let title = format!("collider {} on {}", widgets::shortened(name, 18), widgets::shortened(&entry.joint, 18));
+        egui::CollapsingHeader::new(title).id_salt(("collider", name)).show(ui, |ui| collider(ui, name, entry));
+    }
+}
+
+fn spring(ui: &mut Ui, index: usize, entry: &mut SpringEntry) {
+    egui::Grid::new(("spring", index)).num_columns(4).spacing([8.0, 4.0]).show(ui, |ui| {
+        let number = |ui: &mut Ui, label: &str, value: &mut f32, least: f32, most: f32, suffix: &str| {
+            ui.weak(label);
+            let drag = egui::DragValue::new(value).range(least..=most).suffix(suffix);
+            // Small numbers change slowly.
+            ui.add(drag.speed((0.01 * f64::from(value.abs())).max(0.002)).max_decimals(3));
+        };
+        number(ui, "frequency", &mut entry.frequency, 0.0, 60.0, " Hz");
+        number(ui, "damping", &mut entry.damping, 0.0, 100.0, "");
+        ui.end_row();
+        number(ui, "gravity", &mut entry.gravity, -1e3, 1e3, "");
+        number(ui, "drag", &mut entry.drag, 0.0, 1e3, " /s");
+        ui.end_row();
+        number(ui, "radius", &mut entry.radius, 0.0, f32::MAX, "");
+        number(ui, "max angle", &mut entry.max_angle, 0.0, 180.0, "°");
+        ui.end_row();
+    });
+}
+
+fn collider(ui: &mut Ui, name: &str, entry: &mut ColliderEntry) {
+    egui::Grid::new(("collider", name)).num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+        ui.weak("radius");
+        ui.add(egui::DragValue::new(&mut entry.radius).range(1e-4..=f32::MAX).speed(0.002).max_decimals(4));
+        ui.end_row();
+        ui.weak("center");
+        widgets::drag_vec(ui, &mut entry.center, 0.002, 3);
+        ui.end_row();
+        if let Some(end) = &mut entry.end {
+            ui.weak("end");
+            widgets::drag_vec(ui, end, 0.002, 3);
+            ui.end_row();
+        }
+    });
+}
