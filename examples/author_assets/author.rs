@@ -18,6 +18,7 @@ pub mod contour;
 pub mod field;
 pub mod gait;
 pub mod hound;
+pub mod mannequin;
 pub mod maths;
 pub mod motion;
 pub mod regions;
@@ -34,5 +35,5 @@ pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
     let (scout, hound) = (scout::character(), hound::character());
     // The Pup is a small Hound, in glTF.
     let pup = hound.gltf_files("pup", 0.5, |clip| ["idle", "walk"].contains(&clip));
-    [scout.files(), hound.files(), pup].concat()
+    [scout.files(), hound.files(), pup, mannequin::files()].concat()
 }

@@ -423,7 +423,7 @@ mod tests {
         let model = scout::character().model;
         let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
         assert!((8_000..20_000).contains(&vertices), "{vertices} vertices");
-        assert_eq!((model.parts.len(), model.clips.len()), (5, 7));
+        assert_eq!((model.parts.len(), model.clips.len()), (5, 9));
         assert!((50..60).contains(&model.skeleton.len()));
         let lowest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MAX, f32::min);
         let highest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MIN, f32::max);

@@ -3,7 +3,7 @@
 //! A standing foot rolls over its heel, lies flat, then rolls over its ball while the toes stay on the floor. The point
 //! that carries it moves exactly with the floor, so feet don't slide.
 
-use super::maths::{eased, hermite, turn};
+use super::maths::{eased, hermite, mix_turn, smoothstep, turn};
 use glam::{DQuat, DVec3};
 
 /// Geometry of a foot at rest, on the floor at y = 0, facing −Z.
@@ -42,6 +42,23 @@ impl FootShape {
     }
 }
 
+impl FootPlace {
+    fn moved(self, (rotation, shift): (DQuat, DVec3)) -> Self {
+        let Self { ankle, turn, toes } = self;
+        Self { ankle: rotation * ankle + shift, turn: rotation * turn, toes: rotation * toes }
+    }
+}
+
+/// Returns the rotation and shift of a body after some meters forward along an arc of `curve` radians per meter to the left.
+pub fn ahead(curve: f64, meters: f64) -> (DQuat, DVec3) {
+    if curve == 0.0 {
+        return (DQuat::IDENTITY, DVec3::NEG_Z * meters);
+    }
+    let center = DVec3::NEG_X / curve;
+    let rotation = turn(DVec3::Y, (curve * meters).to_degrees());
+    (rotation, center - rotation * center)
+}
+
 /// Parameters of one foot's gait.
 #[derive(Clone, Copy, Debug)]
 pub struct Gait {
@@ -49,6 +66,8 @@ pub struct Gait {
     pub cycle: f64,
     /// Speed of the floor toward +Z, in meters per second.
     pub speed: f64,
+    /// How much the way curves, in radians per meter; left is positive.
+    pub curve: f64,
     /// Fraction of the cycle for which the foot is on the floor.
     pub duty: f64,
     /// How far in front of its rest position the foot lands, in meters (toward −Z).
@@ -87,17 +106,27 @@ impl Gait {
         let mut ankle = hermite(lifted.ankle, leaving, falling.ankle, meeting, t);
         ankle.y += eased(self.lift, t);
         let pitch = eased(self.swing_pitch, t);
-        let turned = turn(DVec3::X, pitch);
+        let heading = mix_turn(self.heading(1.0), self.heading(0.0), smoothstep(0.0, 1.0, t));
+        let turned = heading * turn(DVec3::X, pitch);
         // The toes straighten as the foot leaves the floor.
-        let toes = turn(DVec3::X, pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t));
+        let toes = heading * turn(DVec3::X, pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t));
         FootPlace { ankle, turn: turned, toes }
     }
 
     /// Returns the foot at a fraction of its stance.
     fn standing(&self, shape: &FootShape, share: f64) -> FootPlace {
-        let back = self.speed * self.cycle * self.duty * share - self.ahead;
-        let shift = DVec3::new(-shape.ankle.x.signum() * self.inward, 0.0, back);
-        shape.rolled(shift, 0.0, eased(self.stance_pitch, share))
+        let inside = DVec3::NEG_X * (shape.ankle.x.signum() * self.inward);
+        shape.rolled(inside, 0.0, eased(self.stance_pitch, share)).moved(ahead(self.curve, -self.back(share)))
+    }
+
+    /// Returns the heading of the foot at a fraction of its stance.
+    fn heading(&self, share: f64) -> DQuat {
+        ahead(self.curve, -self.back(share)).0
+    }
+
+    /// Returns how far the floor has carried the foot back at a fraction of its stance, in meters.
+    fn back(&self, share: f64) -> f64 {
+        self.speed * self.cycle * self.duty * share - self.ahead
     }
 
     /// Returns `true` if the foot is on the floor at `phase` cycles after its footfall.
@@ -152,9 +181,10 @@ impl Footing {
                 continue;
             }
             let model = [i, i + 1].map(at);
-            let floor = DVec3::Z * (gait.speed / (motion.rate * cuts as f64));
-            let slip =
-                |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| (point(&model[1]) - point(&model[0]) - floor).length();
+            let (rotation, shift) = ahead(gait.curve, -gait.speed / (motion.rate * cuts as f64));
+            let slip = |point: &dyn Fn(&[(DVec3, DQuat)]) -> DVec3| {
+                (point(&model[1]) - (rotation * point(&model[0]) + shift)).length()
+            };
             // Whichever of heel and ball carries the foot.
             let ball = slip(&|m| m[*toes].0);
             let heel = shape.heel.map(|heel| slip(&|m| m[*foot].0 + m[*foot].1 * (heel - shape.ankle)));

@@ -1,8 +1,10 @@
 //! Clips under construction.
 
-use super::rig::{Pose, Rig};
+use super::{
+    gait::ahead,
+    rig::{Pose, Rig},
+};
 use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, PlaybackMode, SkeletalClip};
-use glam::DVec3;
 
 /// Default frame rate.
 pub const RATE: f64 = 30.0;
@@ -16,6 +18,8 @@ pub struct Motion {
     pub rate: f64,
     /// Meters per second at which the clip travels forward, on top of its frames.
     pub speed: f64,
+    /// How much its way curves, in radians per meter; left is positive.
+    pub curve: f64,
     /// Callback keys: time in seconds, name and data.
     pub callbacks: Vec<(f64, &'static str, Option<&'static str>)>,
 }
@@ -40,12 +44,13 @@ impl Motion {
         if playback == PlaybackMode::Loop {
             frames[steps] = frames[0].clone();
         }
-        Self { name, playback, frames, rate, speed: 0.0, callbacks: vec![] }
+        Self { name, playback, frames, rate, speed: 0.0, curve: 0.0, callbacks: vec![] }
     }
 
-    /// Makes the clip travel, at a speed in meters per second. Its frames stay in place.
-    pub fn traveling(self, speed: f64) -> Self {
-        Self { speed, ..self }
+    /// Makes the clip travel, at a speed in meters per second, along a way that [curves](Self::curve). Its frames stay in
+    /// place.
+    pub fn traveling(self, speed: f64, curve: f64) -> Self {
+        Self { speed, curve, ..self }
     }
 
     /// Adds a callback key.
@@ -83,9 +88,12 @@ impl Motion {
             let data = datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into()));
             timing.add_callback(*time, *name, data);
         }
+        let root = rig.joints[0].position;
         let ahead = |pose: &Pose, frame: usize| {
-            let shift = pose.shift + DVec3::NEG_Z * (speed * frame as f64 / self.rate);
-            Pose { shift, turns: pose.turns.clone() }
+            let (rotation, shift) = ahead(self.curve, speed * frame as f64 / self.rate);
+            let mut turns = pose.turns.clone();
+            turns[0] = rotation * turns[0];
+            Pose { shift: rotation * (root + pose.shift) + shift - root, turns }
         };
         let frames = ClipFrames {
             joints: rig.joints.iter().map(|j| j.name.as_str().into()).collect(),

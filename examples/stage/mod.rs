@@ -190,8 +190,8 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
 
 /// Run condition: the inspector isn't using the pointer.
 #[cfg(feature = "inspector")]
-pub fn has_pointer(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
-    !bevy_marionette::inspector::inspector_wants_pointer(wants)
+pub fn has_pointer(input: bevy_marionette::inspector::PointerInput) -> bool {
+    !bevy_marionette::inspector::inspector_wants_pointer(input)
 }
 
 /// Run condition: the inspector isn't using the keyboard.

@@ -25,8 +25,9 @@ pub(super) struct Pointer {
 }
 
 /// Where the panel is in the window, in physical pixels. egui doesn't count panels as its areas.
+// Public, because a public run condition reads it.
 #[derive(Resource, Default, PartialEq)]
-pub(super) struct PanelArea(pub(super) Rect);
+pub struct PanelArea(pub(super) Rect);
 
 /// What can be clicked.
 #[derive(SystemParam)]

@@ -80,7 +80,7 @@ use crate::{
     },
     model::JointIndex,
 };
-use bevy::{prelude::*, window::PrimaryWindow};
+use bevy::{ecs::system::SystemParam, prelude::*, window::PrimaryWindow};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, input::EguiWantsInput,
 };
@@ -174,16 +174,21 @@ pub struct InspectedCharacter(pub Option<Entity>);
 
 /// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
 /// something there.
-pub fn inspector_wants_pointer(
-    inspector: Option<Res<Inspector>>,
-    wants: Option<Res<EguiWantsInput>>,
-    panel: Option<Res<click::PanelArea>>,
-    window: Query<&Window, With<PrimaryWindow>>,
-) -> bool {
+pub fn inspector_wants_pointer(input: PointerInput) -> bool {
+    let PointerInput { inspector, egui, panel, window } = input;
     let pointer = window.single().ok().and_then(Window::physical_cursor_position);
     let is_over = |panel: Res<click::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
     let is_open = inspector.is_some_and(|inspector| inspector.open);
-    is_open && panel.is_some_and(is_over) || wants.is_some_and(|wants| wants.wants_any_pointer_input())
+    is_open && panel.is_some_and(is_over) || egui.is_some_and(|egui| egui.wants_any_pointer_input())
+}
+
+/// What [`inspector_wants_pointer`] reads.
+#[derive(SystemParam)]
+pub struct PointerInput<'w, 's> {
+    inspector: Option<Res<'w, Inspector>>,
+    egui: Option<Res<'w, EguiWantsInput>>,
+    panel: Option<Res<'w, click::PanelArea>>,
+    window: Query<'w, 's, &'static Window, With<PrimaryWindow>>,
 }
 
 /// Run condition: returns `true` while a text field of the panel has the keyboard.

@@ -257,7 +257,8 @@ fn springs_are_tuned_colliders_dragged_and_both_copied() {
     harness.frames(4);
     assert_eq!(harness.get::<SpringBones>(), Some(&SpringBones::default()), "the instance has springs now");
 
-    harness.click("hand.R");
+    harness.click("springs at hand.R");
+    harness.frames(20);
     harness.drag(harness.find_beside("gravity", "0").center(), Step::ZERO);
     harness.type_text("0.5");
     harness.key(KeyCode::Enter, Key::Enter);

@@ -33,6 +33,7 @@ impl Gaits {
 const WALKING: Gait = Gait {
     cycle: 26.0 / RATE,
     speed: 0.95,
+    curve: 0.0,
     duty: 0.64,
     ahead: 0.26,
     inward: 0.022,
@@ -65,6 +66,7 @@ pub const WALK: Gaits = Gaits {
 const GALLOPING: Gait = Gait {
     cycle: 26.0 / 60.0,
     speed: 6.4,
+    curve: 0.0,
     duty: 0.19,
     ahead: 0.30,
     inward: 0.05,
@@ -114,7 +116,7 @@ fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -
         }
         pose
     });
-    let motion = motion.traveling(gaits.fore.speed);
+    let motion = motion.traveling(gaits.fore.speed, 0.0);
     motion.stepping((0..4).map(|leg| (gaits.falls[leg] * cycle, rest::PAW_NAMES[leg])))
 }
 

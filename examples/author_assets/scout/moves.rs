@@ -16,6 +16,7 @@ use glam::DVec3;
 pub const WALK: Gait = Gait {
     cycle: 32.0 / RATE,
     speed: 1.2,
+    curve: 0.0,
     duty: 0.62,
     ahead: 0.335,
     inward: 0.045,
@@ -29,6 +30,7 @@ pub const WALK: Gait = Gait {
 pub const JOG: Gait = Gait {
     cycle: 22.0 / RATE,
     speed: 2.4,
+    curve: 0.0,
     duty: 0.36,
     ahead: 0.21,
     inward: 0.065,
@@ -38,6 +40,12 @@ pub const JOG: Gait = Gait {
     lift: &[(0.0, 0.0), (0.26, 0.30), (0.58, 0.24), (1.0, 0.0)],
 };
 
+/// Walk along a circle of 1 m, to the left.
+pub const WALK_LEFT: Gait = Gait { curve: 1.0, ..WALK };
+
+/// Jog along a circle of 1.8 m, to the left.
+pub const JOG_LEFT: Gait = Gait { curve: 1.0 / 1.8, ..JOG };
+
 /// Phases at which the feet land: left, right.
 pub const FOOTFALLS: [f64; 2] = [0.25, 0.75];
 
@@ -46,7 +54,9 @@ pub fn all(body: &Body) -> Vec<Motion> {
     vec![
         rest::idle(body),
         walk(body),
+        walk_left(body),
         jog(body),
+        jog_left(body),
         rest::wave_hand(body),
         rest::jump(body),
         rest::point(body),
@@ -61,6 +71,9 @@ struct Style {
     yaw: f64,
     counter: f64,
     roll: f64,
+    /// Degrees: lean to the left, and how far the head looks there.
+    bank: f64,
+    glance: f64,
     /// Meters: sway to the standing leg; desired height and its amplitude, highest at phase `crest`.
     sway: f64,
     height: f64,
@@ -86,16 +99,24 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         body.hips(
             &mut pose,
             DVec3::new(style.sway * over, height, 0.0),
-            DVec3::new(style.lean * 0.35, style.yaw * forward, style.roll * over),
+            DVec3::new(style.lean * 0.35, style.yaw * forward, style.roll * over + 0.3 * style.bank),
         );
         let nod = 1.2 * wave(2.0 * t + 0.1);
         body.back(
             &mut pose,
-            DVec3::new(style.lean * 0.65 + nod, -(style.yaw + style.counter) * forward, -1.4 * style.roll * over),
+            DVec3::new(
+                style.lean * 0.65 + nod,
+                -(style.yaw + style.counter) * forward + 0.3 * style.glance,
+                -1.4 * style.roll * over + 0.7 * style.bank,
+            ),
         );
         body.look(
             &mut pose,
-            DVec3::new(style.lean * 0.12 + 0.4 * nod, -0.12 * style.counter * forward, -0.1 * style.roll * over),
+            DVec3::new(
+                style.lean * 0.12 + 0.4 * nod,
+                -0.12 * style.counter * forward + style.glance,
+                -0.1 * style.roll * over + 0.4 * style.bank,
+            ),
         );
         for (side, s) in [(0, -1.0), (1, 1.0)] {
             // An arm swings forward with the opposite leg.
@@ -137,17 +158,27 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         }
         pose
     });
-    let motion = motion.traveling(gait.speed);
+    let motion = motion.traveling(gait.speed, gait.curve);
     motion.stepping(FOOTFALLS.map(|footfall| footfall * gait.cycle).into_iter().zip(["left", "right"]))
 }
 
 fn walk(body: &Body) -> Motion {
+    stepping(body, "walk", &WALK, &walking())
+}
+
+fn walk_left(body: &Body) -> Motion {
+    stepping(body, "walk_left", &WALK_LEFT, &Style { bank: 5.0, glance: 22.0, ..walking() })
+}
+
+fn walking() -> Style {
     let arm = Arm { swing: -1.0, out: 11.0, elbow: 20.0, twist: 16.0, curl: 34.0, ..EASY_ARM };
-    let style = Style {
+    Style {
         lean: -5.0,
         yaw: 7.0,
         counter: 8.0,
         roll: 3.2,
+        bank: 0.0,
+        glance: 0.0,
         sway: 0.026,
         height: -0.012,
         bob: 0.014,
@@ -157,18 +188,27 @@ fn walk(body: &Body) -> Motion {
         pump: 9.0,
         hair: [4.0, 6.0],
         scarf: [6.0, 6.0],
-    };
-    stepping(body, "walk", &WALK, &style)
+    }
 }
 
 fn jog(body: &Body) -> Motion {
+    stepping(body, "jog", &JOG, &jogging())
+}
+
+fn jog_left(body: &Body) -> Motion {
+    stepping(body, "jog_left", &JOG_LEFT, &Style { bank: 10.0, glance: 24.0, ..jogging() })
+}
+
+fn jogging() -> Style {
     let arm =
         Arm { swing: -6.0, out: 14.0, roll: -14.0, elbow: 82.0, curl: 72.0, point: 0.0, spread: -5.0, ..EASY_ARM };
-    let style = Style {
+    Style {
         lean: -13.0,
         yaw: 9.0,
         counter: 13.0,
         roll: 3.6,
+        bank: 0.0,
+        glance: 0.0,
         sway: 0.014,
         height: -0.045,
         bob: 0.038,
@@ -178,8 +218,7 @@ fn jog(body: &Body) -> Motion {
         pump: 16.0,
         hair: [18.0, 14.0],
         scarf: [26.0, 12.0],
-    };
-    stepping(body, "jog", &JOG, &style)
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +232,9 @@ mod tests {
     #[test]
     fn standing_feet_move_with_the_floor() {
         let body = Body::new(rig());
-        for (gait, motion) in [(WALK, walk(&body)), (JOG, jog(&body))] {
+        let gaits =
+            [(WALK, walk(&body)), (WALK_LEFT, walk_left(&body)), (JOG, jog(&body)), (JOG_LEFT, jog_left(&body))];
+        for (gait, motion) in gaits {
             let foot = |side: usize| {
                 let joints = ["foot", "toes"].map(|n| body.rig.find(&format!("{n}.{}", ["L", "R"][side])));
                 Footing { gait, shape: body.feet[side], joints, falls: FOOTFALLS[side] }

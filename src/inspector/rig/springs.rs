@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, rig: &mut RigEntries, item: &mut InspectedItem, 
         }
     }
     for (index, entry) in rig.springs.iter_mut().enumerate() {
-        let title = widgets::shortened(&entry.joints.join(", "), 40).into_owned();
+        let title = format!("springs at {}", widgets::shortened(&entry.joints.join(", "), 36));
         egui::CollapsingHeader::new(title).id_salt(("springs", index)).show(ui, |ui| spring(ui, index, entry));
     }
     for (name, entry) in &mut rig.colliders {
@@ -43,9 +43,9 @@ fn spring(ui: &mut Ui, index: usize, entry: &mut SpringEntry) {
     egui::Grid::new(("spring", index)).num_columns(4).spacing([8.0, 4.0]).show(ui, |ui| {
         let number = |ui: &mut Ui, label: &str, value: &mut f32, least: f32, most: f32, suffix: &str| {
             ui.weak(label);
-            let drag = egui::DragValue::new(value).range(least..=most).suffix(suffix);
             // Small numbers change slowly.
-            ui.add(drag.speed((0.01 * f64::from(value.abs())).max(0.002)).max_decimals(3));
+            let speed = (0.01 * f64::from(value.abs())).max(0.002);
+            ui.add(egui::DragValue::new(value).range(least..=most).suffix(suffix).speed(speed).max_decimals(3));
         };
         number(ui, "frequency", &mut entry.frequency, 0.0, 60.0, " Hz");
         number(ui, "damping", &mut entry.damping, 0.0, 100.0, "");
