@@ -12,6 +12,7 @@ mod stage;
 
 use bevy::{
     asset::RenderAssetUsages,
+    light::NotShadowCaster,
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
@@ -67,7 +68,8 @@ fn spawn(
         perceptual_roughness: 0.95,
         ..default()
     });
-    commands.spawn((Mesh3d(meshes.add(course())), MeshMaterial3d(stone), Ground));
+    // The slope faces away from the light, so its own shadow would be nothing but stripes.
+    commands.spawn((Mesh3d(meshes.add(course())), MeshMaterial3d(stone), Ground, NotShadowCaster));
     let lamp = commands.spawn((Lamp, stage::lantern(&mut meshes, &mut materials))).id();
     let walkers = [
         (Walker { radius: 4.5, name: "Scout", gaits: ["walk", "jog"] }, "scout/scout.character.ron", 0.42),
@@ -127,14 +129,14 @@ fn course() -> Mesh {
         if (y0 - before).abs() > 1e-3 {
             is_odd = !is_odd;
             let [below, above] = [before, y0].map(|y| [inner, outer].map(|radius| point(from, radius, y)));
-            quad([below[0], below[1], above[1], above[0]], 0.45);
+            quad([below[0], below[1], above[1], above[0]], 0.3);
         }
         before = y1;
         if y0.max(y1) <= 0.0 {
             continue;
         }
         // Treads alternate in color, so that they can be told apart from above.
-        let tread = if is_odd { 0.8 } else { 1.0 };
+        let tread = if is_odd { 0.55 } else { 1.0 };
         quad([point(from, inner, y0), point(from, outer, y0), point(to, outer, y1), point(to, inner, y1)], tread);
         quad([point(from, outer, y0), point(from, outer, 0.0), point(to, outer, 0.0), point(to, outer, y1)], 0.7);
         quad([point(to, inner, y1), point(to, inner, 0.0), point(from, inner, 0.0), point(from, inner, y0)], 0.7);
