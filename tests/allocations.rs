@@ -1,10 +1,12 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
-use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton,
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch};
+use bevy_marionette::pose::{
+    ClipLayer, Evaluate, Inertia, InertiaScratch, JointOverride, JointSpace, Mask, Palette, Scratch,
+};
 use bevy_marionette::rig::{
     ChainIk, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState, TwoBoneIk,
 };
@@ -243,4 +245,57 @@ fn a_warm_scratch_poses_characters_without_allocating() {
     };
     assert_ne!(count(|| frame(0.0)), 0, "the counter does not count");
     assert_eq!(count(|| (1..100).for_each(|step| frame(f64::from(step) * 0.01))), 0);
+}
+
+#[test]
+fn switches_are_followed_without_allocating() {
+    let joint = |i: u16| Joint {
+        name: format!("{i}").into(),
+        parent: i.checked_sub(1),
+        rest: JointTransform::new(Vec3::Y, Quat::from_rotation_x(0.1)),
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let skeleton = Skeleton::new((0..58).map(joint).collect()).unwrap();
+    let clip = |name: &str, turn: f32| {
+        let pose = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 58];
+        let transforms = [pose(turn), pose(turn + 0.3)].concat();
+        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap()
+    };
+    let clips = [clip("a", 0.0), clip("b", 0.5)];
+    let timings = clips.each_ref().map(|clip| clip.timing.clone());
+    let (mut controller, mut events) = (AnimationController::playing("a"), Vec::new());
+    let (mut inertia, mut memory, mut scratch) = (Inertia::new(), InertiaScratch::default(), Scratch::default());
+    let mask = Mask::from_roots(&skeleton, &[20], 3);
+    let mut frames = |switches_to: Option<&str>| {
+        if let Some(clip) = switches_to {
+            controller.switch(clip, Duration::from_millis(300));
+        }
+        controller.advance(0.02, &timings, &mut events).unwrap();
+        events.clear();
+        let layer = |clip: usize, time: f64| ClipLayer { base: true, ..ClipLayer::new(&clips[clip], time) };
+        let playing = controller.layers(&timings).next().map(|found| layer(found.clip, found.time)).unwrap();
+        count(|| {
+            let find = |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "b"), found.time));
+            inertia.follow(controller.switches(), &skeleton, find, &mut memory);
+            let over = ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..ClipLayer::new(&clips[1], 0.2) };
+            for layers in [&[playing][..], &[playing, over]] {
+                let inertia = Some(inertia.at(controller.time()));
+                Evaluate { inertia, ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
+            }
+        })
+    };
+    // Twice two switches at a time, and in between none.
+    for round in 0..3 {
+        let mut allocations = 0;
+        for frame in 0..40 {
+            let clip = match frame {
+                3 => Some("b"),
+                9 => Some("a"),
+                _ => None,
+            };
+            allocations += frames(clip);
+        }
+        assert_eq!(allocations == 0, round > 0, "round {round}: {allocations}");
+    }
 }

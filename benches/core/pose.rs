@@ -3,12 +3,15 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::model::{CombinedJoints, SkeletalClip};
-use bevy_marionette::pose::{ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch};
+use bevy_marionette::model::{ClipTiming, CombinedJoints, SkeletalClip};
+use bevy_marionette::controller::{AnimationController, SwitchLayer};
+use bevy_marionette::pose::{
+    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
+};
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{Affine3A, Mat4, Vec3};
-use std::hint::black_box;
+use std::{hint::black_box, time::Duration};
 
 const JOINTS: [usize; 3] = [22, 58, 110];
 
@@ -124,12 +127,60 @@ fn character(criterion: &mut Criterion) {
     }
 }
 
+/// A pose while a switch dies out, beside a clip and a cross-fade.
+fn switches(criterion: &mut Criterion) {
+    for joints in JOINTS {
+        let mut group = criterion.benchmark_group(format!("switch, {joints} joints"));
+        group.throughput(Throughput::Elements(joints as u64));
+        let skeleton = skeleton(joints);
+        let clips: Vec<_> = (0..2).map(|seed| clip(&skeleton, seed)).collect();
+        let timings: Vec<_> = (0..2)
+            .map(|i| ClipTiming { name: format!("{i}").into(), ..clips[i].timing.clone() })
+            .collect();
+        let layer = |i: usize, time: f64| ClipLayer { base: true, ..ClipLayer::new(&clips[i], time) };
+        let find = |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "1"), found.time));
+        let mut controller = AnimationController::playing("0");
+        let mut inertias = Vec::new();
+        for round in 0..3 {
+            controller.advance(0.1, &timings, &mut Vec::new()).unwrap();
+            controller.switch(if round % 2 == 0 { "1" } else { "0" }, Duration::from_secs(4));
+            controller.advance(0.0, &timings, &mut Vec::new()).unwrap();
+            let mut inertia = Inertia::new();
+            inertia.follow(controller.switches(), &skeleton, find, &mut InertiaScratch::default());
+            inertias.push(inertia);
+        }
+        let mut pose = |name: &str, tracks: usize, inertia: Option<&Inertia>| {
+            let (mut scratch, mut time) = (Scratch::default(), times());
+            group.bench_function(name, |b| {
+                b.iter(|| {
+                    let layers = [layer(0, time()), layer(1, time())];
+                    let inertia = inertia.map(|inertia| inertia.at(0.5 + time()));
+                    Evaluate { inertia, ..Evaluate::new(&skeleton, &layers[..tracks]) }.run(black_box(&mut scratch));
+                });
+            });
+        };
+        pose("a clip", 1, None);
+        pose("a cross-fade of two clips", 2, None);
+        pose("a clip after a switch", 1, Some(&inertias[0]));
+        pose("a clip after three switches", 1, Some(&inertias[2]));
+        let (mut inertia, mut memory) = (Inertia::new(), InertiaScratch::default());
+        let switch: Vec<_> = controller.switches().take(1).collect();
+        group.bench_function("making an offset", |b| {
+            b.iter(|| {
+                inertia.follow(std::iter::empty(), &skeleton, find, &mut memory);
+                inertia.clear();
+                inertia.follow(switch.iter().copied(), &skeleton, find, &mut memory)
+            });
+        });
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = jobs, mix, character
+    targets = jobs, mix, character, switches
 }
 criterion_main!(benches);

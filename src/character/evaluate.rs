@@ -125,10 +125,12 @@ pub(super) fn late(
             let changed = assets.get(handle.id()).is_some_and(|character| {
                 let is_early = early != (false, false, false, false, false);
                 let interpolation = rated.map(|(interpolation, _)| interpolation);
-                let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
-                if !matches!(route, PoseRoute::Early(_)) {
+                if !is_early || kept.is_none() {
                     catch_up(layers, character, &controller);
                 }
+                // What is left of a switch is a character's own.
+                let sharing = if layers.is_switching() { PoseSharing::Off } else { sharing };
+                let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
                 state.revision = layers.revision();
                 let stamp = PoseStamp::Clips(layers.revision());
                 let joints = character.skeleton.len();

@@ -3,14 +3,16 @@
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, TrackId, TrackPriority,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
+        TrackPriority,
     },
-    pose::{ClipLayer, Evaluate, JointOverride, Mask, Scratch},
+    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, Scratch},
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
 use glam::Affine3A;
 use smallvec::SmallVec;
 use std::{
+    cell::RefCell,
     hash::{BuildHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -27,6 +29,14 @@ pub(crate) struct ActiveLayers {
     revision: u64,
     /// Identifies which clips play and which of them are masked; never 0 after the first look-up.
     clip_set: u64,
+    /// What is left of clips that were switched from. The memory stays for the next switch.
+    inertia: Option<Arc<Inertia>>,
+    /// The controller's time, as long as there is something left.
+    time: f64,
+}
+
+thread_local! {
+    static INERTIA_SCRATCH: RefCell<InertiaScratch> = RefCell::default();
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +46,8 @@ struct ActiveLayer {
     weight: f32,
     priority: TrackPriority,
     mode: BlendMode,
+    /// Whether switches change it.
+    base: bool,
     /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
     additive: f32,
     /// The mask's name, and the mask if there is one by that name.
@@ -54,6 +66,7 @@ impl ActiveLayers {
         if self.version != character.version {
             // Masks of the old version no longer apply.
             self.layers.clear();
+            self.inertia = None;
             self.version = character.version;
         }
         self.priority_blend = controller.priority_blend();
@@ -73,10 +86,36 @@ impl ActiveLayers {
         }
         same &= count == self.layers.len();
         self.layers.truncate(count);
-        self.clip_set = clips.max(1);
+        same &= !self.follow_switches(character, controller);
+        // Culling boxes depend on it.
+        self.clip_set = (clips ^ u64::from(self.is_switching()) << 63).max(1);
         if !same {
             self.revision = self.revision.wrapping_add(1).max(1);
         }
+    }
+
+    /// Follows the controller's switches. Returns `true` if that changed the pose.
+    fn follow_switches(&mut self, character: &Character, controller: &AnimationController) -> bool {
+        if !self.is_switching() && controller.switches().next().is_none() {
+            return false;
+        }
+        let inertia = Arc::make_mut(self.inertia.get_or_insert_default());
+        let changed = INERTIA_SCRATCH.with_borrow_mut(|scratch| {
+            let layer = |layer: &SwitchLayer| switched(layer, character);
+            inertia.follow(controller.switches(), &character.skeleton, layer, scratch)
+        });
+        let time = std::mem::replace(&mut self.time, controller.time());
+        changed || time.to_bits() != self.time.to_bits()
+    }
+
+    /// Returns `true` if something is left of clips that were switched from.
+    pub(super) fn is_switching(&self) -> bool {
+        self.inertia.as_ref().is_some_and(|inertia| !inertia.is_empty())
+    }
+
+    fn inertia(&self, character: &Character) -> Option<InertiaAt<'_>> {
+        let inertia = self.inertia.as_ref().filter(|_| self.version == character.version && self.is_switching())?;
+        Some(inertia.at(self.time))
     }
 
     /// Goes back in time, at the tracks' current speeds, to when one of them was at `clip_time`.
@@ -93,6 +132,7 @@ impl ActiveLayers {
             let Some(timing) = character.timing(layer.clip) else { continue };
             layer.time = if track.id() == of { clip_time } else { track.time_before(seconds, timing) };
         }
+        self.time -= seconds;
     }
 
     /// Changes whenever anything changes that shapes the pose.
@@ -106,10 +146,10 @@ impl ActiveLayers {
         self.clip_set
     }
 
-    /// The number of layers, and the clip of the last one if it is blended without a mask.
+    /// The number of layers, and the clip of the last one if it is blended without a mask and nothing is left of others.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
         let whole = |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
-        let alone = self.layers.last().filter(whole).map(|active| active.clip);
+        let alone = self.layers.last().filter(whole).filter(|_| !self.is_switching()).map(|active| active.clip);
         (self.layers.len(), alone)
     }
 
@@ -149,7 +189,8 @@ impl ActiveLayers {
     ) {
         self.with_layers(character, steps, |layers| {
             let job = Evaluate::new(&character.skeleton, layers);
-            Evaluate { priority_blend: self.priority_blend, ..job }.run_clips(root, scratch);
+            let inertia = self.inertia(character);
+            Evaluate { priority_blend: self.priority_blend, inertia, ..job }.run_clips(root, scratch);
         });
     }
 
@@ -157,7 +198,8 @@ impl ActiveLayers {
     pub(super) fn evaluate(&self, character: &Character, overrides: &[JointOverride], scratch: &mut Scratch) {
         self.with_layers(character, None, |layers| {
             let job = Evaluate::new(&character.skeleton, layers);
-            Evaluate { priority_blend: self.priority_blend, overrides, ..job }.run(scratch);
+            let inertia = self.inertia(character);
+            Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job }.run(scratch);
         });
     }
 
@@ -172,7 +214,8 @@ impl ActiveLayers {
     ) {
         self.with_layers(character, steps, |layers| {
             let job = Evaluate::new(&character.skeleton, layers);
-            Evaluate { priority_blend: self.priority_blend, overrides, ..job }.run_to(scratch, joints);
+            let inertia = self.inertia(character);
+            Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job }.run_to(scratch, joints);
         });
     }
 
@@ -208,13 +251,13 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 
 impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
-        let LayerInfo { clip, time, weight, priority, blend, .. } = *layer;
+        let LayerInfo { clip, time, weight, priority, blend, base, .. } = *layer;
         let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
         let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
         // In powers of two, so that a fade changes it a few times at most.
         let additive =
             if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
-        Self { clip, time, weight, priority, mode: blend, additive, mask: track.mask.as_ref().map(found) }
+        Self { clip, time, weight, priority, mode: blend, base, additive, mask: track.mask.as_ref().map(found) }
     }
 
     /// Follows a track. Returns `true` if nothing changed.
@@ -225,9 +268,9 @@ impl ActiveLayer {
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
         };
-        let before = (self.clip, self.weight.to_bits(), self.priority, self.mode);
+        let before = (self.clip, self.weight.to_bits(), self.priority, self.mode, self.base);
         let time = std::mem::replace(&mut self.time, layer.time);
-        if same_mask && before == (layer.clip, layer.weight.to_bits(), layer.priority, layer.blend) {
+        if same_mask && before == (layer.clip, layer.weight.to_bits(), layer.priority, layer.blend, layer.base) {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
         }
@@ -241,7 +284,17 @@ impl ActiveLayer {
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };
-        let Self { clip, time, weight, priority, mode, .. } = *self;
-        Some(ClipLayer { clip: character.clips.get(clip)?, time, weight, mask, priority, mode })
+        let Self { clip, time, weight, priority, mode, base, .. } = *self;
+        Some(ClipLayer { clip: character.clips.get(clip)?, time, weight, mask, priority, mode, base })
     }
+}
+
+/// A clip at the moment of a switch.
+fn switched<'a>(layer: &SwitchLayer, character: &'a Character) -> Option<ClipLayer<'a>> {
+    let clip = character.clips.get(character.index_of(&layer.clip)?)?;
+    let mask = match &layer.mask {
+        Some(name) => Some(&**character.masks.get(&**name)?),
+        None => None,
+    };
+    Some(ClipLayer { weight: layer.weight, mask, ..ClipLayer::new(clip, layer.time) })
 }

@@ -16,7 +16,8 @@ use glam::Affine3A;
 ///
 /// Looking for others costs every character about 0.2 µs, so it pays off where most of them find one.
 /// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
-/// posed on their own.
+/// posed on their own, and so are those that have just [switched](crate::controller::AnimationController::switch)
+/// clips.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]
 pub enum PoseSharing {

@@ -162,6 +162,7 @@ impl AnimationController {
         self.run_to(end, clips, &mut log, root);
         self.align_followers();
         self.write_running_values();
+        self.drop_ended_switches();
         self.hand_over(&mut log, out);
         self.log.0 = log;
     }

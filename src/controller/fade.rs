@@ -15,10 +15,14 @@ const MAX_LEAVING: usize = 8;
 
 impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
+    ///
+    /// A switch removes the old clips at once, and records them.
     pub(super) fn begin_fade(&mut self, Pending { track: id, from, new, fade }: Pending) {
         // The weights to start from are those of this moment.
         self.write_running_values();
-        let Fade { duration, transition, in_phase, announced } = fade;
+        let Fade { duration, transition, in_phase, announced, .. } = fade;
+        let switches = fade.switches && !duration.is_zero() && self.may_switch_over();
+        let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
         if in_phase
             && new
@@ -33,7 +37,8 @@ impl AnimationController {
         // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
         let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        if duration.is_zero() {
+        let weight = switches.then(|| self.record_switch(id, duration, outgoing));
+        if cut {
             let playback = std::mem::take(&mut self.playback);
             self.remove_tracks(|track| outgoing(track, &playback));
             self.playback = playback;
@@ -49,7 +54,9 @@ impl AnimationController {
         self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
         let Some(track) = self.track_mut(id) else { return };
         track.leaves_at = None;
-        if alone {
+        // Together, the clips before may have had less than full weight.
+        track.weight = weight.unwrap_or(track.weight).min(1.0);
+        if alone || weight.is_some_and(|weight| weight >= 1.0) {
             track.weight = 1.0;
         } else {
             self.fade_weight(id, 1.0, duration, transition);
@@ -62,6 +69,7 @@ impl AnimationController {
         (self.playback.current, self.playback.fade_end) = (None, None);
         if duration.is_zero() {
             self.remove_tracks(|track| track.role != Role::User);
+            self.playback.switches.clear();
             return;
         }
         self.write_running_values();
@@ -119,6 +127,7 @@ impl AnimationController {
     pub(super) fn finish_fades(&mut self) {
         self.remove_tracks(|track| track.leaves_at.is_some());
         self.playback.fade_end = None;
+        self.playback.switches.clear();
         let Self { tracks, events, playback, .. } = self;
         for track in tracks {
             let pending = playback.pending.iter().any(|pending| pending.track == track.id);

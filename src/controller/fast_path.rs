@@ -38,6 +38,7 @@ impl AnimationController {
             track.position = place;
         }
         self.time = end;
+        self.drop_ended_switches();
         true
     }
 
@@ -147,6 +148,7 @@ mod tests {
             5 => controller.reset_time(),
             6 => controller.tracks_mut().for_each(|track| track.speed = -track.speed),
             7 => drop(id.map(|id| controller.fade_track(id, 0.3, Duration::from_millis(200)))),
+            9 => drop(controller.switch(format!("c{}", random.usize(..3)), Duration::from_millis(200))),
             8 => controller.tracks_mut().for_each(|track| track.enabled = true),
             _ => {}
         }

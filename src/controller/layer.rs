@@ -21,6 +21,9 @@ pub struct LayerInfo<'a> {
     pub mask: Option<&'a str>,
     /// How it joins its group.
     pub blend: BlendMode,
+    /// Whether it belongs to the pose that [switches](AnimationController::switch) change: one of the clips of `play`,
+    /// blended with low priority.
+    pub base: bool,
 }
 
 impl AnimationController {
@@ -53,6 +56,7 @@ impl AnimationTrack {
 fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
     let (clip, timing) = track.find(clips)?;
     let playback = track.playback.unwrap_or(timing.playback);
+    let additive = clips.is_additive(clip);
     Some(LayerInfo {
         track: track.id(),
         clip,
@@ -60,9 +64,7 @@ fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<
         weight: track.share(),
         priority: track.priority,
         mask: track.mask.as_deref(),
-        blend: track.blend.unwrap_or(match clips.is_additive(clip) {
-            true => BlendMode::Additive,
-            false => BlendMode::Blend,
-        }),
+        blend: track.blend.unwrap_or(if additive { BlendMode::Additive } else { BlendMode::Blend }),
+        base: track.is_base() && !additive,
     })
 }

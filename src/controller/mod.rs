@@ -19,6 +19,7 @@ mod playhead;
 mod queue;
 mod root_motion;
 mod segment;
+mod switch;
 mod sync;
 mod timed_event;
 mod track;
@@ -33,6 +34,7 @@ pub use name::AnimationName;
 pub use playback_event::{FiredCallback, KeyRef, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use queue::{ClipQueue, ClipQueueMut};
+pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TimedEventsMut};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
@@ -192,6 +194,7 @@ impl AnimationController {
         let by = CompensatedF64::ZERO - self.time;
         self.shift_events(by);
         self.shift_fades(by);
+        self.shift_switches(by);
         self.time = CompensatedF64::ZERO;
     }
 

@@ -66,7 +66,7 @@ impl AnimationController {
         transition: TransitionCurve,
     ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), Fade { duration, transition, in_phase: false, announced: true })
+        self.start(AnimationName::new(clip), Fade { duration, transition, announced: true, ..CUT })
     }
 
     /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
@@ -75,8 +75,7 @@ impl AnimationController {
     /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
     pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
         self.leave_queue();
-        let transition = TransitionCurve::Linear;
-        self.start(AnimationName::new(clip), Fade { duration, transition, in_phase: true, announced: true })
+        self.start(AnimationName::new(clip), Fade { duration, in_phase: true, announced: true, ..CUT })
     }
 
     /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
@@ -174,8 +173,8 @@ impl AnimationController {
     }
 
     /// Makes a clip the current one, as soon as it is found.
-    fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
-        let cut = fade.duration.is_zero();
+    pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
+        let cut = fade.is_cut();
         let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
         if let Some(current) = self.current_mut()
             && current.clip == clip
@@ -235,7 +234,7 @@ impl AnimationController {
         let mut at = 0;
         while at < self.playback.pending.len() {
             let Pending { track, new, fade, .. } = self.playback.pending[at];
-            if all || !fade.duration.is_zero() {
+            if all || !fade.is_cut() {
                 self.playback.pending.remove(at);
                 if new {
                     self.remove_track(track);
@@ -262,6 +261,10 @@ impl AnimationController {
             }
             self.playback.pending.remove(0);
             if found {
+                if pending.fade.duration.is_zero() {
+                    // A cut leaves nothing of what was before.
+                    self.playback.switches.clear();
+                }
                 self.begin_fade(pending);
             } else if pending.new {
                 self.remove_track(pending.track);

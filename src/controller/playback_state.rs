@@ -1,6 +1,6 @@
 //! The state of `play`, `cross_fade` and the queue.
 
-use super::{AnimationName, TrackId, TransitionCurve};
+use super::{AnimationName, Switch, TrackId, TransitionCurve};
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
 
@@ -29,6 +29,9 @@ pub(super) struct Playback {
     pub(super) speed: f64,
     /// When the last cross-fade is complete, in seconds of global time.
     pub(super) fade_end: Option<f64>,
+    /// Switches whose difference has not yet died out, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) switches: Vec<Switch>,
     pub(super) queue: VecDeque<AnimationName>,
     pub(super) loop_queue: bool,
     /// How long queued clips fade into each other.
@@ -49,6 +52,7 @@ impl Default for Playback {
             pending: Vec::new(),
             speed: 1.0,
             fade_end: None,
+            switches: Vec::new(),
             queue: VecDeque::new(),
             loop_queue: false,
             queue_fade: Duration::ZERO,
@@ -62,6 +66,7 @@ impl Default for Playback {
 
 impl Playback {
     pub(super) fn check(&self) -> Result<(), String> {
+        self.check_switches()?;
         let finite = self.fade_end.is_none_or(f64::is_finite);
         if finite { Ok(()) } else { Err("the end of a cross-fade is not finite".to_owned()) }
     }
@@ -96,8 +101,28 @@ pub(super) struct Fade {
     pub(super) in_phase: bool,
     /// Whether to report the end of the fade.
     pub(super) announced: bool,
+    /// Whether the other clip takes over at once, and only the difference fades.
+    #[serde(default)]
+    pub(super) switches: bool,
+}
+
+impl Fade {
+    /// A switch.
+    pub(super) fn switch(duration: Duration, in_phase: bool) -> Self {
+        Self { duration, in_phase, switches: true, ..CUT }
+    }
+
+    /// Returns `true` if the clips before go at once.
+    pub(super) fn is_cut(&self) -> bool {
+        self.switches || self.duration.is_zero()
+    }
 }
 
 /// No fade.
-pub(super) const CUT: Fade =
-    Fade { duration: Duration::ZERO, transition: TransitionCurve::Linear, in_phase: false, announced: false };
+pub(super) const CUT: Fade = Fade {
+    duration: Duration::ZERO,
+    transition: TransitionCurve::Linear,
+    in_phase: false,
+    announced: false,
+    switches: false,
+};

@@ -41,8 +41,8 @@ pub(super) fn playing<'a>(
     controller.layers(character).filter_map(move |info| {
         let clip = character.clips.get(info.clip)?;
         let mask = info.mask.map(|name| character.masks.get(name).map_or(empty, |mask| &**mask));
-        let LayerInfo { time, weight, priority, blend: mode, .. } = info;
-        Some((info, ClipLayer { clip, time, weight, mask, priority, mode }))
+        let LayerInfo { time, weight, priority, blend: mode, base, .. } = info;
+        Some((info, ClipLayer { clip, time, weight, mask, priority, mode, base }))
     })
 }
 
@@ -119,6 +119,11 @@ pub(super) fn show(
         }
         if replaced < 0.9995 {
             line(ui, "rest pose", "not covered by any track", 1.0 - replaced, percent(1.0 - replaced));
+        }
+        for switch in item.controller.switches() {
+            let left = switch.remaining(item.controller.time());
+            let from = switch.from().last().map_or("", |from| &from.clip);
+            line(ui, &format!("{from} → {}", switch.to().clip), "of the difference is left", left, percent(left));
         }
         let by_hand = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
         for change in by_hand.iter().filter(|change| change.joint == joint) {

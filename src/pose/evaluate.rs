@@ -1,6 +1,8 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
-use super::{AdjustJoints, ClipLayer, JointOverride, LocalToModel, Mix, MixScratch, PoseMut};
+use super::{
+    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, inertia::BaseScratch,
+};
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
 
@@ -15,6 +17,9 @@ pub struct Evaluate<'a> {
     pub priority_blend: f32,
     /// Joint overrides, applied on top of the clips.
     pub overrides: &'a [JointOverride],
+    /// What is left of the difference to clips that were switched from, added to the layers of the
+    /// [base](ClipLayer::base).
+    pub inertia: Option<InertiaAt<'a>>,
 }
 
 /// A pose and the memory to compute it in. One per thread serves any number of characters; it stops
@@ -24,12 +29,13 @@ pub struct Scratch {
     local: Vec<SoaTransform>,
     model: Vec<Affine3A>,
     mix: MixScratch,
+    base: BaseScratch,
 }
 
 impl<'a> Evaluate<'a> {
     /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without overrides.
     pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'a>]) -> Self {
-        Self { skeleton, layers, priority_blend: 0.5, overrides: &[] }
+        Self { skeleton, layers, priority_blend: 0.5, overrides: &[], inertia: None }
     }
 
     /// Computes the pose and leaves it in `scratch`.
@@ -48,12 +54,19 @@ impl<'a> Evaluate<'a> {
     /// # Panics
     /// Like [`Self::run`].
     pub fn run_clips(&self, root: Option<&Affine3A>, scratch: &mut Scratch) {
-        let Scratch { local, model, mix, .. } = scratch;
-        let Self { skeleton, layers, priority_blend, .. } = *self;
+        let Scratch { local, model, mix, base } = scratch;
+        let Self { skeleton, layers, priority_blend, inertia, .. } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
-        let unit_scale = skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
-        Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() }.run(mix, local);
+        let mut unit_scale = skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
+        let job = Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() };
+        match inertia {
+            None => job.run(mix, local),
+            Some(inertia) => {
+                inertia.run(&job, base, mix, local);
+                unit_scale &= inertia.keeps_scale();
+            }
+        }
         LocalToModel { parents: skeleton.parents(), local, root, unit_scale }.run(model);
     }
 

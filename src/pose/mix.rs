@@ -19,7 +19,7 @@ use super::sample::SamplePoint;
 use super::simd::{self, Simd};
 use super::{clamp_weight, recycle};
 use crate::controller::{BlendMode, TrackPriority};
-use crate::model::{SkeletalClip, SoaTransform};
+use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaTransform};
 use glam::Vec4;
 
 /// A playing clip: one layer of a [`Mix`].
@@ -46,6 +46,8 @@ pub struct ClipLayer<'a> {
     /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
     /// An overriding layer replaces the pose below it by its weight.
     pub mode: BlendMode,
+    /// Whether the layer belongs to the pose that is carried over switches; see [`Inertia`](super::Inertia).
+    pub base: bool,
 }
 
 impl<'a> ClipLayer<'a> {
@@ -55,7 +57,7 @@ impl<'a> ClipLayer<'a> {
     /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode }
+        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode, base: false }
     }
 
     /// Returns how the layer is really combined with the others: [`Self::mode`], or
@@ -88,6 +90,44 @@ pub struct MixScratch {
     active: Vec<Active<'static>>,
 }
 
+/// Which layers to mix.
+#[derive(Clone, Copy)]
+pub(super) enum Take<'a> {
+    All,
+    /// Those of the base.
+    Base,
+    /// All but those of the base, which this pose stands for.
+    OnBase(&'a BasePose),
+}
+
+/// A pose that stands for the layers of the base: a clip without frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BasePose {
+    /// How much of each joint's weight the base reaches, and where its transform is.
+    rows: Vec<RowTracks>,
+    transforms: Vec<Vec4>,
+    weight: f32,
+}
+
+impl BasePose {
+    /// Fills the pose: `reach` is 0..=1 per joint of a row, `weight` is that of all layers of the base.
+    pub(super) fn fill(&mut self, pose: &[SoaTransform], weight: f32, reach: impl Fn(usize) -> Vec4) {
+        self.weight = weight;
+        self.rows.clear();
+        self.transforms.clear();
+        for (row, SoaTransform { translation: t, rotation: r, scale: s }) in pose.iter().enumerate() {
+            let at = self.transforms.len() as u32;
+            self.transforms.extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
+            self.rows.push(RowTracks {
+                animated: reach(row),
+                translation: ChannelSlot::Constant(at),
+                rotation: ChannelSlot::Constant(at + 3),
+                scale: ChannelSlot::Constant(at + 7),
+            });
+        }
+    }
+}
+
 impl<'a> Mix<'a> {
     /// Writes the blended local pose to `out`, as many rows as `rest` has.
     ///
@@ -95,10 +135,17 @@ impl<'a> Mix<'a> {
     /// If `out` is shorter than `rest`. In debug builds also if a clip has a different number of rows;
     /// release builds leave such a clip out.
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
+        self.run_some(Take::All, scratch, out);
+    }
+
+    /// Mixes some of the layers.
+    #[inline]
+    pub(super) fn run_some(&self, take: Take, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
         let out = &mut out[..self.rest.len()];
         let mut active = recycle(std::mem::take(&mut scratch.active));
-        let ends = self.prepare(&mut active);
-        let (mut scale, mut partial) = (!self.unit_scale, false);
+        let ends = self.prepare(take, &mut active);
+        let on_base = matches!(take, Take::OnBase(_));
+        let (mut scale, mut partial) = (!self.unit_scale || on_base, on_base);
         for ClipLayer { clip, mask, .. } in self.layers {
             scale |= !clip.unit_scale();
             partial |= mask.is_some() || !clip.animates_all();
@@ -124,7 +171,7 @@ impl<'a> Mix<'a> {
             return shares;
         }
         let mut active = Vec::new();
-        let ends = self.prepare(&mut active);
+        let ends = self.prepare(Take::All, &mut active);
         let Groups { low, high, overlays } = Groups::new(&active, ends);
         let (row, lane) = (joint / 4, joint % 4);
         let [low_total, high_total] = [low, high].map(|group| group.total(row));
@@ -151,8 +198,15 @@ impl<'a> Mix<'a> {
     /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
     /// high ones end, and their total weights.
     #[inline]
-    fn prepare(&self, active: &mut Vec<Active<'a>>) -> [(usize, f32); 2] {
-        let groups = [TrackPriority::Low, TrackPriority::High].map(|priority| self.prepare_group(priority, active));
+    fn prepare<'b>(&self, take: Take<'b>, active: &mut Vec<Active<'b>>) -> [(usize, f32); 2]
+    where
+        'a: 'b,
+    {
+        let groups =
+            [TrackPriority::Low, TrackPriority::High].map(|priority| self.prepare_group(priority, take, active));
+        if matches!(take, Take::Base) {
+            return groups;
+        }
         for (index, layer) in self.layers.iter().enumerate() {
             let (kind, most) = match (layer.effective_mode(), layer.clip.additive) {
                 (BlendMode::Blend, _) => continue,
@@ -168,12 +222,29 @@ impl<'a> Mix<'a> {
 
     /// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
     #[inline]
-    fn prepare_group(&self, priority: TrackPriority, active: &mut Vec<Active<'a>>) -> (usize, f32) {
+    fn prepare_group<'b>(&self, priority: TrackPriority, take: Take<'b>, active: &mut Vec<Active<'b>>) -> (usize, f32)
+    where
+        'a: 'b,
+    {
         let first = active.len();
         // In double precision, no sum of weights over- or underflows.
         let mut total = 0.0;
+        if let (Take::OnBase(base), TrackPriority::Low) = (take, priority) {
+            total += f64::from(base.weight);
+            let point = SamplePoint::of_pose(&base.rows, &base.transforms);
+            let weight = Vec4::splat(base.weight);
+            active.push(Active { point, mask: None, weight, kind: Kind::Blend, index: usize::MAX });
+        }
         for (index, layer) in self.layers.iter().enumerate() {
-            if layer.priority == priority && layer.effective_mode() == BlendMode::Blend && layer.weight < f32::INFINITY
+            let taken = match take {
+                Take::All => true,
+                Take::Base => layer.base,
+                Take::OnBase(_) => !layer.base,
+            };
+            if taken
+                && layer.priority == priority
+                && layer.effective_mode() == BlendMode::Blend
+                && layer.weight < f32::INFINITY
             {
                 total += f64::from(self.prepare_layer(index, layer, layer.weight, Kind::Blend, active));
             }
@@ -186,14 +257,17 @@ impl<'a> Mix<'a> {
 
     /// Appends a layer if it counts; returns its weight, or 0 if it doesn't.
     #[inline]
-    fn prepare_layer(
+    fn prepare_layer<'b>(
         &self,
         index: usize,
         layer: &ClipLayer<'a>,
         weight: f32,
         kind: Kind,
-        active: &mut Vec<Active<'a>>,
-    ) -> f32 {
+        active: &mut Vec<Active<'b>>,
+    ) -> f32
+    where
+        'a: 'b,
+    {
         debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
         let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
         if !counts {

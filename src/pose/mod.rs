@@ -7,6 +7,7 @@
 //! | job | input | output |
 //! | --- | --- | --- |
 //! | [`Mix`] | clips, each with a time, weight and mask | local pose |
+//! | [`Inertia`] | clips before and after a switch | local pose |
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`AdjustJoints`] | joint overrides | local pose and joint matrices |
 //! | [`Palette`] | joint matrices | skinning matrices |
@@ -30,6 +31,7 @@ mod blend;
 mod bounds;
 mod compress;
 mod evaluate;
+mod inertia;
 mod mask;
 mod matrix;
 mod mix;
@@ -48,6 +50,7 @@ pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use bounds::{BlendReach, PartBounds};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};
+pub use inertia::{Inertia, InertiaAt, InertiaScratch};
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;

@@ -120,6 +120,18 @@ impl<'a> SamplePoint<'a> {
         }
     }
 
+    /// A pose in place of a clip: `rows` point to `constants`.
+    pub(crate) fn of_pose(rows: &'a [RowTracks], constants: &'a [Vec4]) -> Self {
+        Self {
+            rows,
+            constants,
+            samples: FramePair::new(&[], true),
+            numbers: FramePair::new(&[], true),
+            ranges: &[],
+            fraction: Vec4::ZERO,
+        }
+    }
+
     /// Four joints. Rotations are not normalized: their length is between √½ and 1, since neighbors lie
     /// in one hemisphere.
     #[inline(always)]

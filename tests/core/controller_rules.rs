@@ -26,5 +26,6 @@ mod queue;
 mod saved;
 mod soak;
 mod support;
+mod switches;
 mod timed_events;
 mod tracks;

@@ -16,3 +16,4 @@ mod pose_reference;
 mod rig;
 mod root_motion;
 mod springs;
+mod switches;

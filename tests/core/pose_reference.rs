@@ -163,6 +163,7 @@ impl Scene {
             mask: t.mask.map(|mask| &self.masks[mask]),
             priority: t.priority,
             mode: t.mode,
+            base: false,
         };
         self.tracks.iter().map(layer).collect()
     }

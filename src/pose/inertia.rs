@@ -1,0 +1,438 @@
+//! Inertialization: a pose that is carried over a switch from some clips to others.
+//!
+//! At the switch, each joint's difference between the old clips and the new one has a size and a speed. It is added to
+//! the new clips from then on, and dies out along a polynomial that starts with that size and speed and ends at 0 with
+//! speed, acceleration and jerk 0:
+//!
+//! ```text
+//! x(s) = (1 − s)⁴ · (x₀ + (4·x₀ + T·v₀)·s)        s = t / T in 0..=1
+//! ```
+//!
+//! The idea is David Bollo's ("Inertialization: High-Performance Animation Transitions in Gears of War", GDC 2018), and the
+//! polynomial is his with the end's jerk set to 0, written as a product. Three things differ. Vectors decay as they are,
+//! not their lengths alone, so that velocities across the difference are kept, too. A velocity away from the new clip is
+//! kept as well: the difference then grows a little before it shrinks. And switches add up: each has an offset of its own,
+//! made from its clips alone, so that an offset never depends on what was shown, nor on when.
+//!
+//! Differences of rotations are modified Rodrigues parameters, `axis · tan(angle / 4)`: regular up to a whole turn, and a
+//! rotation again without trigonometry, so poses have the same bits on every processor.
+
+use super::{
+    ClipLayer, Mix, MixScratch,
+    mix::{BasePose, Take},
+    recycle,
+};
+use crate::controller::{BlendMode, Switch, SwitchLayer};
+use crate::model::{JointTransform, Skeleton, SoaQuat, SoaTransform, SoaVec3};
+use glam::{Quat, Vec3, Vec4};
+use std::mem;
+
+/// The offsets of a character's switches: what is made of [`AnimationController::switches`] and the clips.
+///
+/// It can be made again at any time, so it need not be saved. [`Evaluate::inertia`](super::Evaluate::inertia) adds it to
+/// the layers of the [base](ClipLayer::base).
+///
+/// [`AnimationController::switches`]: crate::controller::AnimationController::switches
+#[derive(Clone, Debug, Default)]
+pub struct Inertia {
+    /// Those of the present switches, the oldest first; then those of earlier ones, for their memory.
+    offsets: Vec<Offset>,
+    count: usize,
+}
+
+/// An [`Inertia`] at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct InertiaAt<'a> {
+    offsets: &'a [Offset],
+    /// In seconds of the controller's time.
+    time: f64,
+}
+
+/// Working memory of [`Inertia::follow`]. One serves any number of characters.
+#[derive(Debug, Default)]
+pub struct InertiaScratch {
+    mix: MixScratch,
+    layers: Vec<ClipLayer<'static>>,
+    poses: [Vec<SoaTransform>; 4],
+}
+
+/// Memory to add an inertia to some of a pose's layers.
+#[derive(Debug, Default)]
+pub(super) struct BaseScratch {
+    pose: Vec<SoaTransform>,
+    base: BasePose,
+}
+
+/// Seconds over which velocities are measured.
+const STEP: f64 = 1.0 / 128.0;
+
+/// The largest value of `s·(1 − s)⁴`, which is how far a speed alone carries a joint, for a duration of 1.
+const EXCURSION: f32 = 0.08192;
+
+/// The part of the duration that a difference takes at least, however fast it shrinks by itself.
+const SHORTEST: f32 = 0.25;
+
+/// The farthest that a speed alone carries a joint: in the size of the skeleton for translations, in tangents of a quarter
+/// of the angle for rotations (half a radian), and in scales. A clip that steps has no speed to speak of.
+const FARTHEST: [f32; 3] = [0.25, 0.125, 0.5];
+
+/// Differences and speeds that are rounding: in the units of [`FARTHEST`].
+const NOTHING: [f32; 2] = [1e-6, 1e-4];
+
+impl Inertia {
+    /// Creates an inertia without offsets.
+    pub const fn new() -> Self {
+        Self { offsets: Vec::new(), count: 0 }
+    }
+
+    /// Follows the switches of a controller, the oldest first: makes an offset for each that is new. Returns `true` if there
+    /// is a new one, or one less.
+    ///
+    /// `layer` looks up a clip, bound to the skeleton, and a mask, with the weight and time of the layer it is given.
+    /// After a change of the skeleton or of clips, [`clear`](Self::clear) it first. Costs four blends for each new switch,
+    /// and nothing but a comparison for the others. Allocates only for the first switches of a character.
+    pub fn follow<'s, 'c>(
+        &mut self,
+        switches: impl Iterator<Item = &'s Switch> + Clone,
+        skeleton: &Skeleton,
+        layer: impl Fn(&SwitchLayer) -> Option<ClipLayer<'c>>,
+        scratch: &mut InertiaScratch,
+    ) -> bool {
+        let before = self.count;
+        // Those that are there already, in order, to the front.
+        let mut known = 0;
+        for switch in switches.clone() {
+            if let Some(at) = self.offsets[known..].iter().position(|offset| offset.of == *switch) {
+                self.offsets[known..=known + at].rotate_right(1);
+                known += 1;
+            }
+        }
+        self.count = 0;
+        let mut changed = false;
+        for switch in switches {
+            let at = self.count;
+            if at >= known || self.offsets[at].of != *switch {
+                let spare = if self.offsets.len() > known { self.offsets.pop() } else { None };
+                let mut offset = spare.unwrap_or_default();
+                offset.make(switch, skeleton, &layer, scratch);
+                self.offsets.insert(at, offset);
+                (known, changed) = (known + 1, true);
+            }
+            self.count += 1;
+        }
+        changed || before != self.count
+    }
+
+    /// Forgets all offsets.
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Returns `true` if there is no offset.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the offsets as they are at a moment of the controller's time.
+    pub fn at(&self, time: f64) -> InertiaAt<'_> {
+        InertiaAt { offsets: &self.offsets[..self.count], time }
+    }
+}
+
+impl InertiaAt<'_> {
+    /// Returns `true` if all scales stay one if they were.
+    pub(super) fn keeps_scale(&self) -> bool {
+        self.offsets.iter().all(|offset| offset.scales.is_empty())
+    }
+
+    /// Mixes the layers, with the offsets added to those of the base.
+    pub(super) fn run(&self, mix: &Mix, scratch: &mut BaseScratch, memory: &mut MixScratch, out: &mut [SoaTransform]) {
+        let in_base = |layer: &ClipLayer| layer.base && layer.effective_mode() == BlendMode::Blend;
+        if mix.layers.iter().all(in_base) {
+            mix.run(memory, out);
+            if !mix.layers.is_empty() {
+                self.add_to(out);
+            }
+            return;
+        }
+        let BaseScratch { pose, base } = scratch;
+        pose.resize(mix.rest.len(), SoaTransform::IDENTITY);
+        mix.run_some(Take::Base, memory, pose);
+        self.add_to(pose);
+        let counts = |layer: &&ClipLayer| in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY;
+        let layers = || mix.layers.iter().filter(counts);
+        let weight = layers().map(|layer| layer.weight).sum::<f32>().min(f32::MAX);
+        if weight == 0.0 {
+            return mix.run(memory, out);
+        }
+        base.fill(pose, weight, |row| self.reach(row, reach(layers(), weight, row)));
+        mix.run_some(Take::OnBase(base), memory, out);
+    }
+
+    fn add_to(&self, pose: &mut [SoaTransform]) {
+        // The latest first: each is a difference to a pose that has the later ones.
+        for offset in self.offsets.iter().rev() {
+            offset.add_to(offset.age(self.time), pose);
+        }
+    }
+
+    /// How much of a row's joints the base reaches, which the clips of now reach by `reach`.
+    fn reach(&self, row: usize, reach: Vec4) -> Vec4 {
+        let sum = self.offsets.iter().fold(reach, |sum, offset| {
+            let found = offset.reach.binary_search_by_key(&row, |(row, _)| *row).ok();
+            found.map_or(sum, |at| sum + offset.reach[at].1 * offset.of.remaining(self.time))
+        });
+        sum.clamp(Vec4::ZERO, Vec4::ONE)
+    }
+}
+
+/// The part of the layers' weight that reaches a row's joints.
+fn reach<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>, weight: f32, row: usize) -> Vec4 {
+    layers.fold(Vec4::ZERO, |sum, layer| {
+        let animated = layer.clip.rows().get(row).map_or(Vec4::ZERO, |row| row.animated);
+        let mask = layer.mask.map_or(Vec4::ONE, |mask| mask.rows().get(row).copied().unwrap_or(Vec4::ZERO));
+        sum + animated * mask * (layer.weight / weight)
+    })
+}
+
+/// What is left of the difference between the clips of one switch.
+#[derive(Clone, Debug, Default)]
+struct Offset {
+    of: Switch,
+    /// Only rows that have a difference.
+    moves: Vec<Decay>,
+    turns: Vec<Decay>,
+    scales: Vec<Decay>,
+    /// By how much more of each joint's weight the old clips reach, by row.
+    reach: Vec<(usize, Vec4)>,
+}
+
+/// The differences of four joints: `(1 − s)⁴ · (first + second · s)`.
+#[derive(Clone, Copy, Debug)]
+struct Decay {
+    row: usize,
+    first: SoaVec3,
+    second: SoaVec3,
+    /// 1 / T.
+    rate: Vec4,
+}
+
+impl Decay {
+    const NONE: Self =
+        Self { row: 0, first: SoaVec3::splat(Vec3::ZERO), second: SoaVec3::splat(Vec3::ZERO), rate: Vec4::ONE };
+
+    /// Sets a joint's difference, its speed, and the time that it has. `most` is the unit of speeds.
+    fn set(&mut self, lane: usize, difference: Vec3, speed: Vec3, duration: f32, (unit, most): (f32, f32)) -> bool {
+        let (size, pace) = (difference.length(), speed.length());
+        if !(size + pace).is_finite() || (size <= NOTHING[0] * unit && pace <= NOTHING[1] * unit) {
+            return false;
+        }
+        let mut time = duration;
+        // Faster than this, it would cross the new clip and come back.
+        let toward = -difference.dot(speed);
+        if toward > 0.0 {
+            time = time.min(5.0 * size * size / toward).max(SHORTEST * duration);
+        }
+        time = time.min(most * unit / (EXCURSION * pace).max(f32::MIN_POSITIVE)).max(1e-6);
+        self.first.set(lane, difference);
+        self.second.set(lane, 4.0 * difference + speed * time);
+        self.rate[lane] = 1.0 / time;
+        true
+    }
+
+    #[inline]
+    fn at(&self, age: f32) -> SoaVec3 {
+        let s = (self.rate * age).min(Vec4::ONE);
+        let rest = Vec4::ONE - s;
+        let square = rest * rest;
+        let first = square * square;
+        let second = first * s;
+        let at = |a: Vec4, b: Vec4| a * first + b * second;
+        let (a, b) = (self.first, self.second);
+        SoaVec3 { x: at(a.x, b.x), y: at(a.y, b.y), z: at(a.z, b.z) }
+    }
+}
+
+impl Offset {
+    fn age(&self, time: f64) -> f32 {
+        (time - self.of.begin()).max(0.0) as f32
+    }
+
+    fn add_to(&self, age: f32, pose: &mut [SoaTransform]) {
+        let plus = |a: &mut SoaVec3, b: SoaVec3| {
+            *a = SoaVec3 { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z };
+        };
+        for decay in &self.moves {
+            if let Some(row) = pose.get_mut(decay.row) {
+                plus(&mut row.translation, decay.at(age));
+            }
+        }
+        for decay in &self.turns {
+            if let Some(row) = pose.get_mut(decay.row) {
+                row.rotation = row.rotation.mul(turn(decay.at(age)));
+            }
+        }
+        for decay in &self.scales {
+            if let Some(row) = pose.get_mut(decay.row) {
+                plus(&mut row.scale, decay.at(age));
+            }
+        }
+    }
+
+    fn make<'c>(
+        &mut self,
+        of: &Switch,
+        skeleton: &Skeleton,
+        layer: impl Fn(&SwitchLayer) -> Option<ClipLayer<'c>>,
+        scratch: &mut InertiaScratch,
+    ) {
+        let Self { of: ours, moves, turns, scales, reach: reaches } = self;
+        ours.clone_from(of);
+        (moves.clear(), turns.clear(), scales.clear(), reaches.clear());
+        let InertiaScratch { mix, layers: memory, poses } = scratch;
+        poses.iter_mut().for_each(|pose| pose.resize(skeleton.rows(), SoaTransform::IDENTITY));
+        let [old, old_next, new, new_next] = poses;
+        let mut layers: Vec<ClipLayer<'c>> = recycle(mem::take(memory));
+        let mut sampler = Sampler { skeleton, layer: &layer, layers: &mut layers, mix };
+        // What was seen, and what will be.
+        let old_step = sampler.sample(of.from(), -STEP, old, old_next);
+        sampler.reach(|row, reach| reaches.push((row, reach)));
+        let new_step = sampler.sample(std::slice::from_ref(of.to()), STEP, new, new_next);
+        let mut rows = reaches.iter_mut();
+        sampler.reach(|_, reach| {
+            if let Some((_, old)) = rows.next() {
+                *old -= reach;
+            }
+        });
+        reaches.retain(|(_, difference)| *difference != Vec4::ZERO);
+        *memory = recycle(layers);
+        let (Some(old_step), Some(new_step)) = (old_step, new_step) else { return };
+
+        let (duration, size) = (of.duration().min(1e9) as f32, extent(skeleton));
+        let units = [(size, FARTHEST[0]), (1.0, FARTHEST[1]), (1.0, FARTHEST[2])];
+        let per_second = 1.0 / STEP as f32;
+        for row in 0..skeleton.rows() {
+            let mut decays = [Decay { row, ..Decay::NONE }; 3];
+            let mut some = [false; 3];
+            for lane in 0..4 {
+                let [old, old_next, new, new_next] =
+                    [&*old, &*old_next, &*new, &*new_next].map(|pose| pose[row].get(lane));
+                let gone = change(old, old_next, old_step);
+                let coming = change(new, new_next, new_step);
+                let apart = (new.rotation.conjugate() * old.rotation).normalize();
+                let next = (new.rotation * coming.rotation).conjugate() * (old.rotation * gone.rotation);
+                // In one hemisphere.
+                let apart = if apart.w < 0.0 { -apart } else { apart };
+                let next = if next.dot(apart) < 0.0 { -next } else { next };
+                let (first, second) = (parameters(apart), parameters(next));
+                let differences = [
+                    (old.translation - new.translation, gone.translation - coming.translation),
+                    (first, second - first),
+                    (old.scale - new.scale, gone.scale - coming.scale),
+                ];
+                for kind in 0..3 {
+                    let (difference, change) = differences[kind];
+                    some[kind] |= decays[kind].set(lane, difference, change * per_second, duration, units[kind]);
+                }
+            }
+            for (list, (decay, some)) in
+                [&mut *moves, &mut *turns, &mut *scales].into_iter().zip(decays.into_iter().zip(some))
+            {
+                list.extend(some.then_some(decay));
+            }
+        }
+    }
+}
+
+/// Poses of the clips of a switch.
+struct Sampler<'a, 'c, L> {
+    skeleton: &'a Skeleton,
+    layer: &'a L,
+    layers: &'a mut Vec<ClipLayer<'c>>,
+    mix: &'a mut MixScratch,
+}
+
+impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
+    /// Poses clips at the switch, and at a step before or after it: the one given unless a clip begins or ends there.
+    /// Returns the step.
+    fn sample(
+        &mut self,
+        of: &[SwitchLayer],
+        step: f64,
+        pose: &mut [SoaTransform],
+        next: &mut [SoaTransform],
+    ) -> Option<f64> {
+        self.collect(of, 0.0);
+        if self.layers.is_empty() {
+            return None;
+        }
+        let within = |step: f64| {
+            of.iter()
+                .filter_map(|layer| Some((layer, (self.layer)(layer)?)))
+                .all(|(layer, found)| (0.0..=found.clip.timing.duration).contains(&(layer.time + layer.rate * step)))
+        };
+        let step = if within(step) || !within(-step) { step } else { -step };
+        self.run(pose);
+        self.collect(of, step);
+        self.run(next);
+        // For the reach.
+        self.collect(of, 0.0);
+        Some(step)
+    }
+
+    fn collect(&mut self, of: &[SwitchLayer], step: f64) {
+        self.layers.clear();
+        for layer in of {
+            let Some(found) = (self.layer)(layer) else { continue };
+            let (time, weight) = (layer.time + layer.rate * step, layer.weight + layer.weight_rate * step as f32);
+            let fits = found.clip.rows().len() == self.skeleton.rows() && !found.clip.additive;
+            let weight = weight.max(layer.weight * 1e-3);
+            self.layers.extend(fits.then_some(ClipLayer { time, weight, mode: BlendMode::Blend, ..found }));
+        }
+    }
+
+    fn run(&mut self, out: &mut [SoaTransform]) {
+        let Self { skeleton, layers, mix, .. } = self;
+        let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
+        Mix { layers, priority_blend: 0.0, rest, unit_scale }.run(mix, out);
+    }
+
+    /// Calls `each` with what the clips reach of each row.
+    fn reach(&self, mut each: impl FnMut(usize, Vec4)) {
+        let weight: f32 = self.layers.iter().map(|layer| layer.weight).sum();
+        (0..self.skeleton.rows()).for_each(|row| each(row, reach(self.layers.iter(), weight, row)));
+    }
+}
+
+/// How a transform changes in a step forward; `other` is that step, forward or backward, away from `at`.
+fn change(at: JointTransform, other: JointTransform, step: f64) -> JointTransform {
+    let (from, to) = if step > 0.0 { (at, other) } else { (other, at) };
+    JointTransform {
+        translation: to.translation - from.translation,
+        rotation: from.rotation.conjugate() * to.rotation,
+        scale: to.scale - from.scale,
+    }
+}
+
+/// The modified Rodrigues parameters of a unit quaternion: not for one near −1.
+fn parameters(q: Quat) -> Vec3 {
+    q.xyz() / (1.0 + q.w)
+}
+
+/// The rotations with some modified Rodrigues parameters.
+#[inline]
+fn turn(SoaVec3 { x, y, z }: SoaVec3) -> SoaQuat {
+    let square = x * x + y * y + z * z;
+    let scale = Vec4::ONE / (Vec4::ONE + square);
+    let twice = scale + scale;
+    SoaQuat { x: x * twice, y: y * twice, z: z * twice, w: (Vec4::ONE - square) * scale }
+}
+
+/// The size of a skeleton at rest: how far its joints are from the first.
+fn extent(skeleton: &Skeleton) -> f32 {
+    let mut joints = skeleton.rest_model().iter().map(|joint| joint.translation);
+    let Some(first) = joints.next() else { return 1.0 };
+    let farthest =
+        joints.map(|joint| joint.distance(first)).filter(|distance| distance.is_finite()).fold(0.0, f32::max);
+    if farthest > 0.0 { farthest } else { 1.0 }
+}
