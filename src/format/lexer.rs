@@ -122,18 +122,20 @@ impl<'a> Lexer<'a> {
         }
         self.at = at;
         if self.comments && self.source.get(at) == Some(&b'/') {
-            self.skip_comments();
+            *self = self.clone().behind_comments();
         }
     }
 
+    /// By value, as all that is rare: a lexer that is never referred to stays in registers.
     #[cold]
-    fn skip_comments(&mut self) {
+    fn behind_comments(mut self) -> Self {
         while self.source[self.at..].starts_with(b"//") {
             self.skip_line();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
         }
+        self
     }
 
     /// Skips the rest of the line and its end.
@@ -237,22 +239,35 @@ impl<'a> Lexer<'a> {
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
-        let fits = self.source.get(self.at) == Some(&byte);
-        self.at += usize::from(fits);
-        fits
+        // A branch, which a processor can guess: it need not wait for the byte.
+        if self.source.get(self.at) != Some(&byte) {
+            return false;
+        }
+        self.at += 1;
+        true
     }
 
     /// Takes `byte`, or returns what comes instead.
     #[inline]
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Unexpected> {
-        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(format!("`{}`", byte as char))) }
+        if self.eat(byte) { Ok(()) } else { Err(self.clone().not_byte(byte)) }
+    }
+
+    #[cold]
+    fn not_byte(self, byte: u8) -> Unexpected {
+        self.unexpected(format!("`{}`", byte as char))
     }
 
     /// Returns the error for the next token, which is not taken.
-    #[cold]
+    #[inline]
     pub(crate) fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> Unexpected {
-        let token = self.peek();
-        Unexpected { offset: token.offset, expected: expected.into(), found: token.kind.to_string() }
+        self.clone().not(expected.into())
+    }
+
+    #[cold]
+    fn not(mut self, expected: Cow<'static, str>) -> Unexpected {
+        let token = self.next_token();
+        Unexpected { offset: token.offset, expected, found: token.kind.to_string() }
     }
 
     /// Takes a quoted string.

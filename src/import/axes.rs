@@ -96,8 +96,9 @@ impl Basis {
     /// Converts a direction, keeping its length.
     #[inline]
     pub(super) fn direction(&self, v: Vec3) -> Vec3 {
-        let [x, y, z] = self.axes.map(|axis| v[axis.from] * axis.sign);
-        Vec3::new(x, y, z)
+        let along = |axis: Axis| v[axis.from] * axis.sign;
+        let [x, y, z] = self.axes;
+        Vec3::new(along(x), along(y), along(z))
     }
 
     /// Converts a rotation.
@@ -111,11 +112,11 @@ impl Basis {
     /// Converts a joint's transform relative to its parent; both frames change alike.
     #[inline]
     pub(super) fn transform(&self, t: JointTransform) -> JointTransform {
-        let [x, y, z] = self.axes.map(|axis| t.scale[axis.from]);
+        let [x, y, z] = self.axes;
         JointTransform {
             translation: self.point(t.translation),
             rotation: self.rotation(t.rotation),
-            scale: Vec3::new(x, y, z),
+            scale: Vec3::new(t.scale[x.from], t.scale[y.from], t.scale[z.from]),
         }
     }
 

@@ -5,6 +5,7 @@ mod axes;
 mod combine;
 mod control;
 mod donor;
+mod firsts;
 mod influences;
 mod limits;
 mod losses;

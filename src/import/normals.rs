@@ -7,6 +7,7 @@ use super::weld::Places;
 #[cfg(feature = "gltf")]
 use crate::model::SkinPart;
 use glam::{DVec3, Vec3};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Computes unit normals: means of the triangles around each place, weighted by angle.
 ///
@@ -18,8 +19,9 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     let mut own = vec![DVec3::ZERO; positions.len()];
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
-        let Some(normal) = unit((b - a).cross(c - a), 0.0) else { continue };
-        for (vertex, angle) in triangle.iter().zip([angle(b - a, c - a), angle(c - b, a - b), angle(a - c, b - c)]) {
+        let (ab, bc, ca) = (b - a, c - b, a - c);
+        let Some(normal) = unit(ca.cross(ab), 0.0) else { continue };
+        for (vertex, angle) in triangle.iter().zip([angle(ab, -ca), angle(bc, -ab), angle(ca, -bc)]) {
             own[*vertex as usize] += normal * angle;
         }
     }
@@ -32,8 +34,9 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     let normal = |(own, &place): (&DVec3, &u32)| {
         let (shared, reach) = (shared[place as usize], reach[place as usize]);
         let own = unit(*own, 1e-6);
-        // Normals that cancel out belong to the two sides of a sheet.
-        let shared = unit(shared, 0.1 * reach).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
+        // Normals that cancel out belong to the two sides of a sheet. What is left of them is noise.
+        let shared =
+            unit(shared, f64::max(0.1 * reach, 1e-9)).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()
@@ -101,7 +104,34 @@ pub(super) fn usable(v: Vec3) -> Option<Vec3> {
 /// The angle between two vectors of any length.
 pub(super) fn angle(a: DVec3, b: DVec3) -> f64 {
     let cosine = a.dot(b) / (a.length_squared() * b.length_squared()).sqrt();
-    cosine.clamp(-1.0, 1.0).acos()
+    arc_cosine(cosine.clamp(-1.0, 1.0))
+}
+
+/// The arc cosine of −1 to 1, to within two units in the last place.
+///
+/// The same on every platform, as the library's is not, and without branches, which no processor could guess: the
+/// library's took a fifth of the time of loading an `.md5mesh`.
+fn arc_cosine(x: f64) -> f64 {
+    // For s up to 1/2 and z = s², asin(s) is s + s · z · P(z) / Q(z): interpolated at Chebyshev's nodes.
+    const P: [f64; 6] = [
+        3.4197032079123224e-05,
+        0.0007824047361233684,
+        -0.039804643833901816,
+        0.20050098243982578,
+        -0.32506281072499676,
+        0.16666666666666666,
+    ];
+    const Q: [f64; 5] = [0.07648737359869638, -0.6850546943675666, 2.0153183407399062, -2.4003768643499854, 1.0];
+    // What to add to how many times the arc sine, for −1/2 to 1/2, beyond, and the same for negative numbers.
+    const PARTS: [(f64, f64); 4] = [(FRAC_PI_2, -1.0), (0.0, 2.0), (FRAC_PI_2, 1.0), (PI, -2.0)];
+    let size = x.abs();
+    // The smaller one is s² up to 1/2, and the half angle's beyond.
+    let z = f64::min(size * size, (1.0 - size) / 2.0);
+    let polynomial = |terms: &[f64]| terms.iter().fold(0.0, |sum, term| sum * z + term);
+    let s = z.sqrt();
+    let sine = s + s * z * (polynomial(&P) / polynomial(&Q));
+    let (start, times) = PARTS[usize::from(size > 0.5) + 2 * usize::from(x < 0.0)];
+    start + times * sine
 }
 
 fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
@@ -113,6 +143,15 @@ fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
 mod tests {
     use super::super::winding::tests::cube;
     use super::*;
+
+    #[test]
+    fn the_arc_cosine_is_that_of_the_library_to_the_last_digits() {
+        for i in -100_000..=100_000 {
+            let x = f64::from(i) / 100_000.0;
+            assert!((arc_cosine(x) - x.acos()).abs() <= 2.0 * f64::EPSILON * x.acos(), "{x}");
+        }
+        assert!(arc_cosine(f64::NAN).is_nan());
+    }
 
     #[test]
     fn doubled_vertices_share_the_normal_of_their_place() {
@@ -133,6 +172,18 @@ mod tests {
         let positions = [square, square].concat();
         let normals = smooth_normals(&positions, &[[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7]]);
         assert_eq!(normals, [[Vec3::Y; 4], [Vec3::NEG_Y; 4]].concat());
+    }
+
+    #[test]
+    fn rounding_errors_of_normals_that_cancel_out_are_not_a_normal() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..20 {
+            let mut corner = |x: f32, y: f32| Vec3::new(x + 0.2 * random.f32(), y + 0.2 * random.f32(), 0.0);
+            let square = [corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0)];
+            // The back is cut along the other diagonal.
+            let normals = smooth_normals(&square, &[[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]);
+            assert_eq!(normals, [Vec3::Y; 4]);
+        }
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! The `bevy_mikktspace` crate is the reference in the tests, but not for files: it recurses from triangle to triangle
 //! around a vertex, compares each with all others there, and needs a kilobyte per vertex.
 
-use super::normals::{angle, usable};
+use super::{
+    firsts::Firsts,
+    normals::{angle, usable},
+};
 use crate::model::SkinPart;
 use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
-use std::collections::HashMap;
 
 /// Computes the tangents that are missing and normalizes the others. Returns how many were missing.
 ///
@@ -56,7 +58,8 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
     for &vertex in missing {
         let normal = part.normals[vertex];
         let in_plane = |v: Vec3| usable(v - normal * normal.dot(v));
-        let [plain, mirrored] = sums[first[vertex] as usize].map(in_plane);
+        let [plain, mirrored] = sums[first[vertex] as usize];
+        let (plain, mirrored) = (in_plane(plain), in_plane(mirrored));
         part.tangents[vertex] = match (plain, mirrored) {
             (Some(plain), _) => plain.extend(1.0),
             (None, Some(mirrored)) => mirrored.extend(-1.0),
@@ -107,14 +110,20 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
 
 /// Per vertex, the first one with the same position, normal and texture coordinate.
 fn first_equal(part: &SkinPart) -> Vec<u32> {
-    let mut first: HashMap<[u32; 8], u32> = HashMap::with_capacity(part.positions.len());
-    let key = |vertex: usize| {
+    let key = |vertex: u32| {
+        let vertex = vertex as usize;
         let ([x, y, z], [l, m, n]) = (part.positions[vertex].to_array(), part.normals[vertex].to_array());
         let [u, v] = tex_coord(part, vertex).to_array();
         // Both zeros become one.
-        [x, y, z, l, m, n, u, v].map(|number| (number + 0.0).to_bits())
+        let pair = |a: f32, b: f32| u64::from((a + 0.0).to_bits()) << 32 | u64::from((b + 0.0).to_bits());
+        [pair(x, y), pair(z, l), pair(m, n), pair(u, v)]
     };
-    (0..part.positions.len()).map(|vertex| *first.entry(key(vertex)).or_insert(vertex as u32)).collect()
+    let mut firsts = Firsts::new(part.positions.len());
+    let first = |vertex: u32| {
+        let own = key(vertex);
+        firsts.first(own, vertex, |other| key(other) == own)
+    };
+    (0..part.positions.len() as u32).map(first).collect()
 }
 
 fn tex_coord(part: &SkinPart, vertex: usize) -> Vec2 {

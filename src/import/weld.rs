@@ -1,5 +1,6 @@
 //! Finds vertices at the same place.
 
+use super::firsts::Firsts;
 use glam::{DVec3, Vec3};
 
 /// Groups of vertices at the same place.
@@ -26,18 +27,20 @@ impl Places {
         let cell = (high - low).max_element() / Self::CELLS;
         let per_cell = if cell > 0.0 { 1.0 / cell } else { 0.0 };
         let mut place: Vec<u32> = (0..positions.len() as u32).collect();
-        let mut cells: Vec<(u64, u32)> = Vec::with_capacity(positions.len());
         for shift in [0.25, 0.75] {
-            cells.clear();
-            cells.extend(positions.iter().zip(0..).map(|(position, vertex)| {
-                let cell = (position.as_dvec3() - low) * per_cell + shift;
+            let cell = |vertex: u32| {
+                let cell = (positions[vertex as usize].as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
-                (u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32), vertex)
-            }));
-            cells.sort_unstable();
-            for pair in cells.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-                let (a, b) = (root(&mut place, pair[0].1), root(&mut place, pair[1].1));
-                place[a.max(b) as usize] = a.min(b);
+                u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32)
+            };
+            let mut firsts = Firsts::new(positions.len());
+            for vertex in 0..positions.len() as u32 {
+                let own = cell(vertex);
+                let first = firsts.first([own], vertex, |other| cell(other) == own);
+                if first != vertex {
+                    let (a, b) = (root(&mut place, first), root(&mut place, vertex));
+                    place[a.max(b) as usize] = a.min(b);
+                }
             }
         }
         // Roots come before those they lead, so one pass in order numbers them all.

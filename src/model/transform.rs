@@ -60,12 +60,10 @@ impl JointTransform {
     /// Components that are equal stay exactly as they are, so that a constant channel remains constant.
     #[inline]
     pub(crate) fn between(&self, other: &Self, t: f32) -> Self {
-        let mean = |a: Vec3, b: Vec3| Vec3::select(a.cmpeq(b), a, a * (1.0 - t) + b * t);
-        let (from, to) = (self.rotation, other.rotation);
         Self {
-            translation: mean(self.translation, other.translation),
-            rotation: if from == to { from } else { from.slerp(to, t) },
-            scale: mean(self.scale, other.scale),
+            translation: mean(self.translation, other.translation, t),
+            rotation: arc(self.rotation, other.rotation, t),
+            scale: mean(self.scale, other.scale, t),
         }
     }
 
@@ -79,6 +77,18 @@ impl Default for JointTransform {
     fn default() -> Self {
         Self::IDENTITY
     }
+}
+
+/// The vector at `t`, from 0 to 1, on the straight line between two; exactly `from` if they are equal.
+#[inline]
+pub(super) fn mean(from: Vec3, to: Vec3, t: f32) -> Vec3 {
+    Vec3::select(from.cmpeq(to), from, from * (1.0 - t) + to * t)
+}
+
+/// The rotation at `t`, from 0 to 1, on the arc between two; exactly `from` if they are equal.
+#[inline]
+pub(super) fn arc(from: Quat, to: Quat, t: f32) -> Quat {
+    if from == to { from } else { from.slerp(to, t) }
 }
 
 /// Four vectors, one per lane.

@@ -10,13 +10,24 @@ impl Lexer<'_> {
     /// front of it.
     #[inline]
     pub(crate) fn f32(&mut self) -> Result<f32, Unexpected> {
+        self.number().ok_or_else(|| self.unexpected("a number"))
+    }
+
+    /// Takes finite numbers for as long as they follow, and adds them to `out`.
+    pub(crate) fn all_f32s(&mut self, out: &mut Vec<f32>) {
+        // A lexer that nothing else can reach stays in registers.
+        let mut lexer = self.clone();
+        out.extend(std::iter::from_fn(|| lexer.number()));
+        *self = lexer;
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<f32> {
         self.skip_space();
         let rest = &self.source[self.at..];
-        let Some((value, length)) = short_f32(rest).or_else(|| long_f32(rest)) else {
-            return Err(self.unexpected("a number"));
-        };
+        let (value, length) = short_f32(rest).or_else(|| long_f32(rest))?;
         self.at += length;
-        Ok(value)
+        Some(value)
     }
 
     /// Takes `N` numbers in a row.
@@ -30,16 +41,16 @@ impl Lexer<'_> {
     }
 
     /// Takes a whole number of 0 or more. The lexer stays in front of anything else.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn u32(&mut self) -> Result<u32, Unexpected> {
         self.skip_space();
-        let (start, mut value) = (self.at, 0u64);
-        let mut at = start;
+        let (mut at, mut value) = (self.at, 0);
         while let Some(digit) = self.source.get(at).filter(|b| b.is_ascii_digit()) {
-            value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+            // However long it is, what is too large stays so.
+            value = u64::min(value * 10 + u64::from(digit - b'0'), 1 << 32);
             at += 1;
         }
-        let ends = at > start && self.source.get(at).is_none_or(|&b| ends_word(b));
+        let ends = at > self.at && self.source.get(at).is_none_or(|&b| ends_word(b));
         match u32::try_from(value) {
             Ok(value) if ends => {
                 self.at = at;
@@ -73,65 +84,43 @@ impl Lexer<'_> {
 const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /// Returns the number that opens `text` and its length, if it has at most 15 digits and no exponent: nearly
-/// every number of a model file, read three times as fast as `str::parse` reads it.
+/// every number of a model file, read several times as fast as `str::parse` reads it.
 ///
 /// Digits and power of ten are exact in `f64`, so their quotient is rounded once. Rounding it again to
-/// `f32` can go wrong only where it lies halfway between two `f32`s, or below the normal ones.
+/// `f32` can go wrong only where it lies halfway between two `f32`s.
 #[inline]
 fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);
-    let (mut at, mut mantissa) = (start, 0u64);
-    // Digit by digit: mostly there is one.
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
-        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    let whole = at - start;
-    let (mut mantissa, mut places) = (mantissa as f64, 0);
-    if text.get(at) == Some(&b'.') {
-        at += 1;
-        loop {
-            let (value, count) = eight_digits(&text[at..]);
-            mantissa = mantissa * POWERS[count] + f64::from(value);
-            places += count;
-            at += count;
-            if count < 8 {
-                break;
-            }
+    // One loop for digits before and behind the point, byte by byte: a processor guesses well how long a number is, and
+    // is then at the next one before this one is computed.
+    let (mut at, mut mantissa, mut point) = (start, 0u64, None);
+    while let Some(&byte) = text.get(at) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        } else if byte == b'.' && point.is_none() {
+            point = Some(at);
+        } else if ends_word(byte) {
+            break;
+        } else {
+            return None;
         }
+        at += 1;
     }
-    if text.get(at).is_some_and(|&byte| !ends_word(byte)) || !(1..POWERS.len()).contains(&(whole + places)) {
+    let places = point.map_or(0, |point| at - point - 1);
+    let digits = at - start - usize::from(point.is_some());
+    if !(1..POWERS.len()).contains(&digits) {
         return None;
     }
-    let value = mantissa / POWERS[places];
+    // Signed, because that takes one instruction.
+    let value = mantissa as i64 as f64 / POWERS[places];
     let halfway = value.to_bits() & 0x1fff_ffff == 0x1000_0000;
-    if halfway | ((value > 0.0) & (value < f64::from(f32::MIN_POSITIVE))) {
+    if halfway {
         return None;
     }
     let sign = u32::from(negative) << 31;
     Some((f32::from_bits((value as f32).to_bits() | sign), at))
-}
-
-/// Returns the number that up to eight digits at the start of `text` make, and how many they are.
-///
-/// All at once, because a processor guesses wrong where a number of any length ends.
-#[inline]
-fn eight_digits(text: &[u8]) -> (u32, usize) {
-    let mut bytes = [0; 8];
-    match text.first_chunk() {
-        Some(eight) => bytes = *eight,
-        None => bytes[..text.len()].copy_from_slice(text),
-    }
-    let digits = u64::from_le_bytes(bytes) ^ u64::from_le_bytes([b'0'; 8]);
-    // Bytes above 9 have a high nibble, if not at once then when 6 is added. A carry changes only bytes behind them.
-    let others = (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
-    let count = others.trailing_zeros() / 8;
-    // The last digit goes to the highest byte, with zeros before the first. Then neighbors are joined three times.
-    let digits = digits.checked_shl(64 - 8 * count).unwrap_or(0);
-    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    ((fours * 10_000 + (fours >> 32)) as u32, count as usize)
 }
 
 /// Returns the number that opens `text` and its length, if it is finite.

@@ -250,6 +250,7 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
 }
 
 /// `( s t ) first count`
+#[inline]
 fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
     lexer.expect(b'(')?;
     let tex_coord = lexer.f32s()?;
@@ -258,11 +259,13 @@ fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
 }
 
 /// `a b c`
+#[inline]
 fn triangle(lexer: &mut Lexer) -> Result<[u32; 3], Unexpected> {
     Ok([lexer.u32()?, lexer.u32()?, lexer.u32()?])
 }
 
 /// `joint bias ( x y z )`
+#[inline]
 fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
     Ok(Md5Weight { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
 }

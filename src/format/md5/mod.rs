@@ -129,6 +129,16 @@ impl Md5Anim {
         }
         out
     }
+
+    /// Returns `true` if any of a joint's numbers differs, even in the sign of a zero, from that of the frame before.
+    pub(crate) fn moves(&self, joint: usize, frame: usize) -> bool {
+        let Md5AnimJoint { flags, start, .. } = self.joints[joint];
+        let numbers = |frame: usize| {
+            let first = frame * self.components as usize + start as usize;
+            self.frames[first..][..flags.count_ones() as usize].iter().map(|number| number.to_bits())
+        };
+        flags != 0 && numbers(frame - 1).ne(numbers(frame))
+    }
 }
 
 /// A joint of an animation.

@@ -23,6 +23,7 @@ impl<T: Copy + Default> Run<T> {
     }
 
     /// Reads items for as long as lines start with `keyword`. That of the first has been taken.
+    #[inline(always)]
     pub fn read(
         &mut self,
         reader: &mut Reader,
@@ -30,10 +31,12 @@ impl<T: Copy + Default> Run<T> {
         item: impl Fn(&mut Lexer) -> Result<T, Unexpected>,
         context: impl Fn(&str) -> String,
     ) -> Result<(), Stop> {
+        // A lexer that nothing else can reach stays in registers.
+        let mut lexer = reader.lexer.clone();
         loop {
-            reader.lexer.skip_space();
-            let at = reader.lexer.offset();
-            let numbered = reader.lexer.u32().and_then(|number| Ok((number, item(&mut reader.lexer)?)));
+            lexer.skip_space();
+            let at = lexer.offset();
+            let numbered = lexer.u32().and_then(|number| Ok((number, item(&mut lexer)?)));
             match numbered {
                 Ok((number, item)) => self.push(number, at, item),
                 Err(unexpected) => {
@@ -41,9 +44,11 @@ impl<T: Copy + Default> Run<T> {
                     reader.recover(at, &unexpected, context(&format!("{keyword} {}{of}", self.items.len())));
                     reader.stop_if_full()?;
                     self.push_broken();
+                    lexer = reader.lexer.clone();
                 }
             }
-            if !reader.lexer.eat_word(keyword.as_bytes()) {
+            if !lexer.eat_word(keyword.as_bytes()) {
+                reader.lexer = lexer;
                 return Ok(());
             }
         }

@@ -174,8 +174,8 @@ impl Matching {
         let mut pose = vec![JointTransform::IDENTITY; anim.joints.len()];
         for frame in 0..frame_count {
             for (joint, transform) in pose.iter_mut().enumerate() {
-                // Without numbers in the frames, a joint stays as it is in the first.
-                if frame == 0 || anim.joints[joint].flags != 0 {
+                // Most joints stand still most of the time.
+                if frame == 0 || anim.moves(joint, frame) {
                     let [position, orientation] = anim.joint_at(joint, frame);
                     *transform = basis.transform(Rigid::from_md5(position, orientation).to_transform());
                 }

@@ -1,8 +1,11 @@
 //! Frames → clip: finds the channels that change and packs their samples.
 
 use super::{ChannelSlot, RowTracks, SkeletalClip};
-use crate::model::{ClipTiming, JointTransform};
-use glam::{Quat, Vec4};
+use crate::model::{
+    ClipTiming, JointTransform,
+    transform::{arc, mean},
+};
+use glam::{Quat, Vec3, Vec4};
 use std::{iter, ops::Range, sync::Arc};
 
 /// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
@@ -151,17 +154,13 @@ impl SkeletalClip {
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
-        // For each frame, the given one at or before it, and how far it is on the way to the next.
         let place = |frame: usize| (frame / steps * joints, (frame % steps) as f32 / steps as f32);
-        let places: Vec<(usize, f32)> = (0..frame_count).map(place).collect();
-        let transform = |joint: usize, frame: usize| match places[frame] {
-            (at, 0.0) => frames.transforms[at + joint],
-            (at, t) => frames.transforms[at + joint].between(&frames.transforms[at + joints + joint], t),
-        };
+        let places = (0..frame_count).map(place).collect();
+        let steps = &Steps { given: &frames.transforms, joints, places };
         let rotations = |joint: usize| {
             let mut before = None;
             (0..frame_count).map(move |frame| {
-                let rotation = unit_near(transform(joint, frame).rotation, before);
+                let rotation = unit_near(steps.get(joint, frame, |transform| transform.rotation, arc), before);
                 before = Some(rotation);
                 rotation.to_array()
             })
@@ -175,7 +174,7 @@ impl SkeletalClip {
             let members = || (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint));
             let mut start = IDENTITY;
             for joint in members() {
-                let JointTransform { translation, rotation, scale } = transform(joint, 0);
+                let JointTransform { translation, rotation, scale } = first[joint];
                 set(&mut start[TRANSLATION], joint, translation.to_array());
                 set(&mut start[ROTATION], joint, unit_near(rotation, None).to_array());
                 set(&mut start[SCALE], joint, scale.to_array());
@@ -213,14 +212,13 @@ impl SkeletalClip {
                 .for_each(|frame| frame[lanes.clone()].copy_from_slice(&IDENTITY[channel.clone()]));
             for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
                 let out = frames_out.chunks_exact_mut(stride).map(|frame| &mut frame[lanes.clone()]);
+                let vectors = |of: fn(&JointTransform) -> Vec3| {
+                    (0..frame_count).map(move |frame| steps.get(joint, frame, of, mean).to_array())
+                };
                 match channel {
-                    TRANSLATION => out.enumerate().for_each(|(frame, vectors)| {
-                        set(vectors, joint, transform(joint, frame).translation.to_array());
-                    }),
-                    ROTATION => out.zip(rotations(joint)).for_each(|(vectors, rotation)| set(vectors, joint, rotation)),
-                    _ => out.enumerate().for_each(|(frame, vectors)| {
-                        set(vectors, joint, transform(joint, frame).scale.to_array());
-                    }),
+                    TRANSLATION => out.zip(vectors(|t| t.translation)).for_each(|(out, v)| set(out, joint, v)),
+                    ROTATION => out.zip(rotations(joint)).for_each(|(out, rotation)| set(out, joint, rotation)),
+                    _ => out.zip(vectors(|t| t.scale)).for_each(|(out, v)| set(out, joint, v)),
                 }
             }
         }
@@ -244,9 +242,33 @@ impl SkeletalClip {
     }
 }
 
+/// Frames cut into steps.
+struct Steps<'a> {
+    given: &'a [JointTransform],
+    joints: usize,
+    /// For each frame, the first transform of the given one at or before it, and how far it is on the way to the next.
+    places: Vec<(usize, f32)>,
+}
+
+impl Steps<'_> {
+    /// Returns a component of a joint at a frame: as it was given, or `between` two that were.
+    #[inline]
+    fn get<T>(
+        &self,
+        joint: usize,
+        frame: usize,
+        component: impl Fn(&JointTransform) -> T,
+        between: impl Fn(T, T, f32) -> T,
+    ) -> T {
+        let (at, t) = self.places[frame];
+        let from = component(&self.given[at + joint]);
+        if t == 0.0 { from } else { between(from, component(&self.given[at + self.joints + joint]), t) }
+    }
+}
+
 /// Sets a joint's components in the vectors of a channel.
 fn set<const N: usize>(vectors: &mut [Vec4], joint: usize, components: [f32; N]) {
-    for (vector, component) in vectors.iter_mut().zip(components) {
+    for (vector, component) in vectors[..N].iter_mut().zip(components) {
         vector.as_mut()[joint % 4] = component;
     }
 }

@@ -37,18 +37,16 @@ pub(super) fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header
         let all = declared(header.frames).saturating_mul(declared(header.components));
         numbers.reserve(all.min(reader.lexer.remaining() / 2));
     }
-    while !reader.lexer.eat(b'}') {
-        match reader.lexer.f32() {
-            Ok(value) => numbers.push(value),
-            Err(_) if block_ended(reader, &context())? => break,
-            Err(_) => {
-                let item = format!("number {} of {}", numbers.len() - start, context());
-                reader.unexpected_here("a number or `}`", item);
-                reader.stop_if_full()?;
-                if reader.lexer.at_end() {
-                    break;
-                }
-            }
+    loop {
+        reader.lexer.all_f32s(numbers);
+        if reader.lexer.eat(b'}') || block_ended(reader, &context())? {
+            break;
+        }
+        let item = format!("number {} of {}", numbers.len() - start, context());
+        reader.unexpected_here("a number or `}`", item);
+        reader.stop_if_full()?;
+        if reader.lexer.at_end() {
+            break;
         }
     }
     Ok(Frame { number, at, start, end: numbers.len() })

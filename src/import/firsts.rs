@@ -1,0 +1,86 @@
+//! Finds the first of equal things without sorting them.
+
+/// A table of indices in which each finds the first that is equal to it.
+pub(super) struct Firsts {
+    /// Open addressing; at least twice as many slots as indices.
+    slots: Vec<u32>,
+}
+
+impl Firsts {
+    const EMPTY: u32 = u32::MAX;
+
+    /// Slots looked at before an index counts as unlike all others. Only hashes that a hostile file made collide get
+    /// there, and they must not cost the square of their number.
+    const MOST: usize = 128;
+
+    /// Creates a table for `count` indices.
+    pub(super) fn new(count: usize) -> Self {
+        Self { slots: vec![Self::EMPTY; (2 * count).next_power_of_two()] }
+    }
+
+    /// Returns the first of the indices given so far that `is_equal`, or else adds `index` and returns it. Equal things
+    /// have equal `words`.
+    #[inline]
+    pub(super) fn first<const N: usize>(&mut self, words: [u64; N], index: u32, is_equal: impl Fn(u32) -> bool) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(words) as usize & mask;
+        for step in 1..=Self::MOST {
+            let found = self.slots[at];
+            if found == Self::EMPTY {
+                self.slots[at] = index;
+                return index;
+            }
+            if is_equal(found) {
+                return found;
+            }
+            // By triangular numbers, which visit every slot of a power of two.
+            at = (at + step) & mask;
+        }
+        index
+    }
+}
+
+/// Mixes words with the finish of SplitMix64, in which every bit reaches every other.
+fn hash<const N: usize>(words: [u64; N]) -> u64 {
+    words.into_iter().fold(0, |hash: u64, word| {
+        let x = hash.rotate_left(5) ^ word;
+        let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_finds_the_first_of_its_equals() {
+        let things: Vec<u64> = (0..10_000).map(|i| i * i % 4099).collect();
+        let mut firsts = Firsts::new(things.len());
+        for (index, &thing) in things.iter().enumerate() {
+            let first = firsts.first([thing], index as u32, |other| things[other as usize] == thing);
+            assert_eq!(Some(first as usize), things.iter().position(|&other| other == thing));
+        }
+    }
+
+    #[test]
+    fn things_that_collide_on_purpose_are_left_apart_after_a_bounded_search() {
+        const COUNT: u32 = 20_000;
+        let mut firsts = Firsts::new(COUNT as usize);
+        let looked_at = std::cell::Cell::new(0);
+        for index in 0..COUNT {
+            let first = firsts.first([7], index, |_| {
+                looked_at.set(looked_at.get() + 1);
+                false
+            });
+            assert_eq!(first, index);
+        }
+        assert!(looked_at.get() <= COUNT as usize * Firsts::MOST);
+    }
+
+    #[test]
+    fn an_empty_table_is_harmless() {
+        assert_eq!(Firsts::new(0).first([1], 0, |_| true), 0);
+    }
+}
