@@ -146,8 +146,15 @@ impl Springs {
 
     /// Reads the animated pose. Returns `false` if it is not finite.
     fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
-        let SpringScratch { now, ends, .. } = scratch;
+        let SpringScratch { now, paths, ends, ways, colliders, .. } = scratch;
         now.clear();
+        // Memory for the steps, so that the first one takes none.
+        paths.clear();
+        paths.reserve(self.joints.len());
+        ways.clear();
+        ways.reserve(self.colliders.len());
+        colliders.clear();
+        colliders.reserve(self.colliders.len());
         // Zero, except where time stands still: the state then stays where it is.
         let moved = world.translation - origin;
         let mut sum = moved;
@@ -179,13 +186,11 @@ impl Springs {
         let trust = if before > 0.0 { (8.0 * before / dt).min(1.0) * dt / (dt + before) } else { 0.0 };
         let (seconds, trust) = (dt as f32, trust as f32);
         let parabola = |track: &Track, end| Parabola::new(track, end, seconds, trust);
-        paths.clear();
         paths.extend(now.iter().zip(&state.points).map(|(now, point)| Path {
             offset: parabola(&point.offset, now.offset),
             bone: parabola(&point.bone, now.bone),
             length: [point.bone.at.length(), now.length],
         }));
-        ways.clear();
         ways.extend(
             ends.iter()
                 .zip(&state.colliders)
