@@ -163,6 +163,7 @@ pub mod model;
 pub mod pose;
 pub mod rig;
 mod spelling;
+mod trig;
 
 #[cfg(feature = "bevy")]
 pub mod asset;

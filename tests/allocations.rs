@@ -8,7 +8,8 @@ use bevy_marionette::pose::{
     ClipLayer, Evaluate, Inertia, InertiaScratch, JointOverride, JointSpace, Mask, Palette, Scratch,
 };
 use bevy_marionette::rig::{
-    ChainIk, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState, TwoBoneIk,
+    ChainIk, Collider, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState,
+    SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
 };
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -190,7 +191,7 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
 }
 
 #[test]
-fn a_warm_scratch_poses_characters_without_allocating() {
+fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
     let joint = |i: u16| Joint {
         name: format!("{i}").into(),
         parent: i.checked_sub(1),
@@ -213,6 +214,10 @@ fn a_warm_scratch_poses_characters_without_allocating() {
     let leg = LegJoints { root: 10, mid: Some(11), tip: 12, toe: None, heel: None };
     let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
     let mut stood = FeetState::default();
+    let ball = Collider { joint: 44, center: Vec3::Y, end: Some(Vec3::X), radius: 1.5 };
+    let settings = SpringSettings { radius: 0.1, gravity: 1.0, max_angle: 0.5, ..SpringSettings::default() };
+    let springs = Springs::new(&skeleton, &[SpringChain { root: 45, settings, colliders: vec![0] }], &[ball]);
+    let (mut swinging, mut memory) = (SpringState::default(), SpringScratch::default());
     let remap: Vec<u16> = (0..58).collect();
     let mut combined = CombinedJoints::new();
     combined.push([(3, 0.5), (7, 0.5)]);
@@ -238,6 +243,10 @@ fn a_warm_scratch_poses_characters_without_allocating() {
                 FeetFrame { world: Affine3A::IDENTITY, dt: 0.01, weight: 1.0, plans: &[plan], ground: &[ground] };
             feet.run(&frame, &mut stood, &mut pose);
             assert!(limb.run(&mut pose) && tail.run(&mut ik, &mut pose));
+            // Frames with no step of the springs, with one and with several.
+            let world = Affine3A::from_translation(Vec3::X * (9.0 * time).sin() as f32);
+            let frame = SpringFrame { dt: 0.002 + 0.06 * (time % 0.7), world, wind: Vec3::Z, ..SpringFrame::default() };
+            springs.run(&frame, &mut swinging, &mut memory, &mut pose);
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
             let world = Affine3A::IDENTITY;
             Palette { world, model, inverse_bind, remap: &remap, combined: &combined }.run(&mut palette);

@@ -4,13 +4,12 @@
 //! double precision, so that it can be added up over hours.
 
 mod path;
-mod turn;
 
 pub use path::RootPath;
 
+use crate::trig::{sin_cos, sinc};
 use glam::{DVec3, Quat, Vec3};
 use serde::{Deserialize, Serialize};
-use turn::{sin_cos, sinc};
 
 /// A movement of a character: a translation, and a turn about its up axis.
 ///

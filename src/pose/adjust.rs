@@ -108,7 +108,16 @@ fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform 
 }
 
 /// Normalizes a finite quaternion; returns the identity for one too small to have a direction.
+#[inline]
 pub(crate) fn unit(q: Quat) -> Quat {
+    let square = q.length_squared();
+    if (square - 1.0).abs() < 1e-4 {
+        // Only rounded: a step of Newton's method does it.
+        return q * (1.5 - 0.5 * square);
+    }
+    if square > 1e-12 && square < 1e12 {
+        return q * (1.0 / square.sqrt());
+    }
     // Divided by its largest component first, so that the squared length neither over- nor underflows.
     let largest = q.x.abs().max(q.y.abs()).max(q.z.abs()).max(q.w.abs());
     if largest > f32::MIN_POSITIVE { (q * (1.0 / largest)).normalize() } else { Quat::IDENTITY }

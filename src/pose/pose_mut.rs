@@ -2,7 +2,7 @@
 
 use super::{LocalToModel, adjust::unit};
 use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
 
 /// A pose as local transforms and as the matrices computed from them, for code that reads positions in model space
 /// and writes rotations to joints.
@@ -53,25 +53,44 @@ impl PoseMut<'_> {
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
-    /// The rotation from a joint's space to that of `above`, one of its ancestors: the product of the rotations below
-    /// `above`, down to the joint's own.
-    pub fn rotation_below(&self, above: JointIndex, joint: JointIndex) -> Quat {
-        let between = self.skeleton.ancestors(joint).take_while(|&joint| joint != above);
-        unit(between.fold(self.rotation(joint), |below, joint| self.rotation(joint) * below))
-    }
-
     /// A joint's rotation in model space.
     pub fn model_rotation(&self, joint: JointIndex) -> Quat {
         unit(self.rotation_above(joint) * self.rotation(joint))
     }
 
-    /// Rotates a joint by `turn` in model space, about its own position; `above` is its
-    /// [`rotation_above`](Self::rotation_above). Its matrix and those below it are out of date until
+    /// A joint's rotation relative to its parent after a turn in model space, about the joint's own position.
+    ///
+    /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
+    #[inline]
+    pub fn turned(&self, joint: JointIndex, turn: Quat) -> Quat {
+        let before = self.rotation(joint);
+        let Some(parent) = self.skeleton.parents()[usize::from(joint)] else { return unit(turn * before) };
+        let vector = Vec3A::from_vec4(turn.into());
+        let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
+        // Rotations have no scale, but matrices do.
+        let (sin, square) = (vector.length_squared(), axis.length_squared());
+        if !(square > 1e-30 && square < f32::MAX) {
+            return before;
+        }
+        let axis = if (sin - square).abs() > 1e-5 * sin { axis * (sin / square).sqrt() } else { axis };
+        unit(Quat::from_vec4(axis.extend(turn.w)) * before)
+    }
+
+    /// Turns a joint in model space, about its own position. Its matrix and those below it are out of date until
     /// [`Self::update_from`].
-    pub fn turn(&mut self, joint: JointIndex, above: Quat, turn: Quat) {
-        let turned = above.conjugate() * turn * above * self.rotation(joint);
+    ///
+    /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
+    #[inline]
+    pub fn turn(&mut self, joint: JointIndex, turn: Quat) {
+        self.set_rotation(joint, self.turned(joint, turn));
+    }
+
+    /// Sets a joint's rotation relative to its parent. Its matrix and those below it are out of date until
+    /// [`Self::update_from`].
+    #[inline]
+    pub fn set_rotation(&mut self, joint: JointIndex, rotation: Quat) {
         let joint = usize::from(joint);
-        self.local[joint / 4].rotation.set(joint % 4, unit(turned));
+        self.local[joint / 4].rotation.set(joint % 4, rotation);
     }
 
     /// Computes the matrices of a joint and of its descendants.

@@ -5,7 +5,7 @@ use crate::{
     model::JointIndex,
     pose::{PoseMut, clamp_weight},
 };
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec3A};
 use serde::{Deserialize, Serialize};
 
 /// Makes a chain of any number of bones reach for a target.
@@ -27,7 +27,7 @@ pub struct ChainIk {
     pub tip_rotation: Option<Quat>,
     /// How much of each rotation is applied, 0..=1.
     pub weight: f32,
-    /// The largest number of passes along the chain, 8 by default. More of them spread the bend more evenly.
+    /// The largest number of passes along the chain, 4 by default. More of them spread the bend more evenly.
     pub iterations: u16,
 }
 
@@ -36,13 +36,13 @@ pub struct ChainIk {
 pub struct IkScratch {
     joints: Vec<JointIndex>,
     lengths: Vec<f32>,
-    points: Vec<Vec3>,
+    points: Vec<Vec3A>,
 }
 
 impl ChainIk {
     /// A chain of `bones` bones that reaches for `target` with a weight of 1.
     pub const fn new(tip: JointIndex, bones: u16, target: Vec3) -> Self {
-        Self { tip, bones, target, pole: None, tip_rotation: None, weight: 1.0, iterations: 8 }
+        Self { tip, bones, target, pole: None, tip_rotation: None, weight: 1.0, iterations: 4 }
     }
 
     /// Rotates the chain's joints.
@@ -63,7 +63,7 @@ impl ChainIk {
         joints.extend(pose.skeleton.ancestors(self.tip).take(usize::from(self.bones)));
         joints.reverse();
         points.clear();
-        points.extend(joints.iter().map(|&joint| pose.position(joint)));
+        points.extend(joints.iter().map(|&joint| pose.model[usize::from(joint)].translation));
         lengths.clear();
         lengths.extend(points.windows(2).map(|pair| pair[0].distance(pair[1])));
         let reach: f32 = lengths.iter().sum();
@@ -72,15 +72,13 @@ impl ChainIk {
         }
 
         self.place(points, lengths, reach);
-        let mut above = pose.rotation_above(joints[0]);
-        // The rotation this bone inherits from those above, in model space.
+        // How the bones so far have been turned together.
         let mut turned = Quat::IDENTITY;
         for (bone, pair) in joints.windows(2).enumerate() {
-            let now = turned * (pose.position(pair[1]) - pose.position(pair[0]));
-            let turn = part(arc(now, points[bone + 1] - points[bone]), weight);
-            pose.turn(pair[0], above, turn);
-            turned = (turn * turned).normalize();
-            above = (above * pose.rotation(pair[0])).normalize();
+            let [from, to] = [pair[0], pair[1]].map(|joint| pose.model[usize::from(joint)].translation);
+            let turn = arc(to - from, turned.conjugate() * (points[bone + 1] - points[bone]));
+            pose.turn(pair[0], part(turn, weight));
+            turned = (turned * turn).normalize();
         }
         turn_tip(pose, self.tip, self.tip_rotation, weight);
         pose.update_from(joints[0]);
@@ -88,10 +86,9 @@ impl ChainIk {
     }
 
     /// Moves the points toward the target. Keeps the distances between them and the first in place.
-    fn place(&self, points: &mut [Vec3], lengths: &[f32], reach: f32) {
-        let root = points[0];
-        let last = points.len() - 1;
-        let to_target = self.target - root;
+    fn place(&self, points: &mut [Vec3A], lengths: &[f32], reach: f32) {
+        let (root, target, last) = (points[0], Vec3A::from(self.target), points.len() - 1);
+        let to_target = target - root;
         let Some(along) = direction(to_target).or(direction(points[last] - root)) else { return };
         if to_target.length() >= reach {
             let mut place = root;
@@ -103,14 +100,14 @@ impl ChainIk {
         }
         // A straight chain would only slide along its line, so push it off, toward the pole.
         let bend =
-            points[1..last].iter().map(|p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, along));
+            points[1..last].iter().map(|&p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
+        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - root, along));
         if bend <= 1e-3 * reach {
             let push = pole.unwrap_or_else(|| along.any_orthonormal_vector()) * (0.01 * reach);
             points[1..last].iter_mut().for_each(|point| *point += push);
         }
         for _ in 0..self.iterations {
-            points[last] = self.target;
+            points[last] = target;
             for i in (0..last).rev() {
                 points[i] = at_distance(points[i + 1], points[i], lengths[i]);
             }
@@ -118,16 +115,16 @@ impl ChainIk {
             for i in 0..last {
                 points[i + 1] = at_distance(points[i], points[i + 1], lengths[i]);
             }
-            if points[last].distance(self.target) <= 1e-3 * reach {
+            if points[last].distance(target) <= 1e-3 * reach {
                 break;
             }
         }
         fit(points, to_target.length());
-        aim(points, self.target);
+        aim(points, target);
         // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
         let Some(axis) = direction(points[last] - root) else { return };
-        let belly: Vec3 = points[1..last].iter().map(|point| (point - root).reject_from_normalized(axis)).sum();
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - root, axis));
+        let belly: Vec3A = points[1..last].iter().map(|&point| (point - root).reject_from_normalized(axis)).sum();
+        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - root, axis));
         if let (Some(belly), Some(pole)) = (direction(belly).filter(|_| belly.length() > 1e-4 * reach), pole) {
             let turn = arc_about(axis, belly, pole);
             points[1..last].iter_mut().for_each(|point| *point = root + turn * (*point - root));
@@ -136,14 +133,14 @@ impl ChainIk {
 }
 
 /// Rotates the chain about its root so that its tip points at the target.
-fn aim(points: &mut [Vec3], target: Vec3) {
+fn aim(points: &mut [Vec3A], target: Vec3A) {
     let (root, tip) = (points[0], points[points.len() - 1]);
     let turn = arc(tip - root, target - root);
     points[1..].iter_mut().for_each(|point| *point = root + turn * (*point - root));
 }
 
 /// Straightens or folds a chain until its tip is at a distance from its root.
-fn fit(points: &mut [Vec3], distance: f32) {
+fn fit(points: &mut [Vec3A], distance: f32) {
     let (root, last) = (points[0], points.len() - 1);
     let now = points[last].distance(root);
     if now < distance {
@@ -152,7 +149,7 @@ fn fit(points: &mut [Vec3], distance: f32) {
     }
     // The triangle of root, tip and one joint between can be folded to the distance if its sides differ by less. The
     // joint with the most similar sides moves least.
-    let sides = |points: &[Vec3], i: usize| (points[i].distance(root), points[last].distance(points[i]));
+    let sides = |points: &[Vec3A], i: usize| (points[i].distance(root), points[last].distance(points[i]));
     let Some(fold) = (1..last).min_by(|&i, &j| {
         let difference = |(a, b): (f32, f32)| (a - b).abs();
         difference(sides(points, i)).total_cmp(&difference(sides(points, j)))
@@ -169,14 +166,14 @@ fn fit(points: &mut [Vec3], distance: f32) {
 }
 
 /// Turns every bone toward the line from root to tip, by the same share, until the tip is at the distance.
-fn straighten(points: &mut [Vec3], distance: f32) {
+fn straighten(points: &mut [Vec3A], distance: f32) {
     let last = points.len() - 1;
     let Some(along) = direction(points[last] - points[0]) else { return };
-    let turned = |bone: Vec3, share: f32| {
+    let turned = |bone: Vec3A, share: f32| {
         let length = bone.length();
         direction(bone.lerp(along * length, share)).unwrap_or(along) * length
     };
-    let reach = |share: f32| points.windows(2).map(|pair| turned(pair[1] - pair[0], share)).sum::<Vec3>().length();
+    let reach = |share: f32| points.windows(2).map(|pair| turned(pair[1] - pair[0], share)).sum::<Vec3A>().length();
     // The reach grows with the share. False position, with the weight of an end that stays halved (Illinois).
     let (mut low, mut high) = (0.0, 1.0);
     let (mut below, mut above) = (reach(low) - distance, reach(high) - distance);

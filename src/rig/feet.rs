@@ -25,7 +25,7 @@ pub(super) use {filters::angle, leg::LegPose};
 
 use super::{
     FootPlan, Plants,
-    math::{direction, part},
+    math::{direction, part, unit_arc},
 };
 use crate::{
     model::{JointIndex, Skeleton},
@@ -121,14 +121,14 @@ pub struct Feet {
     hips: JointIndex,
     /// Whether the hips are above all other joints.
     is_hips_all: bool,
-    up: Vec3,
+    up: Vec3A,
     legs: Box<[Leg]>,
     /// The mean length of the legs, in model units.
     size: f32,
     /// The horizontal direction from hind to fore legs, or the other way, along which the body leans with the ground.
-    spine: Option<Vec3>,
+    spine: Option<Vec3A>,
     /// The middle of the legs' first joints at rest.
-    center: Vec3,
+    center: Vec3A,
 }
 
 /// Rate at which the height of the hips follows the character's, in 1/s; feet, slopes and offsets are quicker.
@@ -149,18 +149,18 @@ impl Feet {
     /// `None` if there are no legs or more than [`Self::MOST_LEGS`], if a leg's joints are not each a descendant of the one
     /// before, if two of them are in the same place, or if `up` is not a direction.
     pub fn new(skeleton: &Skeleton, hips: JointIndex, legs: &[LegJoints], up: Vec3) -> Option<Self> {
-        let up = direction(up)?;
+        let up = direction(up.into())?;
         let legs: Box<[Leg]> = legs.iter().map(|leg| Leg::new(skeleton, hips, leg, up)).collect::<Option<_>>()?;
         if legs.is_empty() || legs.len() > Self::MOST_LEGS {
             return None;
         }
         let share = 1.0 / legs.len() as f32;
         let size = legs.iter().map(|leg| leg.length).sum::<f32>() * share;
-        let center = legs.iter().map(|leg| leg.root_at_rest).sum::<Vec3>() * share;
+        let center = legs.iter().map(|leg| leg.root_at_rest).sum::<Vec3A>() * share;
         // The axis from hind to fore feet: legs come in pairs, so what is mirrored cancels out.
         let from_center = || legs.iter().map(|leg| leg.root_at_rest - center).map(|at| at - up * at.dot(up));
         let farthest = from_center().max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))?;
-        let spine = from_center().map(|at| at * at.dot(farthest).signum()).sum::<Vec3>() * share;
+        let spine = from_center().map(|at| at * at.dot(farthest).signum()).sum::<Vec3A>() * share;
         let spine = if legs.len() > 2 && spine.length() > 0.2 * size { direction(spine) } else { None };
         let is_hips_all = hips == 0 && skeleton.parents().iter().skip(1).all(|parent| parent.is_some());
         Some(Self { limits: FeetLimits::default(), hips, is_hips_all, up, legs, size, spine, center })
@@ -191,7 +191,7 @@ impl Feet {
         self.size
     }
 
-    pub(super) fn up(&self) -> Vec3 {
+    pub(super) fn up(&self) -> Vec3A {
         self.up
     }
 
@@ -228,9 +228,9 @@ impl Feet {
         let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
         let memory = state.legs.get(leg).copied().unwrap_or_default();
         let most = self.most_height(leg_of) * space.to_world;
-        let ray = |place: Vec3| {
+        let ray = |place: Vec3A| {
             let origin = space.place + space.flat(place - space.place) + space.up * most;
-            GroundRay { origin, direction: -space.up, length: 3.0 * most }
+            GroundRay { origin: origin.into(), direction: (-space.up).into(), length: 3.0 * most }
         };
         let now = leg_of.pose(model, self.up);
         let heel = leg_of.has_two_contacts();
@@ -238,7 +238,7 @@ impl Feet {
             None => [heel.then(|| ray(memory.spot(0, &now, &space))), Some(ray(memory.spot(1, &now, &space))), None],
             Some(landing) => {
                 let moved = space.place + state.body.velocity * landing.seconds;
-                let [a, b] = landing.places.map(|place| ray(moved + space.to_world(place)));
+                let [a, b] = landing.places.map(|place| ray(moved + space.to_world(place.into())));
                 [heel.then_some(a), Some(b), Some(ray(memory.spot(1, &now, &space)))]
             }
         }
@@ -278,11 +278,19 @@ impl Feet {
     ) {
         let weight = clamp_weight(frame.weight);
         let rise = space.up.dot(space.place - body.root) * space.to_model;
-        let turned = space.turned(body.heading);
+        let heading = space.heading();
+        let turned = space.turned(body.heading, heading);
         let in_reach = 1.0 - smoothstep((body.air - AIRBORNE[0]) / (AIRBORNE[1] - AIRBORNE[0]));
 
-        let mut frames = [LegFrame::default(); Self::MOST_LEGS];
-        let frames = &mut frames[..self.legs.len()];
+        let (mut few, mut many);
+        // Clearing eight of them takes a while.
+        let frames = if self.legs.len() <= 2 {
+            few = [LegFrame::default(); 2];
+            &mut few[..self.legs.len()]
+        } else {
+            many = [LegFrame::default(); Self::MOST_LEGS];
+            &mut many[..self.legs.len()]
+        };
         for (i, (leg, now)) in self.legs.iter().zip(&mut *frames).enumerate() {
             now.pose = leg.pose(pose.model, self.up);
             let plan = frame.plans.get(i).copied().unwrap_or_default();
@@ -307,8 +315,7 @@ impl Feet {
             leg.solve(now, memory, &moved, limits, dt, pose);
         }
         if self.is_hips_all && moved.turn == Quat::IDENTITY {
-            let shift = Vec3A::from(moved.shift);
-            pose.model.iter_mut().for_each(|joint| joint.translation += shift);
+            pose.model.iter_mut().for_each(|joint| joint.translation += moved.shift);
             self.legs.iter().for_each(|leg| pose.update_from(leg.joints[0]));
         } else {
             pose.update_from(self.hips);
@@ -319,13 +326,13 @@ impl Feet {
         if passed > 0.0 {
             body.velocity = space.flat(space.place - body.root) / passed;
         }
-        (body.root, body.heading) = (space.place, space.heading);
+        (body.root, body.heading) = (space.place, heading);
     }
 
-    /// The height of the ground at a place, limited, and how much of it counts: nothing far from it.
-    fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, place: Vec3) -> (f32, f32) {
+    /// The height of the ground at the end of a way, limited, and how much of it counts: nothing far from it.
+    fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, way: Vec3A) -> (f32, f32) {
         let Some(ground) = ground else { return (0.0, 0.0) };
-        let height = space.height(ground, place);
+        let height = space.height(ground, way);
         let most = self.most_height(leg).max(1e-6);
         (height.clamp(-most, most), 1.0 - smoothstep((height.abs() - most) / most))
     }
@@ -386,8 +393,8 @@ impl Feet {
             None => body.lean.value = slope,
         }
         let lean = self.spine.and_then(|spine| direction(self.up - spine * body.lean.value));
-        let lean = lean.map_or(Quat::IDENTITY, |normal| part(Quat::from_rotation_arc(self.up, normal), weight));
-        let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3::ZERO };
+        let lean = lean.map_or(Quat::IDENTITY, |normal| part(unit_arc(self.up, normal), weight));
+        let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3A::ZERO };
         let highest = |leg: &Leg, now: &LegFrame| leg.highest(now, self.up, moved.point(now.pose.points[0]));
         let on_ground = self.legs.iter().zip(frames).filter(|(_, now)| now.ground.is_some());
         let in_reach = on_ground.filter_map(|(leg, now)| highest(leg, now));
@@ -415,16 +422,16 @@ impl Feet {
 
         let hips = usize::from(self.hips);
         let above = pose.skeleton.parents()[hips].map(|parent| pose.model[usize::from(parent)]);
-        let place = pose.position(self.hips);
+        let place = pose.model[hips].translation;
         let way = moved.point(place) - place;
-        let way = above.map_or(way, |above| above.inverse().transform_vector3(way));
+        let way = above.map_or(way, |above| above.inverse().transform_vector3a(way));
         if way.is_finite() {
             let mut local = pose.transform(self.hips);
-            local.translation += way;
+            local.translation += Vec3::from(way);
             pose.set_transform(self.hips, local);
         }
         if lean != Quat::IDENTITY {
-            pose.turn(self.hips, pose.rotation_above(self.hips), lean);
+            pose.turn(self.hips, lean);
         }
         moved
     }

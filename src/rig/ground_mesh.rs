@@ -86,8 +86,8 @@ impl GroundMesh {
                 }
             }
         }
-        let normal = direction((inverse.matrix3.transpose() * Vec3A::from(normal?)).into())?;
-        Some(GroundHit { point: ray.origin + ray.direction * nearest, normal })
+        let normal = direction(inverse.matrix3.transpose() * Vec3A::from(normal?))?;
+        Some(GroundHit { point: ray.origin + ray.direction * nearest, normal: normal.into() })
     }
 }
 

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn out_of_reach_a_limb_points_straight_at_the_target() {
         for target in [Vec3::new(9.0, 4.0, 0.0), SHOULDER + Vec3::NEG_Z * 2.0, Vec3::X * 1e20] {
-            let along = direction(target - SHOULDER).unwrap();
+            let along = Vec3::from(direction((target - SHOULDER).into()).unwrap());
             let chain_ik = Ik::Chain(ChainIk { bones: 2, ..tail(2, target) });
             for ik in [Ik::TwoBone(limb(target)), chain_ik] {
                 let (_, at) = run(&chain(2, 0.5), ik);

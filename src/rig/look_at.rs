@@ -3,9 +3,10 @@
 use super::math::{across, arc, direction, part};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight, unit},
+    pose::{PoseMut, clamp_weight},
+    trig::{atan2, sin_cos_f32},
 };
-use glam::{Affine3A, Mat3, Quat, Vec2, Vec3};
+use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 use serde::{Deserialize, Serialize};
 use std::f32::consts::PI;
 
@@ -30,23 +31,23 @@ pub struct LookChain {
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
     /// The directions forward and up in the space of the joint above the chain; in model space if there is none.
-    base_axes: [Vec3; 2],
+    base_axes: [Vec3A; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LookJoint {
     joint: JointIndex,
-    /// Its share of what those before it have left of the turn.
+    /// The share of the turn that it and those before it make.
     share: f32,
     /// The direction forward in its space.
-    forward: Vec3,
+    forward: Vec3A,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Eye {
     joint: JointIndex,
     /// The direction forward in its space.
-    forward: Vec3,
+    forward: Vec3A,
 }
 
 /// How far a [`LookChain`] has turned: all that it keeps from frame to frame.
@@ -71,10 +72,10 @@ impl LookChain {
         forward: Vec3,
         up: Vec3,
     ) -> Option<Self> {
-        let up = direction(up)?;
-        let forward = across(forward, up)?;
+        let up = direction(up.into())?;
+        let forward = across(forward.into(), up)?;
         let rest = |joint: JointIndex| {
-            let matrix = Mat3::from(skeleton.rest_model().get(usize::from(joint))?.matrix3);
+            let matrix: Mat3A = skeleton.rest_model().get(usize::from(joint))?.matrix3;
             matrix.determinant().is_normal().then(|| matrix.inverse())
         };
         let facing = |joint| direction(rest(joint)? * forward);
@@ -88,11 +89,13 @@ impl LookChain {
         {
             return None;
         }
-        let mut left = 0.0;
-        for joint in chain.iter_mut().rev() {
-            left += joint.share;
-            joint.share /= left;
+        let whole: f32 = chain.iter().map(|joint| joint.share).sum();
+        let mut made = 0.0;
+        for joint in &mut chain {
+            made += joint.share;
+            joint.share = (made / whole).min(1.0);
         }
+        chain.last_mut()?.share = 1.0;
         let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
         let base_axes = match skeleton.ancestors(chain[0].joint).next() {
             None => [forward, up],
@@ -118,12 +121,9 @@ impl LookChain {
     /// The direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they count from
     /// where the joint above the chain faces. `model` are the joints' matrices.
     pub fn direction(&self, turn: Vec2, skeleton: &Skeleton, model: &[Affine3A]) -> Vec3 {
-        let base = skeleton.ancestors(self.joints[0].joint).next();
-        let base = base.and_then(|base| model.get(usize::from(base)));
-        let axis = |axis: Vec3| base.and_then(|base| direction(base.transform_vector3(axis))).unwrap_or(axis);
-        let [forward, up] = self.base_axes.map(axis);
-        let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) = (turn.x.sin_cos(), turn.y.sin_cos());
-        (up.cross(forward) * yaw_sin + forward * yaw_cos) * pitch_cos + up * pitch_sin
+        let Frame { side, up, forward } = self.frame(skeleton, model);
+        let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) = (sin_cos_f32(turn.x), sin_cos_f32(turn.y));
+        ((side * yaw_sin + forward * yaw_cos) * pitch_cos + up * pitch_sin).into()
     }
 
     /// Turns the joints after `dt` seconds have passed. `target` is in model space; without one, the joints turn back.
@@ -133,30 +133,29 @@ impl LookChain {
     /// If the pose is of another skeleton.
     pub fn run(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
         let weight = clamp_weight(weight);
-        let target = target.filter(|target| target.is_finite() && weight > 0.0);
+        let target = target.filter(|target| target.is_finite() && weight > 0.0).map(Vec3A::from);
         if target.is_none() && state.turn == Vec2::ZERO {
             return;
         }
         let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
-        let base = pose.rotation_above(first);
-        let [forward, up] = self.base_axes.map(|axis| base * axis);
-        let frame = Frame::new(forward, up);
-        let below = if head.joint == first { Quat::IDENTITY } else { pose.rotation_below(first, head.joint) };
-        let facing = base * pose.rotation(first) * below * head.forward;
-        let now = frame.angles(direction(facing).unwrap_or(forward));
+        let frame = self.frame(pose.skeleton, pose.model);
+        let now = frame.angles(pose.model[usize::from(head.joint)].transform_vector3a(head.forward));
 
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
             // Where the head ends up depends on the turn, and the turn on where the head is. The turn of the last frame
             // is a good guess; both soon settle.
+            let at = |joint: JointIndex| pose.model[usize::from(joint)].translation;
+            let reach = at(first).distance(at(head.joint));
             let mut turn = state.turn;
             for _ in 0..4 {
-                let eye = self.place_of_head(frame.turn(now, turn), pose);
-                let Some(toward) = direction(target - eye) else { break };
+                let way = target - self.place_of_head(frame.turn(now, turn), pose);
+                let Some(toward) = direction(way) else { break };
                 wish = self.wish(now, frame.angles(toward), state.turn.x) * weight;
                 let miss = (wish - turn).abs().max_element();
                 turn = wish;
-                if miss < 2e-3 {
+                // Another round would change less than a sixteenth of a degree.
+                if miss * reach < 1e-3 * way.length() {
                     break;
                 }
             }
@@ -164,19 +163,13 @@ impl LookChain {
         let most = (self.speed * dt).max(0.0);
         state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
         if state.turn != Vec2::ZERO {
-            let mut left = frame.turn(now, state.turn);
-            let mut above = base;
-            for (i, joint) in self.joints.iter().enumerate() {
-                let turn = part(left, joint.share);
-                left = unit(left * turn.conjugate());
-                pose.turn(joint.joint, above, turn);
-                if let Some(next) = self.joints.get(i + 1) {
-                    above *= pose.rotation(joint.joint);
-                    let parent = pose.skeleton.parents()[usize::from(next.joint)];
-                    if let Some(parent) = parent.filter(|&parent| parent != joint.joint) {
-                        above *= pose.rotation_below(joint.joint, parent);
-                    }
-                }
+            // Parts of one turn have one axis, so it makes no difference that each turns those after it.
+            let whole = frame.turn(now, state.turn);
+            let mut before = Quat::IDENTITY;
+            for joint in &self.joints {
+                let until = part(whole, joint.share);
+                pose.turn(joint.joint, until * before.conjugate());
+                before = until;
             }
             pose.update_from(first);
         }
@@ -200,30 +193,41 @@ impl LookChain {
     }
 
     /// Where the last joint is after the chain has turned.
-    fn place_of_head(&self, turn: Quat, pose: &PoseMut) -> Vec3 {
-        let mut left = turn;
-        let mut turned = Quat::IDENTITY;
-        let mut place = pose.position(self.joints[0].joint);
+    fn place_of_head(&self, turn: Quat, pose: &PoseMut) -> Vec3A {
+        let at = |joint: JointIndex| pose.model[usize::from(joint)].translation;
+        let mut place = at(self.joints[0].joint);
         for pair in self.joints.windows(2) {
-            let part = part(left, pair[0].share);
-            left = unit(left * part.conjugate());
-            turned = part * turned;
-            place += turned * (pose.position(pair[1].joint) - pose.position(pair[0].joint));
+            let bone = at(pair[1].joint) - at(pair[0].joint);
+            // As `part(turn, share) * bone`, without its square root.
+            let (vector, w) =
+                (Vec3A::from_vec4(turn.into()) * pair[0].share, 1.0 - pair[0].share + turn.w * pair[0].share);
+            let across = vector.cross(bone);
+            let double = 2.0 / (vector.length_squared() + w * w);
+            place += bone + (across * w + vector.cross(across)) * double;
         }
         place
     }
 
-    fn turn_eyes(&self, target: Vec3, weight: f32, pose: &mut PoseMut) {
+    /// Where the joint above the chain faces.
+    fn frame(&self, skeleton: &Skeleton, model: &[Affine3A]) -> Frame {
+        let base = skeleton.ancestors(self.joints[0].joint).next();
+        let base = base.and_then(|base| model.get(usize::from(base)));
+        let [forward, up] = self.base_axes.map(|axis| base.map_or(axis, |base| base.transform_vector3a(axis)));
+        let up = direction(up).unwrap_or(Vec3A::Y);
+        let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
+        Frame { side: up.cross(forward), up, forward }
+    }
+
+    fn turn_eyes(&self, target: Vec3A, weight: f32, pose: &mut PoseMut) {
         let Some(first) = self.eyes.iter().map(|eye| eye.joint).min() else { return };
         // Half the angle, as the length of a rotation's vector part is the sine of that.
         let limit = (0.5 * self.eye_limit.clamp(0.0, PI)).sin();
         for eye in &self.eyes {
-            let above = pose.rotation_above(eye.joint);
-            let facing = above * pose.rotation(eye.joint) * eye.forward;
-            let turn = arc(facing, target - pose.position(eye.joint));
+            let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
+            let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
             let sine = turn.xyz().length();
             let share = if sine > limit { limit / sine } else { 1.0 };
-            pose.turn(eye.joint, above, part(turn, share * weight));
+            pose.turn(eye.joint, part(turn, share * weight));
         }
         pose.update_from(first);
     }
@@ -231,29 +235,27 @@ impl LookChain {
 
 /// Where the joint above the chain faces.
 struct Frame {
-    side: Vec3,
-    up: Vec3,
-    forward: Vec3,
-    rotation: Quat,
+    side: Vec3A,
+    up: Vec3A,
+    forward: Vec3A,
 }
 
 impl Frame {
-    fn new(forward: Vec3, up: Vec3) -> Self {
-        let side = up.cross(forward);
-        Self { side, up, forward, rotation: Quat::from_mat3(&Mat3::from_cols(side, up, forward)) }
-    }
-
     /// The yaw and pitch of a direction.
-    fn angles(&self, direction: Vec3) -> Vec2 {
+    fn angles(&self, direction: Vec3A) -> Vec2 {
         let [x, y, z] = [self.side, self.up, self.forward].map(|axis| axis.dot(direction));
-        Vec2::new(x.atan2(z), y.atan2((x * x + z * z).sqrt()))
+        Vec2::new(atan2(x, z), atan2(y, (x * x + z * z).sqrt()))
     }
 
-    /// The rotation, in model space, from one yaw and pitch to the sum with another.
+    /// The rotation, in model space, from one yaw and pitch to the sum with another: by less than half a turn.
     fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
-        let yaw = Quat::from_rotation_y;
-        let turn = yaw(now.x + turn.x) * Quat::from_rotation_x(-turn.y) * yaw(-now.x);
-        unit(self.rotation * turn * self.rotation.conjugate())
+        // The product of a yaw back to zero, a pitch, and the yaw of the sum, with what cancels out left out.
+        let (half, across) = (0.5 * turn, now.x + 0.5 * turn.x);
+        let ((pitch_sin, pitch_cos), (yaw_sin, yaw_cos)) = (sin_cos_f32(half.y), sin_cos_f32(half.x));
+        let (sin, cos) = sin_cos_f32(across);
+        let vector = (self.forward * sin - self.side * cos) * pitch_sin + self.up * (pitch_cos * yaw_sin);
+        let turn = Quat::from_vec4(vector.extend(pitch_cos * yaw_cos));
+        if turn.w < 0.0 { -turn } else { turn }
     }
 }
 
@@ -268,6 +270,7 @@ fn toward(from: Vec2, to: Vec2, most: f32) -> Vec2 {
 mod tests {
     use super::*;
     use crate::model::{Joint, JointTransform};
+    use glam::Mat3;
 
     /// Hips, spine, neck, head and an eye, upright, with joint axes of their own.
     fn skeleton() -> Skeleton {

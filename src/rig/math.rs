@@ -4,58 +4,117 @@ use crate::{
     model::JointIndex,
     pose::{PoseMut, unit},
 };
-use glam::{Quat, Vec3};
+use glam::{Mat3A, Quat, Vec3A};
+
+/// Squared lengths that are neither too large nor too small to work with.
+const USUAL: std::ops::Range<f32> = 1e-24..1e24;
 
 /// The direction of `v`; `None` if it is too short to have one.
-pub(super) fn direction(v: Vec3) -> Option<Vec3> {
+#[inline]
+pub(super) fn direction(v: Vec3A) -> Option<Vec3A> {
+    let square = v.length_squared();
+    if USUAL.contains(&square) {
+        return Some(v * (1.0 / square.sqrt()));
+    }
     let largest = v.abs().max_element();
     (largest > 1e-12 && largest.is_finite()).then(|| (v / largest).normalize())
 }
 
 /// The direction of `v` perpendicular to a unit vector; `None` if they are parallel.
-pub(super) fn across(v: Vec3, along: Vec3) -> Option<Vec3> {
-    let v = direction(v)?;
+#[inline]
+pub(super) fn across(v: Vec3A, along: Vec3A) -> Option<Vec3A> {
+    let square = v.length_squared();
+    let (v, square) = if USUAL.contains(&square) { (v, square) } else { (direction(v)?, 1.0) };
     let rejected = v - along * v.dot(along);
-    if rejected.length() > 1e-4 { direction(rejected) } else { None }
+    let left = rejected.length_squared();
+    (left > 1e-8 * square && left > 0.0).then(|| rejected * (1.0 / left.sqrt()))
 }
 
 /// The shortest rotation from one direction to another; the identity if either has no direction.
-pub(super) fn arc(from: Vec3, to: Vec3) -> Quat {
-    let (Some(from), Some(to)) = (direction(from), direction(to)) else { return Quat::IDENTITY };
-    let cos = from.dot(to);
-    if cos < -0.999 {
-        return Quat::from_rotation_arc(from, to);
+pub(super) fn arc(from: Vec3A, to: Vec3A) -> Quat {
+    match (direction(from), direction(to)) {
+        (Some(from), Some(to)) => unit_arc(from, to),
+        _ => Quat::IDENTITY,
+    }
+}
+
+/// The shortest rotation from one unit vector to another.
+#[inline]
+pub(super) fn unit_arc(from: Vec3A, to: Vec3A) -> Quat {
+    let (axis, half) = (from.cross(to), 1.0 + from.dot(to));
+    if half < 1e-5 {
+        return Quat::from_rotation_arc(from.into(), to.into());
     }
     // `Quat::from_rotation_arc` leaves out angles of less than 0.04°.
-    let axis = from.cross(to);
-    Quat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + cos).normalize()
+    Quat::from_vec4(axis.extend(half)).normalize()
 }
 
 /// The rotation about a unit axis that takes `from` to `to`, both projected onto the plane of rotation.
-pub(super) fn arc_about(axis: Vec3, from: Vec3, to: Vec3) -> Quat {
+pub(super) fn arc_about(axis: Vec3A, from: Vec3A, to: Vec3A) -> Quat {
     let (Some(from), Some(to)) = (across(from, axis), across(to, axis)) else { return Quat::IDENTITY };
-    // Half the angle, without trigonometric functions.
-    let half = Quat::from_xyzw(0.0, 0.0, 0.0, 1.0 + from.dot(to));
-    let turn = from.cross(to).dot(axis);
-    let q = Quat::from_xyzw(axis.x * turn, axis.y * turn, axis.z * turn, half.w);
-    if q.length_squared() > 1e-12 { q.normalize() } else { Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0) }
+    about(axis, from.cross(to).dot(axis), from.dot(to)).normalize()
+}
+
+/// A rotation about a unit axis by the angle with this sine and cosine; not normalized.
+#[inline]
+fn about(axis: Vec3A, sin: f32, cos: f32) -> Quat {
+    // Both have the tangent of half the angle. One of them vanishes without a turn, and the other with half a turn.
+    Quat::from_vec4(if cos > 0.0 { (axis * sin).extend(1.0 + cos) } else { (axis * (1.0 - cos)).extend(sin) })
 }
 
 /// The fraction `weight` of a rotation, by nlerp from the identity.
+#[inline]
 pub(super) fn part(turn: Quat, weight: f32) -> Quat {
+    if weight == 1.0 {
+        return turn;
+    }
     let turn = if turn.w < 0.0 { -turn } else { turn };
     unit(Quat::IDENTITY * (1.0 - weight) + turn * weight)
 }
 
 /// The point at the distance `length` from `from`, in the direction of `toward`.
-pub(super) fn at_distance(from: Vec3, toward: Vec3, length: f32) -> Vec3 {
-    from + direction(toward - from).unwrap_or(Vec3::X) * length
+pub(super) fn at_distance(from: Vec3A, toward: Vec3A, length: f32) -> Vec3A {
+    from + direction(toward - from).unwrap_or(Vec3A::X) * length
 }
 
 /// Rotates the tip of a limb to a rotation in model space. Its matrix is out of date afterwards.
 pub(super) fn turn_tip(pose: &mut PoseMut, tip: JointIndex, rotation: Option<Quat>, weight: f32) {
     let Some(rotation) = rotation.filter(|rotation| rotation.is_finite()) else { return };
-    let above = pose.rotation_above(tip);
-    let turn = unit(rotation) * (above * pose.rotation(tip)).conjugate();
-    pose.turn(tip, above, part(turn, weight));
+    let now = pose.rotation(tip);
+    let turn = pose.rotation_above(tip).conjugate() * unit(rotation) * now.conjugate();
+    pose.set_rotation(tip, unit(part(turn, weight) * now));
+}
+
+/// The turns of both bones of a limb, in model space, that fold it: they take its tip to the direction `along` at a
+/// distance, bent toward `side`, a unit vector across that.
+///
+/// `bones` are unit vectors and `lengths` theirs. The second turn is the knee's, before the first one turns the whole limb.
+pub(super) fn fold(
+    [upper, lower]: [Vec3A; 2],
+    [l1, l2]: [f32; 2],
+    along: Vec3A,
+    distance: f32,
+    side: Vec3A,
+) -> [Quat; 2] {
+    // Within what the limb can reach, folded or straight.
+    let distance = distance.min(l1 + l2).max((l1 - l2).abs()).max(1e-6 * (l1 + l2));
+    // The angle at the root, by the law of cosines.
+    let cos = ((l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance)).clamp(-1.0, 1.0);
+    let new_upper = along * cos + side * (1.0 - cos * cos).sqrt();
+    let new_lower = (along * distance - new_upper * l1) * (1.0 / l2);
+    // The limb's plane turns with it, so that the knee keeps bending about its own hinge.
+    let hinge = upper.cross(lower);
+    let sin = hinge.length();
+    if sin <= 1e-3 {
+        let first = unit_arc(upper, new_upper);
+        return [first, arc(lower, first.conjugate() * new_lower)];
+    }
+    let (hinge, new_hinge) = (hinge * (1.0 / sin), side.cross(along));
+    let before = Mat3A::from_cols(upper, hinge, upper.cross(hinge));
+    let after = Mat3A::from_cols(new_upper, new_hinge, new_upper.cross(new_hinge));
+    // From one angle of the knee to the other.
+    let (cos, new_cos, new_sin) =
+        (upper.dot(lower), new_upper.dot(new_lower), new_upper.cross(new_lower).dot(new_hinge));
+    let knee = about(hinge, new_sin * cos - new_cos * sin, cos * new_cos + sin * new_sin);
+    [Quat::from_mat3a(&(after * before.transpose())), knee.normalize()]
 }

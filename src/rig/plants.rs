@@ -171,11 +171,11 @@ impl Samples {
             let now = at(sample as f64 * step);
             let per_second = if step > 0.0 { (1.0 / step) as f32 } else { 0.0 };
             for (leg, (from, to)) in before.iter().zip(&now).enumerate() {
-                contacts[leg].push(from.0.contacts.map(|(place, _)| place));
+                contacts[leg].push(from.0.contacts.map(|(place, _)| place.into()));
                 legs[leg].push([0, 1].map(|contact| {
                     let [(a, height), (b, _)] = [from, to].map(|pose| pose.0.contacts[contact]);
                     let velocity = (b - a) * per_second;
-                    (height, velocity - feet.up() * velocity.dot(feet.up()))
+                    (height, Vec3::from(velocity - feet.up() * velocity.dot(feet.up())))
                 }));
                 for (most, (a, b)) in turn_speeds[leg].iter_mut().zip(from.1.iter().zip(&to.1)) {
                     *most = most.max(angle(*a, *b) * per_second);

@@ -4,10 +4,12 @@
 //! bone's animated direction relative to the bone above. So a bone at rest follows its clips, and what moves the
 //! character makes it swing. Bones keep their length.
 //!
-//! Springs take steps of 1/120 s, at the same times whatever the frame rate, so paths at different rates stay within 1 %
-//! of each other. At a limit or a collider they can differ by more: a bone may slip off on either side. In a step, the
-//! character and its animated pose move along a parabola through the last three frames, and a part of a step brings the
-//! result to the frame's own time. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
+//! Springs take steps of 1/60 s, at the same times whatever the frame rate. In a step, the character and its animated pose
+//! move along a parabola through the last three frames. A part of a step, of which nothing is kept, brings the result to
+//! the frame's own time. So all that a frame rate changes is how well the motion between frames is known: at 30 frames per
+//! second and more, paths stay within 1 % of a bone's length of each other. Limits and colliders slow bones down the more,
+//! the deeper they went in, and so don't make paths part. Where a bone balances on a collider, it may still slip off on
+//! either side. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
 
 mod bone;
 mod run;
@@ -18,11 +20,14 @@ pub use run::{SpringFrame, SpringScratch};
 pub use state::SpringState;
 
 use super::Collider;
-use crate::model::{JointIndex, Skeleton};
+use crate::{
+    model::{JointIndex, Skeleton},
+    trig::sin_cos_f32,
+};
 use glam::Vec3A;
 use serde::{Deserialize, Serialize};
 use std::f32::consts::{PI, TAU};
-use step::{Step, cos_sin};
+use step::Step;
 
 /// How joints swing. Numbers outside their range, or not finite, take the nearest sensible value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,8 +111,6 @@ pub struct Springs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SpringJoint {
     joint: JointIndex,
-    /// The joint's parent in the skeleton.
-    above: Option<JointIndex>,
     /// The nearest ancestor that swings, among the springs' joints.
     parent: Option<u16>,
     /// Whether the joint is where its parent's bone ends.
@@ -169,15 +172,7 @@ impl Springs {
             let only = above.is_some_and(|above| ends[usize::from(above)].is_some_and(|end| end.children == 1));
             let at_end = only && above.and_then(|above| places[usize::from(above)]).is_some();
             places[index] = Some(springs.joints.len() as u16);
-            springs.joints.push(SpringJoint {
-                joint,
-                above,
-                parent,
-                at_end,
-                forks: false,
-                end: Some(end.point),
-                chain,
-            });
+            springs.joints.push(SpringJoint { joint, parent, at_end, forks: false, end: Some(end.point), chain });
             springs.longest = springs.longest.max(end.length);
             if let Some(parent) = parent.map(|parent| &mut springs.joints[usize::from(parent)]) {
                 parent.forks |= !at_end;
@@ -241,7 +236,7 @@ impl Springs {
             gravity: if gravity.is_finite() { gravity.clamp(-1e3, 1e3) } else { 0.0 },
             drag,
             radius: within(radius, f32::MAX),
-            limit: (max_angle < PI).then(|| cos_sin(within(max_angle, PI))[0]),
+            limit: (max_angle < PI).then(|| sin_cos_f32(within(max_angle, PI)).1),
             colliders: chain.colliders.iter().filter(touches).copied().collect(),
         }
     }

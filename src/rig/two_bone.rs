@@ -1,11 +1,12 @@
 //! Limbs of two bones, solved exactly.
 
-use super::math::{across, arc, arc_about, direction, part, turn_tip};
+use super::math::{across, direction, fold, part, turn_tip};
 use crate::{
     model::JointIndex,
     pose::{PoseMut, clamp_weight},
+    trig::sin_cos_f32,
 };
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec3A};
 use serde::{Deserialize, Serialize};
 
 /// Makes a limb of two bones, such as an arm or a leg, reach for a target.
@@ -75,63 +76,40 @@ impl TwoBoneIk {
         {
             return false;
         }
-        let [a, b, c] = [self.root, self.mid, self.tip].map(|joint| pose.position(joint));
+        let [a, b, c] = [self.root, self.mid, self.tip].map(|joint| pose.model[usize::from(joint)].translation);
         let (upper, lower) = (b - a, c - b);
         let (l1, l2) = (upper.length(), lower.length());
         let reach = l1 + l2;
         if !reach.is_finite() || l1 <= 1e-6 * reach || l2 <= 1e-6 * reach {
             return false;
         }
-        let to_target = self.target - a;
-        let along = direction(to_target).or(direction(c - a)).unwrap_or(upper / l1);
-        // Within what the limb can reach, folded or straight.
-        let distance = to_target.length().min(reach).max((l1 - l2).abs()).max(1e-6 * reach);
-        // The angle at the root, by the law of cosines.
-        let cos = ((l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance)).clamp(-1.0, 1.0);
-        let sin = (1.0 - cos * cos).max(0.0).sqrt();
-
-        let hinge = direction(upper.cross(lower)).filter(|_| upper.cross(lower).length() > 1e-3 * l1 * l2);
-        // The rotations of both bones for the side that the limb bends to.
-        let solve = |bend: Vec3| {
-            let new_upper = (along * cos + bend * sin) * l1;
-            let new_lower = along * distance - new_upper;
-            let mut first = arc(upper, new_upper);
-            // The limb's plane rotates with it, so that the middle joint keeps bending about its own hinge.
-            let new_hinge = direction(new_upper.cross(new_lower)).filter(|_| sin > 1e-3);
-            if let (Some(hinge), Some(new_hinge)) = (hinge, new_hinge) {
-                first = (arc_about(new_upper / l1, first * hinge, new_hinge) * first).normalize();
-            }
-            (first, new_lower)
-        };
-        let above = pose.rotation_above(self.root);
-        let above_mid = match pose.skeleton.parents()[usize::from(self.mid)] {
-            Some(parent) if parent != self.root => {
-                above * pose.rotation(self.root) * pose.rotation_below(self.root, parent)
-            }
-            _ => above * pose.rotation(self.root),
-        };
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(pole - a, along));
-        let now = across(upper, along);
+        let to_target = Vec3A::from(self.target) - a;
+        let bones = [upper * (1.0 / l1), lower * (1.0 / l2)];
+        let along = direction(to_target).or(direction(c - a)).unwrap_or(bones[0]);
+        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - a, along));
         let bend = match (pole, self.pole_angle) {
-            (None, _) => now,
+            (None, _) => across(upper, along),
             (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => Some(pole),
-            (Some(pole), PoleAngle::Bend(angle)) => Some(Quat::from_axis_angle(along, angle) * pole),
+            (Some(pole), PoleAngle::Bend(angle)) => {
+                let (sin, cos) = sin_cos_f32(angle);
+                Some(pole * cos + along.cross(pole) * sin)
+            }
             (Some(pole), PoleAngle::Blender(angle)) => {
                 // As in Blender, the limb is turned from where its tip is, and then folded or stretched.
-                let side = if angle.is_finite() { Vec3::new(angle.cos(), 0.0, angle.sin()) } else { Vec3::X };
+                let (sin, cos) = if angle.is_finite() { sin_cos_f32(angle) } else { (0.0, 1.0) };
                 let from = direction(c - a).unwrap_or(along);
-                let side = across(above * pose.rotation(self.root) * side, from);
+                let side = pose.model[usize::from(self.root)].transform_vector3a(Vec3A::new(cos, 0.0, sin));
+                let side = across(side, from);
                 side.zip(across(upper, from))
                     .map(|(side, bend)| pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side)))
             }
         };
-        let (first, new_lower) = solve(bend.unwrap_or_else(|| along.any_orthonormal_vector()));
-        let second = arc(first * lower, new_lower);
-
-        let (first, second) = (part(first, weight), part(second, weight));
-        pose.turn(self.root, above, first);
-        // In model space, the joint above the middle one has been rotated by `first`.
-        pose.turn(self.mid, (first * above_mid).normalize(), second);
+        // A limb that points at its target, or away from it, keeps its plane.
+        let hinge = || direction(bones[0].cross(bones[1])).and_then(|hinge| across(along.cross(hinge), along));
+        let side = bend.or_else(hinge).unwrap_or_else(|| along.any_orthonormal_vector());
+        let [first, second] = fold(bones, [l1, l2], along, to_target.length(), side);
+        pose.turn(self.root, part(first, weight));
+        pose.turn(self.mid, part(second, weight));
         turn_tip(pose, self.tip, self.tip_rotation, weight);
         pose.update_from(self.root);
         true

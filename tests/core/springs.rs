@@ -1,5 +1,7 @@
 //! Springs: the same path at any frame rate, and what they do to a pose.
 
+mod scout;
+
 use bevy_marionette::{
     model::{Joint, JointIndex, JointTransform, Skeleton, SoaTransform},
     pose::{LocalToModel, PoseMut},

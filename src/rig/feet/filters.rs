@@ -1,6 +1,7 @@
 //! Filters that are exact for any time step, and functions of angles that have the same bits on every platform.
 
-use glam::{Quat, Vec3};
+use crate::trig::sin_cos_f32;
+use glam::{Quat, Vec3A};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Mul, Sub};
 
@@ -39,7 +40,7 @@ impl Length for f32 {
     }
 }
 
-impl Length for Vec3 {
+impl Length for Vec3A {
     fn largest(&self) -> f32 {
         self.abs().max_element()
     }
@@ -75,7 +76,7 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
 fn decay(x: f32) -> f32 {
     // A series for a small part of it, then squared.
     let x = -f64::from(x.clamp(0.0, 60.0)) / 64.0;
-    let mut power = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x / 120.0))));
+    let mut power = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
     for _ in 0..6 {
         power *= power;
     }
@@ -94,18 +95,10 @@ pub(super) fn arc_sine(sine: f32) -> f32 {
     sine * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0 + s * 0.0363)))))
 }
 
-/// A rotation about a unit axis, by up to 2 radians.
-pub(super) fn rotation(axis: Vec3, angle: f32) -> Quat {
-    let (sine, cosine) = sine_cosine(0.5 * angle);
-    Quat::from_xyzw(axis.x * sine, axis.y * sine, axis.z * sine, cosine)
-}
-
-/// Sine and cosine, for up to a right angle.
-fn sine_cosine(x: f32) -> (f32, f32) {
-    let s = x * x;
-    let sine = x * (1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0))));
-    let cosine = 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0 * (1.0 - s / 56.0 * (1.0 - s / 90.0))));
-    (sine, cosine)
+/// A rotation about a unit axis.
+pub(super) fn rotation(axis: Vec3A, angle: f32) -> Quat {
+    let (sine, cosine) = sin_cos_f32(0.5 * angle);
+    Quat::from_vec4((axis * sine).extend(cosine))
 }
 
 /// The angle between two rotations, in radians.
@@ -116,11 +109,21 @@ pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
     4.0 * arc_sine(sine.min(1.0))
 }
 
-/// Turns from one rotation toward another by at most an angle, in radians.
-pub(super) fn turn_toward(from: Quat, to: Quat, most: f32) -> Quat {
+/// Turns from one rotation toward another by at most an angle in radians, or another one that is asked for only if the
+/// first doesn't suffice.
+pub(super) fn turn_toward(from: Quat, to: Quat, most: f32, other: impl FnOnce() -> f32) -> Quat {
     let near = if from.dot(to) < 0.0 { -to } else { to };
+    // An angle is less than the square root of 5 chords.
+    if 5.0 * (from - near).length_squared() <= most * most {
+        return to;
+    }
+    let whole = angle(from, near);
     // Rounding is not a turn.
-    if angle(from, near) <= most + 1e-5 {
+    if whole <= most + 1e-5 {
+        return to;
+    }
+    let most = most.max(other());
+    if whole <= most + 1e-5 {
         return to;
     }
     let side = near - from * from.dot(near);
@@ -128,7 +131,7 @@ pub(super) fn turn_toward(from: Quat, to: Quat, most: f32) -> Quat {
     if length < 1e-9 {
         return from;
     }
-    let (sine, cosine) = sine_cosine(0.5 * most);
+    let (sine, cosine) = sin_cos_f32(0.5 * most);
     (from * cosine + side * (sine / length)).normalize()
 }
 
@@ -142,10 +145,10 @@ mod tests {
             let x = i as f32 * 0.001;
             assert!((decay(x * 20.0) - (-20.0 * x).exp()).abs() < 2e-6 + 3e-4 * (-20.0 * x).exp(), "{x}");
             assert!((arc_sine(x.sin()) - x).abs() < 1e-2 * x.powi(8) + 2e-6, "{x}");
-            assert!(rotation(Vec3::Y, x * 2.0).abs_diff_eq(Quat::from_rotation_y(x * 2.0), 1e-6), "{x}");
+            assert!(rotation(Vec3A::Y, x * 2.0).abs_diff_eq(Quat::from_rotation_y(x * 2.0), 1e-6), "{x}");
             let turned = Quat::from_rotation_x(3.0 * x);
             assert!((angle(Quat::IDENTITY, -turned) - 3.0 * x).abs() < 3e-3 * x + 2e-6, "{x}");
-            let part = turn_toward(Quat::IDENTITY, Quat::from_rotation_x(3.0), x);
+            let part = turn_toward(Quat::IDENTITY, Quat::from_rotation_x(3.0), 0.0, || x);
             assert!(part.abs_diff_eq(Quat::from_rotation_x(x), 1e-5), "{x}");
         }
     }

@@ -2,20 +2,20 @@
 
 use super::{
     Feet, FeetLimits, GroundHit, LegJoints,
-    bend::{bent, unit_arc},
+    bend::bent,
     filters::{Step, angle, rotation, turn_toward},
     space::{GroundPlane, Space},
     state::{LegState, Stance},
 };
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, unit},
+    pose::PoseMut,
     rig::{
         FootPlan, Landing,
-        math::{across, direction, part},
+        math::{across, direction, part, unit_arc},
     },
 };
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3A};
 
 /// A leg of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,15 +23,13 @@ pub(crate) struct Leg {
     /// Root, mid and tip.
     pub(crate) joints: [JointIndex; 3],
     /// The points that carry the foot, heel and ball, in the tip's space, and their heights at rest.
-    contacts: [(Vec3, f32); 2],
+    contacts: [(Vec3A, f32); 2],
     /// Length of the stretched leg.
     pub(crate) length: f32,
     /// The direction in which the leg bends at rest, in the root's space.
-    bend: Vec3,
-    /// Whether no joint is in between.
-    is_direct: bool,
+    bend: Vec3A,
     /// The root at rest, in model space.
-    pub(super) root_at_rest: Vec3,
+    pub(super) root_at_rest: Vec3A,
     /// How fast the joints turn at most in the clips, in radians per second.
     pub(super) turn_speeds: [f32; 3],
 }
@@ -40,9 +38,9 @@ pub(crate) struct Leg {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LegPose {
     /// Root, mid and tip.
-    pub(crate) points: [Vec3; 3],
+    pub(crate) points: [Vec3A; 3],
     /// Heel and ball, each with its height above the ground of the clip.
-    pub(crate) contacts: [(Vec3, f32); 2],
+    pub(crate) contacts: [(Vec3A, f32); 2],
 }
 
 /// What is known of a leg in a frame.
@@ -58,7 +56,7 @@ pub(super) struct LegFrame {
     /// How far that jumped since the last frame, beyond what the ground's slope explains.
     pub(super) jump: f32,
     /// Where the tip is to be, and how it is to be turned from the animated pose.
-    target: Vec3,
+    target: Vec3A,
     turn: Quat,
 }
 
@@ -82,9 +80,9 @@ impl Steps {
 
 /// Where the hips took the body, in model space.
 pub(super) struct Moved {
-    pub(super) pivot: Vec3,
+    pub(super) pivot: Vec3A,
     pub(super) turn: Quat,
-    pub(super) shift: Vec3,
+    pub(super) shift: Vec3A,
 }
 
 /// Seconds before a foot lands at which the ground counts where it will land.
@@ -106,22 +104,29 @@ const NEAREST: f32 = 0.25;
 const LOCK: f32 = 0.5;
 
 impl Moved {
-    pub(super) fn point(&self, point: Vec3) -> Vec3 {
+    pub(super) fn point(&self, point: Vec3A) -> Vec3A {
         if self.turn == Quat::IDENTITY {
             return point + self.shift;
         }
         self.pivot + self.turn * (point - self.pivot) + self.shift
     }
+
+    fn back(&self, point: Vec3A) -> Vec3A {
+        if self.turn == Quat::IDENTITY {
+            return point - self.shift;
+        }
+        self.pivot + self.turn.conjugate() * (point - self.shift - self.pivot)
+    }
 }
 
 impl LegPose {
-    pub(crate) fn contact(&self, contact: u8) -> Vec3 {
+    pub(crate) fn contact(&self, contact: u8) -> Vec3A {
         self.contacts[usize::from(contact & 1)].0
     }
 
     /// From where a point that carries the foot is in the clip to where it is on level ground at the same height: it is
     /// above the ground along the normal.
-    fn above_slope(&self, contact: u8, normal: Vec3, feet: &Feet) -> Vec3 {
+    fn above_slope(&self, contact: u8, normal: Vec3A, feet: &Feet) -> Vec3A {
         let height = feet.up.dot(self.contact(contact));
         // A foot that swings isn't taken far downhill.
         (normal - feet.up) * height.clamp(-0.1 * feet.size, 0.1 * feet.size)
@@ -144,28 +149,30 @@ impl LegFrame {
         (feet, leg, space): (&Feet, &Leg, &Space),
         in_reach: f32,
     ) {
-        let place = self.pose.contact(memory.contact) + space.to_model(memory.held(&self.pose, space));
-        let plane = |hit: &Option<GroundHit>| {
-            let plane = space.plane((*hit)?)?;
-            if !is_landing {
-                return Some(plane);
+        let way = space.way(self.pose.contact(memory.contact)) + memory.held(&self.pose, space);
+        let mut highest = f32::NEG_INFINITY;
+        for (i, hit) in hits.iter().enumerate() {
+            let Some(mut plane) = hit.and_then(|hit| space.plane(hit)) else { continue };
+            let mut height = space.height(&plane, way);
+            if is_landing && i < 2 {
+                // Not higher than where the foot lands, or ground that falls away would raise it.
+                let most = space.up.dot(plane.point - space.place) * space.to_model;
+                if height > most {
+                    (plane.slope, height) = (Vec3A::ZERO, most);
+                }
             }
-            // Not higher than where the foot lands, or ground that falls away would raise it.
-            let height = space.up.dot(plane.point - space.place) * space.to_model;
-            Some(if space.height(&plane, place) > height { GroundPlane { slope: Vec3::ZERO, ..plane } } else { plane })
-        };
-        let [ahead, below] = [&hits[..2], &hits[2..]];
-        let below = below.iter().filter_map(|hit| space.plane((*hit)?));
-        let planes = ahead.iter().filter_map(plane).chain(below);
-        self.ground = planes.max_by(|a, b| space.height(a, place).total_cmp(&space.height(b, place)));
-        let (height, near) = feet.level(leg, self.ground.as_ref(), space, place);
-        let (before, was_near) = feet.level(leg, memory.ground.as_ref(), space, place);
+            if height > highest {
+                (self.ground, highest) = (Some(plane), height);
+            }
+        }
+        let (height, near) = feet.level(leg, self.ground.as_ref(), space, way);
+        let (before, was_near) = feet.level(leg, memory.ground.as_ref(), space, way);
         self.near = near * in_reach;
         self.level = height * self.near;
         self.jump = self.level - before * was_near * in_reach;
     }
 
-    fn place(&self, memory: &LegState, normal: Vec3, feet: &Feet, space: &Space) -> Vec3 {
+    fn place(&self, memory: &LegState, normal: Vec3A, feet: &Feet, space: &Space) -> Vec3A {
         let place = self.pose.contact(memory.contact);
         let moved = space.to_model(memory.offset.value) + feet.up * (self.level + memory.level.value);
         let moved = moved + self.pose.above_slope(memory.contact, normal, feet);
@@ -178,7 +185,7 @@ impl LegState {
     fn let_go(&mut self) {
         self.stance = Stance::LetGo;
         // It was dragged along; where it goes next has nothing to do with how fast.
-        (self.offset.velocity, self.twist.velocity) = (Vec3::ZERO, 0.0);
+        (self.offset.velocity, self.twist.velocity) = (Vec3A::ZERO, 0.0);
     }
 
     /// Where the foot lands, if it does so soon.
@@ -190,7 +197,7 @@ impl LegState {
     }
 
     /// Where to look for the ground under heel or ball, in world space. Its height is of no account.
-    pub(super) fn spot(&self, contact: usize, pose: &LegPose, space: &Space) -> Vec3 {
+    pub(super) fn spot(&self, contact: usize, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
             // A locked foot stays on the ground it was locked to, though it rolls.
             Stance::Locked => self.spots[contact & 1],
@@ -199,7 +206,7 @@ impl LegState {
     }
 
     /// From where the clip has the foot to where it is, horizontally, in world space.
-    pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3 {
+    pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
             Stance::Locked => space.flat((self.anchor - space.place) - space.to_world(pose.contact(self.contact))),
             _ => self.offset.value,
@@ -208,9 +215,9 @@ impl LegState {
 }
 
 impl Leg {
-    pub(super) fn new(skeleton: &Skeleton, hips: JointIndex, leg: &LegJoints, up: Vec3) -> Option<Self> {
+    pub(super) fn new(skeleton: &Skeleton, hips: JointIndex, leg: &LegJoints, up: Vec3A) -> Option<Self> {
         let descends = |joint, above| skeleton.descends(joint, above);
-        let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
+        let at = |joint: JointIndex| skeleton.rest_model()[usize::from(joint)].translation;
         let &LegJoints { root, mid, tip, toe, heel } = leg;
         if !descends(tip, root) || !descends(root, hips) {
             return None;
@@ -231,8 +238,8 @@ impl Leg {
             matrix.matrix3.determinant().is_normal().then(|| matrix.inverse())
         };
         let into_tip = into(tip)?;
-        let contact = |place: Vec3| (into_tip.transform_point3(place), up.dot(place));
-        let heel = contact(heel.filter(|heel| heel.is_finite()).unwrap_or(c - up * up.dot(c)));
+        let contact = |place: Vec3A| (into_tip.transform_point3a(place), up.dot(place));
+        let heel = contact(heel.filter(|heel| heel.is_finite()).map_or(c - up * up.dot(c), Vec3A::from));
         // An ankle as high as that is a hock or a wrist, which never carries the foot.
         let on_toes = up.dot(c) > 0.2 * length;
         let contacts = match toe {
@@ -240,11 +247,10 @@ impl Leg {
             Some(toe) => [heel, contact(at(toe))],
             None => [heel; 2],
         };
-        let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3::ZERO);
-        let bend = direction(into(root)?.transform_vector3(bend)).unwrap_or(Vec3::ZERO);
-        let is_direct = skeleton.ancestors(tip).take(2).eq([mid, root]);
+        let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3A::ZERO);
+        let bend = direction(into(root)?.transform_vector3a(bend)).unwrap_or(Vec3A::ZERO);
         let turn_speeds = [SLOWEST; 3];
-        Some(Self { joints: [root, mid, tip], contacts, length, bend, is_direct, root_at_rest: a, turn_speeds })
+        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a, turn_speeds })
     }
 
     pub(super) fn has_two_contacts(&self) -> bool {
@@ -252,13 +258,13 @@ impl Leg {
     }
 
     /// The leg in the animated pose.
-    pub(crate) fn pose(&self, model: &[Affine3A], up: Vec3) -> LegPose {
+    pub(crate) fn pose(&self, model: &[Affine3A], up: Vec3A) -> LegPose {
         let tip = &model[usize::from(self.joints[2])];
         let contacts = self.contacts.map(|(local, rise)| {
-            let place = tip.transform_point3(local);
+            let place = tip.transform_point3a(local);
             (place, up.dot(place) - rise)
         });
-        LegPose { points: self.joints.map(|joint| model[usize::from(joint)].translation.into()), contacts }
+        LegPose { points: self.joints.map(|joint| model[usize::from(joint)].translation), contacts }
     }
 
     /// Decides where the foot is to be.
@@ -272,7 +278,7 @@ impl Leg {
     ) {
         let up = feet.up;
         let steepest = feet.limits.slope.max(0.0);
-        let slope = now.ground.map_or(Vec3::ZERO, |ground| ground.slope * now.near).clamp_length_max(steepest);
+        let slope = now.ground.map_or(Vec3A::ZERO, |ground| ground.slope * now.near).clamp_length_max(steepest);
         let still = Steps::new(0.0);
         match steps {
             Some(steps) => {
@@ -292,7 +298,7 @@ impl Leg {
 
         let other = 1 - memory.contact;
         let (pose, turn) = (now.pose, now.turn);
-        let moved = |contact: u8, target: Vec3| {
+        let moved = |contact: u8, target: Vec3A| {
             target + turn * (pose.contact(contact) - pose.points[2]) - pose.above_slope(contact, normal, feet)
         };
         if now.pose.is_lower(other, 0.001 * feet.size) {
@@ -306,8 +312,8 @@ impl Leg {
             } else {
                 memory.offset.value = space.flat(space.to_world(to - place));
             }
-            let place_on_ground = place + space.to_model(memory.offset.value);
-            now.level = feet.level(self, now.ground.as_ref(), space, place_on_ground).0 * now.near;
+            let way = space.way(place) + memory.offset.value;
+            now.level = feet.level(self, now.ground.as_ref(), space, way).0 * now.near;
             if memory.stance != Stance::Locked {
                 memory.level.value = up.dot(to - place) - now.level;
             }
@@ -365,7 +371,7 @@ impl Leg {
     }
 
     /// How far the leg may be raised before the foot cannot reach its place; `None` if it cannot anyhow.
-    pub(super) fn highest(&self, now: &LegFrame, up: Vec3, root: Vec3) -> Option<f32> {
+    pub(super) fn highest(&self, now: &LegFrame, up: Vec3A, root: Vec3A) -> Option<f32> {
         let way = now.target - root;
         let rise = up.dot(way);
         let reach = self.reach(&now.pose);
@@ -387,17 +393,17 @@ impl Leg {
         let wanted = self.wanted(now, memory, moved, weight, animated, pose);
         let turn_limit = turn_limit.max(1.0);
         for i in 0..3 {
-            let most = dt.map_or(f32::INFINITY, |dt| {
+            let shown = dt.map_or(wanted[i], |dt| {
                 let speed = self.turn_speeds[i] * dt;
-                // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
-                (turn_limit * speed).max((turn_limit - 1.0) * speed + angle(memory.animated[i], animated[i]))
+                turn_toward(memory.shown[i], wanted[i], turn_limit * speed, || {
+                    // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
+                    (turn_limit - 1.0) * speed + angle(memory.animated[i], animated[i])
+                })
             });
-            let shown = turn_toward(memory.shown[i], wanted[i], most);
             memory.is_reached &= shown == wanted[i];
             memory.shown[i] = if shown.is_finite() { shown } else { animated[i] };
             memory.animated[i] = animated[i];
-            let joint = usize::from(self.joints[i]);
-            pose.local[joint / 4].rotation.set(joint % 4, memory.shown[i]);
+            pose.set_rotation(self.joints[i], memory.shown[i]);
         }
         if memory.stance == Stance::Locked && !memory.is_reached {
             memory.let_go();
@@ -414,44 +420,33 @@ impl Leg {
         animated: [Quat; 3],
         pose: &PoseMut,
     ) -> [Quat; 3] {
-        let [root, mid, tip] = self.joints;
-        let points = now.pose.points.map(|point| moved.point(point));
         let target = now.pose.points[2] + (now.target - now.pose.points[2]) * weight;
         let turn = part(now.turn, weight);
         memory.is_reached = true;
-        let is_in_place = points[2].distance_squared(target) < 1e-12 * self.length * self.length;
-        if is_in_place && moved.turn == Quat::IDENTITY && turn.xyz().length_squared() < 1e-14 {
+        let tip = moved.point(now.pose.points[2]);
+        let is_in_place = tip.distance_squared(target) < 1e-12 * self.length * self.length;
+        if is_in_place && moved.turn == Quat::IDENTITY && Vec3A::from_vec4(turn.into()).length_squared() < 1e-14 {
             return animated;
         }
-        let target = self.within_reach(points[0], target, memory, &now.pose);
-        let above = pose.rotation_above(root);
-        let bend = above * animated[0] * self.bend;
-        let Some([first, second]) = bent(points, target, bend) else { return animated };
-        let (above_mid, above_tip) = if self.is_direct {
-            let above_mid = above * animated[0];
-            (above_mid, above_mid * animated[1])
-        } else {
-            (pose.rotation_above(mid), pose.rotation_above(tip))
-        };
-        let above_mid = first * above_mid;
+        let target = self.within_reach(moved.point(now.pose.points[0]), target, memory, &now.pose);
+        // In the pose of the matrices, which is that before the hips moved.
+        let target = moved.back(target);
+        let bend = pose.model[usize::from(self.joints[0])].transform_vector3a(self.bend);
+        let Some([first, second]) = bent(now.pose.points, target, bend) else { return animated };
         // The foot keeps the rotation that it has in the clip, but for its own turn.
-        let foot = turn * moved.turn.conjugate() * above_tip * animated[2];
-        let above_tip = second * first * above_tip;
-        [
-            unit(above.conjugate() * first * above * animated[0]),
-            unit(above_mid.conjugate() * second * above_mid * animated[1]),
-            unit(above_tip.conjugate() * foot),
-        ]
+        let third = (moved.turn * first * second).conjugate() * turn;
+        let [root, mid, tip] = self.joints;
+        [pose.turned(root, first), pose.turned(mid, second), pose.turned(tip, third)]
     }
 
     /// Brings a target that is too far nearer, smoothly, so that the leg never snaps straight.
-    fn within_reach(&self, root: Vec3, target: Vec3, memory: &mut LegState, pose: &LegPose) -> Vec3 {
+    fn within_reach(&self, root: Vec3A, target: Vec3A, memory: &mut LegState, pose: &LegPose) -> Vec3A {
         let way = target - root;
         let distance = way.length();
         let nearest = pose.points[0].distance(pose.points[2]).min(NEAREST * self.length);
         if distance < nearest {
             memory.is_reached = false;
-            return root + direction(way).unwrap_or(Vec3::ZERO) * nearest;
+            return root + direction(way).unwrap_or(Vec3A::ZERO) * nearest;
         }
         let soft = self.reach(pose);
         if distance <= soft * 1.00001 || !distance.is_finite() {

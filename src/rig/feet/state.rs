@@ -6,7 +6,7 @@ use super::{
     space::{GroundPlane, Space},
 };
 use crate::pose::PoseMut;
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3A};
 use serde::{Deserialize, Serialize};
 
 /// All that foot placement keeps between frames: restore it to roll back.
@@ -25,10 +25,10 @@ pub struct FeetState {
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) struct BodyState {
     /// The character's place in the world and one of its horizontal axes.
-    pub(super) root: Vec3,
-    pub(super) heading: Vec3,
+    pub(super) root: Vec3A,
+    pub(super) heading: Vec3A,
     /// How fast the character moves over the ground, in world units per second.
-    pub(super) velocity: Vec3,
+    pub(super) velocity: Vec3A,
     /// How fast the character rises, as far as the hips follow, in model units per second.
     pub(super) root_velocity: f32,
     /// Seconds since a foot was last planted on ground in reach.
@@ -51,17 +51,17 @@ pub(super) struct LegState {
     /// The point that carries the foot: 0 is the heel, 1 the ball.
     pub(super) contact: u8,
     /// Where that point is locked, in world space. Its height is of no account.
-    pub(super) anchor: Vec3,
+    pub(super) anchor: Vec3A,
     /// Where the other point is.
-    pub(super) other: Vec3,
+    pub(super) other: Vec3A,
     /// Where heel and ball were when the foot was locked.
-    pub(super) spots: [Vec3; 2],
+    pub(super) spots: [Vec3A; 2],
     /// From where the clip has the foot to where it is, horizontally, in world space.
-    pub(super) offset: Spring<Vec3>,
+    pub(super) offset: Spring<Vec3A>,
     /// What is left of jumps of the ground's height, in model units.
     pub(super) level: Spring<f32>,
     /// Rise over run of the ground that the foot is tilted to, in world space.
-    pub(super) slope: Spring<Vec3>,
+    pub(super) slope: Spring<Vec3A>,
     /// How far the foot is turned about the up axis, in radians.
     pub(super) twist: Spring<f32>,
     /// The ground under the foot in the last frame.
@@ -98,8 +98,8 @@ impl FeetState {
     /// Carries what is remembered of the world along with a moving platform. `motion` takes the platform from where it
     /// was in the last frame to where it is. Lifts that only go up and down don't need this.
     pub fn carry(&mut self, motion: &Affine3A) {
-        let point = |point: &mut Vec3| *point = motion.transform_point3(*point);
-        let vector = |vector: &mut Vec3| *vector = motion.transform_vector3(*vector);
+        let point = |point: &mut Vec3A| *point = motion.transform_point3a(*point);
+        let vector = |vector: &mut Vec3A| *vector = motion.transform_vector3a(*vector);
         point(&mut self.body.root);
         vector(&mut self.body.heading);
         vector(&mut self.body.velocity);
@@ -143,7 +143,7 @@ impl FeetState {
             let now = leg.joints.map(|joint| pose.rotation(joint));
             LegState { is_reached: true, shown: now, animated: now, ..LegState::default() }
         }));
-        let body = BodyState { root: space.place, heading: space.heading, ..BodyState::default() };
+        let body = BodyState { root: space.place, heading: space.heading(), ..BodyState::default() };
         *self = Self { body, legs: kept };
     }
 }

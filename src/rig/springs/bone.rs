@@ -6,10 +6,12 @@ use super::{
     step::{Body, STEP},
 };
 use crate::{pose::unit, rig::colliders::Placed};
-use glam::{Quat, Vec3, Vec3A};
+use glam::{Quat, Vec3A};
 
 /// Rounds of colliders, each of which may push a bone into another.
 const ROUNDS: usize = 4;
+/// The speed that a bone loses at a limit or a collider, per second, for each unit of length that it was pushed back.
+const GRIP: f32 = 6.0;
 
 /// What a bone is drawn to: where its joint is, and the vector from there to its end, which has this length.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,8 @@ pub(super) struct Aim {
     /// The bone in the animated pose.
     pub(super) animated: Vec3A,
     pub(super) length: f32,
+    /// 1 / the squared length.
+    inverse_square: f32,
 }
 
 /// A bone that was turned from one vector to another of the same length.
@@ -41,14 +45,16 @@ pub(super) struct Air {
 }
 
 impl SpringJoint {
-    /// What the joint's bone is drawn to.
+    /// What the joint's bone, which has this length in the animated pose, is drawn to.
     #[inline(always)]
-    pub(super) fn aim(&self, offset: Vec3A, bone: Vec3A, length: f32, bent: &[Bent]) -> Aim {
-        let animated = of_length(bone, length, bone);
-        let Some(parent) = self.parent else { return Aim { anchor: offset, bone: animated, animated, length } };
+    pub(super) fn aim(&self, offset: Vec3A, animated: Vec3A, length: f32, bent: &[Bent]) -> Aim {
+        let inverse_square = 1.0 / (length * length).max(1e-20);
+        let Some(parent) = self.parent else {
+            return Aim { anchor: offset, bone: animated, animated, length, inverse_square };
+        };
         let parent = &bent[usize::from(parent)];
         let offset = if self.at_end { parent.to } else { parent.turn(offset) };
-        Aim { anchor: parent.anchor + offset, bone: parent.turn(animated), animated, length }
+        Aim { anchor: parent.anchor + offset, bone: parent.turn(animated), animated, length, inverse_square }
     }
 }
 
@@ -79,7 +85,7 @@ impl Chain {
         let bone = of_length(body.position - anchor, length, aim.bone);
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
         // What is left of the velocity is along the sphere on which the bone's end moves.
-        velocity -= bone * (bone.dot(velocity) / (length * length).max(1e-20));
+        velocity -= bone * (bone.dot(velocity) * aim.inverse_square);
         // A bone that swings around more than once a step isn't followed.
         let fastest = length * RATE;
         let slow = velocity.length_squared() <= fastest * fastest;
@@ -90,7 +96,7 @@ impl Chain {
         bone
     }
 
-    /// Brings a bone within its limit and out of the colliders, and its end's velocity with it.
+    /// Brings a bone within its limit and out of the colliders, and slows its end down there.
     #[inline(always)]
     pub(super) fn constrain(
         &self,
@@ -119,17 +125,18 @@ impl Chain {
                 let reach = collider.radius + self.radius * scale;
                 // Nearly outside is outside, as rounding leaves it.
                 if out.length_squared() < reach * reach * 0.9999 {
-                    hit = true;
                     // The ends that are outside form a cone about the direction from the collider to the joint.
                     let axis = anchor - (end - out);
                     let distance = axis.length();
                     if distance > 1e-3 * reach {
                         let cos = (reach * reach - distance * distance - square) / (2.0 * length * distance);
+                        // Where no end is outside, another round wouldn't help.
+                        hit |= cos < 1.0;
                         bone = into_cone(bone, axis / distance, length, cos, velocity);
                     }
                 }
             }
-            if !hit {
+            if !hit || self.colliders.len() == 1 {
                 break;
             }
         }
@@ -144,7 +151,7 @@ impl Bent {
         let square = (aim.length * aim.length).max(1e-20);
         // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
         let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
-        Self { anchor, from, to, sum: from + to, away, toward: 2.0 / square }
+        Self { anchor, from, to, sum: from + to, away, toward: 2.0 * aim.inverse_square }
     }
 
     /// Turns a vector as the bone was turned.
@@ -161,31 +168,35 @@ pub(super) fn of_length(v: Vec3A, length: f32, or: Vec3A) -> Vec3A {
     if square > 1e-20 && square < f32::MAX { v * (length / square.sqrt()) } else { or }
 }
 
-/// Turns a bone until the cosine between it and the direction `axis` is `cos`, and stops what moves it further away.
-pub(super) fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec3A) -> Vec3A {
+/// Turns a bone until the cosine between it and the direction `axis` is `cos`, and slows down what moves it away from there.
+///
+/// The deeper it was, the more it is slowed down. If it were stopped at once, whether a bone grazes something or just misses
+/// it would make all the difference, and paths at different frame rates would part there.
+fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec3A) -> Vec3A {
     let cos = cos.clamp(-1.0, 1.0);
     let sin = (1.0 - cos * cos).max(0.0).sqrt();
     let across = bone - axis * axis.dot(bone);
     let across = match across.length() {
         far if far > 1e-6 * length => across / far,
-        _ => Vec3A::from(Vec3::from(axis).any_orthonormal_vector()),
+        _ => axis.any_orthonormal_vector(),
     };
-    let inward = axis * sin - across * cos;
-    *velocity -= inward * velocity.dot(inward).min(0.0);
-    (axis * cos + across * sin) * length
+    let (inward, stopped) = (axis * sin - across * cos, (axis * cos + across * sin) * length);
+    let most = inward.dot(stopped - bone).max(0.0) * GRIP;
+    *velocity += inward * (-inward.dot(*velocity)).clamp(0.0, most);
+    stopped
 }
 
 /// The share `weight` of the shortest rotation from one vector to another, both of this length.
+#[inline]
 pub(super) fn arc(from: Vec3A, to: Vec3A, length: f32, weight: f32) -> Quat {
     let (axis, w) = (from.cross(to), length * length + from.dot(to));
-    let turn = Quat::from_xyzw(axis.x, axis.y, axis.z, w);
+    let turn = Quat::from_vec4(axis.extend(w));
     let square = turn.length_squared();
     let whole = length * length;
     let turn = if square > 1e-12 * whole * whole {
         turn * (1.0 / square.sqrt())
     } else if whole > 1e-20 {
-        let axis = Vec3::from(from / length).any_orthonormal_vector();
-        Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0)
+        Quat::from_vec4((from / length).any_orthonormal_vector().extend(0.0))
     } else {
         return Quat::IDENTITY;
     };

@@ -7,7 +7,7 @@ use super::{
     step::{PartialStep, STEP},
 };
 use crate::{
-    pose::{PoseMut, clamp_weight, unit},
+    pose::{PoseMut, clamp_weight},
     rig::colliders::Placed,
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -110,10 +110,12 @@ impl Springs {
             return;
         }
         let world = &frame.world;
-        if !world.is_finite() || !world.matrix3.determinant().is_normal() {
+        let volume = world.matrix3.determinant();
+        if !world.is_finite() || !volume.is_normal() {
             return;
         }
-        let finite = |v: Vec3| if v.is_finite() { Vec3A::from(v).clamp_length_max(1e6) } else { Vec3A::ZERO };
+        let most = Vec3A::splat(1e6);
+        let finite = |v: Vec3| if v.is_finite() { Vec3A::from(v).clamp(-most, most) } else { Vec3A::ZERO };
         let air = Air { gravity: finite(frame.gravity), wind: finite(frame.wind) };
         let scale = world.matrix3.x_axis.length();
         let dt = if frame.dt > 0.0 { frame.dt } else { 0.0 };
@@ -138,14 +140,21 @@ impl Springs {
         } else if dt > 0.0 {
             self.advance(state, scratch, &air, dt, scale);
         }
-        self.write(state, scratch, &air, frame, scale, pose);
+        self.write(state, scratch, &air, frame, (scale, volume), pose);
         self.roots.iter().for_each(|&root| pose.update_from(root));
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
     fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
-        let SpringScratch { now, ends, .. } = scratch;
+        let SpringScratch { now, paths, ends, ways, colliders, .. } = scratch;
         now.clear();
+        // Memory for the steps, so that the first one takes none.
+        paths.clear();
+        paths.reserve(self.joints.len());
+        ways.clear();
+        ways.reserve(self.colliders.len());
+        colliders.clear();
+        colliders.reserve(self.colliders.len());
         // Zero, except where time stands still: the state then stays where it is.
         let moved = world.translation - origin;
         let mut sum = moved;
@@ -177,13 +186,11 @@ impl Springs {
         let trust = if before > 0.0 { (8.0 * before / dt).min(1.0) * dt / (dt + before) } else { 0.0 };
         let (seconds, trust) = (dt as f32, trust as f32);
         let parabola = |track: &Track, end| Parabola::new(track, end, seconds, trust);
-        paths.clear();
         paths.extend(now.iter().zip(&state.points).map(|(now, point)| Path {
             offset: parabola(&point.offset, now.offset),
             bone: parabola(&point.bone, now.bone),
             length: [point.bone.at.length(), now.length],
         }));
-        ways.clear();
         ways.extend(
             ends.iter()
                 .zip(&state.colliders)
@@ -199,7 +206,7 @@ impl Springs {
             for ((joint, point), path) in self.joints.iter().zip(&mut state.points).zip(&*paths) {
                 let [offset, bone] = [path.offset.at(t), path.bone.at(t)];
                 let length = path.length[0] + (path.length[1] - path.length[0]) * t;
-                let aim = joint.aim(offset, bone, length, bent);
+                let aim = joint.aim(offset, of_length(bone, length, bone), length, bent);
                 let bone = self.chains[usize::from(joint.chain)].swing(point, &aim, &air, colliders, scale);
                 bent.push(Bent::new(&aim, bone));
             }
@@ -207,13 +214,14 @@ impl Springs {
         state.remainder = (since + dt - f64::from(steps) * STEP).clamp(0.0, STEP);
         state.dt = dt;
         state.wind = air.wind;
+        let per_second = 1.0 / seconds.max(1e-6);
         for (point, now) in state.points.iter_mut().zip(&*now) {
-            point.offset.arrive(now.offset, seconds);
-            point.bone.arrive(now.bone, seconds);
+            point.offset.arrive(now.offset, per_second);
+            point.bone.arrive(now.bone, per_second);
         }
         for ([center, axis], end) in state.colliders.iter_mut().zip(&*ends) {
-            center.arrive(end.center, seconds);
-            axis.arrive(end.axis, seconds);
+            center.arrive(end.center, per_second);
+            axis.arrive(end.axis, per_second);
         }
     }
 
@@ -268,7 +276,7 @@ impl Springs {
         scratch: &mut SpringScratch,
         air: &Air,
         frame: &SpringFrame,
-        scale: f32,
+        (scale, volume): (f32, f32),
         pose: &mut PoseMut<'_>,
     ) {
         let SpringScratch { now, bent, turned, parts, ends, .. } = scratch;
@@ -276,9 +284,8 @@ impl Springs {
         let share = (state.remainder / STEP) as f32;
         parts.clear();
         parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
-        let to_model = frame.world.matrix3.transpose();
         // A mirror turns the other way.
-        let sense = if frame.world.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
+        let to_model = frame.world.matrix3.transpose() * (1.0_f32.copysign(volume) / scale);
         bent.clear();
         turned.clear();
         for ((joint, point), now) in self.joints.iter().zip(&state.points).zip(&*now) {
@@ -299,16 +306,9 @@ impl Springs {
                 arc(now.bone, above.conjugate() * bone, aim.length, weight)
             };
             turned.push(above * turn);
-            let vector = Vec3A::new(turn.x, turn.y, turn.z);
-            let axis = to_model * vector;
-            let axis = joint.above.map_or(axis, |above| pose.model[usize::from(above)].matrix3.transpose() * axis);
-            // Rotations have no scale, but the matrices that the axis came through do.
-            let (square, sin) = (axis.length_squared(), vector.length_squared());
-            if square > 1e-30 && sin > 0.0 {
-                let axis = axis * (sense * (sin / square).sqrt());
-                let turned = unit(Quat::from_xyzw(axis.x, axis.y, axis.z, turn.w) * pose.rotation(joint.joint));
-                pose.local[usize::from(joint.joint) / 4].rotation.set(usize::from(joint.joint) % 4, turned);
-            }
+            let axis = to_model * Vec3A::from_vec4(turn.into());
+            let turn = pose.turned(joint.joint, Quat::from_vec4(axis.extend(turn.w)));
+            pose.set_rotation(joint.joint, turn);
         }
     }
 }

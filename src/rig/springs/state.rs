@@ -94,8 +94,9 @@ impl Track {
     }
 
     /// Moves to `at`, where the next frame begins.
-    pub(super) fn arrive(&mut self, at: Vec3A, dt: f32) {
-        *self = Self { at, velocity: (at - self.at) / dt };
+    #[inline]
+    pub(super) fn arrive(&mut self, at: Vec3A, per_second: f32) {
+        *self = Self { at, velocity: (at - self.at) * per_second };
     }
 
     fn turn(&mut self, by: &Mat3A) {

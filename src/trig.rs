@@ -1,12 +1,15 @@
-//! Sine and cosine with the same bits on every platform, which those of the standard library don't promise: replays and
-//! networked games compare where characters are.
+//! Trigonometric functions with the same bits on every platform, which those of the standard library don't promise: replays
+//! and networked games compare where characters are.
 
 /// Returns the sine and cosine of an angle in radians, to about 1e-16 for up to a million turns.
-pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
+#[inline]
+pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
     // Quarter turns are taken off in two parts, of which the first times their number is exact.
     const QUARTER: f64 = 1.570_796_326_734_125_6;
     const REST: f64 = 6.077_100_506_506_192e-11;
-    let quarters = (angle * std::f64::consts::FRAC_2_PI).round();
+    // Adding so much rounds to a whole number.
+    const ROUND: f64 = 1.5 / f64::EPSILON;
+    let quarters = (angle * std::f64::consts::FRAC_2_PI + ROUND) - ROUND;
     let x = (angle - quarters * QUARTER) - quarters * REST;
     // Not finite, or so many turns that nothing is known of the last one.
     if x.is_nan() || x.abs() >= 1.0 {
@@ -21,7 +24,7 @@ pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
     let cos = 2.480_158_728_947_673e-5
         + z * (-2.755_731_435_139_066_3e-7 + z * (2.087_572_321_298_175e-9 - z * 1.135_964_755_778_819_5e-11));
     let cos = 1.0 - 0.5 * z + z * z * (4.166_666_666_666_66e-2 + z * (-1.388_888_888_887_411e-3 + z * cos));
-    match quarters.rem_euclid(4.0) as u8 {
+    match quarters as i64 & 3 {
         0 => (sin, cos),
         1 => (cos, -sin),
         2 => (-sin, -cos),
@@ -29,8 +32,33 @@ pub(super) fn sin_cos(angle: f64) -> (f64, f64) {
     }
 }
 
+/// [`sin_cos`] in single precision.
+#[inline]
+pub(crate) fn sin_cos_f32(angle: f32) -> (f32, f32) {
+    let (sin, cos) = sin_cos(angle.into());
+    (sin as f32, cos as f32)
+}
+
+/// Returns the angle of the point (`x`, `y`) from the x axis, −π..=π, to about 5e-7; 0 at the origin.
+#[inline]
+pub(crate) fn atan2(y: f32, x: f32) -> f32 {
+    use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+    let (a, b) = (x.abs(), y.abs());
+    let (least, most) = (a.min(b), a.max(b));
+    // Within ±π/8, after an eighth of a turn is taken off.
+    let is_far = least > 0.414_213_57 * most;
+    let (above, below) = if is_far { (least - most, least + most) } else { (least, most) };
+    let t = if below > 0.0 { above / below } else { 0.0 };
+    let z = t * t;
+    // Minimax polynomial of Cephes (Moshier, 1989).
+    let series = ((8.053_744_5e-2 * z - 1.387_768_6e-1) * z + 1.997_771_1e-1) * z - 3.333_295e-1;
+    let angle = t + t * z * series + if is_far { FRAC_PI_4 } else { 0.0 };
+    let angle = if b > a { FRAC_PI_2 - angle } else { angle };
+    (if x < 0.0 { PI - angle } else { angle }).copysign(y)
+}
+
 /// Returns `sin(x) / x`.
-pub(super) fn sinc(x: f64) -> f64 {
+pub(crate) fn sinc(x: f64) -> f64 {
     if x.abs() < 1e-4 { 1.0 - x * x * (1.0 / 6.0) } else { sin_cos(x).0 / x }
 }
 
@@ -52,6 +80,14 @@ mod tests {
             let (sin, cos) = sin_cos(odd);
             assert!(sin.is_finite() && cos.is_finite());
         }
+        for _ in 0..200_000 {
+            let [y, x] = [0; 2].map(|_| (random.f32() - 0.5) * [1e-20, 1e-3, 1.0, 1e20][random.usize(..4)]);
+            assert!((atan2(y, x) - y.atan2(x)).abs() < 6e-7, "{y} {x}");
+        }
+        for (y, x) in [(0.0, 1.0), (0.0, -1.0), (-0.0, -1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, 1.0), (-1.0, -1.0)] {
+            assert_eq!(atan2(y, x), y.atan2(x), "{y} {x}");
+        }
+        assert_eq!(atan2(0.0, 0.0), 0.0);
         assert!((sinc(1e-4) - sinc(0.999_999_9e-4)).abs() < 1e-15);
     }
 }
