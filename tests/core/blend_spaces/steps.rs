@@ -137,7 +137,9 @@ fn an_ordinary_frame_does_what_a_full_one_does() {
         for step in 0..150 {
             if step % 40 == 0 {
                 let to = point(&mut random);
-                [&mut quick, &mut full].map(|controller| controller.track_mut(id).unwrap().set_parameters(to));
+                for controller in [&mut quick, &mut full] {
+                    controller.track_mut(id).unwrap().set_parameters(to);
+                }
             }
             let mut events: [Vec<PlaybackEvent>; 2] = Default::default();
             let dt = [1.0 / 60.0, 1.0 / 64.0, 0.0][random.usize(..3)];
