@@ -202,7 +202,7 @@ pub mod prelude {
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
             QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
-        model::{JointTransform, PlaybackMode, RootDelta},
+        model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},
         render_plugin,
         rig::{Limb, PoleAngle, RigState, Wind},

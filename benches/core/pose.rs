@@ -3,15 +3,15 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::model::{ClipTiming, CombinedJoints, SkeletalClip};
-use bevy_marionette::controller::{AnimationController, SwitchLayer};
+use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, SwitchLayer};
+use bevy_marionette::model::{BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip};
 use bevy_marionette::pose::{
     ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{Affine3A, Mat4, Vec3};
-use std::{hint::black_box, time::Duration};
+use std::{hint::black_box, sync::Arc, time::Duration};
 
 const JOINTS: [usize; 3] = [22, 58, 110];
 
@@ -175,12 +175,91 @@ fn switches(criterion: &mut Criterion) {
     }
 }
 
+/// Eight clips around a blend space's plane, and one in its middle.
+struct Locomotion {
+    clips: Vec<SkeletalClip>,
+    spaces: Vec<BoundBlendSpace>,
+}
+
+impl Locomotion {
+    fn new(clips: Vec<SkeletalClip>) -> Self {
+        let around = |i: usize| (i as f64 * std::f64::consts::TAU / 7.0).sin_cos();
+        let place = |i: usize| if i == 7 { (0.0, 0.0) } else { around(i) };
+        let points = clips.iter().enumerate().map(|(i, clip)| (clip.timing.name.clone(), place(i)));
+        let space = Arc::new(BlendSpace::plane("locomotion", points).expect("a heptagon"));
+        let space = space.bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new()).expect("all clips are there");
+        Self { clips, spaces: vec![space] }
+    }
+}
+
+impl Clips for Locomotion {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.clips.iter().position(|clip| &*clip.timing.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.clips.get(index).map(|clip| &clip.timing)
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.spaces
+    }
+}
+
+/// A blend space of eight clips beside plain clips: the controller, and with it the whole character.
+fn blend_space(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("blend space of eight clips, 58 joints");
+    let skeleton = skeleton(58);
+    let cast = Locomotion::new((0..8).map(|seed| clip(&skeleton, seed)).collect());
+    let (remap, inverse_bind, combined) = (part(&skeleton).palette, skeleton.inverse_bind(), &CombinedJoints::new());
+    let tracks = |names: &[&str]| {
+        let mut controller = AnimationController::default();
+        for name in names {
+            controller.add_track(AnimationTrack::blend_space(*name).at((0.3, 0.2)));
+        }
+        controller
+    };
+    for (name, names, steered) in [
+        ("one clip", &["clip 0"][..], false),
+        ("three clips", &["clip 0", "clip 1", "clip 2"], false),
+        ("blend space", &["locomotion"], false),
+        ("blend space, steered each frame", &["locomotion"], true),
+    ] {
+        let (mut controller, mut events, mut turn) = (tracks(names), Vec::new(), 0.0_f64);
+        let mut advance = |controller: &mut AnimationController| {
+            if steered {
+                turn += 0.01;
+                let point = (0.6 * turn.cos(), 0.6 * turn.sin());
+                controller.tracks_mut().for_each(|track| track.set_parameters(point));
+            }
+            controller.advance(1.0 / 60.0, &cast, &mut events).expect("time goes forward");
+            events.clear();
+        };
+        group.bench_function(BenchmarkId::new("advance", name), |b| b.iter(|| advance(black_box(&mut controller))));
+        let (mut scratch, mut palette) = (Scratch::default(), vec![Mat4::IDENTITY; 58]);
+        let mut layers: Vec<ClipLayer> = Vec::new();
+        group.bench_function(BenchmarkId::new("character", name), |b| {
+            b.iter(|| {
+                advance(&mut controller);
+                layers.clear();
+                layers.extend(controller.layers(&cast).map(|layer| ClipLayer {
+                    weight: layer.weight,
+                    ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
+                }));
+                Evaluate::new(&skeleton, &layers).run(&mut scratch);
+                Palette { world: world(), model: scratch.model(), inverse_bind, remap: &remap, combined }
+                    .run(black_box(&mut palette));
+            });
+        });
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = jobs, mix, character, switches
+    targets = jobs, mix, character, switches, blend_space
 }
 criterion_main!(benches);

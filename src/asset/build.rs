@@ -24,7 +24,7 @@ use std::{
 
 /// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
 ///
-/// Masks, sockets, goals, looks, feet, springs and the joint for root motion come from `manifest`; its `model` is ignored,
+/// Blend spaces, masks, sockets, goals, looks, feet, springs and the joint for root motion come from `manifest`; its `model` is ignored,
 /// and so is what changes the model or its clips. Textures are not loaded.
 pub fn build_character(
     model: Model,
@@ -144,7 +144,9 @@ pub(super) fn assemble_character(
         (Some(Arc::new(feet)), plants)
     });
     let version = next_version();
-    Character {
+    let mut character = Character {
+        blend_spaces: Vec::new(),
+        unbound_spaces: manifest.resolve_blend_spaces().collect(),
         feet,
         plants,
         masks: masks.collect::<HashMap<_, _>>(),
@@ -160,7 +162,9 @@ pub(super) fn assemble_character(
         _sub_assets: sub_assets,
         reach: Arc::new(reach),
         version,
-    }
+    };
+    character.bind_blend_spaces();
+    character
 }
 
 pub(super) fn aabb(bounds: BoundingBox) -> Aabb {

@@ -3,8 +3,11 @@
 use super::next_version;
 use crate::{
     controller::Clips,
-    import::RigEntries,
-    model::{ClipTiming, CombinedJoints, Influences, JointIndex, RootPath, SkeletalClip, Skeleton},
+    import::{RigEntries, bind_blend_space},
+    model::{
+        BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences, JointIndex, RootPath,
+        SkeletalClip, Skeleton,
+    },
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, Springs},
 };
@@ -26,6 +29,7 @@ use std::{
 /// | look up a clip, its length or its callback keys | [`clip`](Self::clip) and its `timing` |
 /// | list the clips | [`clip_names`](Self::clip_names) |
 /// | add and remove clips at run time | [`add_clip`](Self::add_clip), [`remove_clip`](Self::remove_clip) |
+/// | blend clips by speed and turn | [`add_blend_space`](Self::add_blend_space), [`blend_space`](Self::blend_space) |
 /// | know how fast a clip carries a character | [`ground_speed`](Self::ground_speed) |
 /// | attach things to a named place | [`socket`](Self::socket) |
 /// | tune springs, limits and colliders | [`rig`](Self::rig) and [`set_rig`](Self::set_rig) |
@@ -40,6 +44,10 @@ pub struct Character {
     pub parts: Vec<CharacterPart>,
     /// The clips, with joints in the order of the skeleton.
     pub clips: Vec<Arc<SkeletalClip>>,
+    /// The blend spaces that can be played: those whose clips are all there.
+    pub(super) blend_spaces: Vec<BoundBlendSpace>,
+    /// All blend spaces, by clip names.
+    pub(super) unbound_spaces: Vec<Arc<BlendSpace>>,
     /// Masks by name.
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
@@ -144,9 +152,36 @@ impl Character {
     /// Gives a character that was changed another version, and another shape if its skeleton or parts were changed.
     pub(crate) fn renew(&mut self) {
         self.version = next_version();
+        self.bind_blend_spaces();
         if !self.shape.is_of(self) {
             self.shape = Shape::new(self.version, &self.skeleton, &self.parts);
         }
+    }
+
+    /// Binds the blend spaces to the present clips.
+    pub(super) fn bind_blend_spaces(&mut self) {
+        let timings = || self.clips.iter().map(|clip| &clip.timing);
+        let spaces =
+            self.unbound_spaces.iter().filter_map(|space| bind_blend_space(space, timings(), &self.plants).ok());
+        self.blend_spaces = spaces.collect();
+    }
+
+    /// Adds a blend space, in place of one of the same name. Tracks play it by name.
+    ///
+    /// # Errors
+    /// If there is no clip of a point's name. Then nothing is changed.
+    pub fn add_blend_space(&mut self, space: BlendSpace) -> Result<(), BlendSpaceError> {
+        let space = Arc::new(space);
+        bind_blend_space(&space, self.clips.iter().map(|clip| &clip.timing), &self.plants)?;
+        self.unbound_spaces.retain(|other| other.name() != space.name());
+        self.unbound_spaces.push(space);
+        self.bind_blend_spaces();
+        Ok(())
+    }
+
+    /// Returns the blend space called `name`, if all its clips are there.
+    pub fn blend_space(&self, name: &str) -> Option<&BoundBlendSpace> {
+        self.blend_spaces.iter().find(|space| **space.name() == *name)
     }
 
     /// Returns the joint called `name`.
@@ -235,5 +270,9 @@ impl Clips for Character {
 
     fn root_mask(&self, mask: &str) -> f32 {
         self.masks.get(mask).map_or(0.0, |mask| mask.get(self.root.into()))
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.blend_spaces
     }
 }

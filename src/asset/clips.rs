@@ -68,6 +68,7 @@ impl Character {
             self.plants.push(Arc::new(plants));
         }
         self.clips.push(Arc::new(clip));
+        self.bind_blend_spaces();
         self.follow_clips();
         Ok(())
     }
@@ -86,6 +87,7 @@ impl Character {
             let others = part.clip_bounds.iter().enumerate().filter(|(at, _)| *at != index);
             part.clip_bounds = others.map(|(_, bounds)| *bounds).collect();
         }
+        self.bind_blend_spaces();
         self.follow_clips();
         // The indices of the clips behind it have changed: what was looked up by index is void.
         self.version = next_version();

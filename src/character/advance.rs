@@ -104,9 +104,9 @@ pub(super) fn advance(
                 // The events of one character are in order already.
                 let since = end - event.time();
                 before_end = before_end.min((since / scale * 1e9).round() as u64);
-                let pose = |of, clip_time| {
+                let pose = |of, clip, clip_time| {
                     let mut then = layers.clone();
-                    then.rewind(since, controller, character, (of, clip_time));
+                    then.rewind(since, controller, character, (of, clip, clip_time));
                     let elapsed = dt * controller.time_scale();
                     let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
                     let carried = carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
@@ -126,7 +126,7 @@ fn translate(
     entity: Entity,
     character: &Character,
     seconds_ago: f64,
-    moment: impl FnOnce(TrackId, f64) -> CallbackMoment,
+    moment: impl FnOnce(TrackId, usize, f64) -> CallbackMoment,
     names: &Query<NameOrEntity>,
 ) -> Option<CharacterEvent> {
     let clip_name =
@@ -142,7 +142,7 @@ fn translate(
             time: callback.time,
             weight: callback.weight,
             seconds_ago,
-            moment: moment(callback.track, callback.clip_time),
+            moment: moment(callback.track, callback.clip, callback.clip_time),
             current: callback.current,
             data: callback.data,
         }),

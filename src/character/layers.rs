@@ -44,6 +44,7 @@ struct ActiveLayer {
     clip: usize,
     time: f64,
     weight: f32,
+    above: f32,
     priority: TrackPriority,
     mode: BlendMode,
     /// Whether switches change it.
@@ -118,7 +119,7 @@ impl ActiveLayers {
         Some(inertia.at(self.time))
     }
 
-    /// Goes back in time, at the tracks' current speeds, to when one of them was at `clip_time`.
+    /// Goes back in time, at the tracks' current speeds, to when the clip of one of them was at `clip_time`.
     ///
     /// Right after [`Self::look_up`]. Weights remain as they are.
     pub(super) fn rewind(
@@ -126,11 +127,14 @@ impl ActiveLayers {
         seconds: f64,
         controller: &AnimationController,
         character: &Character,
-        (of, clip_time): (TrackId, f64),
+        (of, clip, clip_time): (TrackId, usize, f64),
     ) {
-        for (layer, (track, _)) in self.layers.iter_mut().zip(controller.shown(character)) {
-            let Some(timing) = character.timing(layer.clip) else { continue };
-            layer.time = if track.id() == of { clip_time } else { track.time_before(seconds, timing) };
+        for (layer, (track, shown)) in self.layers.iter_mut().zip(controller.shown(character)) {
+            layer.time = if track.id() == of && shown.clip == clip {
+                clip_time
+            } else {
+                track.time_before(seconds, &shown, character)
+            };
         }
         self.time -= seconds;
     }
@@ -251,13 +255,13 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 
 impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
-        let LayerInfo { clip, time, weight, priority, blend, base, .. } = *layer;
+        let LayerInfo { clip, time, weight, above, priority, blend, base, .. } = *layer;
         let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
         let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
         // In powers of two, so that a fade changes it a few times at most.
         let additive =
             if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
-        Self { clip, time, weight, priority, mode: blend, base, additive, mask: track.mask.as_ref().map(found) }
+        Self { clip, time, weight, above, priority, mode: blend, base, additive, mask: track.mask.as_ref().map(found) }
     }
 
     /// Follows a track. Returns `true` if nothing changed.
@@ -268,9 +272,11 @@ impl ActiveLayer {
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
         };
-        let before = (self.clip, self.weight.to_bits(), self.priority, self.mode, self.base);
+        let weights = |weight: f32, above: f32| (weight.to_bits(), above.to_bits());
+        let before = (self.clip, weights(self.weight, self.above), self.priority, self.mode, self.base);
         let time = std::mem::replace(&mut self.time, layer.time);
-        if same_mask && before == (layer.clip, layer.weight.to_bits(), layer.priority, layer.blend, layer.base) {
+        let now = (layer.clip, weights(layer.weight, layer.above), layer.priority, layer.blend, layer.base);
+        if same_mask && before == now {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
         }
@@ -284,8 +290,8 @@ impl ActiveLayer {
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };
-        let Self { clip, time, weight, priority, mode, base, .. } = *self;
-        Some(ClipLayer { clip: character.clips.get(clip)?, time, weight, mask, priority, mode, base })
+        let Self { clip, time, weight, above, priority, mode, base, .. } = *self;
+        Some(ClipLayer { clip: character.clips.get(clip)?, time, weight, above, mask, priority, mode, base })
     }
 }
 

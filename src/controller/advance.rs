@@ -20,8 +20,10 @@ use super::{
     arrival::Next,
     compensated::{CompensatedF64, tick},
     log::Log,
+    motion::Ramp,
     root_motion::RootSum,
     segment::{Rules, Segment, Target},
+    space::Blended,
     timed_event::EventKind,
     track::Start,
 };
@@ -135,6 +137,7 @@ impl AnimationController {
         if !self.advance_fast(end, clips) {
             self.advance_in_full(end, clips, out, root);
         } else if let Some(root) = &mut root {
+            self.settle_courses([begin, end], clips);
             self.add_root_motion([begin, end], clips, root);
         }
         Ok(())
@@ -171,10 +174,10 @@ impl AnimationController {
     fn prepare<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for track in &mut self.tracks {
             (track.run.0.fired, track.run.0.looped) = (0, 0);
-            if track.prepare(clips) {
+            if track.prepare(self.time, clips) {
                 report_blend_mismatch(track, clips, self.time.value(), log);
                 if !self.callbacks.is_empty() {
-                    track.collect_added(&self.callbacks);
+                    track.collect_added(&self.callbacks, clips);
                 }
                 if !self.unknown.is_empty() {
                     self.unknown.retain(|name| *name != track.clip);
@@ -219,11 +222,10 @@ impl AnimationController {
         let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
         let Self { tracks, callbacks, callback_limit: limit, callback_threshold: threshold, .. } = self;
         let track = &mut tracks[at];
-        let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { return };
         let (begin, current) = (self.time, self.playback.current == Some(track.id));
         let rules = Rules { callbacks, limit: *limit, threshold: *threshold, current };
         let way = [track.held(), CompensatedF64::new(target)];
-        Segment { begin, end: begin, weight, timing, rules }.sweep(track, way, forward, None, log);
+        play(track, [begin; 2], weight, rules, clips, |segment, track| segment.sweep(track, way, forward, None, log));
     }
 
     /// Goes from cut to cut until `end`.
@@ -250,6 +252,8 @@ impl AnimationController {
             let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| CompensatedF64::new(time).min(end));
             next = self.next_lead_change(next).unwrap_or(next);
+            next = self.next_bend(next, clips).unwrap_or(next);
+            self.settle_courses([self.time, next], clips);
             let mut arrival = if moving { self.next_arrival(next) } else { None };
             if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
                 self.report_stall(log);
@@ -266,6 +270,7 @@ impl AnimationController {
                 self.add_root_motion([self.time, next], clips, root);
             }
             self.time = next;
+            self.write_parameters();
             match arrival.map(|arrival| (arrival.next, arrival.track)) {
                 Some((Next::Clip, _)) => {
                     switches += 1;
@@ -315,7 +320,6 @@ impl AnimationController {
                 [run.from, run.turn, leader.held().value()].map(|position| lead.follow(position))
             });
             let track = &mut self.tracks[at];
-            let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { continue };
             if let Some([from, ..]) = follow {
                 track.align(from);
                 track.run.0.from = track.held().value();
@@ -327,7 +331,7 @@ impl AnimationController {
             let (callbacks, current) = (&self.callbacks[..], self.playback.current == Some(id));
             let (limit, threshold) = (self.callback_limit, self.callback_threshold);
             let rules = Rules { callbacks, limit, threshold, current };
-            Segment { begin, end, weight, timing, rules }.travel(track, speed, target, log);
+            play(track, [begin, end], weight, rules, clips, |segment, track| segment.travel(track, speed, target, log));
         }
     }
 
@@ -362,6 +366,26 @@ impl AnimationController {
             log.push(PlaybackEvent::TooManyClips { limit: MAX_SWITCHES, time: self.time.value() });
         }
     }
+}
+
+/// Calls `work` with a segment of a track's clip or blend space.
+fn play<C: Clips + ?Sized>(
+    track: &mut AnimationTrack,
+    [begin, end]: [CompensatedF64; 2],
+    weight: Option<Ramp>,
+    rules: Rules,
+    clips: &C,
+    work: impl FnOnce(Segment, &mut AnimationTrack),
+) {
+    let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { return };
+    let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else {
+        return work(Segment { begin, end, weight, keys: &timing.callbacks, blended: None, rules }, track);
+    };
+    // Out of the track, which changes meanwhile.
+    let course = track.run.0.course.take();
+    let blended = course.as_deref().map(|course| Blended::new(space, course, clips));
+    work(Segment { begin, end, weight, keys: &[], blended, rules }, track);
+    track.run.0.course = course;
 }
 
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.

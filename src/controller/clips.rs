@@ -1,6 +1,6 @@
 //! Where a controller looks up its clips.
 
-use crate::model::{ClipTiming, RootPath};
+use crate::model::{BoundBlendSpace, ClipTiming, RootPath};
 
 /// The clips that a controller plays, looked up by name.
 ///
@@ -45,6 +45,11 @@ pub trait Clips {
     fn root_mask(&self, mask: &str) -> f32 {
         let _ = mask;
         0.0
+    }
+
+    /// Returns the blend spaces that can be played by name, bound to these clips.
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &[]
     }
 
     /// Returns the names of all clips.
@@ -111,6 +116,10 @@ impl<C: Clips + ?Sized> Clips for &C {
     fn root_mask(&self, mask: &str) -> f32 {
         (**self).root_mask(mask)
     }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        (**self).blend_spaces()
+    }
 }
 
 impl<C: Clips> Clips for Option<C> {
@@ -140,6 +149,10 @@ impl<C: Clips> Clips for Option<C> {
 
     fn root_mask(&self, mask: &str) -> f32 {
         self.as_ref().map_or(0.0, |clips| clips.root_mask(mask))
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        self.as_ref().map_or(&[], Clips::blend_spaces)
     }
 }
 

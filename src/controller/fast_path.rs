@@ -54,6 +54,9 @@ impl AnimationController {
             return Some(track.position);
         }
         let run = &track.run.0;
+        if run.space.is_some() {
+            return self.glide_in_space(track, elapsed, clips);
+        }
         let timing = clips.timing(run.index?)?;
         let known @ Known { length, playback } = track.known?;
         let same_clip = run.blend == track.blend
@@ -70,20 +73,70 @@ impl AnimationController {
             return None;
         }
         let speed = if track.speed.is_finite() { track.speed } else { 0.0 };
-        let from = track.hold(track.position);
-        let mut to = from + Speed::steady_distance(speed, elapsed);
-        let forward = speed >= 0.0;
-        // Rounding must not lead against the direction.
-        if (forward && to.is_before(from)) || (!forward && from.is_before(to)) {
-            to = from;
-        }
-        let to = track.hold(to);
+        let (from, to, forward) = way(track, speed, elapsed);
         let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
         let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
         let nothing = sweep.is_plain(callback::times(&timing.callbacks, added, length))
             || sweep.passes_nothing(Keys::new(&timing.callbacks, added, &self.callbacks, length));
         nothing.then_some(to)
     }
+
+    /// Returns where a track that plays a blend space is after some time, if neither the space nor any clip that weighs
+    /// passes anything on the way, and its parameters don't move.
+    fn glide_in_space<C: Clips + ?Sized>(
+        &self,
+        track: &AnimationTrack,
+        elapsed: Option<CompensatedF64>,
+        clips: &C,
+    ) -> Option<CompensatedF64> {
+        let space = clips.blend_spaces().get(track.run.0.space?)?;
+        let known @ Known { length, playback } = track.known?;
+        let same_space = track.run.0.blend == track.blend
+            && Arc::ptr_eq(track.clip.as_arc(), space.name())
+            && known == Known::of_space(space, track.playback);
+        let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
+        let synced = track.enabled && track.sync.is_some();
+        let plain = same_space && self.callbacks.is_empty() && track.steering.is_settled(space);
+        if !plain || fades || synced || track.scrub.is_some() || track.start == Start::AtEnd {
+            return None;
+        }
+        let Some(elapsed) = elapsed.filter(|_| track.enabled && !track.paused) else { return Some(track.position) };
+        if track.start != Start::Begun {
+            return None;
+        }
+        let cycle = space.cycle(track.steering.shown(space, track.start));
+        let speed = if track.speed.is_finite() { track.speed * cycle.pace } else { 0.0 };
+        let (from, to, forward) = way(track, speed, elapsed);
+        let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
+        let no_keys = || Keys::new(&[], &[], &[], length);
+        if !sweep.is_plain(std::iter::empty()) && !sweep.passes_nothing(no_keys()) {
+            return None;
+        }
+        let passes_nothing = cycle.weights.iter().all(|(member, _)| {
+            let member = &space.members()[*member];
+            let keys = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
+            let (length, playback) = (member.length, member.playback(space, playback));
+            let [from, to] = [sweep.from, sweep.to].map(|phase| member.place(playback, phase));
+            let sweep = PlayheadSweep { length, playback, from, to, ..sweep };
+            keys.is_empty()
+                || sweep.is_plain(callback::times(keys, &[], length))
+                || sweep.passes_nothing(Keys::new(keys, &[], &[], length))
+        });
+        passes_nothing.then_some(to)
+    }
+}
+
+/// From where to where a track goes at a steady speed, and whether forward.
+#[inline]
+fn way(track: &AnimationTrack, speed: f64, elapsed: CompensatedF64) -> (CompensatedF64, CompensatedF64, bool) {
+    let from = track.hold(track.position);
+    let mut to = from + Speed::steady_distance(speed, elapsed);
+    let forward = speed >= 0.0;
+    // Rounding must not lead against the direction.
+    if (forward && to.is_before(from)) || (!forward && from.is_before(to)) {
+        to = from;
+    }
+    (from, track.hold(to), forward)
 }
 
 impl Playback {

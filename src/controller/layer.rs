@@ -1,8 +1,8 @@
 //! The layers that a controller wants blended.
 
 use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead};
-#[cfg(feature = "bevy")]
-use crate::model::ClipTiming;
+use crate::model::{BoundBlendSpace, Cycle, Member, PlaybackMode};
+use std::slice;
 
 /// One clip to blend: where it is, and how it joins the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,8 +13,12 @@ pub struct LayerInfo<'a> {
     pub clip: usize,
     /// The place in the clip, seconds in `0..=duration`.
     pub time: f64,
-    /// The weight before normalization, > 0 and finite.
+    /// Seconds of clip per second at which it plays by itself; negative backwards.
+    pub speed: f64,
+    /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
     pub weight: f32,
+    /// For an overriding clip of a blend space, the weights of the space's layers after it; 0 for all others.
+    pub above: f32,
     /// The group it is blended in.
     pub priority: TrackPriority,
     /// The mask's name; `None` reaches every joint.
@@ -28,7 +32,8 @@ pub struct LayerInfo<'a> {
 
 impl AnimationController {
     /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight
-    /// above 0 and a known clip. Without any layer, the pose is the rest pose.
+    /// above 0 and a known clip, and for a blend space one for each clip that weighs, at most three. Without any layer,
+    /// the pose is the rest pose.
     pub fn layers<'a, C: Clips + ?Sized>(&'a self, clips: &'a C) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
         self.shown(clips).map(|(_, layer)| layer)
     }
@@ -38,33 +43,126 @@ impl AnimationController {
         &'a self,
         clips: &'a C,
     ) -> impl Iterator<Item = (&'a AnimationTrack, LayerInfo<'a>)> + 'a {
-        let shown = self.tracks().filter(|track| track.enabled && track.share() > 0.0);
-        shown.filter_map(move |track| Some((track, layer(track, clips)?)))
+        Shown { tracks: self.tracks.iter(), clips, rest: None }
     }
 }
 
-#[cfg(feature = "bevy")]
+/// Goes through the layers, track by track.
+struct Shown<'a, C: ?Sized> {
+    tracks: slice::Iter<'a, AnimationTrack>,
+    clips: &'a C,
+    /// The blend space of the present track, of which there may be more.
+    rest: Option<InSpace<'a>>,
+}
+
+/// A track's blend space, and which of the clips that weigh is next.
+struct InSpace<'a> {
+    track: &'a AnimationTrack,
+    space: &'a BoundBlendSpace,
+    cycle: Cycle,
+    next: usize,
+}
+
+impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
+    type Item = (&'a AnimationTrack, LayerInfo<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(rest) = &mut self.rest {
+                match rest.layer(self.clips) {
+                    Some(layer) => return Some((rest.track, layer)),
+                    None => self.rest = None,
+                }
+            }
+            let track = self.tracks.find(|track| track.enabled && track.share() > 0.0)?;
+            match layer(track, self.clips) {
+                Some(layer) => return Some((track, layer)),
+                None => self.rest = InSpace::new(track, self.clips),
+            }
+        }
+    }
+}
+
+impl<'a> InSpace<'a> {
+    fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
+        let (_, space) = Some(clips).filter(|_| !track.clip.is_empty()).and_then(|clips| track.find_space(clips))?;
+        Some(Self { track, space, cycle: space.cycle(track.steering.shown(space, track.start)), next: 0 })
+    }
+
+    fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
+        let Self { track, space, .. } = *self;
+        let cycle = track.playback.unwrap_or(space.playback());
+        let phase = track.placed_in(if space.has_length() { 1.0 } else { 0.0 });
+        while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
+            self.next += 1;
+            let member = &space.members()[index];
+            let speed = track.speed * self.cycle.pace * member.slope(member.playback(space, cycle), phase);
+            let whole = f64::from(track.share());
+            let (whole, above) = match track.blend {
+                Some(BlendMode::Override) => {
+                    let above: f64 = self.cycle.weights[self.next..].iter().map(|(_, weight)| weight).sum();
+                    (whole.min(1.0), (whole.min(1.0) * above) as f32)
+                }
+                _ => (whole, 0.0),
+            };
+            let weight = (whole * share) as f32;
+            if weight > 0.0 && weight.is_finite() {
+                let time = place_in(member, space, cycle, phase);
+                return Some(LayerInfo { weight, above, speed, ..info(track, member.clip, time, clips) });
+            }
+        }
+        None
+    }
+}
+
+/// The place in a clip of a blend space at a phase of its cycle.
+fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: f64) -> f64 {
+    let playback = member.playback(space, cycle);
+    let phase = if cycle == PlaybackMode::Once { playhead::held(1.0, phase) } else { phase };
+    playhead::periodic(playback, member.length, member.place(playback, phase))
+}
+
 impl AnimationTrack {
-    /// Place in the clip some seconds ago, if the track has played at its current speed since.
-    pub(crate) fn time_before(&self, seconds: f64, timing: &ClipTiming) -> f64 {
-        let position = self.placed_in(timing.duration) - seconds * self.speed;
-        playhead::periodic(self.playback.unwrap_or(timing.playback), timing.duration, position)
+    /// Place in a layer's clip some seconds ago, if the track has played at its current speed since.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn time_before<C: Clips + ?Sized>(&self, seconds: f64, layer: &LayerInfo, clips: &C) -> f64 {
+        if let Some(timing) = clips.timing(layer.clip).filter(|timing| self.clip.is(&timing.name)) {
+            let position = self.placed_in(timing.duration) - seconds * self.speed;
+            return playhead::periodic(self.playback.unwrap_or(timing.playback), timing.duration, position);
+        }
+        let Some((_, space)) = self.find_space(clips) else { return layer.time };
+        let Some(member) = space.members().iter().find(|member| member.clip == layer.clip) else { return layer.time };
+        let pace = space.cycle(self.steering.shown(space, self.start)).pace;
+        let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 }) - seconds * self.speed * pace;
+        place_in(member, space, self.playback.unwrap_or(space.playback()), phase)
     }
 }
 
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
+    if track.run.0.space.is_some() {
+        return None;
+    }
     let (clip, timing) = track.find(clips)?;
     let playback = track.playback.unwrap_or(timing.playback);
+    let time = playhead::periodic(playback, timing.duration, track.placed_in(timing.duration));
+    Some(info(track, clip, time, clips))
+}
+
+#[inline]
+fn info<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clip: usize, time: f64, clips: &C) -> LayerInfo<'a> {
     let additive = clips.is_additive(clip);
-    Some(LayerInfo {
+    LayerInfo {
         track: track.id(),
         clip,
-        time: playhead::periodic(playback, timing.duration, track.placed_in(timing.duration)),
+        time,
+        speed: track.speed,
         weight: track.share(),
+        above: 0.0,
         priority: track.priority,
         mask: track.mask.as_deref(),
         blend: track.blend.unwrap_or(if additive { BlendMode::Additive } else { BlendMode::Blend }),
         base: track.is_base() && !additive,
-    })
+    }
 }

@@ -19,6 +19,7 @@ mod playhead;
 mod queue;
 mod root_motion;
 mod segment;
+mod space;
 mod switch;
 mod sync;
 mod timed_event;
@@ -164,12 +165,12 @@ impl AnimationController {
     }
 
     fn prepare_track<C: Clips + ?Sized>(&mut self, id: TrackId, clips: &C) {
-        let Self { tracks, callbacks, .. } = self;
+        let Self { tracks, callbacks, time, .. } = self;
         if let Some(track) = tracks.iter_mut().find(|track| track.id == id)
-            && track.prepare(clips)
+            && track.prepare(*time, clips)
             && !callbacks.is_empty()
         {
-            track.collect_added(callbacks);
+            track.collect_added(callbacks, clips);
         }
     }
 
@@ -195,6 +196,7 @@ impl AnimationController {
         self.shift_events(by);
         self.shift_fades(by);
         self.shift_switches(by);
+        self.shift_ways(by);
         self.time = CompensatedF64::ZERO;
     }
 

@@ -53,6 +53,11 @@ impl Ramp {
         self.begin + self.duration
     }
 
+    /// The ramp, with all values times a factor.
+    fn scaled(self, factor: f64) -> Self {
+        Self { from: self.from * factor, to: self.to * factor, ..self }
+    }
+
     /// The fraction of the time that has passed, in 0..=1.
     fn progress(&self, time: CompensatedF64) -> f64 {
         let t = (time - CompensatedF64::new(self.begin)).value() / self.duration;
@@ -90,6 +95,37 @@ impl Ramp {
 pub(super) enum Speed {
     Steady(f64),
     Ramp(Ramp),
+    Paced(Paced),
+}
+
+/// A speed, steady or on a ramp, times a pace that changes evenly and is never negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Paced {
+    /// A steady speed goes from itself to itself.
+    pub(super) ramp: Ramp,
+    pub(super) since: CompensatedF64,
+    /// The pace then, and its change per second.
+    pub(super) pace: f64,
+    pub(super) change: f64,
+}
+
+impl Paced {
+    fn at(&self, time: CompensatedF64) -> f64 {
+        self.ramp.at(time) * (self.pace + self.change * (time - self.since).value())
+    }
+
+    /// The integral over some seconds from a time on.
+    fn integral(&self, begin: CompensatedF64, seconds: f64) -> f64 {
+        let [a, b, c] = self.ramp.slope(begin);
+        let speed = [self.ramp.at(begin), a, b / 2.0, c / 3.0];
+        let (pace, change) = (self.pace + self.change * (begin - self.since).value(), self.change);
+        // The coefficients of the product, each integrated, from the highest to the lowest.
+        let product = |power: usize| {
+            let own = speed.get(power).map_or(0.0, |speed| speed * pace);
+            own + if power > 0 { speed[power - 1] * change } else { 0.0 }
+        };
+        (0..=4).rev().fold(0.0, |sum, power| (sum + product(power) / (power + 1) as f64) * seconds)
+    }
 }
 
 impl Default for Speed {
@@ -103,7 +139,8 @@ impl Speed {
     pub(super) fn scaled(self, factor: f64) -> Self {
         match self {
             Self::Steady(speed) => Self::Steady(speed * factor),
-            Self::Ramp(ramp) => Self::Ramp(Ramp { from: ramp.from * factor, to: ramp.to * factor, ..ramp }),
+            Self::Ramp(ramp) => Self::Ramp(ramp.scaled(factor)),
+            Self::Paced(paced) => Self::Paced(Paced { ramp: paced.ramp.scaled(factor), ..paced }),
         }
     }
 
@@ -112,12 +149,13 @@ impl Speed {
         match self {
             Self::Steady(speed) => speed,
             Self::Ramp(ramp) => ramp.at(time),
+            Self::Paced(paced) => paced.at(time),
         }
     }
 
     /// The moment within a segment at which the direction reverses.
     pub(super) fn turning_point(self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
-        let Self::Ramp(ramp) = self else { return None };
+        let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else { return None };
         if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
             return None;
         }
@@ -132,7 +170,7 @@ impl Speed {
     pub(super) fn is_forward(self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
             Self::Steady(speed) => speed >= 0.0,
-            Self::Ramp(ramp) => ramp.at(begin + (end - begin).scale(0.5)) >= 0.0,
+            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) => ramp.at(begin + (end - begin).scale(0.5)) >= 0.0,
         }
     }
 
@@ -150,12 +188,15 @@ impl Speed {
         }
         match self {
             Self::Steady(speed) => Self::steady_distance(speed, time),
-            Self::Ramp(ramp) => {
-                let way = ramp.integral(ramp.progress(begin), ramp.progress(end));
-                let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
-                if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }
-            }
+            Self::Ramp(ramp) => self.not_against(ramp.integral(ramp.progress(begin), ramp.progress(end)), begin, end),
+            Self::Paced(paced) => self.not_against(paced.integral(begin, time.value()), begin, end),
         }
+    }
+
+    /// A way in a segment without turning point, unless rounding leads against its direction.
+    fn not_against(self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
+        let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
+        if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }
     }
 
     /// The moment in a segment without turning point at which a distance has been covered.
@@ -170,6 +211,14 @@ impl Speed {
                 }
                 let t = bisect(t0, t1, |t| ramp.integral(t0, t).abs() >= distance.abs());
                 CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(t)
+            }
+            Self::Paced(paced) => {
+                let whole = (end - begin).value();
+                if tick(paced.integral(begin, whole)) == tick(distance) {
+                    return end;
+                }
+                let seconds = bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs());
+                begin + CompensatedF64::new(seconds)
             }
         };
         if moment.is_before(begin) { begin } else { moment.min(end) }

@@ -4,6 +4,7 @@ use super::{
     AnimationController, AnimationTrack, TrackId, TransitionCurve,
     arrival::{Arrival, Next},
     compensated::CompensatedF64,
+    space::Course,
     track::{Known, Overlay},
 };
 use crate::model::PlaybackMode;
@@ -85,7 +86,9 @@ impl AnimationController {
         if playback != PlaybackMode::Once {
             return None;
         }
-        let [fade_in, fade_out] = [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs());
+        let course = track.run.0.course.as_deref().filter(|_| track.run.0.space.is_some());
+        let pace = course.map_or(1.0, Course::pace);
+        let [fade_in, fade_out] = [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
         let lead = if fade_in + fade_out <= length { fade_out } else { 0.0 };
         self.arrival(at, end, Next::FadeOut, |_, forward| if forward { length - lead } else { lead })
     }

@@ -215,7 +215,8 @@ impl AnimationController {
     /// Adds a track for a clip, without weight as yet.
     pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
         let speed = self.playback.speed;
-        let id = self.add_track(AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed));
+        let track = AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed).at(self.playback.parameters);
+        let id = self.add_track(track);
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
             // From its end, if it plays backwards.

@@ -1,6 +1,7 @@
 //! The state of `play`, `cross_fade` and the queue.
 
 use super::{AnimationName, Switch, TrackId, TransitionCurve};
+use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
 
@@ -27,6 +28,8 @@ pub(super) struct Playback {
     pub(super) pending: Vec<Pending>,
     /// Speed of the clips that are started.
     pub(super) speed: f64,
+    /// Parameters of the blend spaces that are started.
+    pub(super) parameters: BlendPoint,
     /// When the last cross-fade is complete, in seconds of global time.
     pub(super) fade_end: Option<f64>,
     /// Switches whose difference has not yet died out, the oldest first.
@@ -51,6 +54,7 @@ impl Default for Playback {
             current: None,
             pending: Vec::new(),
             speed: 1.0,
+            parameters: BlendPoint::default(),
             fade_end: None,
             switches: Vec::new(),
             queue: VecDeque::new(),
@@ -67,6 +71,9 @@ impl Default for Playback {
 impl Playback {
     pub(super) fn check(&self) -> Result<(), String> {
         self.check_switches()?;
+        if !self.parameters.is_finite() {
+            return Err("the parameters of blend spaces are not finite".to_owned());
+        }
         let finite = self.fade_end.is_none_or(f64::is_finite);
         if finite { Ok(()) } else { Err("the end of a cross-fade is not finite".to_owned()) }
     }

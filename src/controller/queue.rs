@@ -190,7 +190,8 @@ impl AnimationController {
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
     fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, log: &mut Log) -> bool {
-        if clips.index_of(&clip).is_none() {
+        let is_space = || clips.blend_spaces().iter().any(|space| **space.name() == *clip);
+        if clips.index_of(&clip).is_none() && !is_space() {
             log.push_unknown(&mut self.unknown, None, &clip, self.time.value());
             return false;
         }

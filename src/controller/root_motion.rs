@@ -17,12 +17,13 @@ mod shares;
 use super::{
     AnimationController, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
-    motion::{Ramp, Speed},
+    motion::{Paced, Ramp, Speed},
+    space::Course,
     sync::Lead,
     timed_event::EventKind,
     track::Known,
 };
-use crate::model::{PlaybackMode, RootDelta, RootPath, Twist, turned};
+use crate::model::{Member, PlaybackMode, RootDelta, RootPath, Twist, turned};
 use shares::Blend;
 
 /// Movers that fit on the stack; more of them are allocated.
@@ -72,6 +73,8 @@ struct Mover<'a> {
     /// Unwrapped positions between which it goes one way.
     from: f64,
     to: f64,
+    /// The clip of a blend space, if it is one, and how it plays there: the rest is in phases then.
+    member: Option<(&'a Member, PlaybackMode)>,
     /// The length of a clip that plays once, which holds it.
     held: Option<f64>,
     /// Where what drives it is, and how fast it goes: itself, or the leader of its sync group, which may be held, too.
@@ -83,6 +86,11 @@ struct Mover<'a> {
     goal: f64,
     weight: f64,
     ramp: Option<Ramp>,
+    /// Its part of a blend space: how much since when, and the change per second.
+    part: [f64; 2],
+    part_since: CompensatedF64,
+    /// The index of its track.
+    track: usize,
     /// The mask's weight at the root joint.
     mask: f64,
     group: Group,
@@ -110,24 +118,33 @@ impl AnimationController {
         clips: &C,
         root: &mut RootSum,
     ) {
-        let found = (0..self.tracks.len()).filter_map(|at| self.mover(at, clips));
-        let (mut few, mut many) = ([Mover::NONE; FEW], Vec::new());
-        let movers = if self.tracks.len() > FEW {
-            many.extend(found);
-            &mut many[..]
-        } else {
-            let mut count = 0;
-            for mover in found {
-                few[count] = mover;
-                count += 1;
+        let course =
+            |at: usize| self.tracks[at].run.0.course.as_deref().filter(|_| self.tracks[at].run.0.space.is_some());
+        let parts = |at: usize| course(at).map_or(1, |course| course.members().len());
+        let found = (0..self.tracks.len()).flat_map(|at| (0..parts(at)).map(move |part| (at, part)));
+        let found = found.filter_map(|(at, part)| match course(at) {
+            None => self.mover(at, clips),
+            Some(course) => self.member_mover(at, course, part, clips),
+        });
+        let (mut few, mut many, mut count) = ([Mover::NONE; FEW], Vec::new(), 0);
+        for mover in found {
+            match few.get_mut(count) {
+                Some(place) => *place = mover,
+                None => {
+                    if many.is_empty() {
+                        many.extend_from_slice(&few);
+                    }
+                    many.push(mover);
+                }
             }
-            &mut few[..count]
-        };
+            count += 1;
+        }
+        let movers = if count > FEW { &mut many[..] } else { &mut few[..count] };
         if !movers.iter().any(Mover::goes) {
             return;
         }
         let blend = Blend { value: self.priority_blend.into(), ramp: self.blend_ramp() };
-        let is_ramp = |mover: &Mover| mover.ramp.is_some();
+        let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
         let ramped = begin.is_before(end) && (blend.ramp.is_some() || movers.iter().any(is_ramp));
         if let [alone] = movers
             && alone.group != Group::Over
@@ -153,8 +170,13 @@ impl AnimationController {
     }
 
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
+        self.mover_of(at, self.tracks[at].run.0.index?, clips)
+    }
+
+    /// A track that goes the way of a clip.
+    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, index: usize, clips: &'c C) -> Option<Mover<'c>> {
         let track = &self.tracks[at];
-        let (index, known) = (track.run.0.index.filter(|_| track.enabled)?, track.known?);
+        let known = track.known.filter(|_| track.enabled)?;
         let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
         let shows = weight > 0.0 || ramp.is_some();
         // Differences are added to a pose, wherever it is.
@@ -177,7 +199,27 @@ impl AnimationController {
         };
         let (path, playback, to) = (clips.root_path(index), known.playback, goal);
         let way = Mover { path, playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
-        Some(Mover { weight, ramp, mask, group, ..way })
+        Some(Mover { weight, ramp, mask, group, track: at, ..way })
+    }
+
+    /// A clip of a track's blend space.
+    fn member_mover<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        course: &Course,
+        part: usize,
+        clips: &'c C,
+    ) -> Option<Mover<'c>> {
+        let track = &self.tracks[at];
+        let space = clips.blend_spaces().get(track.run.0.space?)?;
+        let &(member, ends) = course.members().get(part)?;
+        let member = space.members().get(member)?;
+        let playback = member.playback(space, track.known?.playback);
+        let cycle = self.mover_of(at, member.clip, clips)?;
+        let [from, goal] = [cycle.from, cycle.goal].map(|phase| member.place(playback, phase));
+        let (part, part_since) = ([ends[0], course.slope(ends)], course.begin());
+        let member = Some((member, playback));
+        Some(Mover { member, playback, from, to: goal, goal, part, part_since, ..cycle })
     }
 }
 
@@ -185,6 +227,7 @@ impl Mover<'_> {
     const NONE: Self = Self {
         path: None,
         playback: PlaybackMode::Once,
+        member: None,
         from: 0.0,
         to: 0.0,
         held: None,
@@ -195,6 +238,9 @@ impl Mover<'_> {
         goal: 0.0,
         weight: 0.0,
         ramp: None,
+        part: [1.0, 0.0],
+        part_since: CompensatedF64::ZERO,
+        track: 0,
         mask: 0.0,
         group: Group::Low,
         share: 0.0,
@@ -204,7 +250,7 @@ impl Mover<'_> {
     };
 
     fn goes(&self) -> bool {
-        self.path.is_some() && (self.from != self.goal || matches!(self.speed, Speed::Ramp(_)))
+        self.path.is_some() && (self.from != self.goal || !matches!(self.speed, Speed::Steady(_)))
     }
 
     fn between(&self, from: f64, to: f64) -> RootDelta {
@@ -219,12 +265,18 @@ impl Mover<'_> {
         if time == start {
             return self.from;
         }
-        hold(self.unheld(self.driver_at(start, time)), self.held)
+        self.place(self.driver_at(start, time))
     }
 
     /// Where its driver is at a moment.
     fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
         hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
+    }
+
+    /// Where it is in its clip when its driver is somewhere.
+    fn place(&self, driver: f64) -> f64 {
+        let own = hold(self.unheld(driver), self.held);
+        self.member.map_or(own, |(member, playback)| member.place(playback, own))
     }
 
     /// Where it would be if its own clip didn't end.
@@ -248,7 +300,10 @@ impl Mover<'_> {
         });
         let knot = waits.unwrap_or_else(|| {
             let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
-            if forward { knot.min(self.to) } else { knot.max(self.to) }
+            let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
+            let Some((member, playback)) = self.member else { return nearer(knot, self.to) };
+            let bend = member.next_bend(playback, position, forward).unwrap_or(self.to);
+            member.phase(playback, nearer(nearer(knot, bend), self.to))
         });
         let driver = self.lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
         Some(self.speed.moment(span[0], span[1], driver - self.driver))
@@ -277,11 +332,13 @@ struct Pieces {
 impl Pieces {
     fn new(movers: &[Mover], blend: Blend, ramped: bool, [begin, end]: [CompensatedF64; 2], root: &RootSum) -> Self {
         let speed_ramp = |mover: &Mover| match mover.speed {
-            Speed::Ramp(ramp) if mover.goes() => Some(ramp),
+            Speed::Ramp(ramp) | Speed::Paced(Paced { ramp, .. }) if mover.goes() => Some(ramp),
             _ => None,
         };
         let uneven = ramped || movers.iter().any(|mover| speed_ramp(mover).is_some());
         let ramps = movers.iter().flat_map(|mover| [mover.ramp, speed_ramp(mover)]).flatten().chain(blend.ramp);
+        // A steady speed in a blend space is a ramp from itself to itself.
+        let ramps = ramps.filter(|ramp| ramp.from != ramp.to);
         let longest = ramps.map(|ramp| ramp.duration / PIECES_OF_A_RAMP).min_by(f64::total_cmp);
         let span = (end - begin).value();
         let knots = |mover: &Mover| {
@@ -313,8 +370,7 @@ impl Pieces {
             let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
             let stop = turns.fold(self.end, CompensatedF64::min);
             for mover in &mut *movers {
-                let unheld = mover.unheld(mover.driver_at(start, stop));
-                mover.to = if stop == self.end { mover.goal } else { hold(unheld, mover.held) };
+                mover.to = if stop == self.end { mover.goal } else { mover.place(mover.driver_at(start, stop)) };
             }
             let (span, mut now) = ([start, stop], start);
             while now.is_before(stop) {

@@ -1,15 +1,16 @@
 //! One track between two cuts: it moves with one speed or ramp, and what it passes is logged.
 
 use super::{
-    AnimationName, AnimationTrack, FiredCallback, PlaybackEvent,
-    callback::{AddedCallback, Keys},
+    AnimationName, AnimationTrack, FiredCallback, PlaybackEvent, TrackId,
+    callback::{AddedCallback, Key, Keys},
     compensated::CompensatedF64,
     log::Log,
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
+    space::Blended,
     track::{Known, Start},
 };
-use crate::model::ClipTiming;
+use crate::model::CallbackKey;
 use std::mem;
 
 /// The time between two cuts, for one track.
@@ -19,8 +20,10 @@ pub(super) struct Segment<'a> {
     pub(super) end: CompensatedF64,
     /// How the track's weight changes, if it does.
     pub(super) weight: Option<Ramp>,
-    /// The track's clip.
-    pub(super) timing: &'a ClipTiming,
+    /// The clip's keys.
+    pub(super) keys: &'a [CallbackKey],
+    /// The blend space, if it plays one.
+    pub(super) blended: Option<Blended<'a>>,
     pub(super) rules: Rules<'a>,
 }
 
@@ -90,25 +93,25 @@ impl Segment<'_> {
         track.position = track.hold(to);
         let (id, start) = (track.id, mem::replace(&mut track.start, Start::Begun));
         let first = start == Start::AtPosition;
+        // In a blend space, the heaviest clip stands for all.
+        let clip_at = |moment| self.blended.and_then(|blended| blended.clip(moment)).unwrap_or(clip);
         if start != Start::Begun {
-            log.push(PlaybackEvent::Started { track: id, clip, time: self.begin.value() });
+            log.push(PlaybackEvent::Started { track: id, clip: clip_at(self.begin), time: self.begin.value() });
         }
         let (from, to) = (from.value(), track.position.value());
         let sweep = PlayheadSweep { length, playback, from, to, forward, first };
-        let share = track.share();
-        let Rules { callbacks, limit, threshold, current } = self.rules;
+        // A round begins before its keys, and backwards after them.
+        if !forward {
+            self.sweep_members(track, sweep, origin, speed, log);
+        }
+        let (share, mut end) = (track.share(), None);
+        let Rules { callbacks, limit, threshold, .. } = self.rules;
         let run = &mut track.run.0;
         let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
-        let own = &self.timing.callbacks;
-        let keyless = own.is_empty() && added.is_empty();
-        sweep.pass(Keys::new(own, added, callbacks, length), |passed, place| {
-            let moment = match speed {
-                Some(speed) if place != from => {
-                    speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
-                }
-                _ => self.begin,
-            };
-            let time = moment.value();
+        let keyless = self.keys.is_empty() && added.is_empty();
+        sweep.pass(Keys::new(self.keys, added, callbacks, length), |passed, place| {
+            let moment = self.moment(speed, origin, from, place);
+            let (time, clip) = (moment.value(), clip_at(moment));
             match passed {
                 Passed::Key(key) if run.fired < limit => {
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
@@ -116,17 +119,7 @@ impl Segment<'_> {
                         return true;
                     }
                     run.fired += 1;
-                    log.push(PlaybackEvent::Callback(FiredCallback {
-                        track: id,
-                        clip,
-                        key: key.key,
-                        name: AnimationName::new(key.name.clone()),
-                        data: key.data.clone(),
-                        clip_time: key.time,
-                        time,
-                        weight,
-                        current,
-                    }));
+                    log.push(self.fired(id, clip, key, time, weight));
                 }
                 Passed::Round if run.looped < limit => {
                     run.looped += 1;
@@ -139,9 +132,92 @@ impl Segment<'_> {
                     // The rounds to come would report nothing more.
                     return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
                 }
-                Passed::End => log.push(PlaybackEvent::Finished { track: id, clip, time }),
+                Passed::End => end = Some(PlaybackEvent::Finished { track: id, clip, time }),
             }
             true
         });
+        if forward {
+            self.sweep_members(track, sweep, origin, speed, log);
+        }
+        if let Some(end) = end {
+            log.push(end);
+        }
+    }
+
+    /// Logs the keys of a blend space's clips: those that weigh as their key is passed.
+    fn sweep_members(
+        &self,
+        track: &mut AnimationTrack,
+        cycle: PlayheadSweep,
+        origin: CompensatedF64,
+        speed: Option<Speed>,
+        log: &mut Log,
+    ) {
+        let Some(Blended { space, course, timings }) = self.blended else { return };
+        let (id, share, run) = (track.id, track.share(), &mut track.run.0);
+        let Rules { callbacks, limit, threshold, .. } = self.rules;
+        for (&(index, ends), timing) in course.members().iter().zip(timings) {
+            let (Some(member), Some(timing)) = (space.members().get(index), timing) else { continue };
+            let added =
+                if callbacks.is_empty() { &[][..] } else { course.added.get(index).map_or(&[][..], |keys| keys) };
+            if timing.callbacks.is_empty() && added.is_empty() {
+                continue;
+            }
+            let (length, playback) = (member.length, member.playback(space, cycle.playback));
+            let [from, to] = [cycle.from, cycle.to].map(|phase| member.place(playback, phase));
+            let mut rounds = 0;
+            PlayheadSweep { length, playback, from, to, ..cycle }.pass(
+                Keys::new(&timing.callbacks, added, callbacks, length),
+                |passed, place| {
+                    let Passed::Key(key) = passed else {
+                        // Where nothing fires any more, rounds are not worth going through.
+                        rounds += 1;
+                        return run.fired < limit && rounds < MOST_ROUNDS;
+                    };
+                    let at = if place == from { cycle.from } else { member.phase(playback, place) };
+                    let moment = if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin };
+                    let own = course.share(ends, moment);
+                    let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0)) * own as f32;
+                    if own <= 0.0 || weight < threshold {
+                        return true;
+                    }
+                    if run.fired < limit {
+                        run.fired += 1;
+                        log.push(self.fired(id, member.clip, key, moment.value(), weight));
+                    } else if !mem::replace(&mut track.reported_flood, true) {
+                        let (clip, time) = (member.clip, moment.value());
+                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
+                    }
+                    true
+                },
+            );
+        }
+    }
+
+    /// When a place is passed, at the moments that `speed` gives.
+    fn moment(&self, speed: Option<Speed>, origin: CompensatedF64, from: f64, place: f64) -> CompensatedF64 {
+        match speed {
+            Some(speed) if place != from => {
+                speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
+            }
+            _ => self.begin,
+        }
+    }
+
+    fn fired(&self, track: TrackId, clip: usize, key: Key, time: f64, weight: f32) -> PlaybackEvent {
+        PlaybackEvent::Callback(FiredCallback {
+            track,
+            clip,
+            key: key.key,
+            name: AnimationName::new(key.name.clone()),
+            data: key.data.clone(),
+            clip_time: key.time,
+            time,
+            weight,
+            current: self.rules.current,
+        })
     }
 }
+
+/// Rounds of a clip in a blend space that one segment goes through, at most.
+const MOST_ROUNDS: usize = 1 << 20;

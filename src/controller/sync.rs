@@ -166,9 +166,13 @@ impl AnimationController {
     /// A track's own speed from now to the next cut, in a sync group or not.
     pub(super) fn own_speed(&self, at: usize) -> Speed {
         let track = &self.tracks[at];
-        match self.running_ramp(track.id, EventKind::Speed) {
+        let speed = match self.running_ramp(track.id, EventKind::Speed) {
             Some(ramp) => Speed::Ramp(ramp),
             None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
+        };
+        match &track.run.0.course {
+            Some(course) if track.run.0.space.is_some() => course.paced(speed),
+            _ => speed,
         }
     }
 

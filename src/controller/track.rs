@@ -1,4 +1,4 @@
-//! Tracks: each plays one clip, with a weight, a speed and a position.
+//! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
     Clips,
@@ -6,6 +6,7 @@ use super::{
     compensated::CompensatedF64,
     name::AnimationName,
     playhead,
+    space::{Course, Steering},
 };
 use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ pub enum BlendMode {
     Override,
 }
 
-/// A clip to play, with its weight, speed and position.
+/// A clip or [blend space](Self::blend_space) to play, with its weight, speed and position.
 ///
 /// A track is built with [`new`](Self::new) and handed to
 /// [`add_track`](super::AnimationController::add_track) or [`play_over`](super::AnimationController::play_over).
@@ -59,7 +60,8 @@ pub struct AnimationTrack {
     pub enabled: bool,
     /// Weight in the blend. Negative and non-finite weights count as 0. A track of weight 0 still plays and fires.
     pub weight: f32,
-    /// Seconds of clip per second. Negative plays backwards; a non-finite speed counts as 0.
+    /// Seconds of clip per second. Negative plays backwards; a non-finite speed counts as 0. In a blend space, 1 plays
+    /// clips at their own speed.
     pub speed: f64,
     /// If `true`, the position holds while the pose stays in the blend.
     pub paused: bool,
@@ -80,6 +82,9 @@ pub struct AnimationTrack {
     pub(super) clip: AnimationName,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) position: CompensatedF64,
+    /// The parameters of a blend space.
+    #[cfg_attr(feature = "bevy", reflect(ignore))]
+    pub(super) steering: Steering,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) start: Start,
     /// Where the next advance moves it, firing the keys on the way.
@@ -163,8 +168,12 @@ impl Known {
 /// What each advance works out again: not part of the state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
-    /// The clip's index, if the clip exists.
+    /// The clip's index, if the clip exists; for a blend space, the heaviest clip's.
     pub(super) index: Option<usize>,
+    /// The blend space's index, if it is one.
+    pub(super) space: Option<usize>,
+    /// What it does in the blend space until the next cut.
+    pub(super) course: Option<Box<Course>>,
     /// The controller's own keys for this clip, in order of time, and the clip and length they are for.
     pub(super) added: Vec<AddedKey>,
     pub(super) added_for: Option<(AnimationName, u64)>,
@@ -204,6 +213,7 @@ impl Default for AnimationTrack {
             id: TrackId(0),
             clip: AnimationName::default(),
             position: CompensatedF64::ZERO,
+            steering: Steering::default(),
             start: Start::AtPosition,
             scrub: None,
             known: None,
@@ -284,21 +294,23 @@ impl AnimationTrack {
         self.id
     }
 
-    /// Returns the name of the clip; empty if there is none.
+    /// Returns the name of the clip or blend space; empty if there is none.
     pub fn clip(&self) -> &str {
         &self.clip
     }
 
-    /// Plays another clip from its start. To play the same clip again, use [`restart`](Self::restart).
+    /// Plays another clip or blend space from its start. To play the same clip again, use [`restart`](Self::restart).
     pub fn set_clip(&mut self, clip: impl Into<Arc<str>>) {
         self.clip = AnimationName::new(clip);
         self.reported_blend = false;
         self.known = None;
-        self.run.0.index = None;
+        (self.run.0.index, self.run.0.space) = (None, None);
         self.restart();
     }
 
     /// Returns the place in the clip in seconds, `0..=duration`; 0 until the clip is known.
+    ///
+    /// For a blend space, all positions are phases: a cycle goes from 0 to 1, however long it takes.
     pub fn position(&self) -> f64 {
         self.known.map_or(0.0, |known| playhead::periodic(known.playback, known.length, self.placed()))
     }
@@ -346,7 +358,8 @@ impl AnimationTrack {
         self.scrub = None;
     }
 
-    /// Returns the length of the clip in seconds, once the clip is known.
+    /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1: see
+    /// [`BoundBlendSpace::cycle_length`](crate::model::BoundBlendSpace::cycle_length).
     pub fn duration(&self) -> Option<f64> {
         self.known.map(|known| known.length)
     }
@@ -421,7 +434,10 @@ impl AnimationTrack {
     }
 
     /// Brings the list of added keys up to date.
-    pub(super) fn collect_added(&mut self, callbacks: &[AddedCallback]) {
+    pub(super) fn collect_added<C: Clips + ?Sized>(&mut self, callbacks: &[AddedCallback], clips: &C) {
+        if let Some(space) = self.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+            self.collect_members_added(callbacks, space);
+        }
         if !self.added_fit() {
             let length = self.known.map_or(0.0, |known| known.length);
             callback::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
@@ -432,23 +448,28 @@ impl AnimationTrack {
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let known = self.known.is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
         let places = [self.leaves_at, self.scrub, Some(self.phase)].into_iter().flatten().all(f64::is_finite);
-        if known && places { Ok(()) } else { Err("its clip's length or one of its times is not finite") }
+        if known && places && self.steering.is_sound() {
+            Ok(())
+        } else {
+            Err("its clip's length or one of its times is not finite")
+        }
     }
 
-    /// Looks the clip up and carries out a start at its end. Returns `false` if the clip does not exist.
-    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, clips: &C) -> bool {
-        let Some((index, timing)) = self.find(clips) else {
-            self.run.0.index = None;
-            return false;
-        };
-        self.run.0.index = Some(index);
+    /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
+    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
+        let Some((index, timing)) = self.find(clips) else { return self.prepare_space(time, clips) };
+        (self.run.0.index, self.run.0.space) = (Some(index), None);
         self.clip.share(&timing.name);
-        let known = Known::new(timing, self.playback);
+        self.begin_at(Known::new(timing, self.playback));
+        true
+    }
+
+    /// Notes the length, and carries out a start at the end.
+    pub(super) fn begin_at(&mut self, known: Known) {
         self.known = Some(known);
         if self.start == Start::AtEnd {
             self.position = CompensatedF64::new(known.length);
             self.start = Start::AtPosition;
         }
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! From a manifest and the files that it names to one finished model.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, control,
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, bind_blend_space, control,
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{Read, clips_of_any, open_any},
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
+    model::{BlendSpaceError, CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
     pose::Compress,
     spelling::did_you_mean,
 };
@@ -85,6 +85,7 @@ pub fn open_manifest<'s>(
     }
     root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
     check_joints(file, manifest, &mut imported);
+    check_blend_spaces(file, manifest, &mut imported);
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
     }
@@ -217,6 +218,30 @@ fn refine(
         data: key.data.clone().into(),
     }));
     Ok(clip)
+}
+
+/// Warns about blend spaces whose clips are missing, and those whose name is a clip's.
+fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let Imported { model, warnings, .. } = imported;
+    let timings = || model.clips.iter().map(|clip| &clip.timing);
+    for space in manifest.resolve_blend_spaces() {
+        let name = space.name();
+        if let Err(error) = bind_blend_space(&space, timings(), &[]) {
+            let warning = Diagnostic::warning(file, format!("blend space `{name}` is left out: {error}"));
+            let near = match &error {
+                BlendSpaceError::NoClip(clip) => did_you_mean(clip, timings().map(|timing| &*timing.name)),
+                _ => None,
+            };
+            warnings.push(match near {
+                Some(hint) => warning.with_hint(hint),
+                None => warning,
+            });
+        }
+        if timings().any(|timing| timing.name == *name) {
+            let message = format!("blend space `{name}` has the name of a clip, which plays in its place");
+            warnings.push(Diagnostic::warning(file, message).with_hint("rename one of them"));
+        }
+    }
 }
 
 /// Warns about joints that the manifest names and the skeleton lacks.

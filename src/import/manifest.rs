@@ -1,5 +1,6 @@
 //! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
+mod blend_space;
 mod feet;
 mod goals;
 mod look_at;
@@ -8,6 +9,8 @@ mod rig;
 mod root_motion;
 mod springs;
 
+pub(crate) use blend_space::bind_blend_space;
+pub use blend_space::{BlendPlace, BlendSpaceEntry};
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
@@ -98,6 +101,9 @@ pub struct Manifest {
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
+    /// Clips that are blended by parameters such as speed and turn, by name.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub blend_spaces: BTreeMap<String, BlendSpaceEntry>,
     /// Per-joint masks by name.
     #[serde(default, deserialize_with = "distinct")]
     pub masks: BTreeMap<String, MaskEntry>,
@@ -264,6 +270,7 @@ impl Manifest {
             joint_names: Vec::new(),
             control_joints: Vec::new(),
             clips: BTreeMap::new(),
+            blend_spaces: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),
             goals: BTreeMap::new(),
@@ -346,6 +353,9 @@ impl Manifest {
                 let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
+        }
+        for (message, near) in manifest.misstated_blend_spaces().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+            diagnostics.push(place_of(source, &near, Diagnostic::error(file, message)));
         }
         for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
             diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));

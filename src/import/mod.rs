@@ -34,9 +34,10 @@ pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
 pub use limits::Limits;
 pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
+pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
-    CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest,
-    MaskEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
+    BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry,
+    LegEntry, LookAtEntry, Manifest, MaskEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};

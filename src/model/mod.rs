@@ -4,6 +4,7 @@
 //! before their children. Poses are stored as rows of four joints in structure-of-arrays layout
 //! ([`SoaTransform`]), which the jobs of [`crate::pose`] work on.
 
+mod blend_space;
 mod bounding_box;
 mod callback_data;
 mod clip;
@@ -15,6 +16,7 @@ mod skin;
 mod timing;
 mod transform;
 
+pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace, SyncMark};
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
@@ -25,6 +27,7 @@ pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
+pub(crate) use blend_space::{Cycle, Member};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};

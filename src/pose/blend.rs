@@ -13,6 +13,8 @@ pub(super) struct Active<'a> {
     pub(super) point: SamplePoint<'a>,
     pub(super) mask: Option<&'a [Vec4]>,
     pub(super) weight: Vec4,
+    /// What those after it weigh that override together with it.
+    pub(super) above: f32,
     pub(super) kind: Kind,
     /// Place among the layers of the [`Mix`].
     pub(super) index: usize,
@@ -37,11 +39,23 @@ impl Active<'_> {
         self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
 
+    /// The weight of an overlay. One of several that override together leaves room for those after it.
+    #[inline(always)]
+    pub(super) fn overlay_weight(&self, row: usize) -> Vec4 {
+        let weight = self.weight(row);
+        if self.above == 0.0 {
+            return weight;
+        }
+        let reach = self.mask.map_or(Vec4::ONE, |mask| mask.get(row).copied().unwrap_or(Vec4::ZERO));
+        let below = Vec4::ONE - reach * self.point.rows[row].animated * self.above;
+        (weight / below.max(Vec4::splat(f32::MIN_POSITIVE))).min(Vec4::ONE)
+    }
+
     /// Applies an overlay to a pose.
     #[inline(always)]
     pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[SoaTransform], pose: &mut [SoaTransform]) {
         for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
-            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
+            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.overlay_weight(row));
             *pose = match self.kind {
                 Kind::Blend | Kind::Override => replace(s, pose, over, weight),
                 Kind::Difference => add(s, pose, over, weight),

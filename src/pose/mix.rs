@@ -33,6 +33,11 @@ pub struct ClipLayer<'a> {
     /// [`Self::MAX_ADDITIVE_WEIGHT`] for additive ones and up to 1 for overriding ones. The layer is
     /// left out if the weight is 0 or NaN.
     pub weight: f32,
+    /// For an overriding layer of several that stand for one, such as the clips of a blend space: the sum of the weights
+    /// of those after it, at most 1 with its own. 0 for all others.
+    ///
+    /// Such layers override what is below all of them, together by the sum of their weights.
+    pub above: f32,
     /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
     pub mask: Option<&'a Mask>,
     /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
@@ -57,7 +62,8 @@ impl<'a> ClipLayer<'a> {
     /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-        Self { clip, time, weight: 1.0, mask: None, priority: TrackPriority::Low, mode, base: false }
+        let (mask, priority) = (None, TrackPriority::Low);
+        Self { clip, time, weight: 1.0, above: 0.0, mask, priority, mode, base: false }
     }
 
     /// Returns how the layer is really combined with the others: [`Self::mode`], or
@@ -186,7 +192,7 @@ impl<'a> Mix<'a> {
             }
         }
         for layer in overlays {
-            let weight = layer.weight(row)[lane];
+            let weight = layer.overlay_weight(row)[lane];
             if layer.kind == Kind::Override {
                 shares.iter_mut().for_each(|below| *below *= 1.0 - weight);
             }
@@ -274,7 +280,9 @@ impl<'a> Mix<'a> {
             return 0.0;
         }
         let point = SamplePoint::new(layer.clip, layer.time);
-        active.push(Active { point, mask: layer.mask.map(Mask::rows), weight: Vec4::splat(weight), kind, index });
+        let above = if kind == Kind::Override { clamp_weight(layer.above) } else { 0.0 };
+        let mask = layer.mask.map(Mask::rows);
+        active.push(Active { point, mask, weight: Vec4::splat(weight), above, kind, index });
         weight
     }
 

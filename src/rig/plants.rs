@@ -2,7 +2,7 @@
 
 use super::feet::{Feet, LegPose, angle};
 use crate::{
-    model::{PlaybackMode, SkeletalClip, Skeleton},
+    model::{PlaybackMode, SkeletalClip, Skeleton, SyncMark},
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Quat, Vec3};
@@ -102,6 +102,20 @@ impl Plants {
     /// The times at which a foot is planted, in order.
     pub fn ranges(&self, leg: usize) -> &[PlantRange] {
         self.legs.get(leg).map_or(&[], |ranges| ranges)
+    }
+
+    /// When each foot lands, by which clips of a [blend space](crate::model::BlendSpace) are kept in phase. A foot that
+    /// stands from the clip's start, or all the time, doesn't land.
+    pub fn landings(&self) -> impl Iterator<Item = SyncMark> {
+        let legs = self.legs.iter().enumerate();
+        let landings = legs.flat_map(|(foot, ranges)| ranges.iter().map(move |range| (foot, range)));
+        let lands = |range: &PlantRange| {
+            let stands = self.period > 0.0 && range.end - range.start >= self.period;
+            !stands && (self.period > 0.0 || range.start > 0.0)
+        };
+        let wrapped = |time: f64| if self.period > 0.0 { time.rem_euclid(self.period) } else { time };
+        let landings = landings.filter(move |(_, range)| lands(range));
+        landings.map(move |(foot, range)| SyncMark { time: wrapped(range.start), foot })
     }
 
     /// How much a foot is planted at a time, in seconds from the clip's start: 0 in the air, 1 on the ground, and

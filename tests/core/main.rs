@@ -1,5 +1,6 @@
 //! Tests of the modules that build without Bevy, through their public API.
 
+mod blend_spaces;
 mod compression;
 mod controller_rules;
 mod culling_boxes;

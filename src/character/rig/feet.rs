@@ -169,7 +169,7 @@ fn plan(controller: &AnimationController, character: &Character, feet: &Feet, le
     let Some([.., tip]) = feet.joints(leg) else { return FootPlan::default() };
     let (mut planted, mut sum, mut heaviest) = (0.0, 0.0, 0.0);
     let mut landing = None;
-    for (track, layer) in controller.shown(character) {
+    for layer in controller.layers(character) {
         let is_additive =
             layer.blend == BlendMode::Additive || character.clips.get(layer.clip).is_some_and(|clip| clip.additive);
         let Some(plants) = character.plants.get(layer.clip).filter(|_| !is_additive) else { continue };
@@ -181,7 +181,7 @@ fn plan(controller: &AnimationController, character: &Character, feet: &Feet, le
             sum += weight;
             if weight > heaviest {
                 heaviest = weight;
-                let speed = track.speed as f32;
+                let speed = layer.speed as f32;
                 let at_speed = |landing: Landing| Landing { seconds: landing.seconds / speed, ..landing };
                 landing = plan.landing.filter(|_| speed > 0.0).map(at_speed);
             }

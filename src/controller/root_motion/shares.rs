@@ -18,12 +18,15 @@ impl Blend {
     pub(super) fn share(&self, movers: &mut [Mover], time: CompensatedF64) {
         let (mut low, mut high) = (0.0, 0.0);
         for mover in &mut *movers {
+            let [part, change] = mover.part;
+            let part = if change == 0.0 { part } else { part + change * (time - mover.part_since).value() };
+            let mask = mover.mask * part.clamp(0.0, 1.0);
             let weight = mover.ramp.map_or(mover.weight, |ramp| ramp.at(time)).max(0.0);
-            mover.share = weight * mover.mask;
+            mover.share = weight * mask;
             match mover.group {
                 Group::Low => low += mover.share,
                 Group::High => high += mover.share,
-                Group::Over => mover.share = weight.min(1.0) * mover.mask,
+                Group::Over => mover.share = weight.min(1.0) * mask,
             }
         }
         let blend = self.ramp.map_or(self.value, |ramp| ramp.at(time)).clamp(0.0, 1.0);
@@ -48,7 +51,11 @@ impl Blend {
             if movers[over].group != Group::Over {
                 continue;
             }
-            let weight = movers[over].share;
+            // The clips of a blend space override together: each leaves room for those after it.
+            let ours = |mover: &&Mover| mover.group == Group::Over && mover.track == movers[over].track;
+            let above: f64 = movers[over + 1..].iter().filter(ours).map(|mover| mover.share).sum();
+            let weight = (movers[over].share / (1.0 - above).max(f64::MIN_POSITIVE)).min(1.0);
+            movers[over].share = weight;
             for (at, mover) in movers.iter_mut().enumerate() {
                 if mover.group != Group::Over || at < over {
                     mover.share *= 1.0 - weight;

@@ -1,0 +1,233 @@
+//! Blend spaces in manifests.
+
+use super::Manifest;
+use crate::{
+    model::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, SyncMark},
+    rig::Plants,
+};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, SeqAccess, Visitor},
+};
+use std::{fmt, sync::Arc};
+
+/// A blend space of a [`Manifest`]: clips placed along one parameter, or along two.
+///
+/// ```ron
+/// blend_spaces: {
+///     "locomotion": (points: [("idle", 0), ("walk", 1.4), ("jog", 3.2)], smoothing: 0.2),
+///     "strafe": (
+///         points: [("idle", (0, 0)), ("walk", (0, 1.4)), ("walk_left", (-1.2, 0)), ("walk_right", (1.2, 0))],
+///         sync: Keys(["footstep"]),
+///     ),
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlendSpaceEntry {
+    /// Clips and their places: a number each, or a pair of numbers each. At most
+    /// [`BlendSpace::MOST_POINTS`](crate::model::BlendSpace::MOST_POINTS).
+    pub points: Vec<(String, BlendPlace)>,
+    /// Seconds in which parameters cross the space at most; 0 lets them jump.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub smoothing: f64,
+    /// How the clips are kept in phase.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync: BlendSync,
+}
+
+/// Where a clip is in a [`BlendSpaceEntry`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BlendPlace {
+    /// At a value of one parameter: `1.4`.
+    Line(f64),
+    /// At values of two parameters: `(1.4, 0)`.
+    Plane(f64, f64),
+}
+
+/// The most blend spaces of a manifest, and names of keys of one.
+const MOST_SPACES: usize = 64;
+const MOST_KEYS: usize = 16;
+
+impl BlendSpaceEntry {
+    /// Makes the blend space.
+    ///
+    /// # Errors
+    /// If its points or its smoothing make no sense.
+    pub fn resolve(&self, name: &str) -> Result<BlendSpace, BlendSpaceError> {
+        let line = self.points.iter().map(|(clip, place)| match place {
+            BlendPlace::Line(x) => Some((clip.as_str(), *x)),
+            BlendPlace::Plane(..) => None,
+        });
+        let space = match line.collect::<Option<Vec<_>>>() {
+            Some(points) => BlendSpace::line(name, points)?,
+            None => BlendSpace::plane(name, self.points.iter().map(|(clip, place)| (clip.as_str(), place.point())))?,
+        };
+        Ok(space.smoothed(self.smoothing)?.synced(self.sync.clone()))
+    }
+
+    /// What is wrong with it, whatever the clips are.
+    fn misstatement(&self, name: &str) -> Option<String> {
+        let planes = self.points.iter().filter(|(_, place)| matches!(place, BlendPlace::Plane(..))).count();
+        if planes != 0 && planes != self.points.len() {
+            return Some("some of its points have one parameter and some two; give every point as many".into());
+        }
+        match &self.sync {
+            BlendSync::Keys(keys) if keys.is_empty() => {
+                Some("its sync names no keys; name some, or leave it out".into())
+            }
+            BlendSync::Keys(keys) if keys.len() > MOST_KEYS => {
+                Some(format!("its sync names {} keys, expected at most {MOST_KEYS}", keys.len()))
+            }
+            _ => self.resolve(name).err().map(|error| error.to_string()),
+        }
+    }
+}
+
+impl BlendPlace {
+    fn point(self) -> BlendPoint {
+        match self {
+            Self::Line(x) => x.into(),
+            Self::Plane(x, y) => (x, y).into(),
+        }
+    }
+}
+
+impl Manifest {
+    /// Returns the blend spaces, by name. Those that make no sense, which [`parse`](Self::parse) refuses, are left out.
+    pub fn resolve_blend_spaces(&self) -> impl Iterator<Item = Arc<BlendSpace>> {
+        let spaces = self.blend_spaces.iter().take(MOST_SPACES);
+        spaces.filter_map(|(name, entry)| entry.resolve(name).ok().map(Arc::new))
+    }
+
+    /// What is wrong with the blend spaces, each with the word of the source it is about.
+    pub(super) fn misstated_blend_spaces(&self) -> impl Iterator<Item = (String, String)> {
+        let count = self.blend_spaces.len();
+        let too_many = (count > MOST_SPACES).then(|| {
+            let message = format!("the manifest has {count} blend spaces, expected at most {MOST_SPACES}");
+            (message, "blend_spaces".to_owned())
+        });
+        let odd = self.blend_spaces.iter().take(MOST_SPACES).filter_map(|(name, entry)| {
+            Some((format!("blend space `{name}`: {}", entry.misstatement(name)?), format!("\"{name}\"")))
+        });
+        too_many.into_iter().chain(odd)
+    }
+}
+
+/// Binds a blend space to clips, given with when each plants the feet; no plants stand for none.
+///
+/// # Errors
+/// If there is no clip of a point's name.
+pub(crate) fn bind_blend_space<'c>(
+    space: &Arc<BlendSpace>,
+    clips: impl IntoIterator<Item = &'c ClipTiming>,
+    plants: &[Arc<Plants>],
+) -> Result<BoundBlendSpace, BlendSpaceError> {
+    let landings =
+        |clip: usize| -> Vec<SyncMark> { plants.get(clip).map_or_else(Vec::new, |plants| plants.landings().collect()) };
+    space.bind(clips, landings)
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+fn is_default(sync: &BlendSync) -> bool {
+    *sync == BlendSync::default()
+}
+
+impl Serialize for BlendPlace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Line(x) => x.serialize(serializer),
+            Self::Plane(x, y) => (x, y).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for BlendPlace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Place;
+
+        impl<'de> Visitor<'de> for Place {
+            type Value = BlendPlace;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a number such as `1.4`, or a pair of numbers such as `(1.4, 0)`")
+            }
+
+            fn visit_f64<E: de::Error>(self, x: f64) -> Result<BlendPlace, E> {
+                Ok(BlendPlace::Line(x))
+            }
+
+            fn visit_i64<E: de::Error>(self, x: i64) -> Result<BlendPlace, E> {
+                Ok(BlendPlace::Line(x as f64))
+            }
+
+            fn visit_u64<E: de::Error>(self, x: u64) -> Result<BlendPlace, E> {
+                Ok(BlendPlace::Line(x as f64))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<BlendPlace, A::Error> {
+                let x = numbers.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let y = numbers.next_element()?.ok_or_else(|| de::Error::invalid_length(1, &self))?;
+                if numbers.next_element::<f64>()?.is_some() {
+                    return Err(de::Error::invalid_length(3, &self));
+                }
+                Ok(BlendPlace::Plane(x, y))
+            }
+        }
+
+        deserializer.deserialize_any(Place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(spaces: &str) -> Result<Manifest, String> {
+        let text = format!("(model: \"a.glb\",\n blend_spaces: {{\n{spaces}}})");
+        Manifest::parse("a", text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn spaces_of_one_and_two_parameters_are_read_and_written_back() {
+        let manifest = parse(
+            "\"move\": (points: [(\"idle\", 0), (\"walk\", 1.4), (\"back\", -1)], smoothing: 0.2),
+             \"strafe\": (points: [(\"idle\", (0, 0)), (\"walk\", (0, 1.4)), (\"left\", (-1.5, 0))], \
+             sync: Keys([\"footstep\"])),",
+        );
+        let manifest = manifest.unwrap();
+        let spaces: Vec<_> = manifest.resolve_blend_spaces().collect();
+        assert_eq!((spaces[0].dimensions(), spaces[1].dimensions()), (1, 2));
+        assert_eq!((spaces[0].smoothing(), spaces[0].points()[2].at.x), (0.2, -1.0));
+        assert_eq!(spaces[0].sync(), &BlendSync::Feet);
+        assert_eq!(spaces[1].sync(), &BlendSync::Keys(vec!["footstep".into()]));
+        assert_eq!(spaces[1].points()[2].at, BlendPoint::new(-1.5, 0.0));
+        assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+        assert!(!Manifest::of_model("a.glb").to_ron().unwrap().contains("blend"));
+    }
+
+    #[test]
+    fn errors_are_written_for_artists_and_have_a_place() {
+        for (space, message) in [
+            ("\"s\": (points: [])", "a:3:1: error: blend space `s`: it has no points"),
+            ("\"s\": (points: [(\"a\", 0), (\"b\", (1, 1))])", "some of its points have one parameter and some two"),
+            ("\"s\": (points: [(\"a\", 0), (\"b\", 0)])", "`a` and `b` are in the same place"),
+            ("\"s\": (points: [(\"a\", inf)])", "`a` is at a place that is not a finite number"),
+            ("\"s\": (points: [(\"a\", 0)], smoothing: -1)", "its smoothing is -1 s, expected 0 or more"),
+            ("\"s\": (points: [(\"a\", 0)], sync: Keys([]))", "its sync names no keys"),
+            ("\"s\": (points: [(\"a\", 0)], sync: Foot)", "did you mean `Feet`?"),
+            ("\"s\": (points: [(\"a\", 0)], smooth: 1)", "did you mean `smoothing`?"),
+            ("\"s\": (points: [(\"a\", (1, 2, 3))])", "a:3:"),
+            ("\"s\": (points: [(\"a\", (1))])", "a:3:"),
+            ("\"s\": (points: [(\"a\", \"b\")])", "a:3:"),
+        ] {
+            let error = parse(space).unwrap_err();
+            assert!(error.contains(message), "{space}: {error}");
+        }
+        let many: String = (0..65).map(|i| format!("\"{i}\": (points: [(\"a\", 0)]),")).collect();
+        assert!(parse(&many).unwrap_err().contains("65 blend spaces, expected at most 64"));
+    }
+}

@@ -1,0 +1,362 @@
+//! Blend spaces: clips placed at points of a line or a plane, blended by where between them a parameter is.
+//!
+//! ```text
+//! line    idle ●────────● walk ──────────● jog           x: speed
+//!
+//! plane   walk_left ●────● walk ────● walk_right         x: turn, y: speed
+//!                    ╲  ╱ ╲        ╱
+//!                     ● ── ─ ─ ─ ●
+//!                 turn_left     turn_right
+//! ```
+//!
+//! A [`BlendSpace`] knows names and places. [Bound](BlendSpace::bind) to the clips themselves, it becomes a
+//! [`BoundBlendSpace`], which tracks play like a clip.
+
+mod bound;
+mod layout;
+mod warp;
+
+pub use bound::{BoundBlendSpace, SyncMark};
+
+pub(crate) use bound::{Cycle, Member};
+
+use glam::{DVec2, Vec2};
+use layout::{Layout, LayoutError};
+use serde::{Deserialize, Serialize};
+use std::{ops::Deref, sync::Arc};
+
+/// Values of a blend space's parameters: `x`, and `y` if it has two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct BlendPoint {
+    /// The first parameter, in the units of the space, such as meters per second.
+    pub x: f64,
+    /// The second parameter. A space with one parameter ignores it.
+    #[serde(default)]
+    pub y: f64,
+}
+
+impl BlendPoint {
+    /// Creates a point of two parameters.
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y }
+    }
+
+    /// Returns `true` if both numbers are finite.
+    pub fn is_finite(self) -> bool {
+        self.x.is_finite() && self.y.is_finite()
+    }
+
+    fn vector(self) -> DVec2 {
+        DVec2::new(self.x, self.y)
+    }
+}
+
+impl From<f64> for BlendPoint {
+    fn from(x: f64) -> Self {
+        Self { x, y: 0.0 }
+    }
+}
+
+impl From<f32> for BlendPoint {
+    fn from(x: f32) -> Self {
+        Self { x: x.into(), y: 0.0 }
+    }
+}
+
+impl From<(f64, f64)> for BlendPoint {
+    fn from((x, y): (f64, f64)) -> Self {
+        Self { x, y }
+    }
+}
+
+impl From<(f32, f32)> for BlendPoint {
+    fn from((x, y): (f32, f32)) -> Self {
+        Self { x: x.into(), y: y.into() }
+    }
+}
+
+impl From<DVec2> for BlendPoint {
+    fn from(DVec2 { x, y }: DVec2) -> Self {
+        Self { x, y }
+    }
+}
+
+impl From<Vec2> for BlendPoint {
+    fn from(Vec2 { x, y }: Vec2) -> Self {
+        (x, y).into()
+    }
+}
+
+/// How the clips of a blend space are kept in phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BlendSync {
+    /// By their feet: every foot lands at the same phase in all clips. The first clip
+    /// that steps sets the phase. Clips that step otherwise, and characters without feet, go by
+    /// [`Fraction`](Self::Fraction).
+    #[default]
+    Feet,
+    /// By callback keys of these names: keys of the same name and data are passed at the same phase in all clips. The
+    /// first clip that has any sets the phase. Clips with other keys go by [`Fraction`](Self::Fraction).
+    Keys(Vec<String>),
+    /// By the fraction of their length.
+    Fraction,
+}
+
+/// Why a blend space cannot be made or bound.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlendSpaceError {
+    /// There is no point.
+    #[error("it has no points; place at least one clip")]
+    Empty,
+    /// There are too many points.
+    #[error("it has {0} points, expected at most {most}; split it into several", most = BlendSpace::MOST_POINTS)]
+    TooMany(usize),
+    /// A point's place is not finite.
+    #[error("`{0}` is at a place that is not a finite number; give it one")]
+    NotFinite(Arc<str>),
+    /// Two points are in one place, or almost.
+    #[error(
+        "`{0}` and `{1}` are in the same place, or nearer than a thousandth of the space's size; move one of them, or \
+         remove it"
+    )]
+    TooClose(Arc<str>, Arc<str>),
+    /// Three points are almost on one line.
+    #[error("`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put them on one line, or farther off it")]
+    Sliver(Arc<str>, Arc<str>, Arc<str>),
+    /// The smoothing is negative or not finite.
+    #[error("its smoothing is {0} s, expected 0 or more")]
+    Smoothing(f64),
+    /// A point's clip doesn't exist.
+    #[error("there is no clip `{0}`; add it, or take its point out")]
+    NoClip(Arc<str>),
+}
+
+/// A clip of a [`BlendSpace`], and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlendSpacePoint {
+    /// The clip's name. A clip may be at several places.
+    pub clip: Arc<str>,
+    /// Where it alone plays.
+    pub at: BlendPoint,
+}
+
+/// Clips placed along one parameter or two, such as speed and turn.
+///
+/// Between its points, the clips nearby are blended: two of them in a space with one parameter, and in one with two the
+/// three at the corners of a triangle (of Delaunay's triangulation, with both parameters scaled to the space's size).
+/// Weights are continuous. Parameters beyond the outermost points count as the nearest ones within.
+///
+/// ```
+/// # use bevy_marionette::model::{BlendSpace, BlendSpaceError};
+/// let space = BlendSpace::line("locomotion", [("idle", 0.0), ("walk", 1.4), ("jog", 3.2)])?.smoothed(0.3)?;
+/// let weights: Vec<_> = space.weights(0.7).collect();
+/// assert_eq!(weights, [("idle", 0.5), ("walk", 0.5)]);
+/// # Ok::<(), BlendSpaceError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BlendSpace {
+    name: Arc<str>,
+    points: Box<[BlendSpacePoint]>,
+    is_plane: bool,
+    /// Seconds, finite and ≥ 0.
+    smoothing: f64,
+    sync: BlendSync,
+    layout: Layout,
+}
+
+impl BlendSpace {
+    /// The most points of a blend space.
+    pub const MOST_POINTS: usize = 64;
+
+    /// Creates a space with one parameter, of clips and their places, in any order.
+    ///
+    /// # Errors
+    /// If there are no points or too many, if a place is not finite, or if two are the same or nearly so.
+    pub fn line<C: Into<Arc<str>>>(
+        name: impl Into<Arc<str>>,
+        points: impl IntoIterator<Item = (C, f64)>,
+    ) -> Result<Self, BlendSpaceError> {
+        let points = points.into_iter().map(|(clip, x)| BlendSpacePoint { clip: clip.into(), at: x.into() });
+        Self::new(name.into(), points.collect(), false)
+    }
+
+    /// Creates a space with two parameters, of clips and their places, in any order.
+    ///
+    /// Points that are all on one line make a space that only goes along it.
+    ///
+    /// # Errors
+    /// As for [`line`](Self::line), and if points are almost, but not quite, on one line.
+    pub fn plane<C: Into<Arc<str>>, P: Into<BlendPoint>>(
+        name: impl Into<Arc<str>>,
+        points: impl IntoIterator<Item = (C, P)>,
+    ) -> Result<Self, BlendSpaceError> {
+        let points = points.into_iter().map(|(clip, at)| BlendSpacePoint { clip: clip.into(), at: at.into() });
+        Self::new(name.into(), points.collect(), true)
+    }
+
+    fn new(name: Arc<str>, points: Box<[BlendSpacePoint]>, is_plane: bool) -> Result<Self, BlendSpaceError> {
+        if points.is_empty() {
+            return Err(BlendSpaceError::Empty);
+        }
+        if points.len() > Self::MOST_POINTS {
+            return Err(BlendSpaceError::TooMany(points.len()));
+        }
+        // Numbers beyond this leave no room to compute with.
+        let is_sound = |point: BlendPoint| [point.x, point.y].iter().all(|number| number.abs() < 1e100);
+        if let Some(odd) = points.iter().find(|point| !is_sound(point.at)) {
+            return Err(BlendSpaceError::NotFinite(odd.clip.clone()));
+        }
+        let places: Vec<DVec2> = points.iter().map(|point| point.at.vector()).collect();
+        let clip = |at: usize| points[at].clip.clone();
+        let layout = Layout::new(&places).map_err(|error| match error {
+            LayoutError::TooClose(a, b) => BlendSpaceError::TooClose(clip(a), clip(b)),
+            LayoutError::Sliver([a, b, c]) => BlendSpaceError::Sliver(clip(a), clip(b), clip(c)),
+        })?;
+        Ok(Self { name, points, is_plane, smoothing: 0.0, sync: BlendSync::default(), layout })
+    }
+
+    /// Makes parameters follow what they are set to at a steady speed: across the whole size of the space in this many
+    /// seconds. 0, the default, follows at once.
+    ///
+    /// # Errors
+    /// If the time is negative or not finite.
+    pub fn smoothed(self, seconds: f64) -> Result<Self, BlendSpaceError> {
+        let is_sound = seconds.is_finite() && seconds >= 0.0;
+        if is_sound { Ok(Self { smoothing: seconds, ..self }) } else { Err(BlendSpaceError::Smoothing(seconds)) }
+    }
+
+    /// Sets how the clips are kept in phase.
+    pub fn synced(self, sync: BlendSync) -> Self {
+        Self { sync, ..self }
+    }
+
+    /// Returns the name, by which tracks play it.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Returns the points, in the order they were given.
+    pub fn points(&self) -> &[BlendSpacePoint] {
+        &self.points
+    }
+
+    /// Returns the number of parameters, 1 or 2.
+    pub fn dimensions(&self) -> usize {
+        1 + usize::from(self.is_plane)
+    }
+
+    /// Returns how many seconds parameters take at least to cross the space.
+    pub fn smoothing(&self) -> f64 {
+        self.smoothing
+    }
+
+    /// Returns how the clips are kept in phase.
+    pub fn sync(&self) -> &BlendSync {
+        &self.sync
+    }
+
+    /// Returns the place of the space that parameters mean: their own within the outermost points, and beyond these the
+    /// nearest, measured in parts of the space's size. Numbers that are not finite count as 0.
+    pub fn nearest(&self, point: impl Into<BlendPoint>) -> BlendPoint {
+        let BlendPoint { x, y } = point.into();
+        let sound = |number: f64| if number.is_finite() { number } else { 0.0 };
+        self.layout.nearest(DVec2::new(sound(x), sound(y))).into()
+    }
+
+    /// Returns the clips that weigh at a point, at most three, with weights above 0 that sum to 1.
+    pub fn weights(&self, point: impl Into<BlendPoint>) -> impl Iterator<Item = (&str, f64)> {
+        let weights = self.layout.weights(self.nearest(point).vector());
+        weights.into_iter().map(|(at, weight)| (&*self.points[at].clip, weight))
+    }
+
+    /// Returns how long parameters take from one place of the space to another, in seconds.
+    pub(crate) fn seconds_between(&self, from: BlendPoint, to: BlendPoint) -> f64 {
+        self.smoothing * self.layout.distance(from.vector(), to.vector())
+    }
+
+    /// Returns the first part, in `0..=1`, of the straight way between two places of the space after `after` at which
+    /// the weights may change their course.
+    pub(crate) fn next_bend(&self, from: BlendPoint, to: BlendPoint, after: f64) -> Option<f64> {
+        self.layout.next_bend(from.vector(), to.vector(), after)
+    }
+}
+
+/// Two spaces are equal if they were given the same.
+impl PartialEq for BlendSpace {
+    fn eq(&self, other: &Self) -> bool {
+        let given = |space: &Self| (space.name.clone(), space.is_plane, space.smoothing, space.sync.clone());
+        self.points == other.points && given(self) == given(other)
+    }
+}
+
+/// Up to `N` indices with weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weights<const N: usize> {
+    of: [(usize, f64); N],
+    len: usize,
+}
+
+impl<const N: usize> Weights<N> {
+    const NONE: Self = Self { of: [(0, 0.0); N], len: 0 };
+
+    /// Adds a weight to an index; what is beyond `N` is left out.
+    fn add(&mut self, index: usize, weight: f64) {
+        match self.of[..self.len].iter_mut().find(|(other, _)| *other == index) {
+            Some((_, sum)) => *sum += weight,
+            None if self.len < N => {
+                self.of[self.len] = (index, weight);
+                self.len += 1;
+            }
+            None => {}
+        }
+    }
+}
+
+impl<const N: usize> Deref for Weights<N> {
+    type Target = [(usize, f64)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.of[..self.len]
+    }
+}
+
+impl<const N: usize> IntoIterator for Weights<N> {
+    type Item = (usize, f64);
+    type IntoIter = std::iter::Take<std::array::IntoIter<(usize, f64), N>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.of.into_iter().take(self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_clips_and_say_what_to_do() {
+        let line = |points: &[(&str, f64)]| BlendSpace::line("s", points.iter().copied()).unwrap_err().to_string();
+        assert_eq!(line(&[]), "it has no points; place at least one clip");
+        assert!(line(&[("a", 0.0), ("b", f64::NAN)]).contains("`b` is at a place"));
+        assert!(line(&[("a", 0.0), ("b", 1.0), ("c", 1.0)]).contains("`b` and `c` are in the same place"));
+        let many: Vec<_> = (0..65).map(|i| ("a", f64::from(i))).collect();
+        assert!(line(&many).contains("65 points, expected at most 64"));
+        let sliver = [("a", (0.0, 0.0)), ("b", (1.0, 0.0)), ("c", (0.5, 1e-5)), ("d", (0.5, 1.0))];
+        let error = BlendSpace::plane("s", sliver).unwrap_err();
+        assert!(matches!(error, BlendSpaceError::Sliver(..)), "{error}");
+        let space = BlendSpace::line("s", [("a", 0.0)]).unwrap();
+        assert_eq!(space.smoothed(-1.0), Err(BlendSpaceError::Smoothing(-1.0)));
+    }
+
+    #[test]
+    fn one_point_is_a_space_and_a_second_parameter_is_ignored_on_a_line() {
+        let space = BlendSpace::line("s", [("a", 2.0)]).unwrap();
+        assert_eq!(space.weights((9.0, -3.0)).collect::<Vec<_>>(), [("a", 1.0)]);
+        let space = BlendSpace::line("s", [("b", 1.0), ("a", 0.0)]).unwrap();
+        assert_eq!(space.weights((0.25, 77.0)).collect::<Vec<_>>(), [("b", 0.25), ("a", 0.75)]);
+        assert_eq!(space.nearest((0.25, 77.0)), BlendPoint::new(0.25, 0.0));
+        assert_eq!((space.nearest(9.0).x, space.nearest(f64::NAN).x), (1.0, 0.0));
+    }
+}

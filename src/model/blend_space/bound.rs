@@ -1,0 +1,290 @@
+//! Blend spaces bound to their clips.
+
+use super::{
+    BlendPoint, BlendSpace, BlendSpaceError, BlendSync, Weights,
+    warp::{Mark, Warp},
+};
+use crate::model::{CallbackData, CallbackKey, ClipTiming, PlaybackMode};
+use std::{ops::Deref, sync::Arc};
+
+/// A clip shorter than this, in seconds, is a pose: it has no pace.
+const POSE: f64 = 1e-3;
+
+/// When a foot lands in a clip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SyncMark {
+    /// Seconds from the clip's start, in `0..=duration`.
+    pub time: f64,
+    /// Which foot: the same number in all clips.
+    pub foot: usize,
+}
+
+/// A [`BlendSpace`] with the lengths and marks of its clips: what a track plays.
+///
+/// The clips share a *phase*, which rises by 1 per cycle. It is the fraction of the first clip that has marks (the first
+/// clip, if none has), and the other clips are stretched so that matching marks are passed together. A clip alone plays
+/// at its own speed. In between, the phase rises at the weighted mean of the clips' own rates, which changes as evenly as
+/// the weights do; a pose takes the rate of the nearest clip that has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundBlendSpace {
+    space: Arc<BlendSpace>,
+    /// Each clip once.
+    members: Box<[Member]>,
+    /// The member of each point.
+    member_of: Box<[usize]>,
+    playback: PlaybackMode,
+}
+
+/// A clip of a bound blend space.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Member {
+    /// The clip's index.
+    pub(crate) clip: usize,
+    pub(crate) name: Arc<str>,
+    /// Seconds, finite and ≥ 0.
+    pub(crate) length: f64,
+    /// Cycles per second; 0 if all clips are poses.
+    pace: f64,
+    warp: Warp,
+}
+
+/// What weighs at a point, and how fast the phase rises there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cycle {
+    /// Members, by index, with weights above 0 that sum to 1.
+    pub(crate) weights: Weights<3>,
+    /// Cycles per second.
+    pub(crate) pace: f64,
+}
+
+impl BlendSpace {
+    /// Binds the space to clips, given in the order of their indices. `landings` returns when feet land in the clip of an
+    /// index, for [`BlendSync::Feet`].
+    ///
+    /// # Errors
+    /// If there is no clip of a point's name.
+    pub fn bind<'c>(
+        self: &Arc<Self>,
+        clips: impl IntoIterator<Item = &'c ClipTiming>,
+        landings: impl Fn(usize) -> Vec<SyncMark>,
+    ) -> Result<BoundBlendSpace, BlendSpaceError> {
+        let clips: Vec<&ClipTiming> = clips.into_iter().collect();
+        let (mut found, mut member_of): (Vec<usize>, Vec<usize>) = Default::default();
+        for point in &self.points {
+            let clip = clips.iter().position(|clip| clip.name == point.clip);
+            let clip = clip.ok_or_else(|| BlendSpaceError::NoClip(point.clip.clone()))?;
+            let known = found.iter().position(|other| *other == clip);
+            member_of.push(known.unwrap_or(found.len()));
+            if known.is_none() {
+                found.push(clip);
+            }
+        }
+        let first = clips[found[0]].playback;
+        let alike = found.iter().all(|clip| clips[*clip].playback == first);
+        let playback = if alike { first } else { PlaybackMode::Loop };
+        let marks: Vec<Vec<Mark>> = match &self.sync {
+            BlendSync::Feet => found.iter().map(|clip| of_feet(landings(*clip), clips[*clip].duration)).collect(),
+            BlendSync::Keys(names) => of_keys(names, found.iter().map(|clip| clips[*clip])),
+            BlendSync::Fraction => vec![Vec::new(); found.len()],
+        };
+        let length = |clip: usize| Some(clips[clip].duration).filter(|length| length.is_finite() && *length >= POSE);
+        let reference = (0..found.len()).find(|at| !marks[*at].is_empty() && length(found[*at]).is_some());
+        let members = found.iter().enumerate().map(|(at, clip)| {
+            let warp = match (reference.and_then(|at| Some((at, length(found[at])?))), length(*clip)) {
+                (Some((first, whole)), Some(length)) if first != at && playback != PlaybackMode::PingPong => {
+                    Warp::matching(&marks[first], whole, &marks[at], length, playback == PlaybackMode::Once)
+                }
+                _ => Warp::default(),
+            };
+            let name = clips[*clip].name.clone();
+            Member { clip: *clip, name, length: length(*clip).unwrap_or(0.0), pace: 0.0, warp }
+        });
+        let mut members: Box<[Member]> = members.collect();
+        for at in 0..members.len() {
+            members[at].pace = self.nearest_pace(at, &members, &member_of);
+        }
+        Ok(BoundBlendSpace { space: self.clone(), members, member_of: member_of.into(), playback })
+    }
+
+    /// The pace of a member, or of the member nearest to it that has a length.
+    fn nearest_pace(&self, member: usize, members: &[Member], member_of: &[usize]) -> f64 {
+        let points = || member_of.iter().enumerate();
+        let ours = || points().filter(|(_, of)| **of == member).map(|(point, _)| self.points[point].at);
+        let far = |(point, _): &(usize, &usize)| {
+            let at = self.points[*point].at;
+            ours().map(|our| self.layout.distance(our.vector(), at.vector())).fold(f64::INFINITY, f64::min)
+        };
+        let paced = points().filter(|(_, of)| members[**of].length > 0.0);
+        let nearest = paced.min_by(|a, b| far(a).total_cmp(&far(b)));
+        let own = members[member].length;
+        let length = if own > 0.0 { Some(own) } else { nearest.map(|(_, of)| members[*of].length) };
+        length.map_or(0.0, f64::recip)
+    }
+}
+
+/// The landings of feet as marks. A foot that lands at a loop's end lands at its start.
+fn of_feet(landings: Vec<SyncMark>, length: f64) -> Vec<Mark> {
+    let within = |mark: &&SyncMark| (0.0..=length).contains(&mark.time);
+    let wrapped = |time: f64| if time < length { time } else { 0.0 };
+    let mut marks: Vec<Mark> = landings.iter().filter(within).map(|mark| (wrapped(mark.time), mark.foot)).collect();
+    marks.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    marks
+}
+
+/// The most keys of a clip that are matched.
+const MOST_MARKS: usize = 64;
+
+/// The keys of some names as marks: those of one name with the same data are alike.
+fn of_keys<'c>(names: &[String], clips: impl Iterator<Item = &'c ClipTiming>) -> Vec<Vec<Mark>> {
+    let mut known: Vec<(&str, &CallbackData)> = Vec::new();
+    let mut label = |key: &'c CallbackKey| {
+        let this = (&*key.name, &key.data);
+        known.iter().position(|other| *other == this).unwrap_or_else(|| {
+            known.push(this);
+            known.len() - 1
+        })
+    };
+    let marks = |clip: &'c ClipTiming| {
+        let keys = clip.callbacks.iter().filter(|key| names.iter().any(|name| **name == *key.name));
+        let mut marks: Vec<Mark> = keys.take(MOST_MARKS + 1).map(|key| (key.time, label(key))).collect();
+        // So many mark no steps.
+        marks.truncate(if marks.len() > MOST_MARKS { 0 } else { MOST_MARKS });
+        marks
+    };
+    clips.map(marks).collect()
+}
+
+impl BoundBlendSpace {
+    /// Returns what happens at the end of a cycle: what all clips do, or a loop if they differ.
+    pub fn playback(&self) -> PlaybackMode {
+        self.playback
+    }
+
+    /// Returns the length of a cycle at some parameters, in seconds at speed 1; 0 if all clips are poses.
+    pub fn cycle_length(&self, point: impl Into<BlendPoint>) -> f64 {
+        let pace = self.cycle(self.nearest(point)).pace;
+        if pace > 0.0 { pace.recip() } else { 0.0 }
+    }
+
+    /// Returns the indices of all clips, each once.
+    pub fn clips(&self) -> impl Iterator<Item = usize> {
+        self.members.iter().map(|member| member.clip)
+    }
+
+    /// Returns `true` if a clip has a length.
+    pub(crate) fn has_length(&self) -> bool {
+        self.members.iter().any(|member| member.length > 0.0)
+    }
+
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// What weighs at a point within the space.
+    pub(crate) fn cycle(&self, point: BlendPoint) -> Cycle {
+        let mut weights = Weights::NONE;
+        for (index, weight) in self.space.layout.weights(point.vector()) {
+            weights.add(self.member_of[index], weight);
+        }
+        // In an order that doesn't depend on the triangle.
+        let count = weights.len;
+        weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
+        let pace = weights.iter().map(|(member, weight)| self.members[*member].pace * weight).sum();
+        Cycle { weights, pace }
+    }
+}
+
+impl Deref for BoundBlendSpace {
+    type Target = BlendSpace;
+
+    fn deref(&self) -> &BlendSpace {
+        &self.space
+    }
+}
+
+/// Positions, unwrapped, under a playback that is [its own](Self::playback).
+impl Member {
+    /// How the clip plays in a cycle that plays in some way. What goes back and forth is not stretched.
+    pub(crate) fn playback(&self, space: &BoundBlendSpace, cycle: PlaybackMode) -> PlaybackMode {
+        match (cycle, space.playback) {
+            (PlaybackMode::Once, PlaybackMode::Once) => PlaybackMode::Once,
+            (PlaybackMode::PingPong, _) => PlaybackMode::PingPong,
+            _ => PlaybackMode::Loop,
+        }
+    }
+
+    /// The clip's position at a phase.
+    pub(crate) fn place(&self, playback: PlaybackMode, phase: f64) -> f64 {
+        if playback == PlaybackMode::PingPong { phase * self.length } else { self.warp.place(phase, self.length) }
+    }
+
+    /// The phase at a position of the clip, which must have a length.
+    pub(crate) fn phase(&self, playback: PlaybackMode, place: f64) -> f64 {
+        if playback == PlaybackMode::PingPong { place / self.length } else { self.warp.phase(place, self.length) }
+    }
+
+    /// Seconds of clip per phase.
+    pub(crate) fn slope(&self, playback: PlaybackMode, phase: f64) -> f64 {
+        if playback == PlaybackMode::PingPong { self.length } else { self.warp.slope(phase, self.length) }
+    }
+
+    /// The next position beyond another at which the slope may change.
+    pub(crate) fn next_bend(&self, playback: PlaybackMode, place: f64, forward: bool) -> Option<f64> {
+        let warp = Some(&self.warp).filter(|_| playback != PlaybackMode::PingPong && self.length > 0.0)?;
+        warp.next_bend(place, self.length, forward)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clips() -> Vec<ClipTiming> {
+        let steps = |name: &str, length: f64, left: f64, right: f64| {
+            let mut clip = ClipTiming::new(name, length);
+            clip.add_callback(left, "step", "left");
+            clip.add_callback(right, "step", "right");
+            clip
+        };
+        let pose = ClipTiming::new("pose", 0.0);
+        vec![pose, ClipTiming::new("idle", 4.0), steps("walk", 1.0, 0.2, 0.7), steps("run", 0.5, 0.4, 0.15)]
+    }
+
+    fn bind(space: BlendSpace) -> BoundBlendSpace {
+        Arc::new(space).bind(&clips(), |_| Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn matching_keys_are_passed_at_one_phase_and_other_clips_go_by_fractions() {
+        let sync = BlendSync::Keys(vec!["step".into()]);
+        let points = [("idle", 0.0), ("walk", 1.0), ("run", 2.0)];
+        let space = bind(BlendSpace::line("s", points).unwrap().synced(sync));
+        let times = |phase: f64| space.members.iter().map(|m| m.place(PlaybackMode::Loop, phase)).collect::<Vec<_>>();
+        for (phase, expected) in [(0.2, [0.8, 0.2, 0.4]), (0.7, [2.8, 0.7, 0.65])] {
+            assert!(times(phase).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", times(phase));
+        }
+    }
+
+    #[test]
+    fn the_cycle_goes_at_the_mean_of_the_rates_and_a_pose_at_its_neighbors() {
+        let space = bind(BlendSpace::line("s", [("pose", 0.0), ("walk", 1.0), ("run", 3.0)]).unwrap());
+        let lengths = [0.0, 0.5, 1.0, 2.0, 3.0, 9.0].map(|x| space.cycle_length(x));
+        assert_eq!(lengths, [1.0, 1.0, 1.0, 1.0 / 1.5, 0.5, 0.5]);
+        let poses = bind(BlendSpace::line("s", [("pose", 0.0)]).unwrap());
+        assert_eq!((poses.cycle_length(0.0), poses.has_length()), (0.0, false));
+    }
+
+    #[test]
+    fn a_clip_at_two_places_is_one_member() {
+        let points = [("walk", (-1.0, 0.0)), ("walk", (1.0, 0.0)), ("run", (0.0, 1.0))];
+        let space = bind(BlendSpace::plane("s", points).unwrap());
+        let cycle = space.cycle(BlendPoint::new(0.0, 0.0));
+        assert_eq!(cycle.weights.to_vec(), [(0, 1.0)]);
+    }
+
+    #[test]
+    fn a_clip_that_is_missing_is_named() {
+        let space = Arc::new(BlendSpace::line("s", [("fly", 0.0)]).unwrap());
+        assert_eq!(space.bind(&clips(), |_| Vec::new()), Err(BlendSpaceError::NoClip("fly".into())));
+    }
+}

@@ -1,0 +1,367 @@
+//! Where the points of a blend space are, and the weights between them.
+//!
+//! Parameters are scaled to the size of the space, so that meters per second and degrees count alike. Points that are all
+//! on one line are sorted along it. All others are triangulated once; a place within a triangle has the weights of its
+//! barycentric coordinates, which change evenly along any straight line and agree at the edges.
+
+use super::Weights;
+use delaunator::{EMPTY, Point, triangulate};
+use glam::DVec2;
+
+/// Places nearer than this, in parts of the space's size, are refused: between them, a pose would jump.
+const NEAR: f64 = 1e-3;
+/// Places nearer to a line than this are on it: decimals such as 0.1 are off by less.
+const ON_LINE: f64 = 1e-6;
+/// Weights up to this are rounding.
+const LEAST: f64 = 1e-9;
+
+/// Points that cannot be laid out, by their indices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum LayoutError {
+    TooClose(usize, usize),
+    Sliver([usize; 3]),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// From parameters to parts of the space's size: `(p - origin) * scale`. A scale of 0 ignores a parameter.
+    origin: DVec2,
+    scale: DVec2,
+    shape: Shape,
+}
+
+/// All in parts of the space's size.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// Points by their places along a line.
+    Line {
+        start: DVec2,
+        along: DVec2,
+        knots: Box<[(f64, usize)]>,
+    },
+    Mesh {
+        triangles: Box<[Triangle]>,
+        inner_edges: Box<[[DVec2; 2]]>,
+        hull: Box<[[DVec2; 2]]>,
+    },
+}
+
+/// A triangle, with the slopes of its second and third corners' weights.
+#[derive(Clone, Copy, Debug)]
+struct Triangle {
+    corners: [usize; 3],
+    first: DVec2,
+    slopes: [DVec2; 2],
+}
+
+impl Triangle {
+    fn weights(&self, place: DVec2) -> [f64; 3] {
+        let [b, c] = self.slopes.map(|slope| slope.dot(place - self.first));
+        [1.0 - b - c, b, c]
+    }
+}
+
+impl Layout {
+    pub(super) fn new(points: &[DVec2]) -> Result<Self, LayoutError> {
+        let fold = |choose: fn(DVec2, DVec2) -> DVec2| points.iter().copied().reduce(choose).unwrap_or_default();
+        let (origin, size) = (fold(DVec2::min), fold(DVec2::max) - fold(DVec2::min));
+        // A size that vanishes beside the places themselves is rounding.
+        let scale = |axis: usize| {
+            let is_flat = size[axis] <= 1e-12 * points.iter().fold(0.0, |most: f64, p| most.max(p[axis].abs()));
+            if is_flat { 0.0 } else { size[axis].recip() }
+        };
+        let scale = DVec2::new(scale(0), scale(1));
+        let places: Vec<DVec2> = points.iter().map(|point| (*point - origin) * scale).collect();
+        for (b, place) in places.iter().enumerate() {
+            if let Some(a) = places[..b].iter().position(|other| other.distance(*place) < NEAR) {
+                return Err(LayoutError::TooClose(a, b));
+            }
+        }
+        Ok(Self { origin, scale, shape: Shape::new(&places)? })
+    }
+
+    fn place(&self, point: DVec2) -> DVec2 {
+        // Without bounds, what is far away would overflow.
+        ((point - self.origin) * self.scale).clamp(DVec2::splat(-1e6), DVec2::splat(1e6))
+    }
+
+    /// The place within the space that is nearest to a point.
+    pub(super) fn nearest(&self, point: DVec2) -> DVec2 {
+        let place = self.place(point);
+        let near = self.shape.nearest(place);
+        let back = |axis: usize| match self.scale[axis] {
+            0.0 => self.origin[axis],
+            // What is within is itself, to the bit.
+            _ if near[axis] == place[axis] => point[axis],
+            scale => self.origin[axis] + near[axis] / scale,
+        };
+        DVec2::new(back(0), back(1))
+    }
+
+    /// The weights at a place within the space: each above 0, and their sum 1.
+    pub(super) fn weights(&self, point: DVec2) -> Weights<3> {
+        let found = self.shape.weights(self.place(point));
+        let counts = |weight: &f64| *weight > LEAST;
+        let sum: f64 = found.iter().map(|(_, weight)| *weight).filter(counts).sum();
+        let mut weights = Weights::NONE;
+        for (index, weight) in found.into_iter().filter(|(_, weight)| counts(weight)) {
+            weights.add(index, weight / sum);
+        }
+        weights
+    }
+
+    /// The distance of two points in parts of the space's size.
+    pub(super) fn distance(&self, from: DVec2, to: DVec2) -> f64 {
+        self.place(from).distance(self.place(to))
+    }
+
+    /// The first part of the way between two places within the space, beyond `after`, at which the slope of a weight may
+    /// change.
+    pub(super) fn next_bend(&self, from: DVec2, to: DVec2, after: f64) -> Option<f64> {
+        let (from, to) = (self.place(from), self.place(to));
+        let is_next = |part: &f64| *part > after && *part < 1.0;
+        match &self.shape {
+            Shape::Line { start, along, knots } => {
+                let [from, to] = [from, to].map(|place| (place - *start).dot(*along));
+                let parts = knots.iter().map(|(knot, _)| (knot - from) / (to - from));
+                parts.filter(is_next).min_by(f64::total_cmp)
+            }
+            Shape::Mesh { inner_edges, .. } => {
+                let parts = inner_edges.iter().filter_map(|edge| crossing([from, to], *edge));
+                parts.filter(is_next).min_by(f64::total_cmp)
+            }
+        }
+    }
+}
+
+impl Shape {
+    fn new(places: &[DVec2]) -> Result<Self, LayoutError> {
+        let mesh = triangulate(&places.iter().map(|place| Point { x: place.x, y: place.y }).collect::<Vec<_>>());
+        let corner = |half_edge: usize| places[mesh.triangles[half_edge]];
+        let mut is_flat = Vec::with_capacity(mesh.len());
+        let mut triangles = Vec::new();
+        for corners in mesh.triangles.chunks_exact(3) {
+            let corners = [corners[0], corners[1], corners[2]];
+            let [a, b, c] = corners.map(|corner| places[corner]);
+            let (area, longest) = ((b - a).perp_dot(c - a), a.distance(b).max(b.distance(c)).max(c.distance(a)));
+            let height = area.abs() / longest;
+            is_flat.push(height <= ON_LINE);
+            if height <= ON_LINE {
+                continue;
+            }
+            if height < NEAR {
+                return Err(LayoutError::Sliver(corners));
+            }
+            let slopes = [DVec2::new(c.y - a.y, a.x - c.x), DVec2::new(a.y - b.y, b.x - a.x)].map(|slope| slope / area);
+            triangles.push(Triangle { corners, first: a, slopes });
+        }
+        if triangles.is_empty() {
+            return Ok(Self::line(places));
+        }
+        let inner = mesh
+            .halfedges
+            .iter()
+            .enumerate()
+            .filter(|&(edge, &twin)| twin != EMPTY && edge < twin && !is_flat[edge / 3] && !is_flat[twin / 3]);
+        let ends = |edge: usize| [corner(edge), corner(delaunator::next_halfedge(edge))];
+        let hull = mesh.hull.iter().zip(mesh.hull.iter().cycle().skip(1)).map(|(a, b)| [places[*a], places[*b]]);
+        Ok(Self::Mesh {
+            triangles: triangles.into(),
+            inner_edges: inner.map(|(edge, _)| ends(edge)).collect(),
+            hull: hull.collect(),
+        })
+    }
+
+    /// Points of which the farthest two are farther apart than [`NEAR`], or a single one.
+    fn line(places: &[DVec2]) -> Self {
+        let start = places.iter().copied().reduce(|a, b| if (b.x, b.y) < (a.x, a.y) { b } else { a });
+        let start = start.unwrap_or_default();
+        let end = places.iter().copied().reduce(|a, b| if b.distance(start) > a.distance(start) { b } else { a });
+        let along = (end.unwrap_or_default() - start).normalize_or_zero();
+        let along_it = |(at, place): (usize, &DVec2)| ((*place - start).dot(along), at);
+        let mut knots: Box<[(f64, usize)]> = places.iter().enumerate().map(along_it).collect();
+        knots.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self::Line { start, along, knots }
+    }
+
+    fn nearest(&self, place: DVec2) -> DVec2 {
+        match self {
+            Self::Line { start, along, knots } => {
+                let last = knots.last().map_or(0.0, |knot| knot.0);
+                *start + *along * (place - *start).dot(*along).clamp(0.0, last)
+            }
+            Self::Mesh { triangles, hull, .. } => {
+                // On an edge, rounding may put it beyond both triangles.
+                let is_within = |triangle: &Triangle| triangle.weights(place).iter().all(|weight| *weight >= -LEAST);
+                if triangles.iter().any(is_within) {
+                    return place;
+                }
+                let on_edge = |[a, b]: &[DVec2; 2]| {
+                    let way = *b - *a;
+                    *a + way * ((place - *a).dot(way) / way.length_squared()).clamp(0.0, 1.0)
+                };
+                let nearer = |a: DVec2, b: DVec2| {
+                    if b.distance_squared(place) < a.distance_squared(place) { b } else { a }
+                };
+                hull.iter().map(on_edge).reduce(nearer).unwrap_or(place)
+            }
+        }
+    }
+
+    fn weights(&self, place: DVec2) -> [(usize, f64); 3] {
+        match self {
+            Self::Line { start, along, knots } => {
+                let at = (place - *start).dot(*along);
+                let after = knots.partition_point(|knot| knot.0 <= at);
+                let Some(&(begin, first)) = knots.get(after.wrapping_sub(1)) else {
+                    return [(knots.first().map_or(0, |knot| knot.1), 1.0), (0, 0.0), (0, 0.0)];
+                };
+                let Some(&(end, second)) = knots.get(after) else { return [(first, 1.0), (0, 0.0), (0, 0.0)] };
+                let share = (at - begin) / (end - begin);
+                // In the order of the points, which doesn't depend on where between them it is.
+                let pair = [(first, 1.0 - share), (second, share)];
+                let [a, b] = if first < second { pair } else { [pair[1], pair[0]] };
+                [a, b, (0, 0.0)]
+            }
+            Self::Mesh { triangles, .. } => {
+                let mut best = (f64::NEG_INFINITY, [(0, 0.0); 3]);
+                for triangle in triangles {
+                    let weights = triangle.weights(place);
+                    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+                    if least > best.0 {
+                        best = (least, [0, 1, 2].map(|corner| (triangle.corners[corner], weights[corner])));
+                        if least >= 0.0 {
+                            break;
+                        }
+                    }
+                }
+                best.1.sort_unstable_by_key(|(corner, _)| *corner);
+                best.1
+            }
+        }
+    }
+}
+
+/// The part of a way at which it crosses an edge, its ends included.
+fn crossing([from, to]: [DVec2; 2], [a, b]: [DVec2; 2]) -> Option<f64> {
+    let (way, edge) = (to - from, b - a);
+    let across = way.perp_dot(edge);
+    // A way along the edge leaves it where it crosses another one.
+    if across.abs() <= 1e-12 * way.length() * edge.length() {
+        return None;
+    }
+    let (part, place) = ((a - from).perp_dot(edge) / across, (a - from).perp_dot(way) / across);
+    (-1e-9..=1.0 + 1e-9).contains(&place).then_some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+
+    fn random_points(random: &mut Rng, count: usize) -> Vec<DVec2> {
+        let grid = random.bool();
+        let scale = DVec2::new(0.1 + random.f64() * 9.0, 360.0);
+        let one = |random: &mut Rng| match grid {
+            // On a grid, many points are on circles and lines.
+            true => DVec2::new(f64::from(random.u8(..5)) * 0.1, f64::from(random.u8(..5)) * 0.1),
+            false => DVec2::new(random.f64(), random.f64()),
+        };
+        (0..count).map(|_| one(random) * scale).collect()
+    }
+
+    fn dense(layout: &Layout, point: DVec2, count: usize) -> Vec<f64> {
+        let mut weights = vec![0.0; count];
+        layout.weights(layout.nearest(point)).iter().for_each(|(index, weight)| weights[*index] += weight);
+        weights
+    }
+
+    fn layouts(random: &mut Rng, wanted: usize) -> Vec<(Vec<DVec2>, Layout)> {
+        let made = std::iter::repeat_with(|| {
+            let count = random.usize(1..14);
+            let mut points = random_points(random, count);
+            points.sort_by(|a, b| (a.x, a.y).partial_cmp(&(b.x, b.y)).unwrap());
+            points.dedup();
+            Layout::new(&points).ok().map(|layout| (points, layout))
+        });
+        made.flatten().take(wanted).collect()
+    }
+
+    #[test]
+    fn each_point_has_all_the_weight_at_its_own_place() {
+        for (points, layout) in layouts(&mut Rng::with_seed(1), 500) {
+            for (at, point) in points.iter().enumerate() {
+                let weights = dense(&layout, *point, points.len());
+                assert!(weights[at] > 1.0 - 1e-6, "{points:?} {at} {weights:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_reproduce_the_place_and_sum_to_one() {
+        let mut random = Rng::with_seed(2);
+        for (points, layout) in layouts(&mut random, 500) {
+            for _ in 0..40 {
+                let wanted = DVec2::new(random.f64() * 1.5 - 0.25, (random.f64() * 1.5 - 0.25) * 400.0);
+                let place = layout.nearest(wanted);
+                let weights = dense(&layout, wanted, points.len());
+                assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                let mean: DVec2 = points.iter().zip(&weights).map(|(point, weight)| *point * *weight).sum();
+                assert!(layout.distance(mean, place) < 1e-5, "{points:?}: {mean} {place}");
+                // What is within stays; what is nearest is nearest.
+                assert!(layout.distance(layout.nearest(place), place) < 1e-9);
+                let to = |point: DVec2| layout.place(wanted).distance(layout.place(point));
+                assert!(points.iter().all(|point| to(*point) > to(place) - 1e-6));
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_continuous_and_bend_only_where_it_says() {
+        let mut random = Rng::with_seed(3);
+        for (points, layout) in layouts(&mut random, 300) {
+            let [from, to] = [0; 2].map(|_| {
+                let wanted = DVec2::new(random.f64() * 9.0, random.f64() * 400.0);
+                layout.nearest(wanted)
+            });
+            let mut bends = vec![0.0];
+            while let Some(bend) = layout.next_bend(from, to, bends[bends.len() - 1]) {
+                bends.push(bend);
+                assert!(bends.len() < 300);
+            }
+            bends.push(1.0);
+            let at = |part: f64| dense(&layout, from + (to - from) * part, points.len());
+            for pair in bends.windows(2) {
+                let [begin, end] = [at(pair[0]), at(pair[1])];
+                for _ in 0..8 {
+                    let share = random.f64();
+                    let middle = at(pair[0] + (pair[1] - pair[0]) * share);
+                    for index in 0..points.len() {
+                        let even = begin[index] + (end[index] - begin[index]) * share;
+                        assert!((even - middle[index]).abs() < 1e-5, "{points:?} {from} {to} {pair:?} {index}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_of_the_plane_are_a_line() {
+        // 0.1 + 0.2 is not 0.3.
+        let points = [(0.0, 0.1), (1.0, 0.2), (2.0, 0.3)].map(DVec2::from);
+        let layout = Layout::new(&points).unwrap();
+        assert!(matches!(layout.shape, Shape::Line { .. }));
+        let weights = dense(&layout, DVec2::new(0.5, 0.15), 3);
+        assert!((weights[0] - 0.5).abs() < 1e-12 && (weights[1] - 0.5).abs() < 1e-12, "{weights:?}");
+    }
+
+    #[test]
+    fn what_is_far_away_or_odd_has_weights() {
+        for (points, layout) in layouts(&mut Rng::with_seed(4), 100) {
+            for odd in [1e300, -1e300, f64::MAX, 1e-300] {
+                let weights = dense(&layout, DVec2::new(odd, -odd), points.len());
+                assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{points:?} {odd}");
+            }
+        }
+    }
+}

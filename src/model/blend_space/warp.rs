@@ -1,0 +1,218 @@
+//! From the phase of a blend space to the time of a clip.
+//!
+//! The first clip that has marks sets the phase: it is the fraction of that clip's length. Every other clip is stretched
+//! between its own marks so that each is passed with its match:
+//!
+//! ```text
+//! phase   0    0.2           0.7      1          walk: left foot at 0.2 s, right at 0.7 s of 1 s
+//!         ├─────L─────────────R───────┤
+//!               ╲              ╲
+//! run     ├──────L──────────────R─────┤          left at 0.15 s, right at 0.45 s of 0.6 s
+//! ```
+
+/// A mark of a clip: when it is, in seconds, and what it is a mark of.
+pub(super) type Mark = (f64, usize);
+
+/// How much faster or slower than evenly a clip goes between two marks, at most. Marks farther off are no match.
+const MOST_STRETCH: f64 = 4.0;
+
+/// The times of a clip at the phases of a blend space. Without knots, they are fractions of its length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Warp {
+    /// Phases in `0..1` and the times there, both rising, as unwrapped positions: at phase 0 the clip is in its first round.
+    knots: Box<[(f64, f64)]>,
+}
+
+impl Warp {
+    /// Matches the marks of a clip with those of the clip that sets the phase. Both lists are in order of time.
+    ///
+    /// If the clips differ in their marks, only those of what `reference` has first are matched, and if they don't
+    /// match either, none.
+    pub(super) fn matching(reference: &[Mark], whole: f64, marks: &[Mark], length: f64, once: bool) -> Self {
+        let fit = |reference: &[Mark], marks: &[Mark]| {
+            let phases: Vec<Mark> = reference.iter().map(|(time, label)| (time / whole, *label)).collect();
+            if once { fit_once(&phases, marks, length) } else { fit_loop(&phases, marks, length) }
+        };
+        let of_first = |marks: &[Mark]| -> Vec<Mark> {
+            let first = reference.first().map(|mark| mark.1);
+            marks.iter().filter(|mark| Some(mark.1) == first).copied().collect()
+        };
+        let found = fit(reference, marks).or_else(|| fit(&of_first(reference), &of_first(marks)));
+        found.unwrap_or_default()
+    }
+
+    /// The clip's unwrapped position at an unwrapped phase.
+    pub(super) fn place(&self, phase: f64, length: f64) -> f64 {
+        let round = phase.floor();
+        let Some([from, to]) = self.span(phase - round, length, |knot| knot.0) else { return phase * length };
+        round * length + (from.1 + (to.1 - from.1) * ((phase - round - from.0) / (to.0 - from.0)))
+    }
+
+    /// The unwrapped phase at the clip's unwrapped position.
+    pub(super) fn phase(&self, place: f64, length: f64) -> f64 {
+        let start = self.place(0.0, length);
+        let round = ((place - start) / length).floor();
+        let within = place - round * length;
+        let Some([from, to]) = self.span(within, length, |knot| knot.1) else { return place / length };
+        round + (from.0 + (to.0 - from.0) * ((within - from.1) / (to.1 - from.1)))
+    }
+
+    /// Seconds of clip per phase at a phase.
+    pub(super) fn slope(&self, phase: f64, length: f64) -> f64 {
+        let span = self.span(phase - phase.floor(), length, |knot| knot.0);
+        span.map_or(length, |[from, to]| (to.1 - from.1) / (to.0 - from.0))
+    }
+
+    /// The next position beyond another at which the slope may change.
+    pub(super) fn next_bend(&self, place: f64, length: f64, forward: bool) -> Option<f64> {
+        let start = self.place(0.0, length);
+        let (round, near) = (((place - start) / length).floor(), length * 1e-9);
+        let bends = [-1.0, 0.0, 1.0]
+            .into_iter()
+            .flat_map(|more| self.knots.iter().map(move |knot| knot.1 + (round + more) * length));
+        match forward {
+            true => bends.filter(|bend| *bend > place + near).min_by(f64::total_cmp),
+            false => bends.filter(|bend| *bend < place - near).max_by(f64::total_cmp),
+        }
+    }
+
+    /// The knots around a phase or a position in the first round.
+    fn span(&self, at: f64, length: f64, of: impl Fn(&(f64, f64)) -> f64) -> Option<[(f64, f64); 2]> {
+        let (first, last) = (self.knots.first()?, self.knots.last()?);
+        let after = self.knots.partition_point(|knot| of(knot) <= at);
+        let from = after.checked_sub(1).map_or((last.0 - 1.0, last.1 - length), |before| self.knots[before]);
+        let to = self.knots.get(after).copied().unwrap_or((first.0 + 1.0, first.1 + length));
+        Some([from, to])
+    }
+}
+
+/// Matches marks in a circle, whichever comes first in the clip.
+fn fit_loop(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
+    let count = phases.len();
+    if count == 0 || marks.len() != count {
+        return None;
+    }
+    let turned = (0..count).filter_map(|turn| {
+        let place = |at: usize| {
+            let (time, label) = marks[(turn + at) % count];
+            (time + if turn + at >= count { length } else { 0.0 }, label)
+        };
+        let knots: Option<Vec<(f64, f64)>> =
+            (0..count).map(|at| (phases[at].1 == place(at).1).then(|| (phases[at].0, place(at).0))).collect();
+        let (knots, stretch) = stretched(knots?, length)?;
+        Some((stretch, knots))
+    });
+    let (_, mut knots) = turned.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let start = Warp { knots: knots.clone().into() }.place(0.0, length);
+    let rounds = (start / length).floor();
+    knots.iter_mut().for_each(|knot| knot.1 -= rounds * length);
+    Some(Warp { knots: knots.into() })
+}
+
+/// Matches marks in order; both clips start and end together.
+fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
+    let matches = phases.len() == marks.len() && phases.iter().zip(marks).all(|(a, b)| a.1 == b.1);
+    if phases.is_empty() || !matches {
+        return None;
+    }
+    let inner = phases.iter().zip(marks).map(|(phase, mark)| (phase.0, mark.0));
+    let inner = inner.filter(|(phase, time)| (*phase, *time) != (0.0, 0.0) && (*phase, *time) != (1.0, length));
+    let knots = std::iter::once((0.0, 0.0)).chain(inner).collect();
+    Some(Warp { knots: stretched(knots, length)?.0.into() })
+}
+
+/// Returns knots with how far they stretch the clip, unless that is too far or they don't rise.
+fn stretched(knots: Vec<(f64, f64)>, length: f64) -> Option<(Vec<(f64, f64)>, f64)> {
+    let first = *knots.first()?;
+    let after = knots.iter().copied().skip(1).chain([(first.0 + 1.0, first.1 + length)]);
+    let stretches = knots.iter().zip(after).map(|(from, to)| {
+        let slope = (to.1 - from.1) / (to.0 - from.0) / length;
+        if slope > 0.0 { slope.max(slope.recip()) } else { f64::INFINITY }
+    });
+    let most = stretches.fold(1.0, |most: f64, stretch| if stretch > most { stretch } else { most });
+    let in_range = knots.iter().all(|knot| (0.0..1.0).contains(&knot.0));
+    (in_range && most <= MOST_STRETCH).then_some((knots, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEFT: usize = 0;
+    const RIGHT: usize = 1;
+
+    #[test]
+    fn marks_are_passed_together_whichever_comes_first() {
+        let walk = [(0.2, LEFT), (0.7, RIGHT)];
+        for run in [[(0.15, LEFT), (0.45, RIGHT)], [(0.05, RIGHT), (0.4, LEFT)]] {
+            let warp = Warp::matching(&walk, 1.0, &run, 0.6, false);
+            for (time, label) in run {
+                let phase = walk.iter().find(|mark| mark.1 == label).unwrap().0;
+                for round in [-2.0, 0.0, 7.0] {
+                    let place = warp.place(phase + round, 0.6);
+                    assert!((place.rem_euclid(0.6) - time).abs() < 1e-12, "{place} {time}");
+                }
+            }
+            assert!((0.0..0.6).contains(&warp.place(0.0, 0.6)));
+        }
+    }
+
+    #[test]
+    fn a_warp_rises_by_a_length_per_round_and_is_undone_by_its_inverse() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut matched = 0;
+        for _ in 0..500 {
+            let count = random.usize(1..5);
+            let mut marks = |length: f64| {
+                let mut times: Vec<f64> = (0..count).map(|_| random.f64() * length).collect();
+                times.sort_by(f64::total_cmp);
+                times.into_iter().enumerate().map(|(at, time)| (time, at)).collect::<Vec<_>>()
+            };
+            let (a, b) = (marks(1.0), marks(0.7));
+            let warp = Warp::matching(&a, 1.0, &b, 0.7, random.bool());
+            matched += usize::from(!warp.knots.is_empty());
+            let mut before = warp.place(-1.5, 0.7);
+            for step in -149..400 {
+                let phase = f64::from(step) * 0.01;
+                let place = warp.place(phase, 0.7);
+                assert!(place > before, "{warp:?}");
+                assert!((place - warp.place(phase - 1.0, 0.7) - 0.7).abs() < 1e-12);
+                assert!((warp.phase(place, 0.7) - phase).abs() < 1e-12, "{warp:?}");
+                let slope = (warp.place(phase + 1e-7, 0.7) - place) / 1e-7;
+                let bend = warp.next_bend(place, 0.7, true).is_some_and(|bend| bend < place + 1e-6);
+                assert!(bend || (warp.slope(phase, 0.7) - slope).abs() < 1e-5);
+                before = place;
+            }
+        }
+        assert!(matched > 100, "{matched}");
+    }
+
+    #[test]
+    fn clips_that_do_not_match_go_by_their_fractions() {
+        let walk = [(0.2, LEFT), (0.7, RIGHT)];
+        for (other, why) in [
+            (&[][..], "no marks"),
+            (&[(0.1, 5), (0.6, 6)], "other marks"),
+            (&[(0.1, LEFT), (0.11, RIGHT)], "too far apart, and the left alone"),
+        ] {
+            let warp = Warp::matching(&walk, 1.0, other, 1.0, false);
+            let is_fraction = warp.knots.len() <= 1;
+            assert!(is_fraction, "{why}: {warp:?}");
+        }
+        // Two cycles of a clip have twice as many left feet.
+        let twice = [(0.1, LEFT), (0.3, RIGHT), (0.6, LEFT), (0.8, RIGHT)];
+        assert_eq!(Warp::matching(&walk, 1.0, &twice, 1.0, false), Warp::default());
+        // A gallop has another order of feet, but a first foot.
+        let (trot, gallop) = ([(0.1, 0), (0.6, 1), (0.61, 2)], [(0.2, 0), (0.3, 2), (0.5, 1)]);
+        let warp = Warp::matching(&trot, 1.0, &gallop, 1.0, false);
+        assert!((warp.place(0.1, 1.0) - 0.2).abs() < 1e-12 && warp.knots.len() == 1);
+    }
+
+    #[test]
+    fn a_clip_that_plays_once_keeps_its_ends() {
+        let warp = Warp::matching(&[(0.4, 0)], 1.0, &[(1.2, 0)], 2.0, true);
+        for (phase, place) in [(0.0, 0.0), (0.4, 1.2), (0.7, 1.6), (1.0, 2.0)] {
+            assert!((warp.place(phase, 2.0) - place).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Blend spaces: what they play, and that it doesn't depend on how time is divided into steps.
+
+mod playing;
+mod poses;
+mod steps;
+mod support;
