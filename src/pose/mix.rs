@@ -239,7 +239,7 @@ impl<'a> Mix<'a> {
             total += f64::from(base.weight);
             let point = SamplePoint::of_pose(&base.rows, &base.transforms);
             let weight = Vec4::splat(base.weight);
-            active.push(Active { point, mask: None, weight, kind: Kind::Blend, index: usize::MAX });
+            active.push(Active { point, mask: None, weight, above: 0.0, kind: Kind::Blend, index: usize::MAX });
         }
         for (index, layer) in self.layers.iter().enumerate() {
             let taken = match take {
