@@ -2,7 +2,7 @@
 
 use super::{
     AnimationName, AnimationTrack, FiredCallback, PlaybackEvent, TrackId,
-    callback::{AddedCallback, Key, Keys},
+    callback::{self, AddedCallback, Key, Keys},
     compensated::CompensatedF64,
     log::Log,
     motion::{Ramp, Speed},
@@ -165,32 +165,33 @@ impl Segment<'_> {
             }
             let (length, playback) = (member.length, member.playback(space, cycle.playback));
             let [from, to] = [cycle.from, cycle.to].map(|phase| member.place(playback, phase));
+            let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
+            if sweep.is_plain(callback::times(&timing.callbacks, added, length)) {
+                continue;
+            }
             let mut rounds = 0;
-            PlayheadSweep { length, playback, from, to, ..cycle }.pass(
-                Keys::new(&timing.callbacks, added, callbacks, length),
-                |passed, place| {
-                    let Passed::Key(key) = passed else {
-                        // Where nothing fires any more, rounds are not worth going through.
-                        rounds += 1;
-                        return run.fired < limit && rounds < MOST_ROUNDS;
-                    };
-                    let at = if place == from { cycle.from } else { member.phase(playback, place) };
-                    let moment = if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin };
-                    let own = course.share(ends, moment);
-                    let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0)) * own as f32;
-                    if own <= 0.0 || weight < threshold {
-                        return true;
-                    }
-                    if run.fired < limit {
-                        run.fired += 1;
-                        log.push(self.fired(id, member.clip, key, moment.value(), weight));
-                    } else if !mem::replace(&mut track.reported_flood, true) {
-                        let (clip, time) = (member.clip, moment.value());
-                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
-                    }
-                    true
-                },
-            );
+            sweep.pass(Keys::new(&timing.callbacks, added, callbacks, length), |passed, place| {
+                let Passed::Key(key) = passed else {
+                    // Where nothing fires any more, rounds are not worth going through.
+                    rounds += 1;
+                    return run.fired < limit && rounds < MOST_ROUNDS;
+                };
+                let at = if place == from { cycle.from } else { member.phase(playback, place) };
+                let moment = if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin };
+                let own = course.share(ends, moment);
+                let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0)) * own as f32;
+                if own <= 0.0 || weight < threshold {
+                    return true;
+                }
+                if run.fired < limit {
+                    run.fired += 1;
+                    log.push(self.fired(id, member.clip, key, moment.value(), weight));
+                } else if !mem::replace(&mut track.reported_flood, true) {
+                    let (clip, time) = (member.clip, moment.value());
+                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
+                }
+                true
+            });
         }
     }
 
