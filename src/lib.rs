@@ -198,8 +198,8 @@ pub mod prelude {
             UpdateRate, WeightView, WornBy,
         },
         controller::{
-            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
-            QueueFallback, TrackId, TrackPriority, TransitionCurve,
+            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind, CallbackTime,
+            ControllerSnapshot, QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
         model::{JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},

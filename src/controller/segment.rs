@@ -1,12 +1,13 @@
 //! One track between two cuts: it moves with one speed or ramp, and what it passes is logged.
 
 use super::{
-    AnimationName, AnimationTrack, FiredCallback, PlaybackEvent,
-    callback::{AddedCallback, Keys},
+    AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent,
+    callback::{AddedCallback, Key, Keys},
     compensated::CompensatedF64,
     log::Log,
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
+    range::RangeSweep,
     track::{Known, Start},
 };
 use crate::model::ClipTiming;
@@ -100,16 +101,19 @@ impl Segment<'_> {
         let run = &mut track.run.0;
         let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
         let own = &self.timing.callbacks;
-        let keyless = own.is_empty() && added.is_empty();
+        // Of keys that fire in passing; ranges have a sweep of their own.
+        let keyless = own.iter().all(|key| key.until.is_some()) && added.iter().all(|key| key.is_range());
+        let moment_of = |place: f64| match speed {
+            Some(speed) if place != from => {
+                speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
+            }
+            _ => self.begin,
+        };
         sweep.pass(Keys::new(own, added, callbacks, length), |passed, place| {
-            let moment = match speed {
-                Some(speed) if place != from => {
-                    speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
-                }
-                _ => self.begin,
-            };
+            let moment = moment_of(place);
             let time = moment.value();
             match passed {
+                Passed::Key(Key { until: Some(_), .. }) => {}
                 Passed::Key(key) if run.fired < limit => {
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
                     if weight < threshold {
@@ -120,6 +124,7 @@ impl Segment<'_> {
                         track: id,
                         clip,
                         key: key.key,
+                        kind: CallbackKind::Key,
                         name: AnimationName::new(key.name.clone()),
                         data: key.data.clone(),
                         clip_time: key.time,
@@ -143,5 +148,11 @@ impl Segment<'_> {
             }
             true
         });
+        if AnimationController::has_ranges(track, self.timing, callbacks) {
+            let (begin, weight, timing) = (self.begin, self.weight, self.timing);
+            let sweep =
+                RangeSweep { from, to, forward, first, begin, weight, current, threshold, limit, timing, callbacks };
+            sweep.run(track, moment_of, log);
+        }
     }
 }
