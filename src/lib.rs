@@ -199,8 +199,8 @@ pub mod prelude {
             UpdateRate, WeightView, WornBy,
         },
         controller::{
-            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackTime, ControllerSnapshot,
-            QueueFallback, TrackId, TrackPriority, TransitionCurve,
+            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind, CallbackTime,
+            ControllerSnapshot, QueueFallback, TrackId, TrackPriority, TransitionCurve,
         },
         model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},

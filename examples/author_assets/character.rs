@@ -211,9 +211,8 @@ impl Character {
     fn manifest(&self, model: String, in_place: Option<f32>, file_of: impl Fn(&str) -> Option<String>) -> Manifest {
         let clip = |m: &Motion| {
             let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
-                time: *time,
-                name: name.to_string(),
                 data: datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into())),
+                ..CallbackEntry::new(*time, *name)
             });
             let (file, playback) = (file_of(m.name), Some(m.playback));
             // The hips sway, which is to stay in the pose.

@@ -137,6 +137,7 @@ fn translate(
             entity,
             track: callback.track,
             clip: clip_name(callback.clip),
+            kind: callback.kind,
             name: callback.name,
             clip_time: callback.clip_time,
             time: callback.time,

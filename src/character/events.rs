@@ -30,14 +30,14 @@
 
 use super::layers::ActiveLayers;
 use crate::{
-    controller::{AnimationName, TrackId},
+    controller::{AnimationName, CallbackKind, TrackId},
     model::{CallbackData, RootDelta},
 };
 use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// A clip passed one of its callback keys.
+/// A clip passed one of its callback keys, or a range among them began or ended.
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct AnimationCallback {
@@ -47,6 +47,8 @@ pub struct AnimationCallback {
     pub track: TrackId,
     /// The clip's name.
     pub clip: AnimationName,
+    /// Whether it is a plain key, or the begin or end of a range.
+    pub kind: CallbackKind,
     /// The key's name. Compares with text: `callback.name == "footstep"`.
     pub name: AnimationName,
     /// The key's place in the clip, in seconds.

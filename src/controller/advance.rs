@@ -16,7 +16,7 @@
 //! things happen however time is divided into steps.
 
 use super::{
-    AnimationController, AnimationTrack, BlendMode, Clips, FiredCallback, KeyRef, PlaybackEvent, TrackId,
+    AnimationController, AnimationTrack, BlendMode, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent, TrackId,
     arrival::Next,
     compensated::{CompensatedF64, tick},
     log::Log,
@@ -146,7 +146,7 @@ impl AnimationController {
     /// Returns `true` if there is nothing that time could change.
     pub(super) fn plays_nothing(&self) -> bool {
         let idle = |track: &AnimationTrack| !track.enabled && track.leaves_at.is_none();
-        self.tracks.iter().all(idle) && self.events.is_empty() && !self.has_plans()
+        self.tracks.iter().all(idle) && self.events.is_empty() && !self.has_plans() && self.ranges.is_empty()
     }
 
     /// Advances with all that may happen on the way.
@@ -158,6 +158,7 @@ impl AnimationController {
         root: Option<&mut RootSum>,
     ) {
         let mut log = mem::take(&mut self.log.0);
+        mem::swap(&mut log.ranges, &mut self.ranges);
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
         self.settle_leads();
@@ -166,6 +167,7 @@ impl AnimationController {
         self.align_followers();
         self.write_running_values();
         self.drop_ended_switches();
+        mem::swap(&mut log.ranges, &mut self.ranges);
         self.hand_over(&mut log, out);
         self.log.0 = log;
     }
@@ -244,6 +246,7 @@ impl AnimationController {
                 self.settle_fades(log);
             }
             self.settle_leads();
+            self.settle_ranges(clips, log);
             let arrived = !self.time.is_before(end);
             if arrived && !(moving && self.awaits_arrivals()) {
                 return;
@@ -338,16 +341,29 @@ impl AnimationController {
     /// Empties the log into `out`, in order of time.
     fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
         let mut fired = 0;
+        // Ranges that began without a report. None of them is reported as ended.
+        let mut unheard: Vec<(TrackId, KeyRef)> = Vec::new();
         for event in log.drain() {
             // Passings are counted in order of time, which is the same however time was cut.
             if let PlaybackEvent::Callback(callback) = &event {
+                let range = (callback.track, callback.key);
+                if callback.kind == CallbackKind::End {
+                    match unheard.iter().position(|began| *began == range) {
+                        Some(at) => drop(unheard.swap_remove(at)),
+                        None => out.push(event),
+                    }
+                    continue;
+                }
+                let begins = callback.kind == CallbackKind::Begin;
                 if let KeyRef::Added(id) = callback.key
                     && !self.count_passing(id)
                 {
+                    unheard.extend(begins.then_some(range));
                     continue;
                 }
                 fired += 1;
                 if fired > self.callback_limit {
+                    unheard.extend(begins.then_some(range));
                     let &FiredCallback { track, clip, time, .. } = callback;
                     let limit = self.callback_limit;
                     if self.track_mut(track).is_some_and(|track| !mem::replace(&mut track.reported_flood, true)) {
@@ -357,6 +373,9 @@ impl AnimationController {
                 }
             }
             out.push(event);
+        }
+        for open in &mut self.ranges {
+            open.silent |= unheard.contains(&(open.track, open.key));
         }
     }
 

@@ -85,12 +85,37 @@ impl AnimationController {
             id,
             clip,
             time: time.into(),
+            until: None,
             every: 1,
             passed: 0,
             name,
             data: data.into(),
         });
         self.forget_added_keys();
+        id
+    }
+
+    /// Reports whenever a track enters or leaves a part of a clip, and returns the callback's id. See
+    /// [`ranges`](Self::ranges).
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::{AnimationController, CallbackTime};
+    /// let mut controller = AnimationController::playing("slash");
+    /// controller.add_range("slash", 0.25, 0.5, "hit_window", ());
+    /// controller.add_range("slash", CallbackTime::Fraction(0.8), CallbackTime::End, "may_chain", ());
+    /// ```
+    pub fn add_range(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        begin: impl Into<CallbackTime>,
+        end: impl Into<CallbackTime>,
+        name: impl Into<Arc<str>>,
+        data: impl Into<CallbackData>,
+    ) -> CallbackId {
+        let id = self.add_callback(clip, begin, name, data);
+        if let Some(added) = self.callbacks.last_mut() {
+            added.until = Some(end.into());
+        }
         id
     }
 
@@ -139,6 +164,9 @@ pub(super) struct AddedCallback {
     id: CallbackId,
     clip: AnimationName,
     time: CallbackTime,
+    /// Where it ends, if it is a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<CallbackTime>,
     /// Fires at every n-th passing, ≥ 1.
     every: u32,
     /// Passings since it last fired.
@@ -167,6 +195,7 @@ impl AddedCallback {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddedKey {
     time: f64,
+    until: Option<f64>,
     /// Index among the controller's callbacks.
     index: usize,
 }
@@ -175,8 +204,17 @@ pub(super) struct AddedKey {
 pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
     keys.clear();
     let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
-    keys.extend(ours.map(|(index, added)| AddedKey { time: added.time.seconds(length), index }));
+    keys.extend(ours.map(|(index, added)| {
+        let time = added.time.seconds(length);
+        AddedKey { time, until: added.until.map(|until| until.seconds(length).max(time)), index }
+    }));
     keys.sort_by(|a, b| a.time.total_cmp(&b.time));
+}
+
+impl AddedKey {
+    pub(super) fn is_range(&self) -> bool {
+        self.until.is_some()
+    }
 }
 
 /// A key in the playhead's way, with all that its callback carries.
@@ -184,6 +222,8 @@ pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length:
 pub(super) struct Key<'a> {
     /// Place in the clip, in `0..=length`.
     pub(super) time: f64,
+    /// Where it ends, if it is a range; at or after `time`.
+    pub(super) until: Option<f64>,
     pub(super) key: KeyRef,
     pub(super) name: &'a Arc<str>,
     pub(super) data: &'a CallbackData,
@@ -212,12 +252,13 @@ impl<'a> Keys<'a> {
 
     fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
         let time = clamped(key.time, self.length);
-        (time, Key { time, key: KeyRef::Clip(index), name: &key.name, data: &key.data })
+        let until = key.until.map(|until| clamped(until, self.length).max(time));
+        (time, Key { time, until, key: KeyRef::Clip(index), name: &key.name, data: &key.data })
     }
 
-    fn added(&self, &AddedKey { time, index }: &AddedKey) -> (f64, Key<'a>) {
+    fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
         let AddedCallback { id, name, data, .. } = &self.callbacks[index];
-        (time, Key { time, key: KeyRef::Added(*id), name: name.as_arc(), data })
+        (time, Key { time, until, key: KeyRef::Added(*id), name: name.as_arc(), data })
     }
 }
 
@@ -277,11 +318,12 @@ mod tests {
 
     #[test]
     fn keys_of_both_lists_come_in_order_from_either_end() {
-        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, name: "".into(), data: ().into() });
+        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, until: None, name: "".into(), data: ().into() });
         let callbacks = [0.25, 0.5, 1.0].map(|time| AddedCallback {
             id: CallbackId((time * 100.0) as u64),
             clip: "c".into(),
             time: time.into(),
+            until: None,
             every: 1,
             passed: 0,
             name: "".into(),

@@ -23,7 +23,12 @@ impl AnimationController {
     /// Advances to `end` if nothing happens until then. If something might, changes nothing and returns `false`.
     pub(super) fn advance_fast<C: Clips + ?Sized>(&mut self, end: CompensatedF64, clips: &C) -> bool {
         let count = self.tracks.len();
-        if count > FEW || !self.events.is_empty() || !self.unknown.is_empty() || !self.playback.is_quiet() {
+        if count > FEW
+            || !self.ranges.is_empty()
+            || !self.events.is_empty()
+            || !self.unknown.is_empty()
+            || !self.playback.is_quiet()
+        {
             return false;
         }
         let elapsed = self.time.is_before(end).then(|| end - self.time);
@@ -65,7 +70,9 @@ impl AnimationController {
         let added_fit = self.callbacks.is_empty() || track.added_fit();
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
         let synced = track.enabled && track.sync.is_some();
-        if !same_clip || !added_fit || fades || synced || track.scrub.is_some() || track.start == Start::AtEnd {
+        let ranges = Self::has_ranges(track, &timing.callbacks, &self.callbacks);
+        if !same_clip || !added_fit || fades || synced || ranges || track.scrub.is_some() || track.start == Start::AtEnd
+        {
             return None;
         }
         let Some(elapsed) = elapsed.filter(|_| track.enabled && !track.paused) else { return Some(track.position) };

@@ -1,12 +1,14 @@
 //! What an advance reports, in order of time.
 
-use super::{AnimationName, PlaybackEvent, TrackId, compensated::tick};
+use super::{AnimationName, PlaybackEvent, TrackId, compensated::tick, range::OpenRange};
 
 /// Events of one advance, with what is needed to sort them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     /// Each with its moment in grid steps and its place among the entries.
     entries: Vec<(f64, u32, PlaybackEvent)>,
+    /// The controller's ranges, during an advance.
+    pub(super) ranges: Vec<OpenRange>,
 }
 
 impl Log {

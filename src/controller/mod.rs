@@ -17,6 +17,7 @@ mod playback_event;
 mod playback_state;
 mod playhead;
 mod queue;
+mod range;
 mod root_motion;
 mod segment;
 mod space;
@@ -32,9 +33,10 @@ pub use clips::Clips;
 pub use layer::LayerInfo;
 pub use motion::TransitionCurve;
 pub use name::AnimationName;
-pub use playback_event::{FiredCallback, KeyRef, PlaybackEvent};
+pub use playback_event::{CallbackKind, FiredCallback, KeyRef, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use queue::{ClipQueue, ClipQueueMut};
+pub use range::ActiveRange;
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TimedEventsMut};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
@@ -49,6 +51,7 @@ use callback::AddedCallback;
 use compensated::CompensatedF64;
 use log::Log;
 use playback_state::Playback;
+use range::OpenRange;
 use serde::{Deserialize, Serialize};
 use timed_event::Schedule;
 use track::{Role, Transient};
@@ -91,6 +94,9 @@ pub struct AnimationController {
     callback_threshold: f32,
     events: Schedule,
     callbacks: Vec<AddedCallback>,
+    /// Ranges that tracks are in, in the order they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranges: Vec<OpenRange>,
     /// Names reported as unknown.
     unknown: Vec<AnimationName>,
     playback: Playback,
@@ -112,6 +118,7 @@ impl Default for AnimationController {
             callback_threshold: 0.0,
             events: Schedule::default(),
             callbacks: Vec::new(),
+            ranges: Vec::new(),
             unknown: Vec::new(),
             playback: Playback::default(),
             log: Transient::default(),
@@ -290,6 +297,8 @@ impl AnimationController {
         let mut copy = self.clone();
         copy.finish_fades();
         copy.events.clear();
+        // The other character has heard of none.
+        copy.ranges.clear();
         copy
     }
 

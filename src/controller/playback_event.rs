@@ -2,6 +2,7 @@
 
 use super::{AnimationName, BlendMode, CallbackId, TrackId};
 use crate::model::CallbackData;
+use serde::{Deserialize, Serialize};
 
 /// Something that happened during an advance. Events come in order of time, across all tracks.
 ///
@@ -125,21 +126,23 @@ impl PlaybackEvent {
     }
 }
 
-/// A callback key that a track passed.
+/// A callback key that a track passed, or a range among the keys that it entered or left.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct FiredCallback {
     /// The track.
     pub track: TrackId,
-    /// Its clip.
+    /// Its clip; `usize::MAX` at the end of a range whose clip no longer exists.
     pub clip: usize,
     /// Which key it is.
     pub key: KeyRef,
+    /// Whether it is a plain key, or the begin or end of a range.
+    pub kind: CallbackKind,
     /// The key's name.
     pub name: AnimationName,
     /// The key's data.
     pub data: CallbackData,
-    /// The key's place in the clip, in seconds.
+    /// The key's place in the clip, in seconds; for a range, the place where it was entered or left.
     pub clip_time: f64,
     /// When it was passed, in seconds of global time.
     pub time: f64,
@@ -150,8 +153,21 @@ pub struct FiredCallback {
     pub current: bool,
 }
 
+/// What a [`FiredCallback`] reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum CallbackKind {
+    /// A key without an end was passed.
+    #[default]
+    Key,
+    /// A range began. Exactly one [`End`](Self::End) follows, with the same track, key, name and data.
+    Begin,
+    /// A range ended: its track has left it in either direction, started another round, moved elsewhere, or is gone.
+    End,
+}
+
 /// A callback key, of a clip or of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum KeyRef {
     /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).

@@ -79,7 +79,7 @@ fn remainder(position: f64, period: f64) -> f64 {
 }
 
 /// Returns the round of a position: the last that starts at or before it.
-fn round_of(length: f64, period: f64, position: f64) -> f64 {
+pub(super) fn round_of(length: f64, period: f64, position: f64) -> f64 {
     let n = (position / period).floor();
     let at = place(length, position);
     // The quotient or the position may have been rounded into an adjacent round.

@@ -1,12 +1,13 @@
 //! One track between two cuts: it moves with one speed or ramp, and what it passes is logged.
 
 use super::{
-    AnimationName, AnimationTrack, FiredCallback, PlaybackEvent, TrackId,
+    AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent, TrackId,
     callback::{self, AddedCallback, Key, Keys},
     compensated::CompensatedF64,
     log::Log,
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
+    range::RangeSweep,
     space::Blended,
     track::{Known, Start},
 };
@@ -108,11 +109,13 @@ impl Segment<'_> {
         let Rules { callbacks, limit, threshold, .. } = self.rules;
         let run = &mut track.run.0;
         let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
-        let keyless = self.keys.is_empty() && added.is_empty();
+        // Of keys that fire in passing; ranges have a sweep of their own.
+        let keyless = self.keys.iter().all(|key| key.until.is_some()) && added.iter().all(|key| key.is_range());
         sweep.pass(Keys::new(self.keys, added, callbacks, length), |passed, place| {
             let moment = self.moment(speed, origin, from, place);
             let (time, clip) = (moment.value(), clip_at(moment));
             match passed {
+                Passed::Key(Key { until: Some(_), .. }) => {}
                 Passed::Key(key) if run.fired < limit => {
                     let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
                     if weight < threshold {
@@ -136,6 +139,13 @@ impl Segment<'_> {
             }
             true
         });
+        if AnimationController::has_ranges(track, self.keys, callbacks) {
+            let Self { begin, weight, keys, .. } = *self;
+            let Rules { current, .. } = self.rules;
+            let sweep =
+                RangeSweep { from, to, forward, first, begin, weight, current, threshold, limit, keys, callbacks };
+            sweep.run(track, |place| self.moment(speed, origin, from, place), log);
+        }
         if forward {
             self.sweep_members(track, sweep, origin, speed, log);
         }
@@ -210,6 +220,7 @@ impl Segment<'_> {
             track,
             clip,
             key: key.key,
+            kind: CallbackKind::Key,
             name: AnimationName::new(key.name.clone()),
             data: key.data.clone(),
             clip_time: key.time,

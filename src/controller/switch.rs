@@ -27,7 +27,7 @@ use std::{sync::Arc, time::Duration};
 const MOST_SWITCHES: usize = 8;
 
 /// A switch whose difference has not yet died out. See [`AnimationController::switch`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switch {
     begin: f64,
     duration: f64,
@@ -50,6 +50,18 @@ pub struct SwitchLayer {
     pub weight_rate: f32,
     /// Name of the mask; `None` reaches every joint.
     pub mask: Option<AnimationName>,
+}
+
+impl Clone for Switch {
+    fn clone(&self) -> Self {
+        Self { from: self.from.clone(), to: self.to.clone(), ..*self }
+    }
+
+    /// Keeps the memory of the list.
+    fn clone_from(&mut self, other: &Self) {
+        self.from.clone_from(&other.from);
+        *self = Self { from: std::mem::take(&mut self.from), to: other.to.clone(), ..*other };
+    }
 }
 
 impl Switch {

@@ -201,7 +201,16 @@ fn refine(
         Some(additive) => clip.additive = additive,
         None => {}
     }
-    let late = entry.callbacks.iter().filter(|key| key.time > clip.timing.duration).count();
+    let own_rate = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
+    let rate = entry.frame_rate.or(own_rate);
+    let keys: Vec<_> = entry.callbacks.iter().map(|key| (key, key.place(rate))).collect();
+    if let Some((key, _)) = keys.iter().find(|(_, place)| place.is_none()) {
+        let message = format!("callback `{}` of clip `{name}` is at a frame, and the clip has no frame rate", key.name);
+        let hint = "add `frame_rate: 30` to the clip, or give the time in seconds";
+        return Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+    }
+    let keys = || keys.iter().filter_map(|(key, place)| Some((key, (*place)?)));
+    let late = keys().filter(|(_, (time, until))| until.unwrap_or(*time) > clip.timing.duration * (1.0 + 1e-9)).count();
     if late > 0 {
         let message = format!(
             "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
@@ -211,9 +220,9 @@ fn refine(
         );
         warnings.push(Diagnostic::warning(file, message));
     }
-    let keys = entry.callbacks.iter();
-    clip.timing.extend_callbacks(keys.map(|key| CallbackKey {
-        time: key.time,
+    clip.timing.extend_callbacks(keys().map(|(key, (time, until))| CallbackKey {
+        time,
+        until,
         name: key.name.as_str().into(),
         data: key.data.clone().into(),
     }));
@@ -323,7 +332,8 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{ClipRootMotion, RootMotionEntry, open_model};
+    use crate::import::{CallbackEntry, ClipRootMotion, RootMotionEntry, open_model};
+    use crate::model::{ClipFrames, ClipTiming};
     use glam::Vec3;
 
     const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -365,6 +375,43 @@ mod tests {
         let additive = many_clips(4000, &ClipEntry { additive: Some(true), ..entry });
         let error = open(&additive, &limits, ANIM, &mut reads).unwrap_err().to_string();
         assert!(error.contains("bytes of clips in memory") && error.contains("`total_bytes`"), "{error}");
+    }
+
+    #[test]
+    fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given() {
+        let keys = |frame_rate| {
+            let frames = CallbackEntry { time: None, frames: Some((0.5, 1.0)), ..CallbackEntry::new(0.0, "range") };
+            let frame = CallbackEntry { time: None, frame: Some(1.0), ..CallbackEntry::new(0.0, "key") };
+            let callbacks = vec![frames, frame];
+            ClipEntry { file: Some("a.md5anim".into()), callbacks, frame_rate, ..ClipEntry::default() }
+        };
+        let placed = |frame_rate: Option<f64>| {
+            let manifest = many_clips(1, &keys(frame_rate));
+            let clip = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap().model.clips.remove(0);
+            let rate = frame_rate.unwrap_or(clip.frame_rate());
+            let frame = |time: f64| (time * rate * 1e6).round() * 1e-6;
+            let places = clip.timing.callbacks.iter().map(|key| (frame(key.time), key.until.map(frame)));
+            places.collect::<Vec<_>>()
+        };
+        assert_eq!(placed(None), [(0.5, Some(1.0)), (1.0, None)]);
+        assert_eq!(placed(Some(2400.0)), [(0.5, Some(1.0)), (1.0, None)]);
+
+        let skeleton = Skeleton::default();
+        let still = SkeletalClip::new(ClipTiming::new("still", 1.0), &ClipFrames::default()).unwrap();
+        let error =
+            refine("a.character.ron", "still", &keys(None), still.clone(), &skeleton, &mut Vec::new()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("`range` of clip `still` is at a frame") && error.contains("`frame_rate: 30`"),
+            "{error}"
+        );
+        // A range that reaches past the end is cut there.
+        let (entry, mut warnings) = (keys(Some(0.5)), Vec::new());
+        let clip = refine("a.character.ron", "still", &entry, still, &skeleton, &mut warnings).unwrap();
+        assert_eq!(
+            (clip.timing.callbacks[0].time, clip.timing.callbacks[0].until, warnings.len()),
+            (1.0, Some(1.0), 1)
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `.character.ron` manifests: a model with clips from other files, names, masks, sockets and callback keys.
 
 mod blend_space;
+mod callbacks;
 mod feet;
 mod goals;
 mod look_at;
@@ -11,6 +12,7 @@ mod springs;
 
 pub(crate) use blend_space::bind_blend_space;
 pub use blend_space::{BlendPlace, BlendSpaceEntry};
+pub use callbacks::CallbackEntry;
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
@@ -149,23 +151,13 @@ pub struct ClipEntry {
     pub ground_speed: Option<f32>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
+    /// Frames per second in which callback keys count; `None` for the clip's own, if its frames are evenly spaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_rate: Option<f64>,
     /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
     /// are not listed are watched instead.
     #[serde(deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub plants: BTreeMap<String, Vec<(f64, f64)>>,
-}
-
-/// A callback key of a [`ClipEntry`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallbackEntry {
-    /// Seconds from the clip's start.
-    pub time: f64,
-    /// Name of the callback.
-    pub name: String,
-    /// Any RON value.
-    #[serde(default = "unit")]
-    pub data: ron::Value,
 }
 
 /// A mask of a [`Manifest`]: full weight at the roots and all joints below them.
@@ -221,10 +213,6 @@ fn max_palette() -> u16 {
 
 fn is_max_palette(most: &u16) -> bool {
     *most == max_palette()
-}
-
-fn unit() -> ron::Value {
-    ron::Value::Unit
 }
 
 /// Reads a map and rejects keys that occur twice, of which serde would silently keep the last.
@@ -317,10 +305,16 @@ impl Manifest {
                 let error = error.with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
-            let odd = clip.callbacks.iter().filter(|key| !key.time.is_finite() || key.time < 0.0);
+            if let Some(rate) = clip.frame_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0))
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let error = Diagnostic::error(file, format!("frame_rate is {rate}, expected a number above 0"));
+                let error = error.with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+            let odd = clip.callbacks.iter().filter_map(CallbackEntry::misstatement);
             // Placing an error takes a look at the whole file.
-            for key in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
-                let message = format!("callback `{}` is at {} s, expected 0 or more", key.name, key.time);
+            for message in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }

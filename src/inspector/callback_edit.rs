@@ -16,13 +16,14 @@ use std::sync::Arc;
 /// Formats a clip's callback keys for its entry in a manifest: `callbacks: [(time: …, name: …), …],`.
 pub fn callbacks_ron(timing: &ClipTiming) -> String {
     let mut text = String::from("callbacks: [\n");
-    for CallbackKey { time, name, data } in &timing.callbacks {
+    for CallbackKey { time, until, name, data } in &timing.callbacks {
         let Ok(name) = ron::to_string(&**name) else { continue };
         let data = match data_text(data) {
             text if text.is_empty() => text,
             text => format!(", data: {text}"),
         };
-        text.push_str(&format!("    (time: {time:?}, name: {name}{data}),\n"));
+        let until = until.map(|until| format!(", until: {until:?}")).unwrap_or_default();
+        text.push_str(&format!("    (time: {time:?}{until}, name: {name}{data}),\n"));
     }
     text.push_str("],\n");
     text
@@ -155,12 +156,17 @@ mod tests {
         timing.add_callback(0.2, "odd \"name\"\n", ron::Value::Unit);
         timing.add_callback(1.0 / 3.0, "hit", data("{\"strength\": 2.5, \"by\": [1, -2]}"));
         timing.add_callback(1.0, "end", data("true"));
+        timing.add_range(0.25, 0.75, "hit_window", ron::Value::Unit);
         let lines = callbacks_ron(&timing);
         let text = format!("(model: \"a.md5mesh\", clips: {{ \"walk\": (file: \"walk.md5anim\", {lines}) }})");
         let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let mut back = ClipTiming::new("walk", 1.0);
         for key in &manifest.clips["walk"].callbacks {
-            back.add_callback(key.time, key.name.as_str(), key.data.clone());
+            let (time, until) = key.place(None).unwrap();
+            match until {
+                None => back.add_callback(time, key.name.as_str(), key.data.clone()),
+                Some(until) => back.add_range(time, until, key.name.as_str(), key.data.clone()),
+            };
         }
         assert_eq!(back, timing, "{lines}");
         assert_eq!(callbacks_ron(&ClipTiming::new("idle", 1.0)), "callbacks: [\n],\n");

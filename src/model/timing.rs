@@ -17,11 +17,13 @@ pub enum PlaybackMode {
     PingPong,
 }
 
-/// A moment in a clip at which listeners are notified.
+/// A moment in a clip at which listeners are notified, or a range at whose begin and end they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackKey {
     /// Seconds from the clip's start, in `0..=duration`.
     pub time: f64,
+    /// Where it ends, if it is a range: seconds from the clip's start, at or after `time`.
+    pub until: Option<f64>,
     /// Name, such as `footstep`.
     pub name: Arc<str>,
     /// Data for the listener; `()` when there is none.
@@ -51,31 +53,45 @@ impl ClipTiming {
     ///
     /// A time outside the clip is clamped; a time that is not finite becomes 0.
     pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: impl Into<CallbackData>) -> usize {
-        self.insert(CallbackKey { time, name: name.into(), data: data.into() })
+        self.insert(CallbackKey { time, until: None, name: name.into(), data: data.into() })
+    }
+
+    /// Adds a callback range from one time to another and returns its index, like [`Self::add_callback`].
+    ///
+    /// A range that would end before it begins ends where it begins.
+    pub fn add_range(
+        &mut self,
+        begin: f64,
+        end: f64,
+        name: impl Into<Arc<str>>,
+        data: impl Into<CallbackData>,
+    ) -> usize {
+        self.insert(CallbackKey { time: begin, until: Some(end), name: name.into(), data: data.into() })
     }
 
     /// Adds many callback keys, each as [`Self::add_callback`] would, in near-linear time.
     pub fn extend_callbacks(&mut self, keys: impl IntoIterator<Item = CallbackKey>) {
         let duration = self.duration;
-        self.callbacks.extend(keys.into_iter().map(|key| CallbackKey { time: clamp(key.time, duration), ..key }));
+        self.callbacks.extend(keys.into_iter().map(|key| within(key, duration)));
         // Stable: keys at equal times stay in the order of addition.
         self.callbacks.sort_by(|a, b| a.time.total_cmp(&b.time));
     }
 
-    /// Moves the callback key at `index` to another time and returns its new index, or `None` if there is no
-    /// such key.
+    /// Moves the callback key at `index` to another time, a range with its end, and returns its new index, or `None` if
+    /// there is no such key.
     pub fn move_callback(&mut self, index: usize, time: f64) -> Option<usize> {
         if index >= self.callbacks.len() {
             return None;
         }
         let key = self.callbacks.remove(index);
-        Some(self.insert(CallbackKey { time, ..key }))
+        let until = key.until.map(|until| until + (clamp(time, self.duration) - key.time));
+        Some(self.insert(CallbackKey { time, until, ..key }))
     }
 
     fn insert(&mut self, key: CallbackKey) -> usize {
-        let time = clamp(key.time, self.duration);
-        let at = self.callbacks.partition_point(|other| other.time <= time);
-        self.callbacks.insert(at, CallbackKey { time, ..key });
+        let key = within(key, self.duration);
+        let at = self.callbacks.partition_point(|other| other.time <= key.time);
+        self.callbacks.insert(at, key);
         at
     }
 
@@ -99,6 +115,12 @@ impl ClipTiming {
     }
 }
 
+/// Clamps a key to a clip, and a range to what is after its begin.
+fn within(key: CallbackKey, duration: f64) -> CallbackKey {
+    let time = clamp(key.time, duration);
+    CallbackKey { time, until: key.until.map(|until| clamp(until, duration).max(time)), ..key }
+}
+
 fn clamp(time: f64, duration: f64) -> f64 {
     // Without the negative zero, which would sort before 0.
     if time.is_finite() { time.clamp(0.0, duration) + 0.0 } else { 0.0 }
@@ -112,6 +134,7 @@ mod tests {
     fn many_keys_are_sorted_as_one_by_one_and_in_no_minute() {
         let key = |i: u32| CallbackKey {
             time: f64::from(i % 1000) * 0.01 - 0.5,
+            until: None,
             name: i.to_string().into(),
             data: ron::Value::Unit.into(),
         };
@@ -148,7 +171,12 @@ mod tests {
         for (time, name) in keys.clone() {
             single.add_callback(time, name, ());
         }
-        bulk.extend_callbacks(keys.map(|(time, name)| CallbackKey { time, name: name.into(), data: ().into() }));
+        bulk.extend_callbacks(keys.map(|(time, name)| CallbackKey {
+            time,
+            until: None,
+            name: name.into(),
+            data: ().into(),
+        }));
         assert_eq!(bulk, single);
     }
 }

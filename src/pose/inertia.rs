@@ -288,7 +288,10 @@ impl Offset {
     ) {
         let Self { of: ours, moves, turns, scales, reach: reaches } = self;
         ours.clone_from(of);
-        (moves.clear(), turns.clear(), scales.clear(), reaches.clear());
+        moves.clear();
+        turns.clear();
+        scales.clear();
+        reaches.clear();
         let InertiaScratch { mix, layers: memory, poses } = scratch;
         poses.iter_mut().for_each(|pose| pose.resize(skeleton.rows(), SoaTransform::IDENTITY));
         let [old, old_next, new, new_next] = poses;
@@ -330,9 +333,9 @@ impl Offset {
                     (first, second - first),
                     (old.scale - new.scale, gone.scale - coming.scale),
                 ];
-                for kind in 0..3 {
-                    let (difference, change) = differences[kind];
-                    some[kind] |= decays[kind].set(lane, difference, change * per_second, duration, units[kind]);
+                let kinds = decays.iter_mut().zip(&mut some).zip(differences).zip(units);
+                for (((decay, some), (difference, change)), unit) in kinds {
+                    *some |= decay.set(lane, difference, change * per_second, duration, unit);
                 }
             }
             for (list, (decay, some)) in

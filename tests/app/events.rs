@@ -246,8 +246,10 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
     }
     #[derive(Resource, Default)]
     struct Seen(Vec<AnimationCallback>);
-    let entry =
-        |time, name: &str, data: &str| CallbackEntry { time, name: name.into(), data: ron::from_str(data).unwrap() };
+    let entry = |time, name: &str, data: &str| CallbackEntry {
+        data: ron::from_str(data).unwrap(),
+        ..CallbackEntry::new(time, name)
+    };
     let mut model = chain(&clips());
     for key in [
         entry(0.1, "text", "\"left\""),
@@ -255,7 +257,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
         entry(0.3, "struct", "{\"side\": \"left\", \"loudness\": 0.5}"),
         entry(0.4, "list", "[1, 2, 3]"),
     ] {
-        model.clips[4].timing.add_callback(key.time, key.name.as_str(), key.data);
+        model.clips[4].timing.add_callback(key.time.unwrap(), key.name.as_str(), key.data);
     }
     let mut app = TestApp::new();
     app.world().init_resource::<Seen>();

@@ -23,6 +23,7 @@ mod overlays;
 mod phase;
 mod properties;
 mod queue;
+mod ranges;
 mod saved;
 mod soak;
 mod support;

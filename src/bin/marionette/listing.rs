@@ -236,7 +236,11 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
     write_table(out, &rows.collect::<Vec<_>>(), [false, true, true, false, true, false])?;
     for (clip, key) in clips.iter().flat_map(|clip| clip.callbacks.iter().map(move |key| (clip, key))) {
         let data = if key.data == "()" { String::new() } else { format!(" {}", printable(&key.data)) };
-        let place = format!("callback in {} at {}:", printable(clip.name), seconds(key.time));
+        let clip = printable(clip.name);
+        let place = match key.until {
+            None => format!("callback in {clip} at {}:", seconds(key.time)),
+            Some(until) => format!("range in {clip} from {} to {}:", seconds(key.time), seconds(until)),
+        };
         writeln!(out, "    {DIM}{place}{DIM:#} {}{data}", printable(key.name))?;
     }
     Ok(())

@@ -143,6 +143,8 @@ pub struct QuantizedReport {
 #[derive(Serialize)]
 pub struct CallbackReport<'a> {
     pub time: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
     pub name: &'a str,
     pub data: String,
 }
@@ -293,6 +295,7 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
 fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
     let callbacks = clip.timing.callbacks.iter().map(|key| CallbackReport {
         time: key.time,
+        until: key.until,
         name: &key.name,
         data: ron::to_string(&*key.data).unwrap_or_else(|error| error.to_string()),
     });

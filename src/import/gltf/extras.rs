@@ -63,6 +63,7 @@ struct Clip {
 #[derive(Deserialize)]
 struct Key {
     time: f64,
+    until: Option<f64>,
     name: String,
     data: Option<ron::Value>,
     /// Data that JSON cannot hold.
@@ -123,9 +124,9 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
     let Some(Clip { duration, frames, playback, additive, callbacks }) = read(&animation.extras) else {
         return AnimationExtras::default();
     };
-    let key = |Key { time, name, data, ron }: Key| {
+    let key = |Key { time, until, name, data, ron }: Key| {
         let data = data.or_else(|| ron::from_str(&ron?).ok()).unwrap_or(ron::Value::Unit);
-        CallbackKey { time, name: name.into(), data: data.into() }
+        CallbackKey { time, until, name: name.into(), data: data.into() }
     };
     let callbacks = callbacks.into_iter().map(key).collect();
     AnimationExtras {

@@ -67,6 +67,7 @@ fn an_m3d_comes_back_from_gltf_with_its_callback_keys() {
         clip.timing.playback = PlaybackMode::Once;
         clip.timing.add_callback(0.25 * clip.timing.duration, "step", "left");
         clip.timing.add_callback(clip.timing.duration, "end", ());
+        clip.timing.add_range(0.25 * clip.timing.duration, 0.5 * clip.timing.duration, "hit_window", "hard");
     }
     let back = through_glb(&model);
     assert_posed_alike(&model, &back);
