@@ -93,6 +93,10 @@ pub struct Manifest {
     pub control_joints: Vec<String>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
+    /// Pairs of joints on the left and right, where their names don't tell: `[("arm_1", "arm_2")]`. Names such as `hand.L`,
+    /// `LeftHand` and `hand_l` do; see [`Skeleton::other_side`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<(String, String)>,
     pub clips: BTreeMap<String, ClipEntry>,
     /// Per-joint masks by name.
     #[serde(default, deserialize_with = "distinct")]
@@ -126,6 +130,18 @@ pub struct ClipEntry {
     /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
     /// `Armature|` can be left out.
     pub clip: Option<String>,
+    /// Another clip of the manifest or the model, of which this is the mirror image: left and right are swapped in its pose,
+    /// root motion, callback keys and plants; see [`SkeletalClip::mirrored`]. Only `playback`, `ground_speed`, `callbacks` and
+    /// `plants` can be given with it; they are for the mirrored clip, and callbacks are added to those that it has.
+    ///
+    /// ```ron
+    /// clips: {
+    ///     "turn_left": (file: "turn_left.md5anim"),
+    ///     "turn_right": (mirror: "turn_left"),
+    /// }
+    /// ```
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
     /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
@@ -190,6 +206,17 @@ impl SocketEntry {
     pub fn rotation(&self) -> Quat {
         let Vec3 { x, y, z } = self.euler_degrees;
         Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
+    }
+}
+
+impl ClipEntry {
+    /// What contradicts itself.
+    fn misstatement(&self) -> Option<&'static str> {
+        let is_own = self.file.is_some() || self.clip.is_some();
+        let changes = self.additive.is_some() || self.root_motion.is_some();
+        (self.mirror.is_some() && (is_own || changes)).then_some(
+            "a mirrored clip is the image of another: leave out file, clip, additive and root_motion, or mirror",
+        )
     }
 }
 
@@ -290,6 +317,7 @@ impl Manifest {
             let error = Diagnostic::error(file, format!("scale is {}, expected a number above 0", manifest.scale));
             diagnostics.push(place_of(source, "scale", error));
         }
+            sides: Vec::new(),
         if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
             diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
         }
@@ -345,6 +373,14 @@ impl Manifest {
         }
         for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
             diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
+        for (name, clip) in &manifest.clips {
+            if let Some(message) = clip.misstatement()
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+        }
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
@@ -364,7 +400,10 @@ impl Manifest {
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else { return Plants::default() };
         let mut keys = vec![None; feet.len()];
-        let plants = self.clips.get(&*clip.timing.name).map(|entry| &entry.plants);
+        let given = self.clips.get(&*clip.timing.name);
+        // A mirror image has the plants of its original, on the other side, unless it has its own.
+        let original = given.filter(|entry| entry.plants.is_empty()).and_then(|entry| entry.mirror.as_ref());
+        let plants = original.and_then(|name| self.clips.get(name)).or(given).map(|entry| &entry.plants);
         for (foot, ranges) in plants.into_iter().flatten() {
             if let Some(keys) = entry.leg(foot).and_then(|leg| keys.get_mut(leg)) {
                 *keys = Some(ranges.iter().map(|&(start, end)| PlantRange { start, end }).collect());
@@ -397,6 +436,8 @@ mod tests {
     use super::*;
 
     #[test]
+            let other = || skeleton.other_side(skeleton.joint(foot)?).map(|other| &**skeleton.name(other));
+            let foot = original.and_then(|_| other()).unwrap_or(foot);
     fn the_documented_manifest_is_valid() {
         let text = r#"(
             model: "scout.md5mesh",
@@ -425,6 +466,20 @@ mod tests {
         assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
         let error = parse("(model: \"a\", root_motion: (yaw: true))").unwrap_err().to_string();
         assert!(error.contains("unknown field `yaw`"), "{error}");
+    }
+
+    #[test]
+    fn a_mirrored_clip_has_no_file_of_its_own() {
+        let parse = |text: &str| Manifest::parse("a", text.as_bytes());
+        let text = "(model: \"a\", sides: [(\"a\", \"b\")], clips: {\"right\": (mirror: \"left\", playback: Once)})";
+        let manifest = parse(text).unwrap();
+        assert_eq!((manifest.clips["right"].mirror.as_deref(), manifest.sides.len()), (Some("left"), 1));
+        assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
+        for field in ["file: \"a.md5anim\"", "clip: \"a\"", "additive: true", "root_motion: ()"] {
+            let text = format!("(model: \"a\",\nclips: {{\n\"right\": (mirror: \"left\", {field})}})");
+            let error = parse(&text).unwrap_err().to_string();
+            assert!(error.starts_with("a:3:") && error.contains("leave out file"), "{error}");
+        }
     }
 
     #[test]

@@ -8,9 +8,11 @@ mod bounding_box;
 mod callback_data;
 mod clip;
 mod material;
+mod mirror;
 mod reach;
 mod root_motion;
 mod skeleton;
+mod sides;
 mod skin;
 mod timing;
 mod transform;
@@ -22,6 +24,7 @@ pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvT
 pub use root_motion::{RootDelta, RootPath};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
+pub use sides::Side;
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
@@ -30,6 +33,8 @@ pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
+#[cfg(feature = "inspector")]
+pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
