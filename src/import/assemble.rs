@@ -2,6 +2,7 @@
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, control,
+    donors::Donors,
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{Read, clips_of_any, open_any},
@@ -19,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-const BESIDE: &str = "files are named relative to the manifest";
+pub(super) const BESIDE: &str = "files are named relative to the manifest";
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
@@ -50,13 +51,17 @@ pub fn open_manifest<'s>(
     drop(source);
     rename_joints(file, manifest, &mut imported);
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
-    let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
     pair_sides(file, manifest, &mut imported);
+    let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
     let mut opened = Opened::new();
+    let mut donors = Donors::default();
     let mut totals = ClipTotals::default();
     imported.model.clips.iter().for_each(|clip| totals.add(clip));
     for (name, entry) in manifest.clips.iter().filter(|(_, entry)| entry.mirror.is_none()) {
-        let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
+        let found = match &entry.retarget {
+            Some(retarget) => donors.clip(file, name, entry, retarget, &mut imported, &settings, &mut read),
+            None => find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read),
+        };
         let Imported { model, warnings, reach, .. } = &mut imported;
         // A clip of the model that an entry refers to is replaced by the entry.
         let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
@@ -79,19 +84,14 @@ pub fn open_manifest<'s>(
         }
     }
     root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
+    add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
     }
     Ok(imported)
-    add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
 }
 
-/// Quantizes every clip. Clips that share their transforms are quantized once and still share them.
-fn compress(model: &mut Model, error: f32) {
-    let compress = Compress::new(&model.skeleton, &model.parts, error);
-    let mut done: HashMap<usize, SkeletalClip> = HashMap::new();
-    for clip in &mut model.clips {
 /// What is wrong with a clip, as warnings that it is left out.
 fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> {
     error.diagnostics.into_iter().map(move |mut diagnostic| {
@@ -192,6 +192,11 @@ fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
     }
 }
 
+/// Quantizes every clip. Clips that share their transforms are quantized once and still share them.
+fn compress(model: &mut Model, error: f32) {
+    let compress = Compress::new(&model.skeleton, &model.parts, error);
+    let mut done: HashMap<usize, SkeletalClip> = HashMap::new();
+    for clip in &mut model.clips {
         let mut small = done.entry(clip.frames_key()).or_insert_with(|| compress.run(clip)).clone();
         small.timing = clip.timing.clone();
         small.set_root_path(clip.root_path().cloned());
@@ -251,10 +256,21 @@ fn find_clip<'s>(
                     new.insert(clips.value)
                 }
             };
-            (&*clips, path.as_str())
+            (&clips[..], path.as_str())
         }
-        None => (&imported.model.clips, "the model"),
+        None => (&imported.model.clips[..], "the model"),
     };
+    pick_clip(file, name, entry, clips, whose).cloned()
+}
+
+/// The clip of a file that an entry means.
+pub(super) fn pick_clip<'c>(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    clips: &'c [SkeletalClip],
+    whose: &str,
+) -> Result<&'c SkeletalClip, FormatError> {
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
@@ -262,7 +278,7 @@ fn find_clip<'s>(
     let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
     let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
     let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
-    found.cloned().ok_or_else(|| {
+    found.ok_or_else(|| {
         let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
         let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
@@ -395,6 +411,7 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
 mod tests {
     use super::*;
     use crate::import::{ClipRootMotion, RootMotionEntry, open_model};
+    use crate::model::PlaybackMode;
     use glam::Vec3;
 
     const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -411,7 +428,6 @@ mod tests {
     fn open(manifest: &Manifest, limits: &Limits, anim: &str, reads: &mut usize) -> Result<Imported, FormatError> {
         open_manifest("a.character.ron", manifest, limits, |file| {
             *reads += 1;
-    use crate::model::PlaybackMode;
             Ok(Cow::Owned(if file == "a.md5mesh" { MESH.into() } else { anim.as_bytes().to_vec() }))
         })
     }
@@ -466,22 +482,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_root_is_an_error_that_lists_the_joints() {
-        let joint = |name: &str| {
-            let entry = RootMotionEntry { joint: Some(name.into()), ..RootMotionEntry::default() };
-            Manifest { root_motion: Some(entry), ..Manifest::of_model("a.md5mesh") }
-        };
-        assert!(open(&joint("tip"), &Limits::default(), ANIM, &mut 0).is_ok());
-        let error = open(&joint("hips"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
-        assert!(error.contains("no joint `hips`; it has `root`, `tip`"), "{error}");
-        let error = open(&joint("rot"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
-        assert!(error.contains("did you mean `root`?"), "{error}");
-    }
-
-    #[test]
-    fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
-        let manifest = many_clips(1, &ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() });
-    #[test]
     fn a_mirror_image_has_what_its_original_has_on_the_other_side() {
         let anim = ANIM.replace("-1 4 0", "-1 1 0");
         let text = "(model: \"a.md5mesh\", root_motion: (), sides: [(\"root\", \"tip\"), (\"tip\", \"toe\")], clips: {
@@ -511,6 +511,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_unknown_root_is_an_error_that_lists_the_joints() {
+        let joint = |name: &str| {
+            let entry = RootMotionEntry { joint: Some(name.into()), ..RootMotionEntry::default() };
+            Manifest { root_motion: Some(entry), ..Manifest::of_model("a.md5mesh") }
+        };
+        assert!(open(&joint("tip"), &Limits::default(), ANIM, &mut 0).is_ok());
+        let error = open(&joint("hips"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
+        assert!(error.contains("no joint `hips`; it has `root`, `tip`"), "{error}");
+        let error = open(&joint("rot"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
+        assert!(error.contains("did you mean `root`?"), "{error}");
+    }
+
+    #[test]
+    fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
+        let manifest = many_clips(1, &ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() });
         let play = |anim: &str| open(&manifest, &Limits::default(), anim, &mut 0).unwrap().model.clips.remove(0);
         let (forward, backward) = (play(ANIM), play(&ANIM.replace("frameRate 24", "frameRate -12")));
         assert_eq!((forward.timing.duration, backward.timing.duration), (2.0 / 24.0, 2.0 / 12.0));

@@ -4,12 +4,14 @@ mod feet;
 mod goals;
 mod look_at;
 mod messages;
+mod retarget;
 mod root_motion;
 mod springs;
 
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
+pub use retarget::RetargetEntry;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
 pub use springs::{ColliderEntry, SpringEntry};
 
@@ -91,12 +93,12 @@ pub struct Manifest {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_joints: Vec<String>,
-    /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
-    #[serde(default, deserialize_with = "distinct")]
     /// Pairs of joints on the left and right, where their names don't tell: `[("arm_1", "arm_2")]`. Names such as `hand.L`,
     /// `LeftHand` and `hand_l` do; see [`Skeleton::other_side`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<(String, String)>,
+    /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
+    #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
     /// Per-joint masks by name.
     #[serde(default, deserialize_with = "distinct")]
@@ -142,6 +144,9 @@ pub struct ClipEntry {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
+    /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
+    #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
+    pub retarget: Option<RetargetEntry>,
     /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
@@ -212,6 +217,9 @@ impl SocketEntry {
 impl ClipEntry {
     /// What contradicts itself.
     fn misstatement(&self) -> Option<&'static str> {
+        if self.retarget.is_some() && self.file.is_none() {
+            return Some("retarget is for clips of another file: add `file`, or leave it out");
+        }
         let is_own = self.file.is_some() || self.clip.is_some();
         let changes = self.additive.is_some() || self.root_motion.is_some();
         (self.mirror.is_some() && (is_own || changes)).then_some(
@@ -286,6 +294,7 @@ impl Manifest {
             root_motion: None,
             joint_names: Vec::new(),
             control_joints: Vec::new(),
+            sides: Vec::new(),
             clips: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),
@@ -317,7 +326,6 @@ impl Manifest {
             let error = Diagnostic::error(file, format!("scale is {}, expected a number above 0", manifest.scale));
             diagnostics.push(place_of(source, "scale", error));
         }
-            sides: Vec::new(),
         if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
             diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
         }
@@ -338,6 +346,14 @@ impl Manifest {
             // Placing an error takes a look at the whole file.
             for key in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
                 let message = format!("callback `{}` is at {} s, expected 0 or more", key.name, key.time);
+                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+        }
+        for (name, clip) in &manifest.clips {
+            if let Some(message) = clip.misstatement()
+                && diagnostics.len() < MOST_ERRORS
+            {
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
@@ -373,14 +389,6 @@ impl Manifest {
         }
         for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
             diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
-        for (name, clip) in &manifest.clips {
-            if let Some(message) = clip.misstatement()
-                && diagnostics.len() < MOST_ERRORS
-            {
-                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
         }
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
@@ -405,6 +413,8 @@ impl Manifest {
         let original = given.filter(|entry| entry.plants.is_empty()).and_then(|entry| entry.mirror.as_ref());
         let plants = original.and_then(|name| self.clips.get(name)).or(given).map(|entry| &entry.plants);
         for (foot, ranges) in plants.into_iter().flatten() {
+            let other = || skeleton.other_side(skeleton.joint(foot)?).map(|other| &**skeleton.name(other));
+            let foot = original.and_then(|_| other()).unwrap_or(foot);
             if let Some(keys) = entry.leg(foot).and_then(|leg| keys.get_mut(leg)) {
                 *keys = Some(ranges.iter().map(|&(start, end)| PlantRange { start, end }).collect());
             }
@@ -414,7 +424,11 @@ impl Manifest {
 
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.
     pub fn clip_files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = self.clips.values().filter_map(|clip| clip.file.as_deref()).collect();
+        let files = self.clips.values().flat_map(|clip| {
+            let skeleton = clip.retarget.as_ref().and_then(|retarget| retarget.skeleton.as_deref());
+            [clip.file.as_deref(), skeleton]
+        });
+        let mut files: Vec<&str> = files.flatten().collect();
         files.sort_unstable();
         files.dedup();
         files
@@ -436,8 +450,6 @@ mod tests {
     use super::*;
 
     #[test]
-            let other = || skeleton.other_side(skeleton.joint(foot)?).map(|other| &**skeleton.name(other));
-            let foot = original.and_then(|_| other()).unwrap_or(foot);
     fn the_documented_manifest_is_valid() {
         let text = r#"(
             model: "scout.md5mesh",
@@ -480,6 +492,33 @@ mod tests {
             let error = parse(&text).unwrap_err().to_string();
             assert!(error.starts_with("a:3:") && error.contains("leave out file"), "{error}");
         }
+    }
+
+    #[test]
+    fn retargeting_is_a_switch_or_has_fields() {
+        let parse = |retarget: &str| {
+            let text = format!("(model: \"a\", clips: {{\n\"w\": (file: \"b.md5anim\", retarget: {retarget})}})");
+            Manifest::parse("a", text.as_bytes())
+        };
+        let plain = Some(RetargetEntry::default());
+        for (text, expected) in [("true", plain.clone()), ("()", plain.clone()), ("Some(true)", plain), ("false", None)]
+        {
+            assert_eq!(parse(text).unwrap().clips["w"].retarget, expected, "{text}");
+        }
+        let full = "(skeleton: \"b.md5mesh\", roles: {\"hips\": \"pelvis\"}, source_roles: {\"toes.L\": \"\"})";
+        let manifest = parse(full).unwrap();
+        let entry = manifest.clips["w"].retarget.as_ref().unwrap();
+        assert_eq!((&*entry.roles["hips"], &*entry.source_roles["toes.L"]), ("pelvis", ""));
+        assert_eq!(manifest.clip_files(), ["b.md5anim", "b.md5mesh"]);
+        for manifest in [manifest, parse("true").unwrap()] {
+            assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+        }
+        let error = parse("(rolls: {})").unwrap_err().to_string();
+        assert!(error.starts_with("a:2:") && error.contains("did you mean `roles`?"), "{error}");
+        let error = parse("7").unwrap_err().to_string();
+        assert!(error.contains("`true` or fields"), "{error}");
+        let alone = Manifest::parse("a", b"(model: \"a\", clips: {\"w\": (retarget: true)})").unwrap_err().to_string();
+        assert!(alone.contains("add `file`"), "{alone}");
     }
 
     #[test]

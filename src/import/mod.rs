@@ -5,12 +5,14 @@ mod axes;
 mod combine;
 mod control;
 mod donor;
+mod donors;
 mod influences;
 mod limits;
 mod losses;
 mod names;
 mod normals;
 mod resample;
+mod retarget;
 mod root_motion;
 mod split;
 mod subframes;
@@ -35,11 +37,12 @@ pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub use manifest::{
     CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest,
-    MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
+    MaskEntry, RetargetEntry, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
+pub use retarget::{Retarget, RetargetError, RetargetReport};
 #[cfg(feature = "bevy")]
 pub(crate) use root_motion::root_joint;
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
@@ -47,6 +50,7 @@ pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures,
 use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Handedness of a file's coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -175,4 +179,6 @@ pub struct ImportReport {
     pub bind_recovered: bool,
     /// Whether the file was imported as right-handed.
     pub right_handed: bool,
+    /// How the joints of retargeted clips were matched, by the clips' names in the manifest.
+    pub retargets: BTreeMap<String, RetargetReport>,
 }

@@ -10,9 +10,10 @@ mod clip;
 mod material;
 mod mirror;
 mod reach;
+mod roles;
 mod root_motion;
-mod skeleton;
 mod sides;
+mod skeleton;
 mod skin;
 mod timing;
 mod transform;
@@ -21,20 +22,22 @@ pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
+pub use roles::{Finger, Role, RoleError, Roles};
 pub use root_motion::{RootDelta, RootPath};
+pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
-pub use sides::Side;
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
-pub(crate) use transform::affine_from_row_vector_matrix;
-
+pub(crate) use sides::words;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
+pub(crate) use transform::affine_from_row_vector_matrix;
+
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.
 #[derive(Clone, Debug, Default)]
 pub struct Model {

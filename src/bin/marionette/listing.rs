@@ -91,6 +91,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         heading(out, "Clips", "")?;
         write_clips(out, &model.clips, model.joints.len())?;
     }
+    write_retargets(out, model)?;
     write_influences(out, model)?;
     let Some(manifest) = &model.manifest else { return Ok(()) };
     if !manifest.masks.is_empty() {
@@ -118,6 +119,24 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         let joints: Vec<_> = look.joints.iter().map(|(name, _)| name.as_str()).collect();
         let LookAtEntry { yaw, pitch, .. } = look;
         writeln!(out, "  with {}; up to {yaw}° aside, {pitch}° up and down", printable(&joints.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
+    for (clip, retarget) in &model.import.retargets {
+        heading(out, "Retargeted: ", &printable(clip))?;
+        let pair = |[_, own, other]: &[String; 3]| match own == other {
+            true => own.clone(),
+            false => format!("{own} ← {other}"),
+        };
+        let mapped: Vec<String> = retarget.mapped.iter().map(pair).collect();
+        writeln!(out, "  lengths times {}: {}", length(retarget.ratio), printable(&mapped.join(", ")))?;
+        for (what, names) in [("without a joint here", &retarget.lost), ("at rest", &retarget.at_rest)] {
+            if !names.is_empty() {
+                writeln!(out, "  {what}: {}", printable(&names.join(", ")))?;
+            }
+        }
     }
     Ok(())
 }
