@@ -37,6 +37,7 @@ Loading
 * [Spawn a character](character::SkinnedCharacter), and react when it is [ready](character::CharacterReady) or has
   [failed to load](character::CharacterFailed)
 * [Add clips, masks, sockets and callback keys with a manifest](import::Manifest)
+* [Play clips of other humanoids](import::RetargetEntry), and [mirror clips](import::ClipEntry::mirror)
 * [Change scale, axes and limits](import::ImportSettings), or [skip textures](asset::TextureMode)
 * [Address meshes, materials and clips by label](asset::CharacterAssetLabel)
 * [Build a character from code](asset::build_character)

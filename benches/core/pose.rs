@@ -62,6 +62,32 @@ fn jobs(criterion: &mut Criterion) {
     }
 }
 
+/// A mirrored clip beside the clip that it was made from: it is a clip like any other.
+fn mirrored(criterion: &mut Criterion) {
+    let plain = skeleton(58);
+    // Limbs of four joints, left and right in turns.
+    let name = |joint: usize| match joint {
+        0..4 => format!("spine {joint}"),
+        _ => format!("limb {} {}.{}", joint / 8, joint % 4, if joint / 4 % 2 == 0 { "L" } else { "R" }),
+    };
+    let skeleton = plain.with_names((0..plain.len()).map(|joint| name(joint).into()));
+    let clip = clip(&skeleton, 1);
+    let image = clip.mirrored(&skeleton).expect("finite and whole");
+    let mut group = criterion.benchmark_group("mirrored clip, 58 joints");
+    let mut local = skeleton.rest().to_vec();
+    for (kind, clip) in [("plain", &clip), ("mirrored", &image)] {
+        let (mut scratch, mut time) = (MixScratch::default(), times());
+        group.bench_function(kind, |b| {
+            b.iter(|| {
+                let layers = [ClipLayer::new(clip, time())];
+                Mix { layers: &layers, priority_blend: 0.5, rest: skeleton.rest(), unit_scale: true }
+                    .run(&mut scratch, black_box(&mut local));
+            });
+        });
+    }
+    group.bench_function("made", |b| b.iter(|| black_box(&clip).mirrored(&skeleton)));
+}
+
 fn mix(criterion: &mut Criterion) {
     for joints in JOINTS {
         let mut group = criterion.benchmark_group(format!("mix, {joints} joints"));
@@ -260,6 +286,6 @@ criterion_group! {
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = jobs, mix, character, switches, blend_space
+    targets = jobs, mirrored, mix, character, switches, blend_space
 }
 criterion_main!(benches);

@@ -24,7 +24,7 @@ use super::{
     timed_event::EventKind,
     track::{Known, Start},
 };
-use crate::model::{CallbackData, ClipTiming, PlaybackMode};
+use crate::model::{CallbackData, CallbackKey, PlaybackMode};
 use serde::{Deserialize, Serialize};
 
 /// A range of callback keys that a track is in. See [`AnimationController::ranges`].
@@ -401,6 +401,14 @@ impl Log {
     }
 }
 
+/// The keys of a track's clip. A blend space has none of its own, and its clips' ranges don't count.
+fn keys_of<'a, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'a C) -> Option<&'a [CallbackKey]> {
+    match track.run.0.space {
+        Some(_) => Some(&[]),
+        None => Some(&clips.timing(track.run.0.index?)?.callbacks),
+    }
+}
+
 impl AnimationController {
     /// Returns `true` if a track's clip has ranges.
     pub(super) fn has_ranges(track: &AnimationTrack, keys: &[CallbackKey], callbacks: &[AddedCallback]) -> bool {
@@ -431,14 +439,14 @@ impl AnimationController {
         }
         for track in &self.tracks {
             let (Some(index), Some(known)) = (track.run.0.index, track.known) else { continue };
-            let Some(timing) = clips.timing(index).filter(|_| track.enabled && track.start == Start::Begun) else {
+            let Some(own) = keys_of(track, clips).filter(|_| track.enabled && track.start == Start::Begun) else {
                 continue;
             };
-            if !Self::has_ranges(track, &timing.callbacks, &self.callbacks) {
+            if !Self::has_ranges(track, own, &self.callbacks) {
                 continue;
             }
             let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-            for (_, key) in Keys::new(&timing.callbacks, added, &self.callbacks, known.length) {
+            for (_, key) in Keys::new(own, added, &self.callbacks, known.length) {
                 let Some(until) = key.until else { continue };
                 let inside = Span::new(known, key.time, until).encloses(track.held().value());
                 if !inside || log.is_open(track.id, key.key) {
@@ -468,11 +476,10 @@ impl AnimationController {
     fn is_still_in<C: Clips + ?Sized>(&self, open: &mut OpenRange, clips: &C) -> bool {
         let Some(track) = self.track(open.track) else { return false };
         let (Some(index), Some(known)) = (track.run.0.index, track.known) else { return false };
-        let Some(timing) = clips.timing(index).filter(|_| track.enabled && track.clip == open.clip) else {
-            return false;
-        };
+        let own = keys_of(track, clips).filter(|_| track.enabled && track.clip == open.clip);
+        let Some(own) = own else { return false };
         let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-        let mut keys = Keys::new(&timing.callbacks, added, &self.callbacks, known.length);
+        let mut keys = Keys::new(own, added, &self.callbacks, known.length);
         let found = keys.find(|(_, key)| key.key == open.key && **key.name == *open.name);
         let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else { return false };
         (open.index, open.time, open.until) = (index, time, until);

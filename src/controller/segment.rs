@@ -186,6 +186,10 @@ impl Segment<'_> {
                     rounds += 1;
                     return run.fired < limit && rounds < MOST_ROUNDS;
                 };
+                // A clip that comes and goes in the blend is never simply left.
+                if key.until.is_some() {
+                    return true;
+                }
                 let at = if place == from { cycle.from } else { member.phase(playback, place) };
                 let moment = if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin };
                 let own = course.share(ends, moment);

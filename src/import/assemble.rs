@@ -2,10 +2,11 @@
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, bind_blend_space, control,
+    donors::Donors,
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{Read, clips_of_any, open_any},
-    root_motion::RootMotion,
+    root_motion::{RootMotion, steady_path},
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -19,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-const BESIDE: &str = "files are named relative to the manifest";
+pub(super) const BESIDE: &str = "files are named relative to the manifest";
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
@@ -50,12 +51,17 @@ pub fn open_manifest<'s>(
     drop(source);
     rename_joints(file, manifest, &mut imported);
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
+    pair_sides(file, manifest, &mut imported);
     let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
     let mut opened = Opened::new();
+    let mut donors = Donors::default();
     let mut totals = ClipTotals::default();
     imported.model.clips.iter().for_each(|clip| totals.add(clip));
-    for (name, entry) in &manifest.clips {
-        let found = find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read);
+    for (name, entry) in manifest.clips.iter().filter(|(_, entry)| entry.mirror.is_none()) {
+        let found = match &entry.retarget {
+            Some(retarget) => donors.clip(file, name, entry, retarget, &mut imported, &settings, &mut read),
+            None => find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read),
+        };
         let Imported { model, warnings, reach, .. } = &mut imported;
         // A clip of the model that an entry refers to is replaced by the entry.
         let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
@@ -74,22 +80,117 @@ pub fn open_manifest<'s>(
                 model.clips.push(clip);
                 limits.check_totals(file, &totals)?;
             }
-            Err(error) => warnings.extend(error.diagnostics.into_iter().map(|mut diagnostic| {
-                diagnostic.severity = crate::format::Severity::Warning;
-                let context = format!("clip `{name}` is left out");
-                diagnostic.context =
-                    if diagnostic.context.is_empty() { context } else { format!("{}; {context}", diagnostic.context) };
-                diagnostic
-            })),
+            Err(error) => warnings.extend(left_out(name, error)),
         }
     }
     root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
+    add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
     check_blend_spaces(file, manifest, &mut imported);
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
     }
     Ok(imported)
+}
+
+/// What is wrong with a clip, as warnings that it is left out.
+fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> {
+    error.diagnostics.into_iter().map(move |mut diagnostic| {
+        diagnostic.severity = crate::format::Severity::Warning;
+        let context = format!("clip `{name}` is left out");
+        diagnostic.context =
+            if diagnostic.context.is_empty() { context } else { format!("{}; {context}", diagnostic.context) };
+        diagnostic
+    })
+}
+
+/// Adds the mirror images, once all other clips are as they play.
+fn add_mirrored(
+    file: &str,
+    manifest: &Manifest,
+    limits: &Limits,
+    totals: &mut ClipTotals,
+    imported: &mut Imported,
+) -> Result<(), FormatError> {
+    let images = manifest.clips.iter().filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
+    let mut made = Vec::new();
+    for (name, entry, original) in images {
+        let Imported { model, warnings, reach, .. } = &mut *imported;
+        let found = original_of(file, name, original, manifest, &model.clips);
+        let mirrored = found.and_then(|clip| {
+            let failed = |error: String| FormatError::one(Diagnostic::error(file, error));
+            let clip = clip.mirrored(&model.skeleton).map_err(|error| failed(error.to_string()))?;
+            let mut clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
+            if let Some(speed) = entry.ground_speed {
+                clip.set_root_path(steady_path(&clip, speed));
+            }
+            reach.admit(&model.skeleton, &clip).map_err(failed)?;
+            Ok(clip)
+        });
+        match mirrored {
+            Ok(clip) => {
+                totals.add(&clip);
+                limits.check_totals(file, totals)?;
+                made.push(clip);
+            }
+            Err(error) => warnings.extend(left_out(name, error)),
+        }
+    }
+    let clips = &mut imported.model.clips;
+    clips.retain(|clip| made.iter().all(|image| image.timing.name != clip.timing.name));
+    clips.extend(made);
+    Ok(())
+}
+
+/// The clip that a mirrored one is the image of.
+fn original_of<'c>(
+    file: &str,
+    name: &str,
+    original: &str,
+    manifest: &Manifest,
+    clips: &'c [SkeletalClip],
+) -> Result<&'c SkeletalClip, FormatError> {
+    let fail = |message: String, hint: String| Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+    // One that names itself is the image of the model's own.
+    let entry = manifest.clips.get(original).filter(|_| original != name);
+    if let Some(beyond) = entry.and_then(|entry| entry.mirror.as_deref()) {
+        return fail(
+            format!("`{original}` is a mirror image itself"),
+            format!("use `{beyond}`, or a mirror image of it"),
+        );
+    }
+    let found = clips.iter().find(|clip| &*clip.timing.name == original);
+    found.map_or_else(
+        || {
+            let known = clips.iter().map(|clip| &*clip.timing.name);
+            let hint = did_you_mean(original, known.clone());
+            let hint = hint.unwrap_or_else(|| format!("the character has {}", listed(known)));
+            fail(format!("no clip `{original}` to mirror"), hint)
+        },
+        Ok,
+    )
+}
+
+/// Tells the skeleton which joints are on opposite sides.
+fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let skeleton = &imported.model.skeleton;
+    let mut pairs = Vec::new();
+    for (left, right) in &manifest.sides {
+        match (skeleton.joint(left), skeleton.joint(right)) {
+            (Some(left), Some(right)) => pairs.push((left, right)),
+            (found, _) => {
+                let missing = if found.is_none() { left } else { right };
+                let mut warning = Diagnostic::warning(file, format!("sides: the model has no joint `{missing}`"));
+                if let Some(near) = skeleton.nearest_name(missing) {
+                    warning = warning.with_hint(format!("did you mean `{near}`?"));
+                }
+                imported.warnings.push(warning);
+            }
+        }
+    }
+    if !pairs.is_empty() {
+        imported.model.skeleton = skeleton.with_sides(pairs);
+    }
 }
 
 /// Quantizes every clip. Clips that share their transforms are quantized once and still share them.
@@ -156,10 +257,21 @@ fn find_clip<'s>(
                     new.insert(clips.value)
                 }
             };
-            (&*clips, path.as_str())
+            (&clips[..], path.as_str())
         }
-        None => (&imported.model.clips, "the model"),
+        None => (&imported.model.clips[..], "the model"),
     };
+    pick_clip(file, name, entry, clips, whose).cloned()
+}
+
+/// The clip of a file that an entry means.
+pub(super) fn pick_clip<'c>(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    clips: &'c [SkeletalClip],
+    whose: &str,
+) -> Result<&'c SkeletalClip, FormatError> {
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
@@ -167,7 +279,7 @@ fn find_clip<'s>(
     let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
     let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
     let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
-    found.cloned().ok_or_else(|| {
+    found.ok_or_else(|| {
         let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
         let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
         let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
@@ -333,7 +445,7 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
 mod tests {
     use super::*;
     use crate::import::{CallbackEntry, ClipRootMotion, RootMotionEntry, open_model};
-    use crate::model::{ClipFrames, ClipTiming};
+    use crate::model::{ClipFrames, ClipTiming, PlaybackMode};
     use glam::Vec3;
 
     const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -438,6 +550,36 @@ mod tests {
         }
         let off = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0).unwrap().model.clips;
         assert_eq!(off[0].root_path(), None);
+    }
+
+    #[test]
+    fn a_mirror_image_has_what_its_original_has_on_the_other_side() {
+        let anim = ANIM.replace("-1 4 0", "-1 1 0");
+        let text = "(model: \"a.md5mesh\", root_motion: (), sides: [(\"root\", \"tip\"), (\"tip\", \"toe\")], clips: {
+            \"a\": (mirror: \"left\", callbacks: [(time: 0, name: \"own\", data: \"left\")], playback: PingPong),
+            \"fast\": (mirror: \"left\", ground_speed: 5),
+            \"left\": (file: \"a.md5anim\", playback: Once, callbacks: [(time: 0.05, name: \"step\", data: \"left\")]),
+            \"of none\": (mirror: \"lift\"),
+            \"of a\": (mirror: \"a\"),
+        })";
+        let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
+        let imported = open(&manifest, &Limits::default(), &anim, &mut 0).unwrap();
+        let clip = |name: &str| imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+        let (a, left) = (clip("a"), clip("left"));
+        assert_eq!((a.timing.playback, a.timing.duration), (PlaybackMode::PingPong, left.timing.duration));
+        let keys: Vec<String> =
+            a.timing.callbacks.iter().map(|k| format!("{} {}", k.name, ron::to_string(&k.data).unwrap())).collect();
+        assert_eq!(keys, ["own \"left\"", "step \"right\""]);
+        // The joints are above each other, so the plane is level and the way ahead stays.
+        assert!(a.root_path().unwrap().total().translation().distance(Vec3::NEG_Z * 3.0) < 1e-6);
+        assert!((clip("fast").root_path().unwrap().ground_speed() - 5.0).abs() < 1e-6);
+        assert_eq!(imported.model.clips.len(), 3);
+        let warned: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
+        for part in
+            ["no joint `toe`", "did you mean `left`?", "`a` is a mirror image itself", "clip `of a` is left out"]
+        {
+            assert!(warned.iter().any(|warning| warning.contains(part)), "{part}: {warned:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod feet;
 mod goals;
 mod look_at;
 mod messages;
+mod retarget;
 mod rig;
 mod root_motion;
 mod springs;
@@ -16,6 +17,7 @@ pub use callbacks::CallbackEntry;
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
+pub use retarget::RetargetEntry;
 pub use rig::RigEntries;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
 #[cfg(feature = "bevy")]
@@ -100,6 +102,10 @@ pub struct Manifest {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_joints: Vec<String>,
+    /// Pairs of joints on the left and right, where their names don't tell: `[("arm_1", "arm_2")]`. Names such as `hand.L`,
+    /// `LeftHand` and `hand_l` do; see [`Skeleton::other_side`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<(String, String)>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
@@ -138,6 +144,21 @@ pub struct ClipEntry {
     /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
     /// `Armature|` can be left out.
     pub clip: Option<String>,
+    /// Another clip of the manifest or the model, of which this is the mirror image: left and right are swapped in its pose,
+    /// root motion, callback keys and plants; see [`SkeletalClip::mirrored`]. Only `playback`, `ground_speed`, `callbacks` and
+    /// `plants` can be given with it; they are for the mirrored clip, and callbacks are added to those that it has.
+    ///
+    /// ```ron
+    /// clips: {
+    ///     "turn_left": (file: "turn_left.md5anim"),
+    ///     "turn_right": (mirror: "turn_left"),
+    /// }
+    /// ```
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
+    /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
+    #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
+    pub retarget: Option<RetargetEntry>,
     /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
@@ -192,6 +213,20 @@ impl SocketEntry {
     pub fn rotation(&self) -> Quat {
         let Vec3 { x, y, z } = self.euler_degrees;
         Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
+    }
+}
+
+impl ClipEntry {
+    /// What contradicts itself.
+    fn misstatement(&self) -> Option<&'static str> {
+        if self.retarget.is_some() && self.file.is_none() {
+            return Some("retarget is for clips of another file: add `file`, or leave it out");
+        }
+        let is_own = self.file.is_some() || self.clip.is_some();
+        let changes = self.additive.is_some() || self.root_motion.is_some();
+        (self.mirror.is_some() && (is_own || changes)).then_some(
+            "a mirrored clip is the image of another: leave out file, clip, additive and root_motion, or mirror",
+        )
     }
 }
 
@@ -257,6 +292,7 @@ impl Manifest {
             root_motion: None,
             joint_names: Vec::new(),
             control_joints: Vec::new(),
+            sides: Vec::new(),
             clips: BTreeMap::new(),
             blend_spaces: BTreeMap::new(),
             masks: BTreeMap::new(),
@@ -320,6 +356,14 @@ impl Manifest {
             }
         }
         for (name, clip) in &manifest.clips {
+            if let Some(message) = clip.misstatement()
+                && diagnostics.len() < MOST_ERRORS
+            {
+                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
+                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
+            }
+        }
+        for (name, clip) in &manifest.clips {
             let odd = |(start, end): &(f64, f64)| !(start < end && (end - start).is_finite());
             if let Some((start, end)) = clip.plants.values().flatten().find(|range| odd(range))
                 && diagnostics.len() < MOST_ERRORS
@@ -372,8 +416,13 @@ impl Manifest {
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else { return Plants::default() };
         let mut keys = vec![None; feet.len()];
-        let plants = self.clips.get(&*clip.timing.name).map(|entry| &entry.plants);
+        let given = self.clips.get(&*clip.timing.name);
+        // A mirror image has the plants of its original, on the other side, unless it has its own.
+        let original = given.filter(|entry| entry.plants.is_empty()).and_then(|entry| entry.mirror.as_ref());
+        let plants = original.and_then(|name| self.clips.get(name)).or(given).map(|entry| &entry.plants);
         for (foot, ranges) in plants.into_iter().flatten() {
+            let other = || skeleton.other_side(skeleton.joint(foot)?).map(|other| &**skeleton.name(other));
+            let foot = original.and_then(|_| other()).unwrap_or(foot);
             if let Some(keys) = entry.leg(foot).and_then(|leg| keys.get_mut(leg)) {
                 *keys = Some(ranges.iter().map(|&(start, end)| PlantRange { start, end }).collect());
             }
@@ -383,7 +432,11 @@ impl Manifest {
 
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.
     pub fn clip_files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = self.clips.values().filter_map(|clip| clip.file.as_deref()).collect();
+        let files = self.clips.values().flat_map(|clip| {
+            let skeleton = clip.retarget.as_ref().and_then(|retarget| retarget.skeleton.as_deref());
+            [clip.file.as_deref(), skeleton]
+        });
+        let mut files: Vec<&str> = files.flatten().collect();
         files.sort_unstable();
         files.dedup();
         files
@@ -433,6 +486,47 @@ mod tests {
         assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
         let error = parse("(model: \"a\", root_motion: (yaw: true))").unwrap_err().to_string();
         assert!(error.contains("unknown field `yaw`"), "{error}");
+    }
+
+    #[test]
+    fn a_mirrored_clip_has_no_file_of_its_own() {
+        let parse = |text: &str| Manifest::parse("a", text.as_bytes());
+        let text = "(model: \"a\", sides: [(\"a\", \"b\")], clips: {\"right\": (mirror: \"left\", playback: Once)})";
+        let manifest = parse(text).unwrap();
+        assert_eq!((manifest.clips["right"].mirror.as_deref(), manifest.sides.len()), (Some("left"), 1));
+        assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
+        for field in ["file: \"a.md5anim\"", "clip: \"a\"", "additive: true", "root_motion: ()"] {
+            let text = format!("(model: \"a\",\nclips: {{\n\"right\": (mirror: \"left\", {field})}})");
+            let error = parse(&text).unwrap_err().to_string();
+            assert!(error.starts_with("a:3:") && error.contains("leave out file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn retargeting_is_a_switch_or_has_fields() {
+        let parse = |retarget: &str| {
+            let text = format!("(model: \"a\", clips: {{\n\"w\": (file: \"b.md5anim\", retarget: {retarget})}})");
+            Manifest::parse("a", text.as_bytes())
+        };
+        let plain = Some(RetargetEntry::default());
+        for (text, expected) in [("true", plain.clone()), ("()", plain.clone()), ("Some(true)", plain), ("false", None)]
+        {
+            assert_eq!(parse(text).unwrap().clips["w"].retarget, expected, "{text}");
+        }
+        let full = "(skeleton: \"b.md5mesh\", roles: {\"hips\": \"pelvis\"}, source_roles: {\"toes.L\": \"\"})";
+        let manifest = parse(full).unwrap();
+        let entry = manifest.clips["w"].retarget.as_ref().unwrap();
+        assert_eq!((&*entry.roles["hips"], &*entry.source_roles["toes.L"]), ("pelvis", ""));
+        assert_eq!(manifest.clip_files(), ["b.md5anim", "b.md5mesh"]);
+        for manifest in [manifest, parse("true").unwrap()] {
+            assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+        }
+        let error = parse("(rolls: {})").unwrap_err().to_string();
+        assert!(error.starts_with("a:2:") && error.contains("did you mean `roles`?"), "{error}");
+        let error = parse("7").unwrap_err().to_string();
+        assert!(error.contains("`true` or fields"), "{error}");
+        let alone = Manifest::parse("a", b"(model: \"a\", clips: {\"w\": (retarget: true)})").unwrap_err().to_string();
+        assert!(alone.contains("add `file`"), "{alone}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod axes;
 mod combine;
 mod control;
 mod donor;
+mod donors;
 mod firsts;
 mod influences;
 mod limits;
@@ -12,6 +13,7 @@ mod losses;
 mod names;
 mod normals;
 mod resample;
+mod retarget;
 mod root_motion;
 mod split;
 mod subframes;
@@ -37,11 +39,12 @@ pub use m3d::{from_m3d, to_m3d};
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry,
-    LegEntry, LookAtEntry, Manifest, MaskEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
+    LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
+pub use retarget::{Retarget, RetargetError, RetargetReport};
 pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates};
 #[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
@@ -49,6 +52,7 @@ pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Handedness of a file's coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -177,4 +181,6 @@ pub struct ImportReport {
     pub bind_recovered: bool,
     /// Whether the file was imported as right-handed.
     pub right_handed: bool,
+    /// How the joints of retargeted clips were matched, by the clips' names in the manifest.
+    pub retargets: BTreeMap<String, RetargetReport>,
 }

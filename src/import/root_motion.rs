@@ -95,9 +95,7 @@ impl RootMotion {
             }
         };
         if let Some(speed) = entry.ground_speed {
-            let duration = clip.timing.duration;
-            let total = RootDelta::new(DVec3::NEG_Z * (f64::from(speed) * duration), 0.0);
-            clip.set_root_path(RootPath::steady(duration, total).map(Arc::new));
+            clip.set_root_path(steady_path(&clip, speed));
         }
         Ok(clip)
     }
@@ -112,6 +110,13 @@ impl RootMotion {
             }
         }
     }
+}
+
+/// The path of a clip that carries its character forward at a speed.
+pub(super) fn steady_path(clip: &SkeletalClip, speed: f32) -> Option<Arc<RootPath>> {
+    let duration = clip.timing.duration;
+    let total = RootDelta::new(DVec3::NEG_Z * (f64::from(speed) * duration), 0.0);
+    RootPath::steady(duration, total).map(Arc::new)
 }
 
 /// Returns the joint that the manifest names for root motion, or the skeleton's first root.

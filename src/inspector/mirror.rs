@@ -1,64 +1,14 @@
 //! Mirroring: finding a joint's counterpart on the other side, and mirroring a pose override to it.
 
 use crate::{
-    model::{JointIndex, JointTransform, Skeleton},
+    model::{JointIndex, JointTransform, MirrorPlane, RestFrame, Sides, Skeleton},
     pose::{JointOverride, JointSpace},
 };
-use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
+use glam::{Quat, Vec3};
 
-/// Finds a joint's counterpart on the other side by name.
-///
-/// Recognizes `.L`/`.R`, `_l`/`_r` and the like anywhere in the name, `Left…`/`Right…`, a final capital as in `handL`,
-/// and a leading letter as in `larm`.
+/// Finds a joint's counterpart on the other side; see [`Skeleton::other_side`].
 pub fn mirror_joint(skeleton: &Skeleton, joint: JointIndex) -> Option<JointIndex> {
-    let name = skeleton.names().get(usize::from(joint))?;
-    mirrored_names(name).iter().find_map(|name| skeleton.joint(name))
-}
-
-/// Returns candidate names for the other side, most reliable first.
-fn mirrored_names(name: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for (left, right) in [("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT")] {
-        match (name.contains(left), name.contains(right)) {
-            (true, false) => names.push(name.replace(left, right)),
-            (false, true) => names.push(name.replace(right, left)),
-            _ => {}
-        }
-    }
-    let letters: Vec<char> = name.chars().collect();
-    let with = |at: usize, other: char| -> String {
-        letters.iter().enumerate().map(|(i, &letter)| if i == at { other } else { letter }).collect()
-    };
-    let separates = |letter: Option<&char>| letter.is_none_or(|letter| matches!(letter, '.' | '_' | '-' | ' ' | ':'));
-    let sides = || letters.iter().enumerate().filter_map(|(at, &letter)| Some((at, other_side(letter)?)));
-    // A side is most often at the end of the name.
-    for (at, other) in sides().rev() {
-        if separates(at.checked_sub(1).and_then(|before| letters.get(before))) && separates(letters.get(at + 1)) {
-            names.push(with(at, other));
-        }
-    }
-    if let Some((at, other)) = sides().next_back()
-        && at > 0
-        && at + 1 == letters.len()
-        && other.is_uppercase()
-        && letters[at - 1].is_lowercase()
-    {
-        names.push(with(at, other));
-    }
-    if let Some((0, other)) = sides().next() {
-        names.push(with(0, other));
-    }
-    names
-}
-
-fn other_side(letter: char) -> Option<char> {
-    match letter {
-        'l' => Some('r'),
-        'r' => Some('l'),
-        'L' => Some('R'),
-        'R' => Some('L'),
-        _ => None,
-    }
+    skeleton.other_side(joint)
 }
 
 /// Mirrors an override to the joint on the other side; `None` if there is no such joint.
@@ -67,7 +17,7 @@ fn other_side(letter: char) -> Option<char> {
 /// axes doesn't matter. Scale is copied axis by axis.
 pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<JointOverride> {
     let to = mirror_joint(skeleton, given.joint)?;
-    mirrored(skeleton, &Plane::between_sides(skeleton, skeleton.rest_model()), given, to)
+    Mirror::new(skeleton).mirrored(given, to)
 }
 
 /// Mirrors a whole pose: overrides change sides, and those of joints without a counterpart are mirrored in place.
@@ -75,103 +25,65 @@ pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<Joi
 /// Each is mirrored like with [`mirror_override`]; mirroring a pose twice gives the pose again. Overrides that cannot be
 /// mirrored, because a joint's scale is zero, are left out.
 pub fn mirror_pose(skeleton: &Skeleton, pose: &[JointOverride]) -> Vec<JointOverride> {
-    let plane = Plane::between_sides(skeleton, skeleton.rest_model());
+    let mirror = Mirror::new(skeleton);
     let within = pose.iter().filter(|given| usize::from(given.joint) < skeleton.len());
     let other = |joint| mirror_joint(skeleton, joint).unwrap_or(joint);
-    within.filter_map(|given| mirrored(skeleton, &plane, given, other(given.joint))).collect()
+    within.filter_map(|given| mirror.mirrored(given, other(given.joint))).collect()
 }
 
-/// Mirrors an override of one joint to another, or in place. Both joints are within the skeleton.
-fn mirrored(skeleton: &Skeleton, plane: &Plane, given: &JointOverride, to: JointIndex) -> Option<JointOverride> {
-    let rest = skeleton.rest_model();
-    let (from_at, to_at) = (usize::from(given.joint), usize::from(to));
-    let parent =
-        |joint: usize| skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| rest[usize::from(parent)]);
-    let transform = match given.space {
-        JointSpace::Parent => {
-            let (from_rest, to_rest) = (skeleton.rest_of(given.joint), skeleton.rest_of(to));
-            let (from_frame, to_frame) = (Frame::new(&parent(from_at)), Frame::new(&parent(to_at)));
-            let turn = given.transform.rotation * from_rest.rotation.inverse();
-            let shift = given.transform.translation - from_rest.translation;
-            let ratio = given.transform.difference_to(&from_rest).scale;
-            JointTransform {
-                translation: to_rest.translation + plane.carry_shift(shift, &from_frame, &to_frame),
-                rotation: plane.carry_turn(turn, &from_frame, &to_frame) * to_rest.rotation,
-                scale: to_rest.scale * ratio,
+struct Mirror<'a> {
+    skeleton: &'a Skeleton,
+    plane: MirrorPlane,
+    frames: Vec<RestFrame>,
+}
+
+impl<'a> Mirror<'a> {
+    fn new(skeleton: &'a Skeleton) -> Self {
+        Self { skeleton, plane: Sides::new(skeleton).plane(), frames: RestFrame::all(skeleton) }
+    }
+
+    /// Mirrors an override of one joint to another, or in place. Both joints are within the skeleton.
+    fn mirrored(&self, given: &JointOverride, to: JointIndex) -> Option<JointOverride> {
+        let Self { skeleton, plane, frames } = self;
+        let own = |joint: JointIndex| &frames[usize::from(joint)];
+        let above = |joint: JointIndex| skeleton.parents()[usize::from(joint)].map_or(&RestFrame::IDENTITY, own);
+        let carry_turn = |turn: Quat, from, to| plane.carry_turn(turn.as_dquat(), from, to).as_quat();
+        let carry_shift = |shift: Vec3, from, to| plane.carry_shift(shift.as_dvec3(), from, to).as_vec3();
+        let transform = match given.space {
+            JointSpace::Parent => {
+                let (from_rest, to_rest) = (skeleton.rest_of(given.joint), skeleton.rest_of(to));
+                let (from, into) = (above(given.joint), above(to));
+                let turn = given.transform.rotation * from_rest.rotation.inverse();
+                let shift = given.transform.translation - from_rest.translation;
+                let ratio = given.transform.difference_to(&from_rest).scale;
+                JointTransform {
+                    translation: to_rest.translation + carry_shift(shift, from, into),
+                    rotation: carry_turn(turn, from, into) * to_rest.rotation,
+                    scale: to_rest.scale * ratio,
+                }
             }
-        }
-        JointSpace::Joint => {
-            let (from_frame, to_frame) = (Frame::new(&rest[from_at]), Frame::new(&rest[to_at]));
-            JointTransform {
-                translation: plane.carry_shift(given.transform.translation, &from_frame, &to_frame),
-                rotation: plane.carry_turn(given.transform.rotation, &from_frame, &to_frame),
-                scale: given.transform.scale,
+            JointSpace::Joint => {
+                let (from, into) = (own(given.joint), own(to));
+                JointTransform {
+                    translation: carry_shift(given.transform.translation, from, into),
+                    rotation: carry_turn(given.transform.rotation, from, into),
+                    scale: given.transform.scale,
+                }
             }
-        }
-        JointSpace::Model => {
-            let (from_rest, to_rest) = (&rest[from_at], &rest[to_at]);
-            let turn = given.transform.rotation * Frame::new(from_rest).rotation.inverse();
-            let shift = given.transform.translation - Vec3::from(from_rest.translation);
-            JointTransform {
-                translation: Vec3::from(to_rest.translation) + plane.reflect(shift),
-                rotation: plane.reflect_turn(turn) * Frame::new(to_rest).rotation,
-                scale: given.transform.scale,
+            JointSpace::Model => {
+                let place =
+                    |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation).as_dvec3();
+                let turn = given.transform.rotation.as_dquat() * own(given.joint).rotation.conjugate();
+                let shift = given.transform.translation.as_dvec3() - place(given.joint);
+                JointTransform {
+                    translation: (place(to) + plane.reflect(shift)).as_vec3(),
+                    rotation: (plane.reflect_turn(turn) * own(to).rotation).as_quat(),
+                    scale: given.transform.scale,
+                }
             }
-        }
-    };
-    let transform = JointTransform { rotation: transform.rotation.normalize(), ..transform };
-    transform.is_finite().then_some(JointOverride { joint: to, transform, ..*given })
-}
-
-/// A joint's frame in the rest pose, in model space.
-struct Frame {
-    matrix: Mat3A,
-    rotation: Quat,
-}
-
-impl Frame {
-    fn new(affine: &Affine3A) -> Self {
-        Self { matrix: affine.matrix3, rotation: JointTransform::from_affine(*affine).rotation }
-    }
-}
-
-/// The mirror plane, perpendicular to one of the model's axes.
-struct Plane {
-    axis: usize,
-}
-
-impl Plane {
-    /// Picks the axis along which pairs of joints are farthest apart; x if there are no pairs.
-    fn between_sides(skeleton: &Skeleton, rest: &[Affine3A]) -> Self {
-        let mut apart = Vec3A::ZERO;
-        for joint in 0..skeleton.len() {
-            let Some(other) = mirror_joint(skeleton, joint as JointIndex) else { continue };
-            apart += (rest[joint].translation - rest[usize::from(other)].translation).abs();
-        }
-        let axis = if apart.x >= apart.y && apart.x >= apart.z { 0 } else { 1 + usize::from(apart.z > apart.y) };
-        Self { axis }
-    }
-
-    fn reflect(&self, shift: Vec3) -> Vec3 {
-        let mut shift = shift;
-        shift[self.axis] = -shift[self.axis];
-        shift
-    }
-
-    /// Reflects a rotation. Its axis is a pseudovector: the part along the normal stays, the rest flips.
-    fn reflect_turn(&self, turn: Quat) -> Quat {
-        let mut axis = -Vec3::new(turn.x, turn.y, turn.z);
-        axis[self.axis] = -axis[self.axis];
-        Quat::from_xyzw(axis.x, axis.y, axis.z, turn.w)
-    }
-
-    fn carry_turn(&self, turn: Quat, from: &Frame, to: &Frame) -> Quat {
-        let in_model = from.rotation * turn * from.rotation.inverse();
-        to.rotation.inverse() * self.reflect_turn(in_model) * to.rotation
-    }
-
-    fn carry_shift(&self, shift: Vec3, from: &Frame, to: &Frame) -> Vec3 {
-        to.matrix.inverse() * self.reflect(from.matrix * shift)
+        };
+        let transform = JointTransform { rotation: transform.rotation.normalize(), ..transform };
+        transform.is_finite().then_some(JointOverride { joint: to, transform, ..*given })
     }
 }
 
@@ -179,25 +91,7 @@ impl Plane {
 mod tests {
     use super::*;
     use crate::model::Joint;
-
-    #[test]
-    fn common_naming_schemes_for_sides_are_recognized() {
-        for (name, other) in [
-            ("hand.L", "hand.R"),
-            ("hand_l", "hand_r"),
-            ("L_Hand", "R_Hand"),
-            ("mixamorig:LeftArm", "mixamorig:RightArm"),
-            ("rightfoot", "leftfoot"),
-            ("Bip01 L Thigh", "Bip01 R Thigh"),
-            ("upper_arm.R.001", "upper_arm.L.001"),
-            ("handL", "handR"),
-            ("luparm", "ruparm"),
-        ] {
-            assert_eq!(mirrored_names(name).first().map(String::as_str), Some(other), "{name}");
-        }
-        assert!(mirrored_names("spine").is_empty());
-        assert!(mirrored_names("head").is_empty());
-    }
+    use glam::Affine3A;
 
     /// Two arms whose joint axes are unrelated.
     fn arms() -> Skeleton {

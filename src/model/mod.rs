@@ -9,8 +9,11 @@ mod bounding_box;
 mod callback_data;
 mod clip;
 mod material;
+mod mirror;
 mod reach;
+mod roles;
 mod root_motion;
+mod sides;
 mod skeleton;
 mod skin;
 mod timing;
@@ -21,7 +24,9 @@ pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
 pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
+pub use roles::{Finger, Role, RoleError, Roles};
 pub use root_motion::{RootDelta, RootPath};
+pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
@@ -31,6 +36,9 @@ pub(crate) use blend_space::{Cycle, Member};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
+pub(crate) use sides::words;
+#[cfg(feature = "inspector")]
+pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

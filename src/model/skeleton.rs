@@ -1,9 +1,13 @@
 //! Skeletons: joints, parents first.
 
-use super::{JointTransform, SoaTransform};
+use super::{JointTransform, SoaTransform, sides::mirrored_names};
 use crate::spelling::nearest;
 use glam::Affine3A;
-use std::{collections::BTreeSet, ops::Range, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::Arc,
+};
 
 /// Index of a joint in its [`Skeleton`].
 pub type JointIndex = u16;
@@ -62,6 +66,8 @@ pub struct Skeleton {
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
     control: BTreeSet<JointIndex>,
+    /// Joints on the other side, where names don't tell; both ways.
+    sides: BTreeMap<JointIndex, JointIndex>,
     scaled: bool,
 }
 
@@ -105,6 +111,7 @@ impl Skeleton {
             rest_model,
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
             control: BTreeSet::new(),
+            sides: BTreeMap::new(),
         })
     }
 
@@ -226,6 +233,40 @@ impl Skeleton {
     /// The control joints, in order.
     pub fn control_joints(&self) -> impl ExactSizeIterator<Item = JointIndex> + '_ {
         self.control.iter().copied()
+    }
+
+    /// Returns the skeleton with these pairs of joints as each other's mirror image, where names don't tell. A pair of a joint
+    /// and itself puts it in the middle. Pairs with an index that is out of range have no effect.
+    pub fn with_sides(&self, pairs: impl IntoIterator<Item = (JointIndex, JointIndex)>) -> Self {
+        let mut out = self.clone();
+        let exists = |joint| usize::from(joint) < self.len();
+        for (a, b) in pairs.into_iter().filter(|&(a, b)| exists(a) && exists(b)) {
+            out.sides.extend([(a, b), (b, a)]);
+        }
+        out
+    }
+
+    /// Returns a joint's counterpart on the other side: as [`Self::with_sides`] says, or by name. `None` for a joint in the
+    /// middle.
+    ///
+    /// Recognizes `.L`/`.R`, `_l`/`_r` and the like anywhere in the name, `Left…`/`Right…`, a final capital as in `handL`,
+    /// and a leading letter as in `larm`.
+    pub fn other_side(&self, joint: JointIndex) -> Option<JointIndex> {
+        self.other_side_with(joint, |name| self.joint(name))
+    }
+
+    /// The same, with joints looked up as given.
+    pub(super) fn other_side_with(
+        &self,
+        joint: JointIndex,
+        find: impl Fn(&str) -> Option<JointIndex>,
+    ) -> Option<JointIndex> {
+        if let Some(&other) = self.sides.get(&joint) {
+            return (other != joint).then_some(other);
+        }
+        let name = self.names.get(usize::from(joint))?;
+        let found = mirrored_names(name).iter().find_map(|name| find(name));
+        found.filter(|other| *other != joint && !self.sides.contains_key(other))
     }
 
     /// Returns the joint name that a misspelled `name` most likely means, if any is close to it.

@@ -91,6 +91,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         heading(out, "Clips", "")?;
         write_clips(out, &model.clips, model.joints.len())?;
     }
+    write_retargets(out, model)?;
     write_influences(out, model)?;
     let Some(manifest) = &model.manifest else { return Ok(()) };
     if !manifest.masks.is_empty() {
@@ -134,6 +135,24 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             };
             let joints = printable(&spring.joints.join(", ")).to_string();
             writeln!(out, "  {joints}: {frequency} Hz, damping {damping}{outside}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
+    for (clip, retarget) in &model.import.retargets {
+        heading(out, "Retargeted: ", &printable(clip))?;
+        let pair = |[_, own, other]: &[String; 3]| match own == other {
+            true => own.clone(),
+            false => format!("{own} ← {other}"),
+        };
+        let mapped: Vec<String> = retarget.mapped.iter().map(pair).collect();
+        writeln!(out, "  lengths times {}: {}", length(retarget.ratio), printable(&mapped.join(", ")))?;
+        for (what, names) in [("without a joint here", &retarget.lost), ("at rest", &retarget.at_rest)] {
+            if !names.is_empty() {
+                writeln!(out, "  {what}: {}", printable(&names.join(", ")))?;
+            }
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::{RootDelta, Twist};
 use crate::model::PlaybackMode;
+use glam::DVec3;
 
 /// How a clip carries its character: a row of arcs from the clip's start to its end.
 ///
@@ -92,6 +93,16 @@ impl RootPath {
     /// Length of the clip in seconds, > 0.
     pub fn duration(&self) -> f64 {
         self.end().time
+    }
+
+    /// Returns the path with each translation mapped by a reflection, and each turn multiplied by a factor of 1 or −1.
+    pub(in crate::model) fn mapped(&self, reflect: impl Fn(DVec3) -> DVec3, turns: f64) -> Self {
+        let knot = |knot: &Knot| Knot {
+            time: knot.time,
+            place: RootDelta::new(reflect(knot.place.translation), knot.place.turn * turns),
+            rate: Twist { ahead: reflect(knot.rate.ahead), turn: knot.rate.turn * turns },
+        };
+        Self { knots: self.knots.iter().map(knot).collect(), turns: self.turns }
     }
 
     /// How far the clip carries the character from its start to its end.
@@ -236,7 +247,6 @@ fn moves(place: RootDelta) -> bool {
 mod tests {
     use super::*;
     use fastrand::Rng;
-    use glam::DVec3;
 
     const MODES: [PlaybackMode; 3] = [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong];
 

@@ -1,0 +1,85 @@
+//! Clips for other skeletons, as manifests name them, retargeted.
+
+use super::{
+    ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
+    assemble::{BESIDE, pick_clip},
+    open::{Read, clips_of_any, open_any},
+};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::{Roles, SkeletalClip, Skeleton},
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// What was opened so far. Several clips of a file share it.
+#[derive(Default)]
+pub(super) struct Donors {
+    models: HashMap<String, (Skeleton, Vec<SkeletalClip>)>,
+    /// Clips of a file for the skeleton of another.
+    clips: HashMap<[String; 2], Vec<SkeletalClip>>,
+}
+
+impl Donors {
+    /// Returns the clip that an entry names, for the model.
+    ///
+    /// # Errors
+    /// A file cannot be opened or has no such clip, roles are wrong or missing, or the clip is too large.
+    pub(super) fn clip(
+        &mut self,
+        file: &str,
+        name: &str,
+        entry: &ClipEntry,
+        retarget: &RetargetEntry,
+        imported: &mut Imported,
+        settings: &ImportSettings,
+        read: Read,
+    ) -> Result<SkeletalClip, FormatError> {
+        let fail = |message: String, hint: &str| FormatError::one(Diagnostic::error(file, message).with_hint(hint));
+        let Some(path) = &entry.file else {
+            return Err(fail("retarget is for clips of another file".to_owned(), "name it in `file`"));
+        };
+        let is_bare = FileKind::of_name(path) == Some(FileKind::Md5Anim);
+        let whose = match &retarget.skeleton {
+            Some(skeleton) => skeleton,
+            None if is_bare => {
+                let hint = "name the .md5mesh it was made for: `retarget: (skeleton: \"soldier.md5mesh\")`";
+                return Err(fail(format!("`{path}` has no rest pose to retarget from"), hint));
+            }
+            None => path,
+        };
+        if !self.models.contains_key(whose) {
+            let source = read(whose).map_err(|reason| fail(format!("cannot read `{whose}`: {reason}"), BESIDE))?;
+            let opened = open_any(whose, &source, settings, read)?;
+            imported.warnings.extend(opened.warnings);
+            self.models.insert(whose.clone(), (opened.model.skeleton, opened.model.clips));
+        }
+        let (skeleton, own) = &self.models[whose];
+        let key = [path.clone(), whose.clone()];
+        if path != whose && !self.clips.contains_key(&key) {
+            let source = read(path).map_err(|reason| fail(format!("cannot read `{path}`: {reason}"), BESIDE))?;
+            let clips = clips_of_any(path, name, &source, skeleton, settings, read)?;
+            imported.warnings.extend(clips.warnings);
+            self.clips.insert(key.clone(), clips.value);
+        }
+        let clip = pick_clip(file, name, entry, self.clips.get(&key).unwrap_or(own), path)?;
+
+        let model = &imported.model;
+        let roles = |skeleton: &Skeleton, table: &BTreeMap<String, String>, field: &str| {
+            let table = table.iter().map(|(role, joint)| (role.as_str(), joint.as_str()));
+            Roles::with_table(skeleton, table).map_err(|error| fail(format!("{field} of retarget: {error}"), ""))
+        };
+        let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
+        let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;
+        let error = |error: super::RetargetError| fail(error.to_string(), "");
+        let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles).map_err(error)?;
+        let made = map.run(clip, &settings.limits).map_err(error)?;
+        let warnings = map.warnings(path);
+        // Once for all clips of a file.
+        let new = warnings.into_iter().filter(|warning| !imported.warnings.contains(warning));
+        let new: Vec<Diagnostic> = new.collect();
+        imported.report.retargets.insert(name.to_owned(), map.report().clone());
+        imported.warnings.extend(new);
+        settings.limits.check_clip(path, &made)?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,171 @@
+//! What retargeting has to know of a body at rest: which way is up and ahead, how long its legs are, where its feet stand.
+
+use super::{places, rotations};
+use crate::model::{Finger, JointIndex, Role, Roles, Side, Skeleton};
+use glam::{Mat3, Quat, Vec3};
+
+pub(super) const FINGERS: [Finger; 5] = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
+const SIDES: [Side; 2] = [Side::Left, Side::Right];
+
+/// A humanoid at rest.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub(super) hips: JointIndex,
+    pub(super) root: Option<JointIndex>,
+    /// The model's axis that is nearest to the way from the hips to the head.
+    pub(super) up: Vec3,
+    /// The direction that the body faces.
+    pub(super) ahead: Vec3,
+    /// Both legs, left first; `None` if a joint of one is missing.
+    pub(super) legs: Option<[Leg; 2]>,
+    /// The length of a leg, or without legs, any other that grows with the body. Above 0.
+    pub(super) size: f32,
+    /// Height of the ground.
+    pub(super) floor: f32,
+    /// Height of the ankles above it.
+    pub(super) ankle: f32,
+    pub(super) rotations: Vec<Quat>,
+    pub(super) places: Vec<Vec3>,
+}
+
+/// A leg at rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leg {
+    /// Thigh, shin and foot.
+    pub(super) joints: [JointIndex; 3],
+    pub(super) toes: Option<JointIndex>,
+    /// Heel and ball on the ground, in the foot's axes.
+    pub(super) contacts: [Vec3; 2],
+    /// Length of thigh and shin.
+    pub(super) length: f32,
+}
+
+/// The share of its leg that a foot without toes is long.
+const FOOT: f32 = 0.15;
+
+impl Body {
+    /// `None` if there are no hips.
+    pub(super) fn new(skeleton: &Skeleton, roles: &Roles) -> Option<Self> {
+        let hips = roles.joint(Role::Hips)?;
+        let places = places(skeleton);
+        let rotations = rotations(skeleton, |joint| unit(skeleton.rest_of(joint).rotation));
+        let at = |joint: JointIndex| places[usize::from(joint)];
+        let place = |role| roles.joint(role).map(at);
+        let spine = || (0..=u8::MAX).map_while(|n| roles.joint(Role::Spine(n))).last().map(at);
+        let top = place(Role::Head).or_else(spine).map(|top| top - at(hips));
+        let up = top.and_then(axis).unwrap_or(Vec3::Y);
+        let pairs: [fn(Side) -> Role; 3] = [Role::Thigh, Role::UpperArm, Role::Clavicle];
+        let left = pairs.iter().find_map(|role| {
+            let across = place(role(Side::Left))? - place(role(Side::Right))?;
+            direction(across - up * across.dot(up))
+        });
+        // Models face −Z.
+        let left = left.unwrap_or_else(|| direction(Vec3::NEG_X - up * Vec3::NEG_X.dot(up)).unwrap_or(Vec3::Z));
+        let ahead = left.cross(up);
+
+        let joints = SIDES.map(|side| {
+            Some([roles.joint(Role::Thigh(side))?, roles.joint(Role::Shin(side))?, roles.joint(Role::Foot(side))?])
+        });
+        let length = |[thigh, shin, foot]: [JointIndex; 3]| at(thigh).distance(at(shin)) + at(shin).distance(at(foot));
+        let spread = places.iter().map(|place| place.distance(at(hips))).fold(0.0, f32::max);
+        let mut body = Self {
+            hips,
+            root: roles.joint(Role::Root),
+            up,
+            ahead,
+            legs: None,
+            size: sound(spread).unwrap_or(1.0),
+            floor: 0.0,
+            ankle: 0.0,
+            rotations,
+            places: Vec::new(),
+        };
+        if let [Some(l), Some(r)] = joints
+            && let Some(size) = sound(0.5 * (length(l) + length(r)))
+        {
+            let ankle = 0.5 * up.dot(at(l[2]) + at(r[2]));
+            let toes = SIDES.map(|side| roles.joint(Role::Toes(side)));
+            let toe = |side: usize| toes[side].map_or(f32::INFINITY, |toes| up.dot(at(toes)));
+            let lowest = ankle.min(toe(0)).min(toe(1));
+            // As everywhere, the ground is at the model's origin, unless the body stands elsewhere.
+            let floor = if (-0.05..0.35).contains(&(lowest / size)) { 0.0 } else { lowest };
+            (body.size, body.floor, body.ankle) = (size, floor, ankle - floor);
+            body.legs = Some([0, 1].map(|side| {
+                let joints = [l, r][side];
+                let foot = joints[2];
+                let down = |place: Vec3| place - up * (up.dot(place) - floor);
+                let heel = down(at(foot));
+                let ball = toes[side].map_or(heel + ahead * (FOOT * size), |toes| down(at(toes)));
+                let within = |place: Vec3| body.rotations[usize::from(foot)].conjugate() * (place - at(foot));
+                let contacts = [within(heel), within(ball)];
+                Leg { joints, toes: toes[side], contacts, length: length(joints) }
+            }));
+        }
+        body.places = places;
+        Some(body)
+    }
+
+    /// The middle of the legs' first joints.
+    pub(super) fn center(&self, places: &[Vec3]) -> Option<Vec3> {
+        let [left, right] = self.legs?.map(|leg| places[usize::from(leg.joints[0])]);
+        Some(0.5 * (left + right))
+    }
+}
+
+/// The rotation from one body's model space to that of another: by right angles, if that is what it nearly is.
+pub(super) fn turn(from: &Body, to: &Body) -> Quat {
+    let frame = |body: &Body| Mat3::from_cols(body.up.cross(body.ahead), body.up, body.ahead);
+    let exact = frame(to) * frame(from).transpose();
+    let axes = Mat3::from_cols_array(&exact.to_cols_array().map(f32::round));
+    let near = exact.to_cols_array().iter().zip(axes.to_cols_array()).all(|(a, b)| (a - b).abs() < 0.17);
+    unit(Quat::from_mat3(&if near && (axes.determinant() - 1.0).abs() < 0.1 { axes } else { exact }))
+}
+
+/// How the target's hand is turned to be as the source's at rest, given how the forearm is: fully, where fingers tell.
+pub(super) fn hand_turn(side: Side, bone: &impl Fn(Role, Role) -> Option<(Vec3, Vec3)>, forearm: Quat) -> Quat {
+    let hand = Role::Hand(side);
+    let base = |finger| bone(hand, Role::Finger(side, finger, 0));
+    let middle = base(Finger::Middle).or_else(|| base(Finger::Index));
+    let outer = base(Finger::Little).or_else(|| base(Finger::Ring));
+    let (Some(along), Some(index), Some(outer)) = (middle, base(Finger::Index), outer) else { return forearm };
+    let frame = |along: Vec3, across: Vec3| {
+        let along = direction(along)?;
+        let across = direction(across - along * across.dot(along))?;
+        Some(Quat::from_mat3(&Mat3::from_cols(along, across, along.cross(across))))
+    };
+    let source = frame(along.0, index.0 - outer.0);
+    let target = frame(along.1, index.1 - outer.1);
+    source.zip(target).map_or(forearm, |(source, target)| unit(source * target.conjugate()))
+}
+
+/// The shortest rotation from one direction to another; none if either has no length.
+pub(super) fn arc(from: Vec3, to: Vec3) -> Quat {
+    let (Some(from), Some(to)) = (direction(from), direction(to)) else { return Quat::IDENTITY };
+    let axis = from.cross(to);
+    let cos = from.dot(to);
+    if cos < -0.999 {
+        Quat::from_rotation_arc(from, to)
+    } else {
+        unit(Quat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + cos))
+    }
+}
+
+pub(super) fn unit(q: Quat) -> Quat {
+    if q.is_finite() && q.length_squared() > 1e-12 { q.normalize() } else { Quat::IDENTITY }
+}
+
+fn direction(v: Vec3) -> Option<Vec3> {
+    let largest = v.abs().max_element();
+    (largest > 1e-12 && largest.is_finite()).then(|| (v / largest).normalize())
+}
+
+/// The model's axis that is nearest to a direction.
+fn axis(v: Vec3) -> Option<Vec3> {
+    let v = direction(v)?;
+    let at = v.abs().max_position();
+    Some(Vec3::AXES[at] * v[at].signum())
+}
+
+fn sound(length: f32) -> Option<f32> {
+    (length > 1e-6 && length < 1e12).then_some(length)
+}

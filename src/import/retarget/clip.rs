@@ -1,0 +1,231 @@
+//! The frames of a retargeted clip.
+
+use super::{
+    Drive, Retarget, RetargetError, above,
+    body::unit,
+    feet::{Feet, LegFrame},
+    rotations,
+};
+use crate::{
+    import::Limits,
+    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, SoaTransform},
+    pose::{ClipLayer, Evaluate, LocalToModel, PoseMut, Scratch},
+    rig::TwoBoneIk,
+};
+use glam::{Affine3A, Quat, Vec3};
+
+/// Seconds between frames, at most, as long as that doesn't make too many of them.
+const STEP: f64 = 1.0 / 60.0;
+const MOST_FRAMES: usize = 100_000;
+
+pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
+    let (times, is_even) = times(clip);
+    let joints = map.target.len();
+    let bytes = times.len().saturating_mul(joints).saturating_mul(size_of::<JointTransform>());
+    if bytes as u64 > limits.clip_bytes {
+        let clip = clip.timing.name.to_string();
+        return Err(RetargetError::TooLarge { clip, frames: times.len(), joints });
+    }
+    let animated = animated(map, clip);
+    let mut out = ClipFrames {
+        joints: map.target.names().clone(),
+        animated: animated.clone(),
+        transforms: Vec::with_capacity(times.len() * joints),
+    };
+    let moves_feet = !clip.additive
+        && map.to.legs.is_some_and(|legs| {
+            legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]).all(|joint| animated[usize::from(joint)])
+        });
+    let mut feet = Feet::new(map, clip).filter(|_| moves_feet);
+    let mut scratch = Scratch::default();
+    for &(time, shown) in &times {
+        let layers = [ClipLayer::new(clip, shown)];
+        Evaluate::new(map.source, &layers).run_clips(None, &mut scratch);
+        let pose = SourcePose::new(map, &scratch);
+        let frame = frame(map, &animated, &pose, &mut out.transforms);
+        if let Some(feet) = &mut feet {
+            feet.push(time, |side| {
+                let (from, to) = (map.from.legs?[side], map.to.legs?[side]);
+                let [thigh, _, foot] = to.joints.map(usize::from);
+                let source_foot = usize::from(from.joints[2]);
+                Some(LegFrame {
+                    thigh: frame.model[thigh].translation.into(),
+                    ankle: frame.model[foot].translation.into(),
+                    rotation: frame.rotations[foot],
+                    source: from
+                        .contacts
+                        .map(|contact| pose.places[source_foot] + pose.rotations[source_foot] * contact),
+                })
+            });
+        }
+    }
+    if let Some(feet) = feet {
+        place_feet(map, &feet, &mut out.transforms);
+    }
+    if clip.additive {
+        // Differences from what the source's rest pose becomes.
+        Evaluate::new(map.source, &[]).run_clips(None, &mut scratch);
+        let mut rest = Vec::with_capacity(joints);
+        frame(map, &animated, &SourcePose::new(map, &scratch), &mut rest);
+        for (at, transform) in out.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&rest[at % joints]);
+        }
+    }
+    let timing = clip.timing.clone();
+    let mut made = if is_even {
+        SkeletalClip::new(timing, &out)?
+    } else {
+        let times: Vec<f64> = times.iter().map(|(time, _)| *time).collect();
+        SkeletalClip::at_times(timing, &out, &times)?
+    };
+    made.additive = clip.additive;
+    Ok(made)
+}
+
+/// The times of the frames, each with the time at which the source shows it, and whether they are evenly spaced.
+fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
+    let (given, duration) = (clip.frame_count(), clip.timing.duration);
+    if given < 2 || duration <= 0.0 {
+        return (vec![(0.0, 0.0)], true);
+    }
+    let steps = (1..given).any(|frame| clip.frame_time(frame) == clip.frame_time(frame - 1));
+    let parts = |length: f64| ((length / STEP).ceil() as usize).max(1);
+    let is_long = duration / STEP > MOST_FRAMES as f64;
+    if !steps {
+        // Even frames stay where they are, with others between them.
+        let count = match clip.frame_times() {
+            None if is_long => given - 1,
+            None => (given - 1) * parts(duration / (given - 1) as f64),
+            Some(_) => parts(duration).clamp(given.min(MOST_FRAMES), MOST_FRAMES),
+        };
+        let time = |frame: usize| if frame == count { duration } else { duration * frame as f64 / count as f64 };
+        return ((0..=count).map(|frame| (time(frame), time(frame))).collect(), true);
+    }
+    let mut out = vec![(0.0, clip.time_showing(0))];
+    for frame in 1..given {
+        let (from, to) = (clip.frame_time(frame - 1), clip.frame_time(frame));
+        let cuts = if is_long { 1 } else { parts(to - from) };
+        let between = (1..cuts).map(|cut| from + (to - from) * cut as f64 / cuts as f64);
+        out.extend(between.map(|time| (time, time)));
+        out.push((to, clip.time_showing(frame)));
+    }
+    (out, false)
+}
+
+/// Per joint of the target, whether the clip moves it: what the source moves, and if that is the whole body, all of it.
+fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
+    let moves = |joint: JointIndex| clip.animates(usize::from(joint));
+    let whole = !clip.additive && (moves(map.from.hips) || map.from.root.is_some_and(moves));
+    map.drives.iter().map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves))).collect()
+}
+
+/// The source in the target's model space.
+struct SourcePose {
+    places: Vec<Vec3>,
+    /// In the source's own axes, turned.
+    rotations: Vec<Quat>,
+    /// From rest.
+    turns: Vec<Quat>,
+}
+
+impl SourcePose {
+    fn new(map: &Retarget, scratch: &Scratch) -> Self {
+        let local =
+            |joint: JointIndex| unit(scratch.local()[usize::from(joint) / 4].rotation.get(usize::from(joint) % 4));
+        let rotations: Vec<Quat> = rotations(map.source, local).into_iter().map(|r| map.turn * r).collect();
+        let rest = map.from.rotations.iter().map(|rest| (map.turn * *rest).conjugate());
+        Self {
+            places: scratch.model().iter().map(|joint| map.turn * Vec3::from(joint.translation)).collect(),
+            turns: rotations.iter().zip(rest).map(|(now, rest)| unit(*now * rest)).collect(),
+            rotations,
+        }
+    }
+}
+
+/// A frame of the target before its feet are placed.
+struct Frame {
+    rotations: Vec<Quat>,
+    model: Vec<Affine3A>,
+}
+
+fn frame(map: &Retarget, animated: &[bool], pose: &SourcePose, out: &mut Vec<JointTransform>) -> Frame {
+    let joints = map.target.len();
+    let mut frame = Frame { rotations: Vec::with_capacity(joints), model: Vec::with_capacity(joints) };
+    for joint in map.target.joints() {
+        let at = usize::from(joint);
+        let mut local = map.target.rest_of(joint);
+        let over = above(&frame.model, map.target, at);
+        let parent = map.target.parents()[at].map_or(Quat::IDENTITY, |parent| frame.rotations[usize::from(parent)]);
+        if let Some(Drive { from: [a, b], share, align }) = map.drives[at].filter(|_| animated[at]) {
+            let [a, b] = [a, b].map(|from| pose.turns[usize::from(from)]);
+            let turn = if share > 0.0 { a.slerp(b, share) } else { a };
+            let rotation = unit(turn * align * map.to.rotations[at]);
+            local.rotation = unit(parent.conjugate() * rotation);
+            let place = if joint == map.to.hips {
+                Some(hips(map, pose, rotation))
+            } else if map.to.root == Some(joint) {
+                map.from.root.map(|root| moved(map, pose, root, at))
+            } else {
+                None
+            };
+            let translation = place.map(|place| over.inverse().transform_point3(place));
+            local.translation = translation.filter(|at| at.is_finite()).unwrap_or(local.translation);
+        }
+        frame.rotations.push(unit(parent * unit(local.rotation)));
+        frame.model.push(over * local.to_affine());
+        out.push(local);
+    }
+    frame
+}
+
+/// Where a joint of the target is if it moves as one of the source does, in proportion.
+fn moved(map: &Retarget, pose: &SourcePose, source: JointIndex, target: usize) -> Vec3 {
+    let source = usize::from(source);
+    map.to.places[target] + map.ratio * (pose.places[source] - map.turn * map.from.places[source])
+}
+
+/// Where the hips are: so that the legs, above the ankles, are as high and have gone as far as the source's, in proportion.
+fn hips(map: &Retarget, pose: &SourcePose, rotation: Quat) -> Vec3 {
+    let (from, to, up) = (&map.from, &map.to, map.to.up);
+    let (hips, rest) = (usize::from(to.hips), to.center(&to.places));
+    let centers = from.center(&pose.places).zip(from.center(&from.places)).zip(rest);
+    let Some(((now, then), rest)) = centers else { return moved(map, pose, from.hips, hips) };
+    let way = map.ratio * (now - map.turn * then);
+    let height = to.floor + to.ankle + map.ratio * (up.dot(now) - from.floor - from.ankle);
+    let center = rest + way;
+    let center = center + up * (height - up.dot(center));
+    let from_hips = to.rotations[hips].conjugate() * (rest - to.places[hips]);
+    center - rotation * from_hips
+}
+
+/// Puts the feet of all frames where they should be.
+fn place_feet(map: &Retarget, feet: &Feet, transforms: &mut [JointTransform]) {
+    let Some(legs) = map.to.legs else { return };
+    let skeleton = map.target;
+    let (hips, up) = (usize::from(map.to.hips), map.to.up);
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    let goals = feet.goals();
+    for (frame, goals) in transforms.chunks_exact_mut(skeleton.len()).zip(&goals) {
+        let mut local = SoaTransform::rows(frame);
+        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false };
+        job.run(&mut model);
+        let over = above(&model, skeleton, hips);
+        let lowered = over.inverse().transform_point3(Vec3::from(model[hips].translation) - up * goals.drop);
+        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        if goals.drop > 0.0 && lowered.is_finite() {
+            pose.set_transform(map.to.hips, JointTransform { translation: lowered, ..frame[hips] });
+            pose.update_from(map.to.hips);
+        }
+        for (leg, goal) in legs.iter().zip(goals.legs) {
+            let knee = pose.position(leg.joints[1]);
+            // A straight leg bends ahead.
+            let ahead = pose.model_rotation(map.to.hips) * map.to.rotations[hips].conjugate() * map.to.ahead;
+            let pole = Some(knee + ahead * (0.01 * leg.length));
+            let tip_rotation = Some(pose.model_rotation(leg.joints[2]));
+            TwoBoneIk { pole, tip_rotation, ..TwoBoneIk::new(leg.joints, goal) }.run(&mut pose);
+        }
+        for joint in legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]) {
+            frame[usize::from(joint)] = pose.transform(joint);
+        }
+    }
+}

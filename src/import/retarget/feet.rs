@@ -1,0 +1,229 @@
+//! Where the feet of a retargeted clip go.
+//!
+//! A foot that only followed the source's rotations would slide, because legs and feet have other proportions. So while the
+//! source plants a foot, the target's is moved such that the point it stands on, heel or ball, stays where it is, or moves with
+//! the ground if the clip runs on the spot. Between two plants, it passes smoothly from one correction to the next. The
+//! height above the ground is that of the source, in proportion, as long as the foot is near it.
+
+use super::{Retarget, body::Leg};
+use crate::{
+    model::{PlaybackMode, SkeletalClip},
+    rig::{self, LegJoints, Plants},
+};
+use glam::{Quat, Vec3};
+
+/// A leg in one frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LegFrame {
+    /// Where the target's thigh starts, where its ankle is, and how its foot is turned.
+    pub(super) thigh: Vec3,
+    pub(super) ankle: Vec3,
+    pub(super) rotation: Quat,
+    /// Heel and ball of the source, in the target's model space.
+    pub(super) source: [Vec3; 2],
+}
+
+/// The legs in all frames.
+pub(super) struct Feet<'a> {
+    map: &'a Retarget<'a>,
+    plants: Plants,
+    /// Length of the clip in seconds if it loops.
+    period: Option<f64>,
+    times: Vec<f64>,
+    legs: [Vec<LegFrame>; 2],
+    targets: [Leg; 2],
+}
+
+/// Where the ankles go in a frame, and how much lower the hips have to be for that.
+pub(super) struct Goals {
+    pub(super) legs: [Vec3; 2],
+    pub(super) drop: f32,
+}
+
+/// Heights, in leg lengths, up to which a foot is at its height above the ground, and from which it follows the leg alone.
+const NEAR_GROUND: [f32; 2] = [0.15, 0.5];
+/// How far a leg may be stretched, and by how many of its lengths the hips may be lowered.
+const STRETCHED: f32 = 0.9995;
+const MOST_DROP: f32 = 0.25;
+/// Seconds over which the hips are lowered.
+const DROP_TIME: f64 = 0.1;
+
+impl<'a> Feet<'a> {
+    /// `None` if one of the bodies has no legs.
+    pub(super) fn new(map: &'a Retarget<'a>, clip: &SkeletalClip) -> Option<Self> {
+        let (sources, targets) = (map.from.legs?, map.to.legs?);
+        let legs = sources.map(|leg| {
+            let [root, mid, tip] = leg.joints;
+            LegJoints { root, mid: Some(mid), tip, toe: leg.toes, heel: None }
+        });
+        let plants = rig::Feet::new(map.source, map.from.hips, &legs, map.from.up)
+            .map(|feet| Plants::detect(&feet, map.source, clip))
+            .unwrap_or_default();
+        let period = (clip.timing.playback == PlaybackMode::Loop).then_some(clip.timing.duration);
+        Some(Self { map, plants, period, times: Vec::new(), legs: Default::default(), targets })
+    }
+
+    /// Adds a frame.
+    pub(super) fn push(&mut self, time: f64, leg: impl Fn(usize) -> Option<LegFrame>) {
+        if let (Some(left), Some(right)) = (leg(0), leg(1)) {
+            self.times.push(time);
+            self.legs[0].push(left);
+            self.legs[1].push(right);
+        }
+    }
+
+    /// Where the ankles go in each frame.
+    pub(super) fn goals(&self) -> Vec<Goals> {
+        let up = self.map.to.up;
+        let shifts = [0, 1].map(|leg| self.shifts(leg));
+        let goal = |leg: usize, frame: usize| {
+            let ankle = self.legs[leg][frame].ankle + shifts[leg][frame];
+            ankle + up * self.lift(leg, frame)
+        };
+        let goals: Vec<[Vec3; 2]> = (0..self.times.len()).map(|frame| [0, 1].map(|leg| goal(leg, frame))).collect();
+        let drops = self.drops(&goals);
+        goals.into_iter().zip(drops).map(|(legs, drop)| Goals { legs, drop }).collect()
+    }
+
+    /// By how much a foot has to rise to be as high as the source's.
+    fn lift(&self, leg: usize, frame: usize) -> f32 {
+        let Retarget { to, ratio, .. } = self.map;
+        let LegFrame { ankle, rotation, .. } = self.legs[leg][frame];
+        let height = self.height(leg, frame);
+        let contacts = self.targets[leg].contacts.map(|contact| to.up.dot(ankle + rotation * contact));
+        let own = contacts.into_iter().fold(f32::INFINITY, f32::min) - to.floor;
+        (ratio * height - own) * self.nearness(height)
+    }
+
+    /// How much a foot at a height above the source's ground has to do with the ground, 0..=1.
+    fn nearness(&self, height: f32) -> f32 {
+        let [near, far] = NEAR_GROUND;
+        1.0 - smoothstep((height / self.map.from.size - near) / (far - near))
+    }
+
+    /// How high a foot of the source is above the ground.
+    fn height(&self, leg: usize, frame: usize) -> f32 {
+        let heights = self.legs[leg][frame].source.map(|contact| self.map.to.up.dot(contact));
+        heights[0].min(heights[1]) - self.map.from.floor
+    }
+
+    /// By how much the ankle has to move over the ground, in each frame.
+    fn shifts(&self, leg: usize) -> Vec<Vec3> {
+        let frames = self.times.len();
+        let mut out = vec![Vec3::ZERO; frames];
+        // A loop's last frame is its first.
+        let count = if self.period.is_some() { frames.saturating_sub(1).max(1) } else { frames };
+        let planted: Vec<bool> = self.times.iter().map(|&time| self.is_planted(leg, time)).collect();
+        let Some(first) = planted[..count].iter().position(|planted| *planted) else { return out };
+        let lifted = (0..count).find(|&frame| planted[frame] && !planted[(frame + count - 1) % count]);
+        let cyclic = self.period.is_some() && frames > 1;
+        let start = if cyclic { lifted.unwrap_or(first) } else { first };
+        // Runs of planted frames, from the start on; in a clip that loops, around its end.
+        let order: Vec<usize> =
+            if cyclic { (0..count).map(|i| (start + i) % count).collect() } else { (start..count).collect() };
+        let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
+        for (at, _) in order.iter().enumerate().filter(|(_, frame)| planted[**frame]) {
+            match runs.last_mut() {
+                Some(run) if run.end == at => run.end += 1,
+                _ => runs.push(at..at + 1),
+            }
+        }
+        for run in &runs {
+            let mut shift = Vec3::ZERO;
+            for at in run.clone().skip(1) {
+                shift += self.slide(leg, order[at - 1]);
+                out[order[at]] = shift;
+            }
+            if cyclic && run.len() == count {
+                // Planted all the time: what it drifts in a round is taken back bit by bit.
+                let drift = shift + self.slide(leg, order[count - 1]);
+                run.clone().for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
+            }
+            let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
+            run.clone().for_each(|at| out[order[at]] -= mean);
+        }
+        let fill = |out: &mut Vec<Vec3>, from: usize, to: usize, next: usize| {
+            let [a, b] = [from - 1, next].map(|at| out[order[at]]);
+            for at in from..to {
+                let share = smoothstep((at + 1 - from) as f32 / (to + 1 - from) as f32);
+                out[order[at]] = a.lerp(b, share);
+            }
+        };
+        for pair in runs.windows(2) {
+            fill(&mut out, pair[0].end, pair[1].start, pair[1].start);
+        }
+        let end = runs.last().map_or(0, |run| run.end);
+        if cyclic {
+            fill(&mut out, end, count, 0);
+            out[frames - 1] = out[0];
+        } else {
+            let [first, last] = [0, end - 1].map(|at| out[order[at]]);
+            out[..start].fill(first);
+            order[end..].iter().for_each(|&frame| out[frame] = last);
+        }
+        out
+    }
+
+    /// By how much the point that a foot stands on would slip from a frame to the next, over the ground.
+    fn slide(&self, leg: usize, frame: usize) -> Vec3 {
+        let Retarget { to, from, ratio, .. } = self.map;
+        let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
+        let height = |contact: usize| to.up.dot(now.source[contact] + next.source[contact]) * 0.5;
+        let ball = smoothstep(0.5 + (height(0) - height(1)) / (0.04 * from.size));
+        let [heel_offset, ball_offset] = self.targets[leg].contacts;
+        let own = |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
+        let time = |frame: usize| self.times[frame.min(self.times.len() - 1)];
+        let ground = self.map.turn * self.plants.ground_velocity * (*ratio * (time(frame + 1) - time(frame)) as f32);
+        let slip = ground - (own(next) - own(now));
+        slip - to.up * slip.dot(to.up)
+    }
+
+    fn is_planted(&self, leg: usize, time: f64) -> bool {
+        let within = |time: f64| self.plants.ranges(leg).iter().any(|range| (range.start..=range.end).contains(&time));
+        within(time) || self.period.is_some_and(|period| within(time + period))
+    }
+
+    /// By how much the hips have to be lowered for the legs to reach, in each frame.
+    fn drops(&self, goals: &[[Vec3; 2]]) -> Vec<f32> {
+        let up = self.map.to.up;
+        let needed = |leg: usize, frame: usize, goal: Vec3| {
+            let length = self.targets[leg].length * STRETCHED;
+            let way = self.legs[leg][frame].thigh - goal;
+            let height = way.dot(up);
+            let across = (way - up * height).length_squared();
+            let reach = (length * length - across).max(0.0).sqrt();
+            (height - reach).clamp(0.0, MOST_DROP * length) * self.nearness(self.height(leg, frame))
+        };
+        let exact: Vec<f32> = goals
+            .iter()
+            .enumerate()
+            .map(|(frame, goals)| needed(0, frame, goals[0]).max(needed(1, frame, goals[1])))
+            .collect();
+        if exact.iter().all(|drop| *drop == 0.0) {
+            return exact;
+        }
+        // Around each frame, the most, and of that, the mean: smooth, and nowhere too little.
+        let frames = exact.len();
+        let step = self.times.last().map_or(0.0, |end| end / frames.max(2) as f64);
+        let reach = if step > 0.0 { ((DROP_TIME / step).ceil() as usize).clamp(1, 30) } else { 0 };
+        let count = if self.period.is_some() { frames.saturating_sub(1).max(1) } else { frames };
+        let around = |drops: &[f32], frame: usize| -> Vec<f32> {
+            let at = |offset: usize| {
+                let frame = frame + offset;
+                match self.period {
+                    Some(_) => (frame + count * reach - reach) % count,
+                    None => frame.saturating_sub(reach).min(frames - 1),
+                }
+            };
+            (0..=2 * reach).map(|offset| drops[at(offset)]).collect()
+        };
+        let most: Vec<f32> = (0..frames).map(|frame| around(&exact, frame).into_iter().fold(0.0, f32::max)).collect();
+        (0..frames).map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32).collect()
+    }
+}
+
+/// From 0 at 0 to 1 at 1, without a kink.
+fn smoothstep(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}

@@ -1,0 +1,292 @@
+//! Retargeting: clips of one humanoid for another, with other proportions, names and rest pose.
+//!
+//! Joints are matched by their [roles](Roles). The rest poses are reconciled first: limbs of the target are turned, in
+//! thought, to point where the source's do at rest, so that a T pose and an A pose mean the same. In each frame, every joint
+//! of the target then turns from there as its counterpart does from rest, in model space: limbs point where the source's
+//! point, whatever the joints' axes. Bones keep their lengths. The hips travel and rise by the ratio of the legs' lengths, and
+//! the feet are put where the source's are in proportion by [`TwoBoneIk`](crate::rig::TwoBoneIk).
+//!
+//! Joints without a counterpart are left alone: the clip does not animate them, so they stay at rest and move with what they
+//! hang from.
+
+mod body;
+mod clip;
+mod feet;
+
+use super::Limits;
+use crate::{
+    format::Diagnostic,
+    import::names::listed,
+    model::{ClipError, JointIndex, Role, Roles, Side, SkeletalClip, Skeleton},
+};
+use body::Body;
+use glam::{Affine3A, Quat, Vec3};
+use serde::Serialize;
+
+/// Makes clips of one humanoid play on another.
+///
+/// ```
+/// # use bevy_marionette::{import::{Limits, Retarget, RetargetError}, model::{Roles, SkeletalClip, Skeleton}};
+/// # fn retargeted(knight: &Skeleton, walk: &SkeletalClip, scout: &Skeleton) -> Result<SkeletalClip, RetargetError> {
+/// let retarget = Retarget::new(knight, &Roles::infer(knight), scout, &Roles::infer(scout))?;
+/// retarget.run(walk, &Limits::default())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Retarget<'a> {
+    source: &'a Skeleton,
+    target: &'a Skeleton,
+    report: RetargetReport,
+    /// Per joint of the target, what it follows.
+    drives: Vec<Option<Drive>>,
+    from: Body,
+    to: Body,
+    /// Rotates the source's model space to the target's.
+    turn: Quat,
+    /// How much longer the target's legs are.
+    ratio: f32,
+}
+
+/// What a joint of the target follows.
+#[derive(Clone, Copy, Debug)]
+struct Drive {
+    /// The joints of the source, and the share of the second.
+    from: [JointIndex; 2],
+    share: f32,
+    /// Turns the target's rest pose to that of the source, in model space.
+    align: Quat,
+}
+
+/// Which joints follow which when clips are retargeted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RetargetReport {
+    /// Joints that follow another: their role, their name, and the name of the source's joint.
+    pub mapped: Vec<[String; 3]>,
+    /// Roles of the source that no joint of the target has. What their joints do is lost.
+    pub lost: Vec<String>,
+    /// Roles of the target that no joint of the source has. Their joints stay at rest.
+    pub at_rest: Vec<String>,
+    /// Joints of the target without a role, which stay at rest.
+    pub unmapped: Vec<String>,
+    /// How much longer the target's legs are. Lengths are multiplied by it.
+    pub ratio: f32,
+}
+
+/// Why a clip cannot be retargeted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetargetError {
+    /// One of the skeletons has no hips.
+    #[error(
+        "cannot tell which joint of the {whose} is the hips, of {joints}; name it in `{field}`, such as {{\"hips\": \"pelvis\"}}"
+    )]
+    NoHips {
+        /// The model or the clip's skeleton.
+        whose: &'static str,
+        /// The first joints' names.
+        joints: String,
+        /// Where to name it in a manifest.
+        field: &'static str,
+    },
+    /// The clip would take too much memory.
+    #[error(
+        "clip `{clip}` would have {frames} frames of {joints} joints, more than the limit `clip_bytes` allows; shorten it, or raise the limit"
+    )]
+    TooLarge {
+        /// Name of the clip.
+        clip: String,
+        /// Number of frames.
+        frames: usize,
+        /// Number of joints.
+        joints: usize,
+    },
+    /// The frames make no clip.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
+}
+
+impl<'a> Retarget<'a> {
+    /// Matches the joints of two skeletons.
+    ///
+    /// # Errors
+    /// One of the skeletons has no hips.
+    pub fn new(
+        source: &'a Skeleton,
+        source_roles: &Roles,
+        target: &'a Skeleton,
+        target_roles: &Roles,
+    ) -> Result<Self, RetargetError> {
+        let no_hips = |whose, skeleton: &Skeleton, field| RetargetError::NoHips {
+            whose,
+            joints: listed(skeleton.names().iter().map(|name| &**name)),
+            field,
+        };
+        let from = Body::new(source, source_roles).ok_or_else(|| no_hips("clip's skeleton", source, "source_roles"))?;
+        let to = Body::new(target, target_roles).ok_or_else(|| no_hips("model", target, "roles"))?;
+        let turn = body::turn(&from, &to);
+        let ratio = to.size / from.size;
+        let mut retarget = Self {
+            source,
+            target,
+            report: RetargetReport { ratio, ..RetargetReport::default() },
+            drives: vec![None; target.len()],
+            from,
+            to,
+            turn,
+            ratio,
+        };
+        retarget.map(source_roles, target_roles);
+        Ok(retarget)
+    }
+
+    /// Which joints follow which.
+    pub fn report(&self) -> &RetargetReport {
+        &self.report
+    }
+
+    /// Returns a clip of the source, matched by joint names, for the target. It keeps its name, timing and callback keys.
+    ///
+    /// Frames are at most 1/60 s apart. At those times, the limbs of the target point exactly where those of the source do,
+    /// except for legs, which the feet have precedence over.
+    ///
+    /// # Errors
+    /// The clip is too large for `limits`, or so far off that its numbers are not finite.
+    pub fn run(&self, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
+        clip::run(self, &clip.bind(self.source), limits)
+    }
+
+    /// What an artist should know of the match.
+    pub(super) fn warnings(&self, file: &str) -> Vec<Diagnostic> {
+        let RetargetReport { lost, at_rest, .. } = &self.report;
+        // Fingers, toes and clavicles are missing more often than not.
+        let matter = |role: &&String| {
+            ["head", "upper_arm", "forearm", "hand", "thigh", "shin", "foot"].iter().any(|part| role.starts_with(part))
+        };
+        let mut out = Vec::new();
+        let mut warn = |roles: &[String], what: &str, field: &str| {
+            let roles: Vec<&str> = roles.iter().filter(matter).map(String::as_str).collect();
+            if !roles.is_empty() {
+                let warning = Diagnostic::warning(file, format!("{what}: {}", listed(roles)));
+                out.push(warning.with_hint(format!("if there is a joint for it, name it in `{field}` of `retarget`")));
+            }
+        };
+        warn(lost, "the model has no joint for what the clip moves", "roles");
+        warn(at_rest, "the clip's skeleton has no joint for parts of the model, which stay at rest", "source_roles");
+        out
+    }
+
+    fn map(&mut self, source_roles: &Roles, target_roles: &Roles) {
+        let chain = |roles: &Roles, role: fn(u8) -> Role| -> Vec<JointIndex> {
+            (0..=u8::MAX).map_while(|at| roles.joint(role(at))).collect()
+        };
+        let [spine, neck] = [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(source_roles, role));
+        let [spine_length, neck_length] =
+            [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(target_roles, role).len());
+        let hips = source_roles.joint(Role::Hips);
+        let head = source_roles.joint(Role::Head);
+        let chest = spine.last().copied().or(hips);
+        // What a chain turns from, its joints, and what it turns to.
+        let spine: Vec<JointIndex> = hips.into_iter().chain(spine).collect();
+        let neck: Vec<JointIndex> = chest.into_iter().chain(neck).chain(head).collect();
+        // A joint of a chain of another length turns by as much as the source does at the same share of the way.
+        let along = |chain: &[JointIndex], at: u8, steps: usize| -> Option<Drive> {
+            let last = chain.len().checked_sub(1).filter(|last| *last > 0)?;
+            let place = (f32::from(at) + 1.0) * last as f32 / steps as f32;
+            let below = (place as usize).min(last);
+            let from = [chain[below], chain[(below + 1).min(last)]];
+            Some(Drive { from, share: place - below as f32, align: Quat::IDENTITY })
+        };
+        for (role, joint) in target_roles.iter() {
+            let same = |role| {
+                source_roles.joint(role).map(|from| Drive { from: [from; 2], share: 0.0, align: Quat::IDENTITY })
+            };
+            let drive = match role {
+                Role::Spine(at) => along(&spine, at, spine_length),
+                Role::Neck(at) => along(&neck, at, neck_length + usize::from(target_roles.joint(Role::Head).is_some())),
+                role => same(role),
+            };
+            match drive {
+                Some(drive) => {
+                    let from = drive.from[usize::from(drive.share > 0.5)];
+                    let names = [self.target.name(joint), self.source.name(from)].map(|name| name.to_string());
+                    let [own, other] = names;
+                    self.report.mapped.push([role.to_string(), own, other]);
+                    self.drives[usize::from(joint)] = Some(drive);
+                }
+                None => self.report.at_rest.push(role.to_string()),
+            }
+        }
+        let is_chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
+        let lost = source_roles.iter().map(|(role, _)| role).filter(|role| target_roles.joint(*role).is_none());
+        self.report.lost = lost.filter(|role| !is_chain(role)).map(|role| role.to_string()).collect();
+        let unmapped = self.target.joints().filter(|&joint| target_roles.role(joint).is_none());
+        self.report.unmapped = unmapped.map(|joint| self.target.name(joint).to_string()).collect();
+        self.align(source_roles, target_roles);
+    }
+
+    /// Reconciles the rest poses.
+    fn align(&mut self, source_roles: &Roles, target_roles: &Roles) {
+        let pair = |role| Some((source_roles.joint(role)?, target_roles.joint(role)?));
+        let (source, target) = (places(self.source), places(self.target));
+        // Where the source's and the target's bone points at rest.
+        let bone = |from: Role, to: Role| {
+            let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
+            let along =
+                |places: &[Vec3], from: JointIndex, to: JointIndex| places[usize::from(to)] - places[usize::from(from)];
+            Some((self.turn * along(&source, a, b), along(&target, a2, b2)))
+        };
+        let mut aligned = Vec::new();
+        // Turns a bone on from the turn of the one above.
+        let mut follow = |from: Role, to: Role, above: Quat| {
+            let turn = bone(from, to).map_or(above, |(source, target)| body::arc(above * target, source) * above);
+            aligned.push((from, turn));
+            turn
+        };
+        for side in [Side::Left, Side::Right] {
+            let upper = follow(Role::UpperArm(side), Role::Forearm(side), Quat::IDENTITY);
+            let lower = follow(Role::Forearm(side), Role::Hand(side), upper);
+            let hand = body::hand_turn(side, &bone, lower);
+            follow(Role::Hand(side), Role::Hand(side), hand);
+            for finger in body::FINGERS {
+                let mut above = hand;
+                for at in 0..3 {
+                    above = follow(Role::Finger(side, finger, at), Role::Finger(side, finger, at + 1), above);
+                }
+            }
+            let thigh = follow(Role::Thigh(side), Role::Shin(side), Quat::IDENTITY);
+            follow(Role::Shin(side), Role::Foot(side), thigh);
+            // Soles are flat at rest, so feet only turn about the up axis.
+            let up = self.to.up;
+            let level = |v: Vec3| v - up * v.dot(up);
+            let foot = bone(Role::Foot(side), Role::Toes(side))
+                .map_or(Quat::IDENTITY, |(source, target)| body::arc(level(target), level(source)));
+            follow(Role::Foot(side), Role::Foot(side), foot);
+            follow(Role::Toes(side), Role::Toes(side), foot);
+        }
+        for (role, turn) in aligned {
+            let joint = target_roles.joint(role);
+            if let Some(drive) = joint.and_then(|joint| self.drives[usize::from(joint)].as_mut()) {
+                drive.align = turn;
+            }
+        }
+    }
+}
+
+/// Where joints are at rest.
+fn places(skeleton: &Skeleton) -> Vec<Vec3> {
+    skeleton.rest_model().iter().map(|joint| joint.translation.into()).collect()
+}
+
+/// The rotations of joints in model space, from those relative to their parents.
+fn rotations(skeleton: &Skeleton, local: impl Fn(JointIndex) -> Quat) -> Vec<Quat> {
+    let mut out: Vec<Quat> = Vec::with_capacity(skeleton.len());
+    for joint in skeleton.joints() {
+        let above = skeleton.parents()[usize::from(joint)].map_or(Quat::IDENTITY, |parent| out[usize::from(parent)]);
+        out.push((above * local(joint)).normalize());
+    }
+    out
+}
+
+fn above(model: &[Affine3A], skeleton: &Skeleton, joint: usize) -> Affine3A {
+    skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| model[usize::from(parent)])
+}

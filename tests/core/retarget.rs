@@ -1,0 +1,254 @@
+//! Retargeting, on the sample characters, on a body with Mixamo's names, and on real files where there are any.
+
+mod manifests;
+mod measure;
+mod real;
+
+use bevy_marionette::{
+    import::{Imported, Limits, Manifest, Retarget, RetargetError, open_manifest},
+    model::{ClipFrames, ClipTiming, Joint, JointTransform, Role, Roles, Side, SkeletalClip, Skeleton},
+};
+use fastrand::Rng;
+use glam::{Affine3A, EulerRot, Quat, Vec3};
+use measure::{Body, Found, compare};
+use std::{borrow::Cow, fs, path::Path};
+
+/// A sample character with its clips as they are in the files.
+fn sample(name: &str) -> Imported {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+    let file = format!("{name}.character.ron");
+    let mut manifest = Manifest::parse(&file, &fs::read(folder.join(&file)).unwrap()).unwrap();
+    for entry in manifest.clips.values_mut() {
+        entry.root_motion = None;
+    }
+    let read = |file: &str| fs::read(folder.join(file)).map(Cow::Owned).map_err(|error| error.to_string());
+    open_manifest(&file, &manifest, &Limits::default(), read).unwrap()
+}
+
+/// The left half and the middle of a body in a T pose that faces +Z, in centimeters: name, parent, place.
+const BODY: [(&str, &str, [f32; 3]); 24] = [
+    ("Hips", "", [0.0, 100.0, 0.0]),
+    ("Spine", "Hips", [0.0, 110.0, -1.0]),
+    ("Spine1", "Spine", [0.0, 122.0, -1.0]),
+    ("Spine2", "Spine1", [0.0, 134.0, 0.0]),
+    ("Neck", "Spine2", [0.0, 150.0, 0.0]),
+    ("Head", "Neck", [0.0, 160.0, 2.0]),
+    ("HeadTop_End", "Head", [0.0, 180.0, 2.0]),
+    ("LeftShoulder", "Spine2", [5.0, 146.0, 0.0]),
+    ("LeftArm", "LeftShoulder", [18.0, 146.0, -1.0]),
+    ("LeftForeArm", "LeftArm", [46.0, 146.0, -2.0]),
+    ("LeftHand", "LeftForeArm", [72.0, 146.0, -1.0]),
+    ("LeftHandThumb1", "LeftHand", [75.0, 144.0, 4.0]),
+    ("LeftHandIndex1", "LeftHand", [80.0, 146.0, 3.0]),
+    ("LeftHandIndex2", "LeftHandIndex1", [84.0, 146.0, 3.0]),
+    ("LeftHandIndex3", "LeftHandIndex2", [87.0, 146.0, 3.0]),
+    ("LeftHandMiddle1", "LeftHand", [81.0, 146.0, 0.0]),
+    ("LeftHandMiddle2", "LeftHandMiddle1", [85.0, 146.0, 0.0]),
+    ("LeftHandRing1", "LeftHand", [80.0, 146.0, -3.0]),
+    ("LeftHandPinky1", "LeftHand", [79.0, 146.0, -5.0]),
+    ("LeftUpLeg", "Hips", [9.0, 96.0, 0.0]),
+    ("LeftLeg", "LeftUpLeg", [10.0, 53.0, 1.0]),
+    ("LeftFoot", "LeftLeg", [10.0, 9.0, -2.0]),
+    ("LeftToeBase", "LeftFoot", [11.0, 2.0, 10.0]),
+    ("LeftToe_End", "LeftToeBase", [11.0, 2.0, 18.0]),
+];
+
+/// A body with Mixamo's names, each joint with axes of its own.
+fn mixamo() -> Skeleton {
+    let mut random = Rng::with_seed(7);
+    let mut names: Vec<(String, String, Vec3)> = Vec::new();
+    for (name, parent, place) in BODY {
+        names.push((name.into(), parent.into(), place.into()));
+    }
+    for (name, parent, [x, y, z]) in BODY.iter().filter(|(name, ..)| name.starts_with("Left")) {
+        let right = |name: &str| name.replace("Left", "Right");
+        names.push((right(name), right(parent), Vec3::new(-x, *y, *z)));
+    }
+    let mut frames: Vec<Affine3A> = Vec::new();
+    let mut joints = Vec::new();
+    for (name, parent, place) in &names {
+        let mut angle = || random.f32() * 6.0 - 3.0;
+        let turn = Quat::from_euler(EulerRot::XYZ, angle(), angle(), angle());
+        let frame = Affine3A::from_rotation_translation(turn, *place);
+        let parent = names.iter().position(|(name, ..)| name == parent);
+        let local = parent.map_or(frame, |parent| frames[parent].inverse() * frame);
+        let rest = JointTransform { scale: Vec3::ONE, ..JointTransform::from_affine(local) };
+        frames.push(frame);
+        joints.push(Joint {
+            name: format!("mixamorig:{name}").into(),
+            parent: parent.map(|parent| parent as u16),
+            rest,
+            inverse_bind: frame.inverse(),
+        });
+    }
+    Skeleton::new(joints).unwrap()
+}
+
+fn retarget(source: &Skeleton, target: &Skeleton, clip: &SkeletalClip) -> SkeletalClip {
+    let (from, to) = (Roles::infer(source), Roles::infer(target));
+    Retarget::new(source, &from, target, &to).unwrap().run(clip, &Limits::default()).unwrap()
+}
+
+/// Compares a clip with what it becomes, and returns the latter.
+#[track_caller]
+fn check(what: &str, source: &Body, target: &Body, clip: &SkeletalClip) -> SkeletalClip {
+    let made = retarget(source.skeleton, target.skeleton, clip);
+    let found = compare(source, clip, target, &made);
+    println!("{what} {}: {found}", clip.timing.name);
+    let Found { slide, arms, hands, head, legs, .. } = found;
+    assert!(slide < 0.01, "{what} {}: feet slide by {slide}", clip.timing.name);
+    assert!(arms < 2.0, "{what} {}: arms are off by {arms}°", clip.timing.name);
+    assert!(legs < 20.0, "{what} {}: legs are off by {legs}°", clip.timing.name);
+    assert!(head < 1.0, "{what} {}: the head is off by {head}°", clip.timing.name);
+    assert!(hands < 0.1, "{what} {}: hands are off by {hands} of an arm", clip.timing.name);
+    made
+}
+
+#[test]
+fn scout_s_clips_play_on_a_body_with_mixamo_s_names_and_back() {
+    let scout = sample("scout").model;
+    let (other, meter) = (mixamo(), 0.01);
+    let (source, target) = (Body::new(&scout.skeleton, 1.0), Body::new(&other, meter));
+    assert_eq!(scout.clips.len(), 7);
+    for clip in &scout.clips {
+        let there = check("there", &source, &target, clip);
+        assert_eq!(there.timing, clip.timing);
+        let back = check("back", &target, &source, &there);
+        let again = compare(&source, clip, &source, &back);
+        println!("again {}: {again}", clip.timing.name);
+        assert!(again.arms < 2.0 && again.places < 0.05, "{}: {again}", clip.timing.name);
+    }
+}
+
+#[test]
+fn a_clip_retargeted_to_its_own_skeleton_is_the_same() {
+    let scout = sample("scout").model;
+    let body = Body::new(&scout.skeleton, 1.0);
+    for clip in &scout.clips {
+        let same = compare(&body, clip, &body, &retarget(&scout.skeleton, &scout.skeleton, clip));
+        // Feet that slide in the clip are kept in place.
+        assert!(same.places < 0.03 && same.arms < 0.1 && same.head < 0.1, "{}: {same}", clip.timing.name);
+    }
+}
+
+#[test]
+fn joints_without_a_counterpart_are_left_alone_and_the_report_says_so() {
+    let scout = sample("scout").model;
+    let other = mixamo();
+    let map = Retarget::new(&other, &Roles::infer(&other), &scout.skeleton, &Roles::infer(&scout.skeleton)).unwrap();
+    let report = map.report();
+    let mapped =
+        |role: &str| report.mapped.iter().find(|[found, ..]| found == role).map(|[_, own, from]| [&**own, from]);
+    assert_eq!(mapped("upper_arm.R"), Some(["upper_arm.R", "mixamorig:RightArm"]));
+    assert_eq!(mapped("spine.3"), Some(["upper_chest", "mixamorig:Spine2"]));
+    assert!(
+        report.unmapped.iter().any(|joint| joint == "hair.1") && !report.unmapped.iter().any(|joint| joint == "head")
+    );
+    assert!(
+        report.lost.iter().any(|role| role == "little.1.L") && report.at_rest.iter().any(|role| role == "thumb.2.L")
+    );
+    assert!(report.ratio < 0.02, "{}", report.ratio);
+    let there = retarget(&scout.skeleton, &other, &scout.clips[0]);
+    let back = map.run(&there, &Limits::default()).unwrap();
+    for joint in scout.skeleton.joints() {
+        let name = scout.skeleton.name(joint);
+        let is_mapped = report.mapped.iter().any(|[_, own, _]| **own == **name);
+        assert_eq!(back.animates(usize::from(joint)), is_mapped, "{name}");
+    }
+}
+
+#[test]
+fn a_clip_of_the_upper_body_leaves_the_legs_to_others_and_differences_stay_differences() {
+    let scout = sample("scout").model;
+    let other = mixamo();
+    let wave = scout.clips.iter().find(|clip| &*clip.timing.name == "wave").unwrap();
+    let mut frames = wave.to_frames();
+    let arm = scout.skeleton.joint("clavicle.R").unwrap();
+    let within = |joint: u16| joint == arm || scout.skeleton.descends(joint, arm);
+    frames.animated = scout.skeleton.joints().map(within).collect();
+    let upper = SkeletalClip::new(wave.timing.clone(), &frames).unwrap();
+    let made = retarget(&scout.skeleton, &other, &upper);
+    let animates = |name: &str| made.animates(usize::from(other.joint(&format!("mixamorig:{name}")).unwrap()));
+    assert!(animates("RightForeArm") && !animates("LeftForeArm") && !animates("Hips") && !animates("RightFoot"));
+
+    let additive = retarget(&scout.skeleton, &other, &wave.to_additive(&scout.skeleton).unwrap());
+    assert!(additive.additive && additive.frame_count() > 60);
+    let forearm = usize::from(other.joint("mixamorig:RightForeArm").unwrap());
+    let first = additive.transform_at(forearm, 0);
+    assert!(first.translation.length() < 1e-3 && first.rotation.abs_diff_eq(Quat::IDENTITY, 1e-3), "{first:?}");
+    let widest =
+        (0..additive.frame_count()).map(|frame| additive.transform_at(forearm, frame).rotation.to_axis_angle().1);
+    assert!(widest.fold(0.0, f32::max) > 0.2);
+}
+
+#[test]
+fn steps_and_uneven_frames_stay_where_they_are() {
+    let scout = sample("scout").model.skeleton;
+    let other = mixamo();
+    let rest: Vec<JointTransform> = scout.joints().map(|joint| scout.rest_of(joint)).collect();
+    let mut bent = rest.clone();
+    let elbow = usize::from(scout.joint("forearm.L").unwrap());
+    bent[elbow].rotation *= Quat::from_rotation_z(1.0);
+    let transforms = [rest.clone(), rest.clone(), bent.clone(), bent].concat();
+    let frames = ClipFrames { joints: scout.names().clone(), animated: vec![], transforms };
+    let clip = SkeletalClip::at_times(ClipTiming::new("jerk", 1.0), &frames, &[0.0, 0.4, 0.4, 1.0]).unwrap();
+    let made = retarget(&scout, &other, &clip);
+    let times = made.frame_times().expect("a step");
+    let step = times.windows(2).position(|pair| pair[0] == pair[1]).unwrap();
+    assert_eq!(times[step], 0.4);
+    let forearm = usize::from(other.joint("mixamorig:LeftForeArm").unwrap());
+    let [before, after] = [step, step + 1].map(|frame| made.transform_at(forearm, frame).rotation);
+    assert!((before.angle_between(after) - 1.0).abs() < 1e-3);
+    assert_eq!(made.transform_at(forearm, 0).rotation.dot(before).abs().min(0.9999), 0.9999);
+}
+
+#[test]
+fn hostile_bodies_make_errors_or_finite_clips() {
+    let mut random = Rng::with_seed(5);
+    let words =
+        ["hips", "spine", "head", "thigh.L", "thigh.R", "shin.L", "shin.R", "foot.L", "foot.R", "toes.L", "hand.L"];
+    let mut made = 0;
+    for round in 0..300 {
+        let count = random.usize(1..20);
+        let size = [0.0, 1e-20, 1.0, 1e18][round % 4];
+        let mut body = || {
+            let joint = |at: usize, random: &mut Rng| Joint {
+                name: words[random.usize(..words.len())].into(),
+                parent: (at > 0).then(|| random.usize(..at) as u16),
+                rest: JointTransform {
+                    translation: Vec3::new(random.f32(), random.f32(), random.f32()) * size,
+                    rotation: Quat::from_rotation_x(random.f32()),
+                    scale: Vec3::splat([1.0, 0.0, -1.0, 2.0][random.usize(..4)]),
+                },
+                inverse_bind: Affine3A::IDENTITY,
+            };
+            Skeleton::new((0..count).map(|at| joint(at, &mut random)).collect()).unwrap()
+        };
+        let (source, target) = (body(), body());
+        let roles = [&source, &target].map(Roles::infer);
+        let Ok(map) = Retarget::new(&source, &roles[0], &target, &roles[1]) else { continue };
+        let transforms = (0..3 * count).map(|at| source.rest_of((at % count) as u16)).collect();
+        let frames = ClipFrames { joints: source.names().clone(), animated: vec![], transforms };
+        let clip = SkeletalClip::new(ClipTiming::new("a", 0.5), &frames).unwrap();
+        // A clip is finite, or it would not be one.
+        made += usize::from(map.run(&clip, &Limits::default()).is_ok());
+    }
+    assert!(made > 20, "{made}");
+
+    let body = mixamo();
+    let roles = Roles::infer(&body);
+    assert_eq!(roles.joint(Role::Foot(Side::Left)), body.joint("mixamorig:LeftFoot"));
+    let map = Retarget::new(&body, &roles, &body, &roles).unwrap();
+    let still = ClipFrames {
+        joints: body.names().clone(),
+        animated: vec![],
+        transforms: body.joints().chain(body.joints()).map(|joint| body.rest_of(joint)).collect(),
+    };
+    let long = SkeletalClip::new(ClipTiming::new("long", 86400.0), &still).unwrap();
+    assert_eq!(map.run(&long, &Limits::default()).unwrap().frame_count(), 2);
+    let few = Limits { clip_bytes: 1000, ..Limits::default() };
+    assert!(matches!(map.run(&long, &few), Err(RetargetError::TooLarge { .. })));
+    let strange = body.with_names((0..99).map(|at| format!("bone {at}").into()));
+    let error = Retarget::new(&strange, &Roles::infer(&strange), &body, &roles).unwrap_err().to_string();
+    assert!(error.contains("the clip's skeleton is the hips") && error.contains("`source_roles`"), "{error}");
+}

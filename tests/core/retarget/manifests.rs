@@ -1,0 +1,122 @@
+//! Retargeted clips in manifests.
+
+use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use std::{borrow::Cow, collections::HashMap, fs, path::Path};
+
+/// Opens a manifest of Scout, whose soldier is Scout again, with Mixamo's names for joints.
+fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout");
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let (mesh, walk) = (read("scout.md5mesh"), read("walk.md5anim"));
+    let files: HashMap<&str, String> = HashMap::from([
+        ("soldier.md5mesh", soldier(mesh.clone())),
+        ("walk.md5anim", soldier(walk.clone())),
+        ("own.md5anim", walk),
+        ("scout.md5mesh", mesh),
+    ]);
+    let text = format!("(model: \"scout.md5mesh\", clips: {{{clips}}})");
+    let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
+    for file in manifest.clip_files() {
+        assert!(files.contains_key(file) || file == "none.glb", "{file}");
+    }
+    open_manifest("a.character.ron", &manifest, &Limits::default(), |file| {
+        files.get(file).map(|text| Cow::Owned(text.clone().into_bytes())).ok_or_else(|| "no such file".to_owned())
+    })
+    .unwrap()
+}
+
+fn as_mixamo(text: String) -> String {
+    let mut text = text;
+    let pairs = [
+        ("hips", "Hips"),
+        ("spine", "Spine"),
+        ("chest", "Spine1"),
+        ("upper_chest", "Spine2"),
+        ("neck", "Neck"),
+        ("head", "Head"),
+    ];
+    for (own, other) in pairs {
+        text = text.replace(&format!("\"{own}\""), &format!("\"mixamorig:{other}\""));
+    }
+    let sided = [
+        ("clavicle", "Shoulder"),
+        ("upper_arm", "Arm"),
+        ("forearm", "ForeArm"),
+        ("hand", "Hand"),
+        ("index.1", "HandIndex1"),
+        ("ring.1", "HandRing1"),
+        ("middle.1", "HandMiddle1"),
+        ("thigh", "UpLeg"),
+        ("shin", "Leg"),
+        ("foot", "Foot"),
+        ("toes", "ToeBase"),
+    ];
+    for (own, other) in sided {
+        for (letter, side) in [("L", "Left"), ("R", "Right")] {
+            text = text.replace(&format!("\"{own}.{letter}\""), &format!("\"mixamorig:{side}{other}\""));
+        }
+    }
+    text
+}
+
+#[test]
+fn a_clip_of_another_skeleton_is_retargeted_when_the_character_is_loaded() {
+    let imported = open(
+        "\"march\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\"), root_motion: (steady: true)),
+         \"walk\": (file: \"own.md5anim\", root_motion: (steady: true)),
+         \"limp\": (mirror: \"march\")",
+        as_mixamo,
+    );
+    let clip = |name: &str| imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+    let (march, walk) = (clip("march"), clip("walk"));
+    let speed = |name: &str| clip(name).root_path().unwrap().ground_speed();
+    assert!((speed("march") - speed("walk")).abs() < 1e-3 && (speed("limp") - speed("march")).abs() < 1e-9);
+    for joint in ["upper_arm.R", "forearm.L", "head"].map(|name| imported.model.skeleton.joint(name).unwrap()) {
+        for frame in 0..walk.frame_count() {
+            let [a, b] = [walk, march].map(|clip| clip.transform_at(usize::from(joint), frame).rotation);
+            assert!(a.angle_between(b) < 0.01, "{frame}");
+        }
+    }
+    let report = &imported.report.retargets["march"];
+    assert!(report.mapped.contains(&["thigh.L", "thigh.L", "mixamorig:LeftUpLeg"].map(str::to_owned)));
+    assert!((report.ratio - 1.0).abs() < 1e-5, "{}", report.ratio);
+    assert!(imported.warnings.iter().all(|w| !w.message.contains("left out")), "{:?}", imported.warnings);
+}
+
+#[test]
+fn what_is_wrong_is_said_to_artists() {
+    let cases = [
+        ("(file: \"walk.md5anim\", retarget: true)", "no rest pose to retarget from", "skeleton: \"soldier.md5mesh\""),
+        ("(file: \"none.glb\", retarget: true)", "cannot read `none.glb`", "relative to the manifest"),
+        (
+            "(file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\", roles: {\"hip\": \"hips\"}))",
+            "roles of retarget: no role is called `hip`",
+            "did you mean `hips`?",
+        ),
+        (
+            "(file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\", source_roles: {\"hips\": \"mixamorig:Hps\"}))",
+            "source_roles of retarget: role `hips`",
+            "did you mean `mixamorig:Hips`?",
+        ),
+        (
+            "(file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\", roles: {\"hips\": \"\"}))",
+            "which joint of the model is the hips",
+            "`roles`",
+        ),
+    ];
+    for (entry, message, hint) in cases {
+        let imported = open(&format!("\"march\": {entry}"), as_mixamo);
+        let texts: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
+        let said = texts
+            .iter()
+            .any(|text| text.contains(message) && text.contains(hint) && text.contains("clip `march` is left out"));
+        assert!(said, "{entry}: {texts:?}");
+    }
+    // Without an arm, a clip still plays, and a warning says what is missing.
+    let imported = open("\"march\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\"))", |text| {
+        as_mixamo(text).replace("mixamorig:LeftForeArm", "thing")
+    });
+    assert_eq!(imported.model.clips.len(), 1);
+    let texts: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
+    assert!(texts.iter().any(|text| text.contains("stay at rest: `forearm.L`, `hand.L`")), "{texts:?}");
+}
