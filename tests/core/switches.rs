@@ -43,7 +43,7 @@ fn clip(skeleton: &Skeleton, name: &str, seed: u64, partial: bool) -> SkeletalCl
         let moves = if joint % 4 == 0 { shift * (phase * 2.0).cos() } else { Vec3::ZERO };
         JointTransform { translation: rest.translation + moves, rotation: rest.rotation * turn, scale: Vec3::ONE }
     };
-    let animated = (0..JOINTS).map(|joint| !partial || (joint as u64 + seed) % 3 != 0).collect();
+    let animated = (0..JOINTS).map(|joint| !partial || !(joint as u64 + seed).is_multiple_of(3)).collect();
     let transforms = (0..=count).flat_map(pose).map(transform).collect();
     let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
     SkeletalClip::new(ClipTiming::new(name, duration), &frames).unwrap()
