@@ -243,7 +243,12 @@ fn swapped_words(text: &str) -> Cow<'_, str> {
 /// Swaps the sides in a callback's name and data: joints by their names, and words such as `left` elsewhere.
 pub(super) fn mirrored_callback(skeleton: &Skeleton, key: &CallbackKey) -> CallbackKey {
     let name = mirrored_text(skeleton, &key.name);
-    CallbackKey { time: key.time, name: name.into(), data: CallbackData::from(mirrored_value(skeleton, &key.data)) }
+    CallbackKey {
+        time: key.time,
+        until: key.until,
+        name: name.into(),
+        data: CallbackData::from(mirrored_value(skeleton, &key.data)),
+    }
 }
 
 fn mirrored_text<'a>(skeleton: &Skeleton, text: &'a str) -> Cow<'a, str> {
