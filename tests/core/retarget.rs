@@ -109,7 +109,7 @@ fn scout_s_clips_play_on_a_body_with_mixamo_s_names_and_back() {
     let scout = sample("scout").model;
     let (other, meter) = (mixamo(), 0.01);
     let (source, target) = (Body::new(&scout.skeleton, 1.0), Body::new(&other, meter));
-    assert_eq!(scout.clips.len(), 7);
+    assert_eq!(scout.clips.len(), 9);
     for clip in &scout.clips {
         let there = check("there", &source, &target, clip);
         assert_eq!(there.timing, clip.timing);
@@ -127,7 +127,7 @@ fn a_clip_retargeted_to_its_own_skeleton_is_the_same() {
     for clip in &scout.clips {
         let same = compare(&body, clip, &body, &retarget(&scout.skeleton, &scout.skeleton, clip));
         // Feet that slide in the clip are kept in place.
-        assert!(same.places < 0.03 && same.arms < 0.1 && same.head < 0.1, "{}: {same}", clip.timing.name);
+        assert!(same.places < 0.04 && same.arms < 0.1 && same.head < 0.1, "{}: {same}", clip.timing.name);
     }
 }
 
