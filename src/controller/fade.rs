@@ -1,7 +1,7 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, PlaybackEvent, TrackId, TransitionCurve,
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve,
     compensated::{CompensatedF64, tick},
     log::Log,
     playback_state::{Fade, Pending, Playback},
@@ -17,7 +17,7 @@ impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
     /// A switch removes the old clips at once, and records them.
-    pub(super) fn begin_fade(&mut self, Pending { track: id, from, new, fade }: Pending) {
+    pub(super) fn begin_fade<C: Clips + ?Sized>(&mut self, Pending { track: id, from, new, fade }: Pending, clips: &C) {
         // The weights to start from are those of this moment.
         self.write_running_values();
         let Fade { duration, transition, in_phase, announced, .. } = fade;
@@ -37,7 +37,7 @@ impl AnimationController {
         // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
         let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        let weight = switches.then(|| self.record_switch(id, duration, outgoing));
+        let weight = switches.then(|| self.record_switch(id, duration, outgoing, clips));
         if cut {
             let playback = std::mem::take(&mut self.playback);
             self.remove_tracks(|track| outgoing(track, &playback));

@@ -116,6 +116,23 @@ impl<'a> InSpace<'a> {
     }
 }
 
+/// The clips that weigh in a track's blend space, each with its share of the track's weight.
+pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
+    track: &'a AnimationTrack,
+    clips: &'a C,
+) -> impl Iterator<Item = LayerInfo<'a>> {
+    InSpace::new(track, clips).into_iter().flat_map(move |InSpace { space, cycle, .. }| {
+        let playback = track.playback.unwrap_or(space.playback());
+        let phase = track.placed_in(if space.has_length() { 1.0 } else { 0.0 });
+        cycle.weights.into_iter().map(move |(index, share)| {
+            let member = &space.members()[index];
+            let speed = track.speed * cycle.pace * member.slope(member.playback(space, playback), phase);
+            let time = place_in(member, space, playback, phase);
+            LayerInfo { weight: share as f32, speed, ..info(track, member.clip, time, clips) }
+        })
+    })
+}
+
 /// The place in a clip of a blend space at a phase of its cycle.
 fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: f64) -> f64 {
     let playback = member.playback(space, cycle);

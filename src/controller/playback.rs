@@ -266,7 +266,7 @@ impl AnimationController {
                     // A cut leaves nothing of what was before.
                     self.playback.switches.clear();
                 }
-                self.begin_fade(pending);
+                self.begin_fade(pending, clips);
             } else if pending.new {
                 self.remove_track(pending.track);
                 if !superseded {

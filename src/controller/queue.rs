@@ -199,7 +199,7 @@ impl AnimationController {
         let track = self.add_playback_track(clip);
         self.playback.current = Some(track);
         self.prepare_track(track, clips);
-        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } });
+        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } }, clips);
         true
     }
 

@@ -12,8 +12,9 @@
 //! ([`Inertia`](crate::pose::Inertia)), which can be made again at any time.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, BlendMode, TrackId, TrackPriority,
+    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority,
     compensated::{CompensatedF64, tick},
+    layer::shares_in_space,
     playback_state::{Fade, Playback},
     sync::Lead,
     timed_event::EventKind,
@@ -32,7 +33,7 @@ pub struct Switch {
     begin: f64,
     duration: f64,
     from: Vec<SwitchLayer>,
-    to: SwitchLayer,
+    to: Vec<SwitchLayer>,
 }
 
 /// A clip at the moment of a [`Switch`].
@@ -60,7 +61,9 @@ impl Clone for Switch {
     /// Keeps the memory of the list.
     fn clone_from(&mut self, other: &Self) {
         self.from.clone_from(&other.from);
-        *self = Self { from: std::mem::take(&mut self.from), to: other.to.clone(), ..*other };
+        self.to.clone_from(&other.to);
+        let [from, to] = [&mut self.from, &mut self.to].map(std::mem::take);
+        *self = Self { from, to, ..*other };
     }
 }
 
@@ -80,8 +83,8 @@ impl Switch {
         &self.from
     }
 
-    /// Returns the clip that began.
-    pub fn to(&self) -> &SwitchLayer {
+    /// Returns the clip that began; several if it is a blend space.
+    pub fn to(&self) -> &[SwitchLayer] {
         &self.to
     }
 
@@ -102,7 +105,7 @@ impl Switch {
             numbers && layer.weight.is_finite() && layer.weight >= 0.0
         };
         let sound = begin.is_finite() && duration.is_finite() && *duration > 0.0;
-        if sound && from.iter().chain([to]).all(is_sound) {
+        if sound && from.iter().chain(to).all(is_sound) {
             Ok(())
         } else {
             Err("one of the numbers of a switch is not finite".to_owned())
@@ -165,30 +168,58 @@ impl AnimationController {
     }
 
     /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.
-    pub(super) fn record_switch(
+    pub(super) fn record_switch<C: Clips + ?Sized>(
         &mut self,
         id: TrackId,
         duration: Duration,
         leaves: impl Fn(&AnimationTrack, &Playback) -> bool,
+        clips: &C,
     ) -> f32 {
-        let mut from = Vec::new();
+        let (mut from, mut to) = (Vec::new(), Vec::new());
         for (at, track) in self.tracks.iter().enumerate() {
-            if leaves(track, &self.playback) || track.id == id {
-                from.extend(self.switch_layer(at, self.lead(at)).filter(|layer| layer.weight > 0.0 && track.is_base()));
+            if (leaves(track, &self.playback) || track.id == id) && track.is_base() && track.share() > 0.0 {
+                self.add_switch_layers(at, self.lead(at), clips, &mut from);
             }
         }
         let total = from.iter().map(|layer| layer.weight).sum();
-        let to = self.tracks.iter().position(|track| track.id == id).and_then(|at| {
+        if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
             // What leads it may leave.
             let lead = self.lead(at).filter(|lead| !leaves(&self.tracks[lead.leader], &self.playback));
-            self.switch_layer(at, lead)
-        });
-        if let Some(to) = to.filter(|_| !from.is_empty()) {
+            self.add_switch_layers(at, lead, clips, &mut to);
+        }
+        // It takes the place of all that ends, whatever its weight is yet.
+        let weight: f32 = to.iter().map(|layer| layer.weight).sum();
+        to.iter_mut().for_each(|layer| layer.weight /= weight);
+        if !from.is_empty() && !to.is_empty() {
             self.drop_ended_switches();
             let (begin, duration) = (self.time.value(), duration.as_secs_f64());
-            self.playback.switches.push(Switch { begin, duration, from, to: SwitchLayer { weight: 1.0, ..to } });
+            self.playback.switches.push(Switch { begin, duration, from, to });
         }
         total
+    }
+
+    /// Adds what a track plays: its clip, or those that weigh in its blend space.
+    fn add_switch_layers<C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        lead: Option<Lead>,
+        clips: &C,
+        out: &mut Vec<SwitchLayer>,
+    ) {
+        let Some(layer) = self.switch_layer(at, lead) else { return };
+        let layer = SwitchLayer { weight: if layer.weight > 0.0 { layer.weight } else { 1.0 }, ..layer };
+        let track = &self.tracks[at];
+        if track.run.0.space.is_none() {
+            return out.push(layer);
+        }
+        for member in shares_in_space(track, clips) {
+            let Some(timing) = clips.timing(member.clip) else { continue };
+            let rate = if self.is_moving(at) { member.speed } else { 0.0 };
+            let clip = AnimationName::new(timing.name.clone());
+            let share = member.weight;
+            let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
+            out.push(SwitchLayer { clip, time: member.time, rate, weight, weight_rate, mask: layer.mask.clone() });
+        }
     }
 
     fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {

@@ -122,8 +122,9 @@ pub(super) fn show(
         }
         for switch in item.controller.switches() {
             let left = switch.remaining(item.controller.time());
-            let from = switch.from().last().map_or("", |from| &from.clip);
-            line(ui, &format!("{from} → {}", switch.to().clip), "of the difference is left", left, percent(left));
+            let [from, to] = [switch.from(), switch.to()]
+                .map(|of| of.iter().map(|layer| &*layer.clip).collect::<Vec<_>>().join(", "));
+            line(ui, &format!("{from} → {to}"), "of the difference is left", left, percent(left));
         }
         let by_hand = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
         for change in by_hand.iter().filter(|change| change.joint == joint) {

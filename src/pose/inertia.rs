@@ -300,7 +300,7 @@ impl Offset {
         // What was seen, and what will be.
         let old_step = sampler.sample(of.from(), -STEP, old, old_next);
         sampler.reach(|row, reach| reaches.push((row, reach)));
-        let new_step = sampler.sample(std::slice::from_ref(of.to()), STEP, new, new_next);
+        let new_step = sampler.sample(of.to(), STEP, new, new_next);
         let mut rows = reaches.iter_mut();
         sampler.reach(|_, reach| {
             if let Some((_, old)) = rows.next() {

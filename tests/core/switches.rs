@@ -4,13 +4,13 @@ use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackId, TrackPriority,
 };
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip, Skeleton, SoaTransform,
+    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip, Skeleton,
+    SoaTransform,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, Scratch};
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};
-use std::collections::HashMap;
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 const JOINTS: usize = 14;
 /// Frames per second: so many that clips are as good as smooth.
@@ -53,6 +53,7 @@ struct Cast {
     skeleton: Skeleton,
     clips: Vec<SkeletalClip>,
     masks: HashMap<&'static str, Mask>,
+    spaces: Vec<BoundBlendSpace>,
 }
 
 impl Cast {
@@ -60,7 +61,10 @@ impl Cast {
         let skeleton = skeleton();
         let clips: Vec<_> = (0..5).map(|i| clip(&skeleton, &format!("c{i}"), i, partial)).collect();
         let masks = HashMap::from([("upper", Mask::from_roots(&skeleton, &[1], 0)), ("none", Mask::empty(JOINTS))]);
-        Self { skeleton, clips, masks }
+        let points = (0..4).map(|i| (format!("c{i}"), f64::from(i)));
+        let space = Arc::new(BlendSpace::line("space", points).unwrap());
+        let spaces = vec![space.bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new()).unwrap()];
+        Self { skeleton, clips, masks, spaces }
     }
 
     fn clip(&mut self, index: usize) -> &mut SkeletalClip {
@@ -79,6 +83,10 @@ impl Clips for Cast {
 
     fn is_additive(&self, index: usize) -> bool {
         self.clips.get(index).is_some_and(|clip| clip.additive)
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.spaces
     }
 }
 
@@ -227,6 +235,27 @@ fn no_joint_jumps_or_changes_its_speed_at_a_switch_whenever_it_comes() {
     assert!(most < 2e-5, "a joint jumps by {most}");
     // In so short a time, an acceleration of 500 per second² makes an eighth.
     assert!(most_speed < 0.25, "a joint changes its speed by {most_speed}, at cuts by {}", of_cuts[1]);
+}
+
+#[test]
+fn no_joint_jumps_at_a_switch_into_a_blend_space_or_out_of_it() {
+    const DT: f64 = 1.0 / 4096.0;
+    let cast = Cast::new(false);
+    let mut random = Rng::with_seed(9);
+    let (mut most, mut most_speed) = (0.0_f32, 0.0_f32);
+    for _ in 0..40 {
+        let mut puppet = Puppet::playing("c4");
+        puppet.advance(&cast, random.f64() * 2.0);
+        for to in ["space", "c4", "space", "c3"] {
+            puppet.controller.set_parameters(random.f64() * 3.0);
+            puppet.advance(&cast, random.f64() * 0.3);
+            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| puppet.controller.switch(to, secs(0.3)));
+            most = most.max(distance(&b, &c));
+            most_speed = most_speed.max(change_of_speed([&a, &b, &c, &d], DT as f32));
+        }
+    }
+    assert!(most < 2e-5, "a joint jumps by {most}");
+    assert!(most_speed < 0.25, "a joint changes its speed by {most_speed}");
 }
 
 #[test]

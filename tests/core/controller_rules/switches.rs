@@ -42,7 +42,7 @@ fn a_switch_is_recorded_while_its_difference_dies_out() {
     assert_eq!((switch.begin(), switch.duration()), (0.25, 0.5));
     let [from] = switch.from() else { panic!("{switch:?}") };
     assert_eq!((&*from.clip, from.time, from.rate, from.weight, from.weight_rate), ("walk", 0.25, 2.0, 1.0, 0.0));
-    assert_eq!((&*switch.to().clip, switch.to().time, switch.to().rate), ("run", 0.0, 2.0));
+    assert_eq!((&*switch.to()[0].clip, switch.to()[0].time, switch.to()[0].rate), ("run", 0.0, 2.0));
     assert_eq!((switch.remaining(0.25), switch.remaining(0.75), switch.remaining(9.0)), (1.0, 0.0, 0.0));
     advance(&mut controller, &clips, 0.25);
     assert_eq!(only(&controller), &switch);
@@ -131,7 +131,7 @@ fn a_switch_in_the_middle_of_a_fade_takes_both_clips_and_their_fade_with_it() {
     assert_eq!(mix(&controller, &clips), [("run".to_owned(), 1.0)]);
     assert_eq!(position(&controller, run), 0.25);
     assert_eq!(only(&controller).from().len(), 2);
-    assert_eq!(only(&controller).to().time, 0.125);
+    assert_eq!(only(&controller).to()[0].time, 0.125);
     assert!(!words(&events, &clips).contains(&"run faded in".to_owned()));
     assert!(controller.events().is_empty());
     // And a fade away from it leaves what is dying out alone.
@@ -186,7 +186,7 @@ fn a_switch_in_phase_keeps_the_foot() {
     let run = controller.switch_in_phase("run", secs(0.25));
     advance(&mut controller, &clips, 0.125);
     assert_eq!((position(&controller, run), controller.tracks().count()), (0.375, 1));
-    assert_eq!((only(&controller).to().time, only(&controller).to().rate), (0.25, 1.0));
+    assert_eq!((only(&controller).to()[0].time, only(&controller).to()[0].rate), (0.25, 1.0));
     assert_eq!(controller.track(run).unwrap().sync, None);
 }
 
