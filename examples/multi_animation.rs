@@ -16,6 +16,7 @@ use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View, bar};
 use std::time::Duration;
 
+const CLIPS: [&str; 4] = ["walk", "wave", "jog", "idle"];
 const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
 
 fn main() {
@@ -32,25 +33,17 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
 }
 
-fn switch(
-    keys: Res<ButtonInput<KeyCode>>,
-    assets: Res<Assets<Character>>,
-    mut scout: Single<(&SkinnedCharacter, &mut AnimationController)>,
-) {
-    let (handle, controller) = &mut *scout;
-    let Some(character) = assets.get(handle.id()) else { return };
-    let count = character.clips.len();
+fn switch(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     let step = if keys.just_pressed(KeyCode::KeyN) {
         1
     } else if keys.just_pressed(KeyCode::KeyP) {
-        count - 1
+        CLIPS.len() - 1
     } else {
         return;
     };
-    let names: Vec<_> = character.clip_names().collect();
-    let now = controller.current().and_then(|now| names.iter().position(|name| &***name == now)).unwrap_or(0);
-    let next = names[(now + step) % count].clone();
-    let fade = if &*next == "idle" { 125 } else { 250 };
+    let now = CLIPS.iter().position(|clip| controller.current() == Some(clip)).unwrap_or(0);
+    let next = CLIPS[(now + step) % CLIPS.len()];
+    let fade = if next == "idle" { 125 } else { 250 };
     controller.cross_fade(next, Duration::from_millis(fade));
 }
 

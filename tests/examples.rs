@@ -257,6 +257,19 @@ fn terrain_carries_its_walkers_up_the_stairs() {
 }
 
 #[test]
+fn locomotion_follows_its_parameters_jumps_and_borrows_a_clip() {
+    let going = run("locomotion", &["--time", "5.2"]);
+    assert_caption(&going, &["plays locomotion", "jog"]);
+    assert_character_visible(&going.pictures[0]);
+    let jumping = run("locomotion", &["--press", "Space@2", "--time", "2.3"]);
+    assert_caption(&jumping, &["plays jump"]);
+    let cheering = run("locomotion", &["--press", "C@1", "--time", "1.8"]);
+    assert_caption(&cheering, &["plays cheer"]);
+    let after = run("locomotion", &["--press", "Space@1", "--time", "4.5"]);
+    assert_caption(&after, &["plays locomotion"]);
+}
+
+#[test]
 fn md5_character_draws_its_skeleton() {
     let [with, without] =
         ["9", "0.1"].map(|at| run("md5_character", &["--press", &format!("K@{at}"), "--time", "0.3"]));
@@ -307,13 +320,13 @@ fn viewer_steps_through_clips_and_gallery() {
     assert_caption(&walking, &["Scout\nwalk"]);
     assert!(difference(&at_rest.pictures[0], &walking.pictures[0]) > 0.01);
     let next = run("viewer", &["--press", "N@0.1", "--time", "0.5"]);
-    assert_caption(&next, &["Scout\nwave"]);
+    assert_caption(&next, &["Scout\nwalk_left"]);
     // The Hound is first in the gallery.
     let hound = run("viewer", &["--press", "1@0.1", "--time", "0.3"]);
     assert_caption(&hound, &["Hound\nwalk"]);
     assert_character_visible(&hound.pictures[0]);
     let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--clip", "flying"]);
-    assert!(!fine && err.contains("no clip named `flying` (available: idle, jog"), "{err}");
+    assert!(!fine && err.contains("no clip named `flying` (available: cheer, idle, jog"), "{err}");
 }
 
 #[test]
@@ -329,7 +342,7 @@ fn viewer_opens_what_is_dropped_on_it() {
     let manifest = after(&["hound/hound.character.ron@0.1"]);
     assert_caption(&manifest, &["hound.character.ron\nwalk  (4 of 4)"]);
     let m3d = after(&["scout/scout.m3d@0.1"]);
-    assert_caption(&m3d, &["scout.m3d\nwalk", "of 7)"]);
+    assert_caption(&m3d, &["scout.m3d\nwalk", "of 9)"]);
     let glb = after(&["pup/pup.glb@0.1"]);
     assert_caption(&glb, &["pup.glb\nwalk  (2 of 2)"]);
     assert_character_visible(&glb.pictures[0]);

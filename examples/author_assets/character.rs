@@ -13,8 +13,9 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GlbTexture, GoalEntry, LookAtEntry,
-        Manifest, MaskEntry, SocketEntry, SpringEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GlbTexture, GoalEntry,
+        LookAtEntry, Manifest, MaskEntry, RetargetEntry, SocketEntry, SpringEntry, TextureMap, to_glb, to_m3d,
+        to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::{Limb, PoleAngle},
@@ -59,6 +60,11 @@ pub struct Plan<'a> {
     pub goals: Vec<(&'static str, GoalEntry)>,
     pub look_at: LookAtEntry,
     pub feet: FeetEntry,
+    /// Clips that are mirror images of others: their names, and those of the others.
+    pub mirrored: Vec<(&'static str, &'static str)>,
+    /// Clips of other rigs: their names, and their files.
+    pub borrowed: Vec<(&'static str, &'static str)>,
+    pub blend_spaces: Vec<(&'static str, BlendSpaceEntry)>,
     pub springs: Vec<SpringEntry>,
     pub colliders: Vec<(&'static str, ColliderEntry)>,
     /// Also write an `.m3d`.
@@ -81,6 +87,9 @@ pub struct Character {
     goals: BTreeMap<String, GoalEntry>,
     look_at: LookAtEntry,
     feet: FeetEntry,
+    mirrored: Vec<(&'static str, &'static str)>,
+    borrowed: Vec<(&'static str, &'static str)>,
+    blend_spaces: BTreeMap<String, BlendSpaceEntry>,
     springs: Vec<SpringEntry>,
     colliders: BTreeMap<String, ColliderEntry>,
     m3d: bool,
@@ -125,6 +134,9 @@ impl Character {
             goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             look_at: plan.look_at,
             feet: plan.feet,
+            mirrored: plan.mirrored,
+            borrowed: plan.borrowed,
+            blend_spaces: plan.blend_spaces.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             springs: plan.springs,
             colliders: plan.colliders.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
             m3d: plan.m3d,
@@ -224,8 +236,17 @@ impl Character {
             let entry = ClipEntry { file, playback, root_motion, ground_speed, callbacks, ..ClipEntry::default() };
             (m.name.to_string(), entry)
         };
+        let mirrored = self
+            .mirrored
+            .iter()
+            .map(|(name, of)| (name.to_string(), ClipEntry { mirror: Some(of.to_string()), ..ClipEntry::default() }));
+        let borrowed = self.borrowed.iter().map(|(name, file)| {
+            let retarget = Some(RetargetEntry::default());
+            (name.to_string(), ClipEntry { file: Some(file.to_string()), retarget, ..ClipEntry::default() })
+        });
         Manifest {
-            clips: self.motions.iter().map(clip).collect(),
+            clips: self.motions.iter().map(clip).chain(mirrored).chain(borrowed).collect(),
+            blend_spaces: self.blend_spaces.clone(),
             masks: self.masks.clone(),
             sockets: self.sockets.clone(),
             goals: self.goals.clone(),

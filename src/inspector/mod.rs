@@ -17,7 +17,7 @@
 //! | --- | --- |
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
 //! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
-//! | Tracks | edit tracks while they play; see the queue and timed events; pause, step, slow motion |
+//! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Explain | find out how much each track contributes to a joint |
 //! | Drawing | show bones, axes, names, sockets and culling boxes; show weights on the skin |
@@ -42,6 +42,7 @@
 //! The panel uses bevy_egui's primary context. If your app adds `EguiPlugin` itself, before this plugin, that is your
 //! app's context. Otherwise the context is created when the panel is first opened, on the camera that draws the scene.
 
+mod blend_map;
 mod callback_edit;
 mod character_list;
 mod click;

@@ -1,13 +1,14 @@
 //! The Tracks tab: playback controls, tracks, the queue and timed events.
 
 use super::{
-    InspectedItem,
+    InspectedItem, blend_map,
     widgets::{self, cell},
 };
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, EventKind, EventTarget, TrackId, TrackPriority,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind, EventTarget, TrackId,
+        TrackPriority,
     },
     model::PlaybackMode,
 };
@@ -139,7 +140,8 @@ fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>
 
 /// Shows a clip to choose, and the buttons that play it.
 fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller: &mut AnimationController) {
-    let known = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
+    let is_clip = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
+    let known = |clip: &Arc<str>| is_clip(clip) || character.blend_space(clip).is_some();
     if !state.clip.as_ref().is_some_and(known) {
         state.clip = character.clip_names().next().cloned();
     }
@@ -161,6 +163,9 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
         if ui.button("Cross-fade").clicked() {
             controller.cross_fade(clip.clone(), Duration::from_secs_f32(state.fade));
         }
+        if ui.button("Switch").on_hover_text("Start at once; what differs dies out").clicked() {
+            controller.switch(clip.clone(), Duration::from_secs_f32(state.fade));
+        }
         if ui.button("Queue").clicked() {
             controller.queue_mut().push(clip.clone());
         }
@@ -179,7 +184,7 @@ fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, wi
     let before = chosen.clone();
     let shown = if chosen.is_empty() { "(none)" } else { &before };
     egui::ComboBox::from_id_salt(id).width(width).selected_text(shown).truncate().show_ui(ui, |ui| {
-        for name in character.clip_names() {
+        for name in character.clip_names().chain(character.blend_spaces().iter().map(|space| space.name())) {
             ui.selectable_value(chosen, name.clone(), &**name);
         }
     });
@@ -210,6 +215,9 @@ fn one_track(
             }
         });
     });
+    if let Some(space) = character.blend_space(track.clip()) {
+        blend_map::show(ui, space, track);
+    }
     egui::Grid::new("track").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
         ui.spacing_mut().slider_width = 190.0;
         ui.weak("weight");

@@ -415,7 +415,7 @@ fn callback_keys_can_be_added_named_dragged_copied_and_deleted_and_fire_on_time(
     let text = format!("(model: \"a.m3d\", clips: {{ \"wave\": (file: \"wave.md5anim\", {copied}) }})");
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
     let entries = &manifest.clips["wave"].callbacks;
-    assert_eq!(entries.iter().map(|key| (key.name.clone(), key.time)).collect::<Vec<_>>(), keys);
+    assert_eq!(entries.iter().map(|key| (key.name.clone(), key.time.expect("seconds"))).collect::<Vec<_>>(), keys);
     assert_eq!(entries[1].data, ron::Value::String("left".into()));
 
     harness.click("delete");

@@ -76,6 +76,9 @@ pub fn character() -> Character {
         ],
         look_at: LookAtEntry::new([("neck.1", 0.3), ("neck.2", 0.3), ("head", 0.4)]),
         feet: FeetEntry::new("hips", LEGS.map(leg)),
+        mirrored: vec![],
+        borrowed: vec![],
+        blend_spaces: vec![],
         springs: vec![
             SpringEntry { frequency: 3.5, damping: 0.25, max_angle: 45.0, ..SpringEntry::new(["ear.1.L", "ear.1.R"]) },
             SpringEntry { frequency: 2.5, damping: 0.35, max_angle: 40.0, ..SpringEntry::new(["tail.1"]) },

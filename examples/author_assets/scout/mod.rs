@@ -10,11 +10,12 @@ pub mod skeleton;
 use super::{
     character::{Character, MaterialPlan, Plan, goal, mask, socket},
     contour::Lattice,
+    gait::Gait,
     rig::Rig,
     weights::Bend,
 };
 use bevy_marionette::{
-    import::{ColliderEntry, FeetEntry, LegEntry, LookAtEntry, SpringEntry},
+    import::{BlendPlace, BlendSpaceEntry, ColliderEntry, FeetEntry, LegEntry, LookAtEntry, SpringEntry},
     rig::Limb,
 };
 use glam::{DVec3, Vec3};
@@ -79,6 +80,9 @@ pub fn character() -> Character {
             "hips",
             ["L", "R"].map(|s| LegEntry::new(format!("thigh.{s}"), format!("foot.{s}")).toe(format!("toes.{s}"))),
         ),
+        mirrored: vec![("walk_right", "walk_left"), ("jog_right", "jog_left")],
+        borrowed: vec![("cheer", "../mannequin/mannequin.glb")],
+        blend_spaces: vec![("locomotion", locomotion())],
         springs: vec![
             SpringEntry {
                 damping: 0.3,
@@ -102,6 +106,24 @@ fn material(p: u8) -> usize {
         part::TROUSERS | part::ROLL => 3,
         _ => 4,
     }
+}
+
+/// Gaits by their turn to the left, in degrees per second, and their speed, in meters per second.
+fn locomotion() -> BlendSpaceEntry {
+    let turn = |gait: &Gait| (gait.curve * gait.speed).to_degrees().round();
+    let [walk, jog] = [moves::WALK_LEFT, moves::JOG_LEFT].map(|gait| turn(&gait));
+    let (slow, fast) = (moves::WALK.speed, moves::JOG.speed);
+    let points = [
+        ("idle", 0.0, 0.0),
+        ("walk", 0.0, slow),
+        ("walk_left", walk, slow),
+        ("walk_right", -walk, slow),
+        ("jog", 0.0, fast),
+        ("jog_left", jog, fast),
+        ("jog_right", -jog, fast),
+    ];
+    let point = |(clip, turn, speed): (&str, f64, f64)| (clip.to_owned(), BlendPlace::Plane(turn, speed));
+    BlendSpaceEntry { points: points.map(point).into(), smoothing: 0.4, ..BlendSpaceEntry::default() }
 }
 
 /// Cell size: small at hands and face, large on the back.

@@ -37,7 +37,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       root_motion (null: in place; moves [right, up, back] in all, turns in degrees to the
                       left, ground_speed in model units per second),
                       quantized (null: lossless; ratio of compression, and error: the largest distance
-                      measured at the skin, in model units), callbacks[] of {time, name, data (RON)}
+                      measured at the skin, in model units), callbacks[] of {time, until (null: not a range), name,
+                      data (RON)}
     influences        vertices by number of influences in the file: [0, 1, 2, 3, 4, more]
     combined_joints   palette entries added for vertices with more than four influences, all parts together
     skin_error        largest share of a vertex's weight that follows other joints than in the file

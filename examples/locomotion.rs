@@ -1,0 +1,224 @@
+//! Scout walks, jogs, turns and jumps under your control.
+//!
+//! Speed and turn are the parameters of one blend space, `locomotion`, which her manifest makes of seven clips: two of them
+//! mirror images of others. Root motion carries her, so the example only sets the parameters. The jump, and the way back,
+//! are switches: the new clip starts at once, and what it differs by dies out. Her cheer is borrowed from a rig with other
+//! names and proportions.
+//!
+//! Without input, she follows a path of her own.
+//!
+//! ```text
+//! cargo run --example locomotion
+//! ```
+
+mod stage;
+
+use bevy::prelude::*;
+use bevy_marionette::prelude::*;
+use clap::Parser;
+use stage::{Caption, Orbit, StageArgs, View};
+use std::time::Duration;
+
+const HELP: &str = "W, S: faster, slower   A, D: turn   Space: jump   C: cheer   or a gamepad: left stick, South, West\n\
+                    drag, arrows: orbit   wheel: zoom";
+
+const SPACE: &str = "locomotion";
+/// Meters per second, and degrees per second, at the edge of the blend space.
+const FASTEST: f32 = 2.4;
+const SHARPEST: f32 = 76.0;
+
+fn main() {
+    let args = StageArgs::parse().with_headless_defaults(5.2, "");
+    stage::app("locomotion", &args, HELP)
+        .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
+        .init_resource::<Drive>()
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (read_input, drive, follow, draw_map, caption).chain())
+        .add_observer(land)
+        .run();
+}
+
+/// What the player, or the path without one, wants.
+#[derive(Resource, Default)]
+struct Drive {
+    speed: f32,
+    /// Degrees per second to the left.
+    turn: f32,
+    action: Option<&'static str>,
+    has_player: bool,
+}
+
+/// The marks on the map.
+#[derive(Component)]
+enum Mark {
+    /// Where the parameters were set.
+    Wanted,
+    /// Where they are.
+    Present,
+}
+
+fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.character.ron")),
+        AnimationController::playing(SPACE),
+        RootMotion::default(),
+        Transform::from_xyz(0.0, 0.0, 0.5),
+    ));
+    let map = commands
+        .spawn((
+            Node {
+                position_type: PositionType::Absolute,
+                right: px(18),
+                bottom: px(64),
+                width: px(MAP),
+                height: px(MAP),
+                border: UiRect::all(px(1)),
+                border_radius: BorderRadius::all(px(6)),
+                ..default()
+            },
+            BackgroundColor(Color::srgba(0.05, 0.07, 0.10, 0.55)),
+            BorderColor::all(Color::srgba(1.0, 1.0, 1.0, 0.25)),
+        ))
+        .id();
+    for (mark, size, color) in
+        [(Mark::Wanted, 12.0, Color::srgba(1.0, 0.78, 0.30, 0.55)), (Mark::Present, 9.0, Color::srgb(1.0, 0.78, 0.30))]
+    {
+        let node = Node {
+            position_type: PositionType::Absolute,
+            width: px(size),
+            height: px(size),
+            border_radius: BorderRadius::MAX,
+            ..default()
+        };
+        commands.spawn((mark, node, BackgroundColor(color), ZIndex(1), ChildOf(map)));
+    }
+    commands.insert_resource(Map(map));
+}
+
+fn read_input(keys: Res<ButtonInput<KeyCode>>, gamepads: Query<&Gamepad>, time: Res<Time>, mut drive: ResMut<Drive>) {
+    let held = |key| f32::from(keys.pressed(key));
+    let stick = gamepads.iter().map(Gamepad::left_stick).find(|stick| stick.length() > 0.1);
+    let ahead = held(KeyCode::KeyW) - held(KeyCode::KeyS);
+    let aside = held(KeyCode::KeyA) - held(KeyCode::KeyD);
+    let pressed = |key, button| keys.just_pressed(key) || gamepads.iter().any(|gamepad| gamepad.just_pressed(button));
+    drive.action = match () {
+        () if pressed(KeyCode::Space, GamepadButton::South) => Some("jump"),
+        () if pressed(KeyCode::KeyC, GamepadButton::West) => Some("cheer"),
+        () => None,
+    };
+    drive.has_player |= stick.is_some() || ahead != 0.0 || aside != 0.0;
+    if let Some(stick) = stick {
+        (drive.speed, drive.turn) = (stick.y.max(0.0) * FASTEST, -stick.x * SHARPEST);
+    } else if drive.has_player {
+        drive.speed = (drive.speed + ahead * 1.8 * time.delta_secs()).clamp(0.0, FASTEST);
+        drive.turn = aside * SHARPEST;
+    } else {
+        // From standing to a jog, in curves to either side.
+        let t = time.elapsed_secs();
+        drive.speed = FASTEST * (0.55 - 0.55 * (0.55 * t).cos()).min(1.0);
+        drive.turn = SHARPEST * (0.8 * t).sin();
+    }
+}
+
+/// Sets the parameters, and switches to what else she does.
+fn drive(mut drive: ResMut<Drive>, mut scout: Single<&mut AnimationController>) {
+    if let Some(action) = drive.action.take() {
+        scout.switch(action, Duration::from_millis(150));
+    }
+    scout.set_parameters((drive.turn, drive.speed));
+    // Whoever moves on stops cheering.
+    if scout.is_playing("cheer") && drive.has_player && drive.speed > 0.3 {
+        scout.switch(SPACE, Duration::from_millis(300));
+    }
+}
+
+/// Goes on after a jump.
+fn land(finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>) {
+    if let Ok(mut controller) = controllers.get_mut(finished.entity)
+        && &*finished.clip == "jump"
+    {
+        controller.switch(SPACE, Duration::from_millis(300));
+    }
+}
+
+fn follow(scout: Single<&Transform, (With<SkinnedCharacter>, Without<Orbit>)>, mut cameras: Query<&mut Orbit>) {
+    for mut camera in &mut cameras {
+        camera.target = scout.translation + Vec3::Y * 0.95;
+    }
+}
+
+/// Width and height of the map in pixels.
+const MAP: f32 = 210.0;
+
+/// The map's node.
+#[derive(Resource)]
+struct Map(Entity);
+
+/// The place on the map of a point of the blend space.
+fn on_map(turn: f32, speed: f32, size: f32) -> Vec2 {
+    const MARGIN: f32 = 36.0;
+    let share = Vec2::new(0.5 - 0.5 * turn / SHARPEST, 1.0 - speed / FASTEST);
+    MARGIN + share * (MAP - 2.0 * MARGIN) - 0.5 * size
+}
+
+/// Shows the clips of the blend space on the map, and where its parameters are.
+fn draw_map(
+    map: Res<Map>,
+    characters: Res<Assets<Character>>,
+    scout: Single<(&SkinnedCharacter, &AnimationController)>,
+    mut marks: Query<(&Mark, &mut Node)>,
+    mut is_labeled: Local<bool>,
+    mut commands: Commands,
+) {
+    let (handle, controller) = *scout;
+    let Some(space) = characters.get(handle.id()).and_then(|character| character.blend_space(SPACE)) else { return };
+    if !std::mem::replace(&mut *is_labeled, true) {
+        for point in space.points() {
+            let at = on_map(point.at.x as f32, point.at.y as f32, 5.0);
+            let node = Node {
+                position_type: PositionType::Absolute,
+                left: px(at.x),
+                top: px(at.y),
+                width: px(5),
+                height: px(5),
+                ..default()
+            };
+            let dot = commands.spawn((node, BackgroundColor(Color::WHITE), ChildOf(map.0))).id();
+            let label =
+                Node { position_type: PositionType::Absolute, left: px(-32), top: px(6), width: px(69), ..default() };
+            let font = TextFont::from_font_size(10.0);
+            commands.spawn((
+                Text::new(&*point.clip),
+                font,
+                TextLayout::new(Justify::Center, LineBreak::NoWrap),
+                label,
+                ChildOf(dot),
+            ));
+        }
+    }
+    let Some(track) = controller.current_track().and_then(|id| controller.track(id)) else { return };
+    let (wanted, present) = (space.nearest(track.parameters()), track.smoothed_parameters());
+    for (mark, mut node) in &mut marks {
+        let (point, size) = match mark {
+            Mark::Wanted => (wanted, 12.0),
+            Mark::Present => (present, 9.0),
+        };
+        let at = on_map(point.x as f32, point.y as f32, size);
+        (node.left, node.top) = (px(at.x), px(at.y));
+    }
+}
+
+fn caption(
+    scout: Single<(&SkinnedCharacter, &AnimationController)>,
+    characters: Res<Assets<Character>>,
+    mut caption: ResMut<Caption>,
+) {
+    let (handle, controller) = *scout;
+    let Some(character) = characters.get(handle.id()) else { return };
+    let mut text = format!("plays {}\n", controller.current().unwrap_or("nothing"));
+    for layer in controller.layers(character) {
+        let Some(clip) = character.clips.get(layer.clip) else { continue };
+        text += &format!("{:>11} {} {:.2}\n", clip.timing.name, stage::bar(layer.weight), layer.weight);
+    }
+    caption.set(text);
+}
