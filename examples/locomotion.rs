@@ -32,8 +32,8 @@ fn main() {
     stage::app("locomotion", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
         .init_resource::<Drive>()
-        .add_systems(Startup, spawn)
-        .add_systems(Update, (read_input, drive, follow, draw_map, caption).chain())
+        .add_systems(Startup, (spawn, spawn_map.run_if(move || !args.bare)))
+        .add_systems(Update, (read_input, drive, follow, draw_map.run_if(resource_exists::<Map>), caption).chain())
         .add_observer(land)
         .run();
 }
@@ -64,6 +64,9 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
         RootMotion::default(),
         Transform::from_xyz(0.0, 0.0, 0.5),
     ));
+}
+
+fn spawn_map(mut commands: Commands) {
     let map = commands
         .spawn((
             Node {
@@ -175,24 +178,24 @@ fn draw_map(
     if !std::mem::replace(&mut *is_labeled, true) {
         for point in space.points() {
             let at = on_map(point.at.x as f32, point.at.y as f32, 5.0);
-            let node = Node {
+            // As wide as the longest name, so that the name is centered below the dot.
+            let column = Node {
                 position_type: PositionType::Absolute,
-                left: px(at.x),
+                left: px(at.x - 37.5),
                 top: px(at.y),
-                width: px(5),
-                height: px(5),
+                width: px(80),
+                flex_direction: FlexDirection::Column,
+                align_items: AlignItems::Center,
                 ..default()
             };
-            let dot = commands.spawn((node, BackgroundColor(Color::WHITE), ChildOf(map.0))).id();
-            let label =
-                Node { position_type: PositionType::Absolute, left: px(-32), top: px(6), width: px(69), ..default() };
-            let font = TextFont::from_font_size(10.0);
+            let dot = Node { width: px(5), height: px(5), ..default() };
             commands.spawn((
-                Text::new(&*point.clip),
-                font,
-                TextLayout::new(Justify::Center, LineBreak::NoWrap),
-                label,
-                ChildOf(dot),
+                column,
+                ChildOf(map.0),
+                children![
+                    (dot, BackgroundColor(Color::WHITE)),
+                    (Text::new(&*point.clip), TextFont::from_font_size(10.0), TextLayout::no_wrap()),
+                ],
             ));
         }
     }

@@ -107,6 +107,13 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
         }
     }
+    if !manifest.blend_spaces.is_empty() {
+        heading(out, "Blend spaces", "")?;
+        for (name, space) in manifest.blend_spaces {
+            let clips: Vec<_> = space.points.iter().map(|(clip, _)| clip.as_str()).collect();
+            writeln!(out, "  {}: {}", printable(name), printable(&clips.join(", ")))?;
+        }
+    }
     if !manifest.goals.is_empty() {
         heading(out, "Goals", "")?;
         for (name, goal) in manifest.goals {

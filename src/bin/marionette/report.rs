@@ -9,7 +9,8 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, Severity},
     import::{
-        ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry, SocketEntry, SpringEntry,
+        BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry,
+        SocketEntry, SpringEntry,
     },
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
@@ -54,7 +55,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
-    manifest          null, or model, scale, masks, sockets, goals, look_at as in the manifest
+    manifest          null, or model, scale, masks, sockets, blend_spaces, goals, look_at, feet, springs, colliders
+                      as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -165,6 +167,7 @@ pub struct ManifestReport<'a> {
     pub scale: f32,
     pub masks: &'a BTreeMap<String, MaskEntry>,
     pub sockets: &'a BTreeMap<String, SocketEntry>,
+    pub blend_spaces: &'a BTreeMap<String, BlendSpaceEntry>,
     pub goals: &'a BTreeMap<String, GoalEntry>,
     pub look_at: Option<&'a LookAtEntry>,
     pub feet: Option<&'a FeetEntry>,
@@ -265,6 +268,7 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
             scale: manifest.scale,
             masks: &manifest.masks,
             sockets: &manifest.sockets,
+            blend_spaces: &manifest.blend_spaces,
             goals: &manifest.goals,
             look_at: manifest.look_at.as_ref(),
             feet: manifest.feet.as_ref(),
