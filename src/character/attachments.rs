@@ -11,7 +11,7 @@ use crate::{
     rig::RigState,
 };
 use bevy::{
-    ecs::{entity::Entities, name::NameOrEntity},
+    ecs::{entity::Entities, lifecycle::HookContext, name::NameOrEntity, world::DeferredWorld},
     prelude::*,
 };
 use glam::Affine3A;
@@ -41,6 +41,7 @@ use glam::Affine3A;
 /// ```
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
+#[component(on_insert = adopt_at_once)]
 #[relationship(relationship_target = Attachments)]
 #[require(Transform, Visibility, ResolvedSocket)]
 pub struct AttachedTo {
@@ -116,8 +117,16 @@ impl DetachExt for EntityCommands<'_> {
 
 /// Makes an attached entity a child at once, so that one that is handed over survives if its previous holder is
 /// despawned right after.
-pub(super) fn adopt(
-    inserted: On<Insert, AttachedTo>,
+fn adopt_at_once(mut world: DeferredWorld, inserted: HookContext) {
+    world.commands().queue(move |world: &mut World| {
+        if let Err(error) = world.run_system_cached_with(adopt, inserted.entity) {
+            warn!("cannot attach {}: {error}", inserted.entity);
+        }
+    });
+}
+
+fn adopt(
+    In(entity): In<Entity>,
     attached: Query<(&AttachedTo, Option<&ChildOf>)>,
     parents: Query<&ChildOf>,
     links: Query<&AttachedTo>,
@@ -125,9 +134,9 @@ pub(super) fn adopt(
     entities: &Entities,
     mut commands: Commands,
 ) {
-    let Ok((attached, parent)) = attached.get(inserted.entity) else { return };
+    let Ok((attached, parent)) = attached.get(entity) else { return };
     if entities.contains_spawned(attached.character) {
-        become_child(&mut commands, inserted.entity, attached.character, parent, &parents, &links, &names);
+        become_child(&mut commands, entity, attached.character, parent, &parents, &links, &names);
     }
 }
 

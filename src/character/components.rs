@@ -75,6 +75,7 @@ pub struct CharacterParts {
 /// character spawns its own.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
+#[component(on_remove = super::spawn::warn_of_lost_part)]
 pub struct PartOf {
     /// The character's entity.
     #[entities]

@@ -173,9 +173,7 @@ impl Plugin for CharacterPlugin {
             .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
             .init_resource::<Wind>()
-            .init_resource::<SpringGravity>()
-            .add_observer(attachments::adopt)
-            .add_observer(spawn::warn_of_lost_parts);
+            .init_resource::<SpringGravity>();
         app.register_required_components::<RigState, ModelPose>();
         app.register_required_components::<RigState, rig::RigPose>();
         self.configure_sets(app);
@@ -230,6 +228,7 @@ impl CharacterPlugin {
                 // New meshes reach the GPU in this frame if they are made before Bevy's asset events.
                 mesh_swap::prepare_mirrored_meshes.before(AssetEventSystems),
                 (
+                    spawn::warn_of_stripped_parts,
                     spawn::follow_lists,
                     spawn::follow_handles,
                     spawn::renew_versions,

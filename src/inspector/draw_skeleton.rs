@@ -14,7 +14,6 @@ use crate::{
 use bevy::{
     camera::primitives::Aabb,
     gizmos::{GizmoPlugin, config::GizmoConfigGroup},
-    math::bounding::Aabb3d,
     prelude::*,
 };
 use bevy_egui::PrimaryEguiContext;
@@ -206,8 +205,10 @@ fn draw(
             }
         }
         if what.bounds {
-            for (aabb, transform) in boxes.iter_many(&parts.entities) {
-                gizmos.aabb_3d(Aabb3d::new(aabb.center, aabb.half_extents), *transform, BOUNDS);
+            for (aabb, transform) in parts.entities.iter().filter_map(|&part| boxes.get(part).ok()) {
+                let unit_cube = Transform::from_translation(aabb.center.into());
+                let place = *transform * unit_cube.with_scale((2.0 * aabb.half_extents).into());
+                gizmos.cube(place, BOUNDS);
             }
         }
         if let Some(at) = what.highlight {

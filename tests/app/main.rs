@@ -16,6 +16,7 @@ mod gltf;
 mod gltf_beside_bevy;
 mod life;
 mod loading;
+mod locomotion;
 mod parts;
 mod picking;
 mod random_life;
