@@ -244,7 +244,9 @@ impl Character {
             let retarget = Some(RetargetEntry::default());
             (name.to_string(), ClipEntry { file: Some(file.to_string()), retarget, ..ClipEntry::default() })
         });
+        let textures = |m: &Material| [format!("{}.png", m.name), format!("{}_nmap.png", m.name)];
         Manifest {
+            textures: self.model.materials.iter().flat_map(textures).collect(),
             clips: self.motions.iter().map(clip).chain(mirrored).chain(borrowed).collect(),
             blend_spaces: self.blend_spaces.clone(),
             masks: self.masks.clone(),

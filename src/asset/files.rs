@@ -9,7 +9,9 @@ use bevy::{
     prelude::*,
 };
 use futures_lite::{AsyncReadExt, StreamExt};
+use futures_util::future::join_all;
 use std::{
+    collections::HashSet,
     convert::Infallible,
     path::{Component, Path, PathBuf},
 };
@@ -38,17 +40,36 @@ impl Files {
         }
     }
 
-    /// Reads a file named relative to the asset being loaded, which is reloaded when the file changes.
+    /// Reads files named relative to the asset being loaded, which is reloaded when one of them changes. All at once: over
+    /// HTTP, waiting for one after another would take long.
     ///
-    /// Reads at most one byte more than the limit. The app's [`UnapprovedPathMode`] applies.
-    pub(super) async fn read(
+    /// Reads at most one byte of each more than the limit. The app's [`UnapprovedPathMode`] applies.
+    pub(super) async fn read_all(
         &self,
-        file: &str,
+        files: Vec<String>,
         limits: &Limits,
         context: &mut LoadContext<'_>,
-    ) -> Result<Vec<u8>, String> {
-        let path = beside(context.path(), file);
-        if !self.permits(context.path(), &path) {
+    ) -> Vec<(String, Result<Vec<u8>, String>)> {
+        let asset = context.path().clone();
+        let reads = files.into_iter().map(async |file| {
+            let bytes = self.bytes(&asset, &file, limits).await;
+            (file, bytes)
+        });
+        let read = join_all(reads).await;
+        for (file, bytes) in &read {
+            if bytes.is_ok() {
+                // There is nothing left to load, but only loads count as dependencies.
+                let nothing = &mut VecReader::new(Vec::new());
+                let builder = context.load_builder();
+                _ = builder.load_value_from_reader::<Dependency>(beside(&asset, file), nothing).await;
+            }
+        }
+        read
+    }
+
+    async fn bytes(&self, asset: &AssetPath<'_>, file: &str, limits: &Limits) -> Result<Vec<u8>, String> {
+        let path = beside(asset, file);
+        if !self.permits(asset, &path) {
             return Err("it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)".to_owned());
         }
         self.check_regular(&path)?;
@@ -58,12 +79,7 @@ impl Files {
             AssetServerMode::Processed => source.processed_reader().map_err(|error| error.to_string())?,
         };
         let mut reader = reader.read(path.path()).await.map_err(|error| error.to_string())?;
-        let bytes = read_within(&mut *reader, limits).await.map_err(|error| error.to_string())?;
-        drop(reader);
-        // There is nothing left to load, but only loads count as dependencies.
-        let builder = context.load_builder();
-        _ = builder.load_value_from_reader::<Dependency>(path, &mut VecReader::new(Vec::new())).await;
-        Ok(bytes)
+        read_within(&mut *reader, limits).await.map_err(|error| error.to_string())
     }
 
     /// Returns `true` if an asset may name a path: one in the asset folder or, if the asset itself was
@@ -89,10 +105,38 @@ impl Files {
         }
     }
 
-    /// Lists the files in the folder of `beside` and in its direct subfolders, relative to that folder and
-    /// with forward slashes. Empty if the source cannot list folders (the web).
-    pub(super) async fn list(&self, beside: &AssetPath<'_>) -> Vec<String> {
+    /// Finds the files that the names of a model's textures may refer to, relative to the model's folder and with forward
+    /// slashes: all in its folder and the direct subfolders or, if the source cannot list folders (the web), the first
+    /// that exists of the places where each texture may be.
+    pub(super) async fn textures(
+        &self,
+        model: &AssetPath<'_>,
+        places: impl IntoIterator<Item = Vec<String>>,
+        limits: &Limits,
+    ) -> Vec<String> {
+        let listed = self.list(model).await;
+        if !listed.is_empty() {
+            return listed;
+        }
+        let places: HashSet<Vec<String>> = places.into_iter().collect();
+        let finds = places.into_iter().map(async |candidates| {
+            for file in candidates {
+                if self.bytes(model, &file, limits).await.is_ok() {
+                    return Some(file);
+                }
+            }
+            None
+        });
+        join_all(finds).await.into_iter().flatten().collect()
+    }
+
+    /// Lists the files in the folder of `beside` and in its direct subfolders. Empty if the source cannot list folders.
+    async fn list(&self, beside: &AssetPath<'_>) -> Vec<String> {
         let source: AssetSourceId<'static> = beside.source().clone_owned();
+        // Bevy's reader for the web logs an error when asked.
+        if cfg!(target_arch = "wasm32") && source == AssetSourceId::Default {
+            return Vec::new();
+        }
         let Ok(source) = self.server.get_source(source) else { return Vec::new() };
         let folder = beside.path().parent().map(Path::to_path_buf).unwrap_or_default();
         let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);

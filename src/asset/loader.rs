@@ -10,6 +10,7 @@ use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
         ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest, skeleton_of_anim,
+        texture_places,
     },
 };
 use bevy::{
@@ -109,16 +110,13 @@ impl AssetLoader for CharacterLoader {
             files.insert(own, Ok(source));
             manifest
         };
-        let named = std::iter::once(manifest.model.as_str()).chain(manifest.clip_files());
-        let mut wanted: Vec<String> = named.map(str::to_owned).collect();
-        let mut seen = HashSet::new();
-        while let Some(file) = wanted.pop() {
-            if !seen.insert(file.clone()) {
-                continue;
-            }
-            if !files.contains_key(&file) {
-                files.insert(file.clone(), self.files.read(&file, limits, context).await);
-            }
+        let mut named: Vec<String> =
+            std::iter::once(manifest.model.as_str()).chain(manifest.clip_files()).map(str::to_owned).collect();
+        named.sort_unstable();
+        named.dedup();
+        let unread = named.iter().filter(|file| !files.contains_key(*file)).cloned().collect();
+        files.extend(self.files.read_all(unread, limits, context).await);
+        for file in named {
             let Some(Ok(source)) = files.get(&file) else { continue };
             // Together, the files of one model are within the limit, too.
             let mut left = *limits;
@@ -126,9 +124,11 @@ impl AssetLoader for CharacterLoader {
                 if files.contains_key(&beside) {
                     continue;
                 }
-                let bytes = self.files.read(&beside, &left, context).await;
-                left.file_bytes = left.file_bytes.saturating_sub(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
-                files.insert(beside, bytes);
+                for (file, bytes) in self.files.read_all(vec![beside], &left, context).await {
+                    let size = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                    left.file_bytes = left.file_bytes.saturating_sub(size);
+                    files.insert(file, bytes);
+                }
             }
         }
         let read = |file: &str| match files.get(file) {
@@ -145,7 +145,15 @@ impl AssetLoader for CharacterLoader {
         let mode = if images.is_ok() { settings.textures } else { TextureMode::Ignore };
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
-            textures = Textures::resolve(&mut imported, &manifest.model, self.files.list(&model_path).await);
+            let files = if manifest.textures.is_empty() {
+                // Names in glTF are exact.
+                let is_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
+                let places = if is_exact { Vec::new() } else { texture_places(&imported.model.materials) };
+                self.files.textures(&model_path, places, limits).await
+            } else {
+                manifest.textures.clone()
+            };
+            textures = Textures::resolve(&mut imported, &manifest.model, files);
         }
         report(&imported.warnings);
         let wants_mips = mode == TextureMode::Load;

@@ -106,6 +106,10 @@ pub struct Manifest {
     /// `LeftHand` and `hand_l` do; see [`Skeleton::other_side`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<(String, String)>,
+    /// Files of textures, relative to the model. If empty, those in the model's folder and its subfolders. The web cannot
+    /// list folders: there, without this list, each texture is asked for under one name after another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub textures: Vec<String>,
     /// Clips by name. The model's own clips are kept; an entry with the same name changes one.
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
@@ -293,6 +297,7 @@ impl Manifest {
             joint_names: Vec::new(),
             control_joints: Vec::new(),
             sides: Vec::new(),
+            textures: Vec::new(),
             clips: BTreeMap::new(),
             blend_spaces: BTreeMap::new(),
             masks: BTreeMap::new(),

@@ -145,6 +145,31 @@ pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
     out
 }
 
+/// Returns the places of each of the textures of some materials, for use where folders cannot be listed: the most likely
+/// first, without those that no file can have. Of the maps that belong to a base color map, but that no material names,
+/// only those with its extension.
+pub fn texture_places(materials: &[Material]) -> Vec<Vec<String>> {
+    let has_extension = |name: &String| {
+        let known = |(_, extension): (&str, &str)| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known));
+        name.rsplit_once('.').is_some_and(known)
+    };
+    let mut out = Vec::new();
+    for material in materials {
+        for map in TextureMap::ALL.into_iter().filter(|map| *map != TextureMap::Specular) {
+            let names = match (map.of(material), &material.base_color_map) {
+                (Some(written), _) => texture_candidates(written, map).into_iter().filter(has_extension).collect(),
+                (None, Some(base)) => {
+                    let extension = base.rsplit_once('.').map_or("", |(_, extension)| extension);
+                    companions(base, map).into_iter().filter(|name| name.ends_with(extension)).collect()
+                }
+                (None, None) => Vec::new(),
+            };
+            out.extend((!names.is_empty()).then_some(names));
+        }
+    }
+    out
+}
+
 /// Adds the maps that belong to a base color map, for a material that names no others.
 fn companions(base: &str, map: TextureMap) -> Vec<String> {
     let mut out = Vec::new();

@@ -63,7 +63,7 @@ pub const MANIFEST: &str = r#"(
 )"#;
 
 /// An image of one color that any TGA loader reads.
-fn tga(width: u8, height: u8) -> Vec<u8> {
+pub fn tga(width: u8, height: u8) -> Vec<u8> {
     let mut file = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, width, 0, height, 0, 32, 8];
     file.extend([10, 20, 30, 255].repeat(usize::from(width) * usize::from(height)));
     file

@@ -28,3 +28,4 @@ mod scenes;
 mod soak;
 mod sockets;
 mod springs;
+mod unlisted;

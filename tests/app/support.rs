@@ -2,7 +2,7 @@
 //! to the log.
 
 use bevy::{
-    asset::LoadState,
+    asset::{LoadState, io::AssetSourceBuilder},
     log::LogPlugin,
     prelude::*,
     render::{RenderPlugin, settings::WgpuSettings},
@@ -64,17 +64,23 @@ impl TestApp {
 
     /// With the asset plugin configured by the caller.
     pub fn with_assets(assets: AssetPlugin) -> Self {
-        Self::build(assets, CharacterPlugin::default())
+        Self::build(App::new(), assets, CharacterPlugin::default())
+    }
+
+    /// With another source of assets than files.
+    pub fn with_source(name: &'static str, source: AssetSourceBuilder) -> Self {
+        let mut app = App::new();
+        app.register_asset_source(name, source);
+        Self::build(app, asset_folder(Path::new("no such folder")), CharacterPlugin::default())
     }
 
     /// Without files, with the plugin configured by the caller.
     pub fn with_plugin(plugin: CharacterPlugin) -> Self {
-        Self::build(asset_folder(Path::new("no such folder")), plugin)
+        Self::build(App::new(), asset_folder(Path::new("no such folder")), plugin)
     }
 
-    fn build(assets: AssetPlugin, plugin: CharacterPlugin) -> Self {
+    fn build(mut app: App, assets: AssetPlugin, plugin: CharacterPlugin) -> Self {
         listen_to_the_log();
-        let mut app = App::new();
         app.add_plugins((MinimalPlugins, assets, TransformPlugin, plugin));
         // Most tests look at poses; see crowd.rs for characters that don't store theirs.
         app.register_required_components::<SkinnedCharacter, ModelPose>();

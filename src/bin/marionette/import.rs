@@ -191,7 +191,9 @@ impl Import {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
         let SceneExtras { masks, sockets, .. } = extras;
+        let textures = model.texture_names().into_iter().filter(|(_, is_embedded)| !is_embedded);
         Manifest {
+            textures: textures.map(|(name, _)| name.to_owned()).collect(),
             scale: model.settings.scale,
             hand: model.settings.hand,
             up: model.settings.up,

@@ -313,7 +313,8 @@ fn finish(
     let Imported { model, mut warnings, report, images, .. } = imported;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
-    let textures = textures::resolve(&model.materials, &folder, &embedded);
+    let listed = manifest.as_ref().map_or(&[][..], |manifest| &manifest.textures);
+    let textures = textures::resolve(&model.materials, &folder, listed, &embedded);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
     let model = OpenModel { model, report, textures, images, manifest, settings, files, folder };
     Parsed { value: Content::Model(Box::new(model)), warnings }

@@ -19,9 +19,14 @@ pub struct TextureUse {
     pub found: Option<String>,
 }
 
-/// Returns the textures of each material: files in `folder`, or images that the model's file contains.
-pub fn resolve(materials: &[Material], folder: &Path, embedded: &[&str]) -> Vec<Vec<TextureUse>> {
-    let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files_below(folder)));
+/// Returns the textures of each material: files in `folder`, or those of them that a manifest lists, or images that the
+/// model's file contains.
+pub fn resolve(materials: &[Material], folder: &Path, listed: &[String], embedded: &[&str]) -> Vec<Vec<TextureUse>> {
+    let files = match listed {
+        [] => files_below(folder),
+        _ => listed.iter().filter(|file| folder.join(file).is_file()).cloned().collect(),
+    };
+    let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files));
     materials.iter().map(|material| maps(material, &files)).collect()
 }
 
@@ -89,7 +94,7 @@ mod tests {
             material("hair.dds"),
             material("hat.png"),
         ];
-        let textures = resolve(&materials, folder.path(), &["hat.png"]);
+        let textures = resolve(&materials, folder.path(), &[], &["hat.png"]);
         let found: Vec<_> = textures.iter().map(|maps| maps[0].found.as_deref()).collect();
         assert_eq!(found, [Some("Skin.PNG"), Some("textures/cloth.tga"), None, None, Some("hat.png")]);
         let warning = missing("a.m3d", &textures).unwrap();

@@ -1,0 +1,90 @@
+//! Characters from sources that cannot list folders, as on the web.
+
+use super::{
+    loading::{load_images, textured, tga, write},
+    support::*,
+};
+use bevy::{
+    asset::io::{
+        AssetReader, AssetReaderError, AssetSourceBuilder, ErasedAssetReader, PathStream, Reader, file::FileAssetReader,
+    },
+    prelude::*,
+};
+use bevy_marionette::{format::m3d, import::to_m3d, prelude::*};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+use tempfile::TempDir;
+
+/// Reads files, but lists no folders, and remembers what it was asked for.
+struct Unlisted {
+    files: FileAssetReader,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl AssetReader for Unlisted {
+    async fn read<'a>(&'a self, path: &'a Path) -> Result<impl Reader + 'a, AssetReaderError> {
+        self.asked.lock().unwrap().push(path.to_string_lossy().into_owned());
+        AssetReader::read(&self.files, path).await
+    }
+
+    async fn read_meta<'a>(&'a self, path: &'a Path) -> Result<impl Reader + 'a, AssetReaderError> {
+        AssetReader::read_meta(&self.files, path).await
+    }
+
+    async fn read_directory<'a>(&'a self, path: &'a Path) -> Result<Box<PathStream>, AssetReaderError> {
+        Err(AssetReaderError::NotFound(path.to_owned()))
+    }
+
+    async fn is_directory<'a>(&'a self, path: &'a Path) -> Result<bool, AssetReaderError> {
+        Err(AssetReaderError::NotFound(path.to_owned()))
+    }
+}
+
+/// Loads a character from such a source. Returns whether its material has a base color and a normal map, and the images that
+/// were asked for.
+fn load(folder: &TempDir, file: &str) -> ([bool; 2], Vec<String>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let (root, log) = (folder.path().to_owned(), asked.clone());
+    let source = move || -> Box<dyn ErasedAssetReader> {
+        Box::new(Unlisted { files: FileAssetReader::new(&root), asked: log.clone() })
+    };
+    let mut app = TestApp::with_source("web", AssetSourceBuilder::new(source));
+    load_images(&mut app);
+    let handle: Handle<Character> = app.server().load(format!("web://{file}"));
+    app.wait_for(&handle);
+    let material = app.asset(&handle).unwrap().parts[0].material.clone();
+    let material = app.asset(&material).unwrap();
+    let maps = [material.base_color_texture.is_some(), material.normal_map_texture.is_some()];
+    let mut asked = asked.lock().unwrap().clone();
+    asked.retain(|file| file.ends_with("tga") || file.ends_with("png"));
+    (maps, asked)
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "skin.tga", tga(2, 2));
+    write(folder.path(), "skin_nmap.tga", tga(2, 2));
+    folder
+}
+
+#[test]
+fn textures_are_found_by_asking_for_one_name_after_another() {
+    for base in ["skin.tga", "art\\skin.tga", "skin"] {
+        let folder = folder();
+        write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured(base, ""))));
+        let (maps, asked) = load(&folder, "chain.m3d");
+        assert_eq!(maps, [true, true], "{base}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_manifest_that_lists_its_textures_asks_for_no_others() {
+    let folder = folder();
+    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured("skin", ""))));
+    write(folder.path(), "a.character.ron", r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#);
+    let (maps, asked) = load(&folder, "a.character.ron");
+    assert_eq!(maps, [true, true]);
+    assert!(asked.iter().all(|file| file == "skin.tga" || file == "skin_nmap.tga"), "{asked:?}");
+}
