@@ -245,8 +245,10 @@ impl Character {
             (name.to_string(), ClipEntry { file: Some(file.to_string()), retarget, ..ClipEntry::default() })
         });
         let textures = |m: &Material| [format!("{}.png", m.name), format!("{}_nmap.png", m.name)];
+        // A `.glb` contains its textures.
+        let materials = if model.ends_with(".glb") { &[][..] } else { &self.model.materials };
         Manifest {
-            textures: self.model.materials.iter().flat_map(textures).collect(),
+            textures: materials.iter().flat_map(textures).collect(),
             clips: self.motions.iter().map(clip).chain(mirrored).chain(borrowed).collect(),
             blend_spaces: self.blend_spaces.clone(),
             masks: self.masks.clone(),
