@@ -34,6 +34,16 @@ fn data_text(data: &ron::Value) -> String {
     if *data == ron::Value::Unit { String::new() } else { ron::to_string(data).unwrap_or_default() }
 }
 
+/// An end of a callback key: those that are no ranges have only a begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Begin,
+    End,
+}
+
+/// Seconds that a key lasts when it becomes a range.
+const NEW_RANGE: f64 = 0.1;
+
 /// The callback key being edited.
 pub(super) struct KeyEdit {
     /// The track in whose bar it was selected; other tracks may play the same clip.
@@ -43,8 +53,8 @@ pub(super) struct KeyEdit {
     pub(super) index: usize,
     /// Data as typed, which may not be valid RON yet.
     data: String,
-    /// Its marker is being dragged.
-    pub(super) dragged: bool,
+    /// Which of its markers is being dragged.
+    pub(super) dragged: Option<Edge>,
     /// It was just added, so its name gets the focus.
     fresh: bool,
 }
@@ -53,7 +63,7 @@ impl KeyEdit {
     /// Starts editing a key; returns `None` if there is no such key.
     pub(super) fn new(track: TrackId, timing: &ClipTiming, index: usize) -> Option<Self> {
         let data = data_text(&timing.callbacks.get(index)?.data);
-        Some(Self { track, clip: timing.name.clone(), index, data, dragged: false, fresh: false })
+        Some(Self { track, clip: timing.name.clone(), index, data, dragged: None, fresh: false })
     }
 
     /// Adds a key and starts editing it.
@@ -67,14 +77,39 @@ impl KeyEdit {
         self.track == track && self.clip == timing.name && self.index < timing.callbacks.len()
     }
 
-    /// Moves the key to `time`, rounded to milliseconds.
-    pub(super) fn move_to(&mut self, timing: &mut ClipTiming, time: f64) {
-        if let Some(index) = timing.move_callback(self.index, rounded(time)) {
-            self.index = index;
+    /// Moves the key or its end to `time`, rounded to milliseconds.
+    pub(super) fn move_to(&mut self, timing: &mut ClipTiming, edge: Edge, time: f64) {
+        match edge {
+            Edge::Begin => self.index = timing.move_callback(self.index, rounded(time)).unwrap_or(self.index),
+            Edge::End => self.set_end(timing, Some(rounded(time))),
         }
     }
 
-    /// Shows the key's name, data and time; returns `false` if the key was deleted.
+    fn set_end(&self, timing: &mut ClipTiming, until: Option<f64>) {
+        if let Some(key) = timing.callbacks.get_mut(self.index) {
+            key.until = until.map(|until| until.clamp(key.time, timing.duration.max(key.time)));
+        }
+    }
+
+    /// Shows whether the key is a range, and its end.
+    fn show_end(&self, ui: &mut Ui, timing: &mut ClipTiming) {
+        let Some((time, until)) = timing.callbacks.get(self.index).map(|key| (key.time, key.until)) else { return };
+        ui.horizontal(|ui| {
+            let mut is_range = until.is_some();
+            let tick = ui.checkbox(&mut is_range, "lasts until");
+            if tick.on_hover_text("A range: its begin and its end are reported in pairs").changed() {
+                self.set_end(timing, is_range.then_some(rounded(time + NEW_RANGE)));
+            }
+            if let Some(mut until) = until.filter(|_| is_range) {
+                let drag = egui::DragValue::new(&mut until).range(time..=timing.duration).speed(0.002);
+                if ui.add(drag.fixed_decimals(3).suffix(" s")).changed() {
+                    self.set_end(timing, Some(rounded(until)));
+                }
+            }
+        });
+    }
+
+    /// Shows the key's name, data, time and end; returns `false` if the key was deleted.
     pub(super) fn show(&mut self, ui: &mut Ui, timing: &mut ClipTiming) -> bool {
         let mut keep = true;
         ui.horizontal(|ui| {
@@ -106,10 +141,13 @@ impl KeyEdit {
                 timing.callbacks.remove(self.index);
                 keep = false;
             } else if moved {
-                self.move_to(timing, time);
+                self.move_to(timing, Edge::Begin, time);
             }
         });
-        keep
+        keep && {
+            self.show_end(ui, timing);
+            true
+        }
     }
 }
 
@@ -179,9 +217,16 @@ mod tests {
         let track = TrackId::default();
         let mut edit = KeyEdit::add(track, &mut timing, 0.2504).unwrap();
         assert_eq!((edit.index, timing.callbacks[0].time), (0, 0.25));
-        edit.move_to(&mut timing, 2.0);
+        edit.move_to(&mut timing, Edge::Begin, 2.0);
         assert_eq!((edit.index, timing.callbacks[1].time), (1, 1.0));
         assert!(edit.is_of(track, &timing));
+        edit.move_to(&mut timing, Edge::Begin, 0.6);
+        edit.move_to(&mut timing, Edge::End, 0.9);
+        assert_eq!(timing.callbacks[1].until, Some(0.9));
+        edit.move_to(&mut timing, Edge::Begin, 0.2);
+        assert_eq!((edit.index, timing.callbacks[0].until), (0, Some(0.5)), "a range keeps its length");
+        edit.move_to(&mut timing, Edge::End, 0.1);
+        assert_eq!(timing.callbacks[0].until, Some(0.2), "and ends after it begins");
         timing.callbacks.clear();
         assert!(!edit.is_of(track, &timing));
         let end = KeyEdit::add(track, &mut ClipTiming::new("odd", 1.0 / 3.0), 1.0 / 3.0).unwrap();

@@ -3,7 +3,7 @@
 use super::InspectedCharacter;
 use crate::{
     character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
-    controller::{AnimationController, AnimationName, TrackId},
+    controller::{AnimationController, AnimationName, CallbackKind, TrackId},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use std::collections::VecDeque;
@@ -32,6 +32,7 @@ pub(super) enum Kind {
     /// A callback: its name, time in the clip and data.
     Callback {
         name: AnimationName,
+        kind: CallbackKind,
         at: f64,
         data: String,
     },
@@ -89,7 +90,7 @@ pub(super) fn collect(
             ron::Value::Unit => String::new(),
             data => ron::to_string(data).unwrap_or_default(),
         };
-        let kind = || Kind::Callback { name: event.name.clone(), at: event.clip_time, data: data() };
+        let kind = || Kind::Callback { name: event.name.clone(), kind: event.kind, at: event.clip_time, data: data() };
         add(event.entity, event.track, &event.clip, &kind);
     }
     for event in looped.read() {

@@ -2,14 +2,14 @@
 
 use super::{
     InspectedItem,
-    callback_edit::{self, KeyEdit, callbacks_ron},
+    callback_edit::{self, Edge, KeyEdit, callbacks_ron},
     event_log::{EventLog, Kind},
     style::{accent, bar_background},
     tracks, widgets,
 };
 use crate::{
     asset::Character,
-    controller::{AnimationTrack, Clips},
+    controller::{AnimationTrack, CallbackKind, Clips},
     model::ClipTiming,
 };
 use bevy::prelude::Commands;
@@ -113,8 +113,16 @@ struct Bar {
     /// The bar without the names under it.
     rect: Rect,
     duration: f64,
-    /// X of each key's marker, and the place of its name if there is room for it.
-    marks: Vec<(f32, Option<Rect>)>,
+    marks: Vec<Mark>,
+}
+
+/// Where a key is.
+struct Mark {
+    x: f32,
+    /// X of a range's end.
+    end: Option<f32>,
+    /// The place of its name, if there is room for it.
+    name: Option<Rect>,
 }
 
 impl Bar {
@@ -131,13 +139,19 @@ impl Bar {
                 let x = fraction(key.time) * width;
                 let left = x.min(width - size.x).max(0.0);
                 let row = rows.place(left, size.x);
-                (x, row.map(|row| Rect::from_min_size(pos2(left, BAR + 2.0 + LINE * row as f32), size)))
+                let name = row.map(|row| Rect::from_min_size(pos2(left, BAR + 2.0 + LINE * row as f32), size));
+                Mark { x, end: key.until.map(|until| fraction(until) * width), name }
             })
             .collect();
         let height = BAR + LINE * rows.used() as f32 + 4.0;
         let (area, response) = ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
         let from = area.min.to_vec2() + vec2(4.0, 0.0);
-        let marks = placed.into_iter().map(|(x, name)| (x + from.x, name.map(|name| name.translate(from)))).collect();
+        let moved = |Mark { x, end, name }| Mark {
+            x: x + from.x,
+            end: end.map(|end| end + from.x),
+            name: name.map(|name| name.translate(from)),
+        };
+        let marks = placed.into_iter().map(moved).collect();
         let rect = Rect::from_min_size(area.min + vec2(4.0, 0.0), vec2(width, BAR));
         Self { response, rect, duration: timing.duration, marks }
     }
@@ -151,12 +165,15 @@ impl Bar {
         f64::from(((x - self.rect.left()) / self.rect.width()).clamp(0.0, 1.0)) * self.duration
     }
 
-    /// Returns the key whose marker or name is at a point; the nearest of several.
-    fn key_at(&self, at: Pos2) -> Option<usize> {
-        let on_name = self.marks.iter().position(|(_, name)| name.is_some_and(|name| name.contains(at)));
-        let near = self.marks.iter().map(|(x, _)| (x - at.x).abs()).enumerate();
-        let near = near.filter(|&(_, off)| off < 6.0 && at.y < self.rect.top() + HANDLES);
-        near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key).or(on_name)
+    /// Returns the key whose marker or name is at a point, and which of its ends; the nearest of several.
+    fn key_at(&self, at: Pos2) -> Option<(usize, Edge)> {
+        let is_on = |mark: &Mark| mark.name.is_some_and(|name| name.contains(at));
+        let on_name = self.marks.iter().position(is_on).map(|key| (key, Edge::Begin));
+        let begins = self.marks.iter().enumerate().map(|(key, mark)| (key, Edge::Begin, mark.x));
+        let ends = self.marks.iter().enumerate().filter_map(|(key, mark)| Some((key, Edge::End, mark.end?)));
+        let near = begins.chain(ends).map(|(key, edge, x)| (key, edge, (x - at.x).abs()));
+        let near = near.filter(|&(_, _, off)| off < 6.0 && at.y < self.rect.top() + HANDLES);
+        near.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(key, edge, _)| (key, edge)).or(on_name)
     }
 
     fn paint(
@@ -175,7 +192,7 @@ impl Bar {
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
         painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
         let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
-        for (index, (key, &(x, name))) in timing.callbacks.iter().zip(&self.marks).enumerate() {
+        for (index, (key, &Mark { x, end, name })) in timing.callbacks.iter().zip(&self.marks).enumerate() {
             let fired = log.last_fired(track.id(), &timing.name, &key.name, key.time);
             let glow = fired.map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
             if glow > 0.0 {
@@ -183,6 +200,15 @@ impl Bar {
             }
             let plain = if selected == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
             let color = plain.lerp_to_gamma(accent(visuals), glow);
+            if let (Some(end), Some(until)) = (end, key.until) {
+                let is_inside = (key.time..=until).contains(&track.position());
+                let band = Rect::from_min_max(pos2(x, self.rect.top() + HANDLES), pos2(end, self.rect.bottom()));
+                painter.rect_filled(band, 0.0, accent(visuals).gamma_multiply(if is_inside { 0.6 } else { 0.25 }));
+                painter.vline(end, self.rect.y_range(), Stroke::new(1.5, color));
+                let (top, side) = (self.rect.top(), 4.5);
+                let handle = vec![pos2(end, top), pos2(end, top + HANDLES), pos2(end - side, top)];
+                painter.add(Shape::convex_polygon(handle, color, Stroke::NONE));
+            }
             painter.vline(x, self.rect.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
             let (side, top) = (4.5 + 2.0 * glow, self.rect.top());
             let handle = [pos2(x - side, top), pos2(x + side, top), pos2(x + side, top + 4.0), pos2(x, top + HANDLES)];
@@ -215,10 +241,14 @@ impl Bar {
         if hovered.is_some() {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
         }
-        if let Some(key) = hovered.and_then(|key| timing.callbacks.get(key))
+        if let Some(key) = hovered.and_then(|(key, _)| timing.callbacks.get(key))
             && !response.dragged()
         {
-            response.clone().on_hover_text(format!("{}  at {:.3} s", key.name, key.time));
+            let text = match key.until {
+                None => format!("{}  at {:.3} s", key.name, key.time),
+                Some(until) => format!("{}  from {:.3} to {until:.3} s", key.name, key.time),
+            };
+            response.clone().on_hover_text(text);
         }
         let pressed = if response.drag_started() || response.clicked() {
             ui.input(|input| input.pointer.press_origin()).or(response.interact_pointer_pos())
@@ -229,15 +259,15 @@ impl Bar {
             let selected = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
             match (self.key_at(at), selected) {
                 // Clicking the selected key deselects it.
-                (Some(key), Some(edit)) if edit.index == key && response.clicked() => state.edit = None,
-                (Some(key), Some(edit)) if edit.index == key => edit.dragged = true,
-                (Some(key), _) => {
+                (Some((key, _)), Some(edit)) if edit.index == key && response.clicked() => state.edit = None,
+                (Some((key, edge)), Some(edit)) if edit.index == key => edit.dragged = Some(edge),
+                (Some((key, edge)), _) => {
                     state.edit = KeyEdit::new(track.id(), timing, key);
                     if let Some(edit) = &mut state.edit {
-                        edit.dragged = response.drag_started();
+                        edit.dragged = response.drag_started().then_some(edge);
                     }
                 }
-                (None, Some(edit)) => edit.dragged = false,
+                (None, Some(edit)) => edit.dragged = None,
                 (None, None) => {}
             }
             if self.key_at(at).is_some() {
@@ -246,10 +276,11 @@ impl Bar {
         }
         let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
         let to = self.time_at(pointer.x);
-        let Some(edit) = state.edit.as_mut().filter(|edit| edit.dragged && edit.is_of(track.id(), timing)) else {
+        let edit = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+        let Some((edit, edge)) = edit.and_then(|edit| edit.dragged.map(|edge| (edit, edge))) else {
             return Some(to);
         };
-        edit.move_to(changed, to);
+        edit.move_to(changed, edge, to);
         None
     }
 }
@@ -293,7 +324,14 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
         |ui, range| {
             for entry in log.entries.range(range) {
                 let (what, data) = match &entry.kind {
-                    Kind::Callback { name, at, data } => (format!("{name}  at {at:.3} s"), data.as_str()),
+                    Kind::Callback { name, kind, at, data } => {
+                        let what = match kind {
+                            CallbackKind::Key => "",
+                            CallbackKind::Begin => " begins",
+                            CallbackKind::End => " ends",
+                        };
+                        (format!("{name}{what}  at {at:.3} s"), data.as_str())
+                    }
                     Kind::Started => ("started".into(), ""),
                     Kind::Looped => ("looped".into(), ""),
                     Kind::Finished => ("finished".into(), ""),

@@ -136,6 +136,13 @@ impl Harness {
         character.clips[0].timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect()
     }
 
+    /// Returns the ends of those that are ranges.
+    pub fn ends(&self) -> Vec<f64> {
+        let handle = self.get::<SkinnedCharacter>().expect("it is a character");
+        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is loaded");
+        character.clips[0].timing.callbacks.iter().filter_map(|key| key.until).collect()
+    }
+
     /// Runs some frames and returns the callbacks fired.
     pub fn heard_in(&mut self, frames: usize) -> Vec<(String, f64)> {
         self.app.world_mut().resource_mut::<Heard>().0.clear();

@@ -418,6 +418,20 @@ fn callback_keys_can_be_added_named_dragged_copied_and_deleted_and_fire_on_time(
     assert_eq!(entries.iter().map(|key| (key.name.clone(), key.time.expect("seconds"))).collect::<Vec<_>>(), keys);
     assert_eq!(entries[1].data, ron::Value::String("left".into()));
 
+    // As a range, it lasts a tenth of a second, and its end can be dragged.
+    harness.click("lasts until");
+    harness.frames(2);
+    let [end] = harness.ends()[..] else { panic!("{:?}", harness.ends()) };
+    assert!((end - step - 0.1).abs() < 1e-6);
+    let heard = harness.heard_in(60);
+    assert_eq!(heard.iter().filter(|(name, _)| name == "step").count(), 2, "begin and end: {heard:?}");
+    // The end's marker is in the bar, above the names.
+    let tenth = 0.2 * way;
+    let begin = harness.find("step").left_top();
+    harness.drag(pos2(begin.x + tenth, begin.y - 20.0), vec2(tenth, 0.0));
+    let [later] = harness.ends()[..] else { panic!("{:?}", harness.ends()) };
+    assert!((later - end - 0.1).abs() < 0.02, "{end} to {later}");
+
     harness.click("delete");
     assert_eq!(harness.keys(), [("up".into(), 0.5)]);
     assert!(harness.heard_in(60).iter().all(|(name, _)| name == "up"));
