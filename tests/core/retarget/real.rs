@@ -33,7 +33,7 @@ fn real_humanoids_and_scout_play_each_other_s_clips() {
             let made = retarget(source.skeleton, target.skeleton, clip);
             let found = compare(source, clip, target, &made);
             println!("{what}: {found}; {} → {} frames", clip.frame_count(), made.frame_count());
-            if let Some(wrong) = found.exceeds(30.0, 50.0, 0.02) {
+            if let Some(wrong) = found.exceeds(26.0, 52.0, 0.015) {
                 failed.push(format!("{what}: {wrong}: {found}"));
             }
         };
