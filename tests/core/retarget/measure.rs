@@ -104,8 +104,8 @@ impl<'a> Body<'a> {
     fn slide(&self, clip: &SkeletalClip, plants: &[Vec<PlantRange>; 2], ground: Vec3) -> f32 {
         let (mut worst, step) = (0.0_f32, 1.0 / 240.0);
         let duration = clip.timing.duration;
-        for leg in 0..2 {
-            for &PlantRange { start, end } in &plants[leg] {
+        for (leg, ranges) in plants.iter().enumerate() {
+            for &PlantRange { start, end } in ranges {
                 // The rest of a plant that goes on after a loop's end is at its start.
                 let ends = if clip.timing.playback == PlaybackMode::Loop && end > duration {
                     vec![(start.max(0.0), duration), (0.0, end - duration)]
