@@ -155,6 +155,66 @@ fn import_of_a_glb_of_our_own_brings_its_manifest_back() {
     assert_eq!((&stretch["playback"], &stretch["callbacks"][0]["name"]), (&"once".into(), &"grip".into()));
 }
 
+/// Adds the sample mannequin to a folder, with other names for some of its joints.
+fn mannequin(folder: &TempDir, file: &str, renamed: &[(&str, &str)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/mannequin/mannequin.glb");
+    let bytes = fs::read(path).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut json = String::from_utf8(bytes[20..20 + length].to_vec()).unwrap();
+    for (from, to) in renamed {
+        let (from, to) = (format!("\"{from}\""), format!("\"{to}\""));
+        assert!(json.contains(&from) && to.len() <= from.len(), "{from}");
+        let padded = format!("{to}{}", " ".repeat(from.len() - to.len()));
+        json = json.replace(&from, &padded);
+    }
+    fs::write(folder.path().join(file), [&bytes[..20], json.as_bytes(), &bytes[20 + length..]].concat()).unwrap();
+}
+
+#[test]
+fn import_retargets_clips_of_another_humanoid_and_says_so() {
+    let folder = folder(&[]);
+    let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout");
+    let file = |name: &str| scout.join(name).to_str().unwrap().to_owned();
+    let (mesh, walk) = (file("scout.md5mesh"), file("walk.md5anim"));
+    mannequin(&folder, "cheer.glb", &[]);
+    // One joint with the same name makes no skeleton.
+    mannequin(&folder, "hail.glb", &[("mixamorig:Head", "head")]);
+    let run = import(&folder, &[&mesh, "cheer.glb", "hail.glb", &walk, "-o", "game"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(!run.stderr.contains("left out"), "{}", run.stderr);
+    for clip in ["cheer", "hail"] {
+        let line = format!("  clip `{clip}` is of another rig: retargeted\n");
+        assert_eq!(run.stdout.matches(&line).count(), 1, "{}", run.stdout);
+    }
+    assert!(!run.stdout.contains("`walk` is of another rig"), "{}", run.stdout);
+    let made = manifest(&folder, "game/scout.character.ron");
+    let retargets: Vec<_> = made.clips.iter().map(|(name, clip)| (&**name, clip.retarget.is_some())).collect();
+    assert_eq!(retargets, [("cheer", true), ("hail", true), ("walk", false)]);
+
+    let inspected = marionette(&folder, &["inspect", "--json", "game/scout.character.ron"]);
+    let json: serde_json::Value = serde_json::from_str(&inspected.stdout).unwrap();
+    let mapped = json[0]["model"]["retargets"]["cheer"]["mapped"].as_array().unwrap();
+    assert!(mapped.contains(&serde_json::json!(["forearm.L", "forearm.L", "mixamorig:LeftForeArm"])), "{mapped:?}");
+    let checked = marionette(&folder, &["validate", "game/scout.character.ron"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stdout);
+}
+
+#[test]
+fn import_does_not_retarget_what_matches_by_name_or_is_no_humanoid() {
+    let folder = folder(&[]);
+    mannequin(&folder, "mannequin.glb", &[]);
+    mannequin(&folder, "cheer.glb", &[]);
+    let run = import(&folder, &["mannequin.glb", "cheer.glb", "-o", "game"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(!run.stdout.contains("retargeted"), "{}", run.stdout);
+    let made = manifest(&folder, "game/mannequin.character.ron");
+    assert!(made.clips["cheer"].retarget.is_none());
+
+    let hound = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/hound/hound.md5mesh");
+    let run = import(&folder, &[hound.to_str().unwrap(), "cheer.glb", "-o", "kennel"]);
+    assert!(run.code == Some(1) && run.stderr.contains("no joint in common"), "{}{}", run.stdout, run.stderr);
+}
+
 /// A model with the joints, clips and names of those on Mixamo.
 fn mixamo() -> TempDir {
     let folder = characters();

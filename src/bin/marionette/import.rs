@@ -3,6 +3,7 @@
 mod body;
 mod loops;
 mod names;
+mod rigs;
 mod text;
 mod words;
 
@@ -17,7 +18,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Parsed},
-    import::{ClipEntry, FileKind, Manifest, SceneExtras, open_clips_with, scene_extras},
+    import::{ClipEntry, FileKind, Manifest, RetargetEntry, SceneExtras, open_clips_with, scene_extras},
     model::{BoundingBox, PlaybackMode, SkeletalClip},
 };
 use clap::Args;
@@ -65,7 +66,7 @@ Writes DIRECTORY/NAME.character.ron, and copies the model, the ANIM files and th
 A clip is called after its file, or by its own name where a file has several, in snake_case and without what
 exporters add (`Armature|`, `mixamo.com`, the model's name). It loops if the skin ends where it begins and
 as fast, or one frame before that, wherever the character has gone by then. Names such as `jump`, `walk` or
-`spinning` decide where poses alone don't. Masks and sockets are proposed from the names of the joints. What
+`spinning` decide where poses alone don't. Clips of another humanoid, whose joints have other names, are retargeted. Masks and sockets are proposed from the names of the joints. What
 `marionette convert` kept of a manifest in a .glb comes back.";
 
 /// A clip of the character to be.
@@ -141,11 +142,19 @@ impl Import {
             let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
             let (skeleton, settings) = (&model.model.skeleton, &model.settings);
             let mut files = vec![path.clone()];
-            let Parsed { value: clips, warnings } =
-                open_clips_with(&file, &stem, &source, skeleton, settings, |file| {
-                    files.push(file.into());
-                    open::read_beside(Path::new(file), &settings.limits)
-                })?;
+            let bound = open_clips_with(&file, &stem, &source, skeleton, settings, |file| {
+                files.push(file.into());
+                open::read_beside(Path::new(file), &settings.limits)
+            });
+            let matched = bound.as_ref().ok().map(|bound| &bound.value[..]);
+            let retargeted = rigs::retargeted(&file, &source, model, matched, |file| {
+                open::read_beside(Path::new(file), &settings.limits)
+            });
+            let retarget = retargeted.as_ref().map(|_| RetargetEntry::default());
+            let Parsed { value: clips, warnings } = match retargeted {
+                Some(value) => Parsed { value, warnings: Vec::new() },
+                None => bound?,
+            };
             let folder = path.parent().unwrap_or(Path::new(""));
             sources.extend(files.iter().map(|file| placed(file, folder)));
             complain(&warnings);
@@ -157,7 +166,12 @@ impl Import {
             for (clip, name) in clips.into_iter().zip(tidied) {
                 let own = clip.timing.name.to_string();
                 let name = name.or_else(|| names::tidy(&stem, &model_stem));
-                let entry = ClipEntry { file: base_name(path), clip: (!alone).then_some(own), ..ClipEntry::default() };
+                let entry = ClipEntry {
+                    file: base_name(path),
+                    clip: (!alone).then_some(own),
+                    retarget: retarget.clone(),
+                    ..ClipEntry::default()
+                };
                 found.push((entry, clip, name));
             }
         }
@@ -276,6 +290,9 @@ impl Import {
             let [name, from] = [name, &from].map(|text| printable(text));
             let length = seconds(clip.timing.duration);
             writeln!(out, "  clip `{name}` ({from}, {length}) {playback}: it {}", verdict.why)?;
+            if entry.retarget.is_some() {
+                writeln!(out, "  clip `{name}` is of another rig: retargeted")?;
+            }
         }
         for (name, mask) in &manifest.masks {
             let fades = if mask.falloff > 0 {

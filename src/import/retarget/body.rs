@@ -18,6 +18,8 @@ pub(super) struct Body {
     pub(super) ahead: Vec3,
     /// Both legs, left first; `None` if a joint of one is missing.
     pub(super) legs: Option<[Leg; 2]>,
+    /// Both arms, left first.
+    pub(super) arms: [Option<Arm>; 2],
     /// The length of a leg, or without legs, any other that grows with the body. Above 0.
     pub(super) size: f32,
     /// Height of the ground.
@@ -37,6 +39,15 @@ pub(super) struct Leg {
     /// Heel and ball on the ground, in the foot's axes.
     pub(super) contacts: [Vec3; 2],
     /// Length of thigh and shin.
+    pub(super) length: f32,
+}
+
+/// An arm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arm {
+    /// Upper arm, forearm and hand.
+    pub(super) joints: [JointIndex; 3],
+    /// Length of upper arm and forearm at rest. Above 0.
     pub(super) length: f32,
 }
 
@@ -66,7 +77,13 @@ impl Body {
         let joints = SIDES.map(|side| {
             Some([roles.joint(Role::Thigh(side))?, roles.joint(Role::Shin(side))?, roles.joint(Role::Foot(side))?])
         });
-        let length = |[thigh, shin, foot]: [JointIndex; 3]| at(thigh).distance(at(shin)) + at(shin).distance(at(foot));
+        let length = |[root, mid, tip]: [JointIndex; 3]| at(root).distance(at(mid)) + at(mid).distance(at(tip));
+        let arms = SIDES.map(|side| {
+            let joints = [Role::UpperArm(side), Role::Forearm(side), Role::Hand(side)].map(|role| roles.joint(role));
+            let [Some(upper), Some(lower), Some(hand)] = joints else { return None };
+            let joints = [upper, lower, hand];
+            sound(length(joints)).map(|length| Arm { joints, length })
+        });
         let spread = places.iter().map(|place| place.distance(at(hips))).fold(0.0, f32::max);
         let mut body = Self {
             hips,
@@ -74,6 +91,7 @@ impl Body {
             up,
             ahead,
             legs: None,
+            arms,
             size: sound(spread).unwrap_or(1.0),
             floor: 0.0,
             ankle: 0.0,

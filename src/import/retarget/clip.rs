@@ -2,15 +2,14 @@
 
 use super::{
     Drive, Retarget, RetargetError, above,
-    body::unit,
+    body::{Arm, unit},
     feet::{Feet, LegFrame},
-    rotations,
+    limbs, rotations,
 };
 use crate::{
     import::Limits,
-    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, SoaTransform},
-    pose::{ClipLayer, Evaluate, LocalToModel, PoseMut, Scratch},
-    rig::TwoBoneIk,
+    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip},
+    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Affine3A, Quat, Vec3};
 
@@ -37,6 +36,8 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
             legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]).all(|joint| animated[usize::from(joint)])
         });
     let mut feet = Feet::new(map, clip).filter(|_| moves_feet);
+    let arms = arms(map, &animated, clip);
+    let mut hands: Vec<[Option<Vec3>; 2]> = Vec::new();
     let mut scratch = Scratch::default();
     for &(time, shown) in &times {
         let layers = [ClipLayer::new(clip, shown)];
@@ -58,10 +59,12 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
                 })
             });
         }
+        if arms.iter().any(Option::is_some) {
+            hands.push(arms.map(|arm| arm.map(|arm| arm.reach(&pose.places))));
+        }
     }
-    if let Some(feet) = feet {
-        place_feet(map, &feet, &mut out.transforms);
-    }
+    let feet = feet.map(|feet| feet.goals());
+    limbs::place(map, feet.as_deref(), &hands, &mut out.transforms);
     if clip.additive {
         // Differences from what the source's rest pose becomes.
         Evaluate::new(map.source, &[]).run_clips(None, &mut scratch);
@@ -117,6 +120,31 @@ fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
     let moves = |joint: JointIndex| clip.animates(usize::from(joint));
     let whole = !clip.additive && (moves(map.from.hips) || map.from.root.is_some_and(moves));
     map.drives.iter().map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves))).collect()
+}
+
+/// The arms whose hands are placed.
+fn arms(map: &Retarget, animated: &[bool], clip: &SkeletalClip) -> [Option<ArmPair>; 2] {
+    [0, 1].map(|side| {
+        let (source, target) = (map.from.arms[side]?, map.to.arms[side]?);
+        let is_moved = !clip.additive && target.joints.iter().all(|joint| animated[usize::from(*joint)]);
+        is_moved.then_some(ArmPair { source, ratio: target.length / source.length })
+    })
+}
+
+/// An arm of the source.
+#[derive(Clone, Copy, Debug)]
+struct ArmPair {
+    source: Arm,
+    /// How much longer the target's is.
+    ratio: f32,
+}
+
+impl ArmPair {
+    /// The way from the target's shoulder to its hand.
+    fn reach(&self, places: &[Vec3]) -> Vec3 {
+        let [shoulder, _, hand] = self.source.joints.map(|joint| places[usize::from(joint)]);
+        self.ratio * (hand - shoulder)
+    }
 }
 
 /// The source in the target's model space.
@@ -196,36 +224,4 @@ fn hips(map: &Retarget, pose: &SourcePose, rotation: Quat) -> Vec3 {
     let center = center + up * (height - up.dot(center));
     let from_hips = to.rotations[hips].conjugate() * (rest - to.places[hips]);
     center - rotation * from_hips
-}
-
-/// Puts the feet of all frames where they should be.
-fn place_feet(map: &Retarget, feet: &Feet, transforms: &mut [JointTransform]) {
-    let Some(legs) = map.to.legs else { return };
-    let skeleton = map.target;
-    let (hips, up) = (usize::from(map.to.hips), map.to.up);
-    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
-    let goals = feet.goals();
-    for (frame, goals) in transforms.chunks_exact_mut(skeleton.len()).zip(&goals) {
-        let mut local = SoaTransform::rows(frame);
-        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false };
-        job.run(&mut model);
-        let over = above(&model, skeleton, hips);
-        let lowered = over.inverse().transform_point3(Vec3::from(model[hips].translation) - up * goals.drop);
-        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
-        if goals.drop > 0.0 && lowered.is_finite() {
-            pose.set_transform(map.to.hips, JointTransform { translation: lowered, ..frame[hips] });
-            pose.update_from(map.to.hips);
-        }
-        for (leg, goal) in legs.iter().zip(goals.legs) {
-            let knee = pose.position(leg.joints[1]);
-            // A straight leg bends ahead.
-            let ahead = pose.model_rotation(map.to.hips) * map.to.rotations[hips].conjugate() * map.to.ahead;
-            let pole = Some(knee + ahead * (0.01 * leg.length));
-            let tip_rotation = Some(pose.model_rotation(leg.joints[2]));
-            TwoBoneIk { pole, tip_rotation, ..TwoBoneIk::new(leg.joints, goal) }.run(&mut pose);
-        }
-        for joint in legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]) {
-            frame[usize::from(joint)] = pose.transform(joint);
-        }
-    }
 }

@@ -2,8 +2,12 @@
 //!
 //! A foot that only followed the source's rotations would slide, because legs and feet have other proportions. So while the
 //! source plants a foot, the target's is moved such that the point it stands on, heel or ball, stays where it is, or moves with
-//! the ground if the clip runs on the spot. Between two plants, it passes smoothly from one correction to the next. The
-//! height above the ground is that of the source, in proportion, as long as the foot is near it.
+//! the ground if the clip runs on the spot. A flat foot that turns does so about the point that moves less in the source. Between
+//! two plants, it passes smoothly from one correction to the next. The height above the ground is that of the source, in
+//! proportion, as long as the foot is near it.
+//!
+//! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if they are. For feet that stand, the
+//! hips are lowered; others stay behind.
 
 use super::{Retarget, body::Leg};
 use crate::{
@@ -41,12 +45,19 @@ pub(super) struct Goals {
 }
 
 /// Heights, in leg lengths, up to which a foot is at its height above the ground, and from which it follows the leg alone.
-const NEAR_GROUND: [f32; 2] = [0.15, 0.5];
+const NEAR_GROUND: [f32; 2] = [0.1, 0.6];
 /// How far a leg may be stretched, and by how many of its lengths the hips may be lowered.
-const STRETCHED: f32 = 0.9995;
+const STRETCHED: f32 = 0.98;
 const MOST_DROP: f32 = 0.25;
 /// Seconds over which the hips are lowered.
 const DROP_TIME: f64 = 0.1;
+
+/// Height in leg lengths up to which a foot may stand, and the speed, in leg lengths per second and as a share of the ground's speed,
+/// at which it may slide. The same as for [`Plants`].
+const LOW: f32 = 0.03;
+const SLOW: [f32; 2] = [0.25, 0.2];
+/// Seconds for which a foot stands, at least.
+const SHORTEST: f64 = 0.05;
 
 impl<'a> Feet<'a> {
     /// `None` if one of the bodies has no legs.
@@ -75,14 +86,30 @@ impl<'a> Feet<'a> {
     /// Where the ankles go in each frame.
     pub(super) fn goals(&self) -> Vec<Goals> {
         let up = self.map.to.up;
-        let shifts = [0, 1].map(|leg| self.shifts(leg));
+        let planted = [0, 1].map(|leg| self.planted(leg));
+        let shifts = [0, 1].map(|leg| self.shifts(leg, &planted[leg]));
         let goal = |leg: usize, frame: usize| {
             let ankle = self.legs[leg][frame].ankle + shifts[leg][frame];
             ankle + up * self.lift(leg, frame)
         };
         let goals: Vec<[Vec3; 2]> = (0..self.times.len()).map(|frame| [0, 1].map(|leg| goal(leg, frame))).collect();
-        let drops = self.drops(&goals);
-        goals.into_iter().zip(drops).map(|(legs, drop)| Goals { legs, drop }).collect()
+        let drops = self.drops(&goals, &planted);
+        let goals = goals.into_iter().zip(drops).enumerate().map(|(frame, (legs, drop))| {
+            // The hips are only lowered for feet that stand. Others come as near as they can.
+            let legs = [0, 1].map(|leg| {
+                let thigh = self.legs[leg][frame].thigh - up * drop;
+                let way = legs[leg] - thigh;
+                if planted[leg][frame] { legs[leg] } else { thigh + way.clamp_length_max(self.reach(leg, frame)) }
+            });
+            Goals { legs, drop }
+        });
+        goals.collect()
+    }
+
+    /// How far a leg may reach: nearly straight, or as straight as the source's.
+    fn reach(&self, leg: usize, frame: usize) -> f32 {
+        let LegFrame { thigh, ankle, .. } = self.legs[leg][frame];
+        (self.targets[leg].length * STRETCHED).max(thigh.distance(ankle))
     }
 
     /// By how much a foot has to rise to be as high as the source's.
@@ -108,12 +135,11 @@ impl<'a> Feet<'a> {
     }
 
     /// By how much the ankle has to move over the ground, in each frame.
-    fn shifts(&self, leg: usize) -> Vec<Vec3> {
+    fn shifts(&self, leg: usize, planted: &[bool]) -> Vec<Vec3> {
         let frames = self.times.len();
         let mut out = vec![Vec3::ZERO; frames];
         // A loop's last frame is its first.
         let count = if self.period.is_some() { frames.saturating_sub(1).max(1) } else { frames };
-        let planted: Vec<bool> = self.times.iter().map(|&time| self.is_planted(leg, time)).collect();
         let Some(first) = planted[..count].iter().position(|planted| *planted) else { return out };
         let lifted = (0..count).find(|&frame| planted[frame] && !planted[(frame + count - 1) % count]);
         let cyclic = self.period.is_some() && frames > 1;
@@ -168,31 +194,98 @@ impl<'a> Feet<'a> {
     fn slide(&self, leg: usize, frame: usize) -> Vec3 {
         let Retarget { to, from, ratio, .. } = self.map;
         let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
+        let time = |frame: usize| self.times[frame.min(self.times.len() - 1)];
+        let ground = self.map.turn * self.plants.ground_velocity * (time(frame + 1) - time(frame)) as f32;
+        let level = |v: Vec3| v - to.up * v.dot(to.up);
         let height = |contact: usize| to.up.dot(now.source[contact] + next.source[contact]) * 0.5;
-        let ball = smoothstep(0.5 + (height(0) - height(1)) / (0.04 * from.size));
+        // A flat foot turns about the point that moves less.
+        let [heel, ball] = [0, 1].map(|at| level(next.source[at] - now.source[at] - ground).length_squared());
+        let (lower, slower) = ((height(0) - height(1)) / (0.02 * from.size), (heel - ball) / (heel + ball).max(1e-20));
+        let flat = 1.0 - smoothstep(lower.abs());
+        let ball = smoothstep(0.5 + 0.5 * (lower.clamp(-1.0, 1.0) * (1.0 - flat) + slower * flat));
         let [heel_offset, ball_offset] = self.targets[leg].contacts;
         let own = |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
-        let time = |frame: usize| self.times[frame.min(self.times.len() - 1)];
-        let ground = self.map.turn * self.plants.ground_velocity * (*ratio * (time(frame + 1) - time(frame)) as f32);
+        let ground = ground * *ratio;
         let slip = ground - (own(next) - own(now));
-        slip - to.up * slip.dot(to.up)
+        level(slip)
     }
 
-    fn is_planted(&self, leg: usize, time: f64) -> bool {
-        let within = |time: f64| self.plants.ranges(leg).iter().any(|range| (range.start..=range.end).contains(&time));
-        within(time) || self.period.is_some_and(|period| within(time + period))
+    /// Whether a foot is planted at any time between the frames before and after each frame, because a foot that stands still
+    /// from frame to frame has to do so in both.
+    fn planted(&self, leg: usize) -> Vec<bool> {
+        if self.times.is_empty() {
+            return Vec::new();
+        }
+        let ranges = self.plants.ranges(leg);
+        let last = self.times.len() - 1;
+        let is_planted = |frame: usize| {
+            let after = self.times[(frame + 1).min(last)];
+            let before = match (frame.checked_sub(1), self.period) {
+                (Some(before), _) => self.times[before],
+                (None, Some(period)) => self.times[last.saturating_sub(1)] - period,
+                (None, None) => 0.0,
+            };
+            let within =
+                |shift: f64| ranges.iter().any(|range| range.start < after + shift && before + shift < range.end);
+            within(0.0) || self.period.is_some_and(|period| within(period) || within(-period))
+        };
+        let stands = self.standing(leg);
+        let mut planted: Vec<bool> = (0..=last).map(|frame| is_planted(frame) || stands[frame]).collect();
+        if self.period.is_some() {
+            // A loop's last frame is its first.
+            let either = planted[0] || planted[last];
+            (planted[0], planted[last]) = (either, either);
+        }
+        planted
+    }
+
+    /// Frames before or after which heel or ball are low and slow for a while. [`Plants`] are more exact, but take ankles as high as
+    /// those of stocky figures for hocks, whose heels never stand.
+    fn standing(&self, leg: usize) -> Vec<bool> {
+        let (up, size) = (self.map.to.up, self.map.from.size);
+        let heights = self.legs.iter().flatten().flat_map(|leg| leg.source).map(|contact| up.dot(contact));
+        let lowest = heights.fold(f32::INFINITY, f32::min) - self.map.from.floor;
+        // Feet that sink into the ground at times don't lower it for others.
+        let floor = self.map.from.floor + lowest.clamp(0.0, 0.05 * size);
+        let ground = self.map.turn * self.plants.ground_velocity;
+        let slow = SLOW[0] * size + SLOW[1] * ground.length();
+        let stands = |frame: usize| {
+            let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame].source);
+            let seconds = (self.times[frame + 1] - self.times[frame]) as f32;
+            (0..2).any(|contact| {
+                let way = next[contact] - now[contact] - ground * seconds;
+                let slid = (way - up * way.dot(up)).length();
+                up.dot(now[contact]) - floor < LOW * size && slid < slow * seconds
+            })
+        };
+        let mut out = vec![false; self.times.len()];
+        let mut start = None;
+        for frame in 0..self.times.len() {
+            let goes_on = frame + 1 < self.times.len() && stands(frame);
+            let first = *start.get_or_insert(frame);
+            if !goes_on {
+                if self.times[frame] - self.times[first] >= SHORTEST {
+                    out[first..=frame].fill(true);
+                }
+                start = None;
+            }
+        }
+        out
     }
 
     /// By how much the hips have to be lowered for the legs to reach, in each frame.
-    fn drops(&self, goals: &[[Vec3; 2]]) -> Vec<f32> {
+    fn drops(&self, goals: &[[Vec3; 2]], planted: &[Vec<bool>; 2]) -> Vec<f32> {
         let up = self.map.to.up;
         let needed = |leg: usize, frame: usize, goal: Vec3| {
-            let length = self.targets[leg].length * STRETCHED;
+            if !planted[leg][frame] {
+                return 0.0;
+            }
+            let length = self.reach(leg, frame);
             let way = self.legs[leg][frame].thigh - goal;
             let height = way.dot(up);
             let across = (way - up * height).length_squared();
             let reach = (length * length - across).max(0.0).sqrt();
-            (height - reach).clamp(0.0, MOST_DROP * length) * self.nearness(self.height(leg, frame))
+            (height - reach).clamp(0.0, MOST_DROP * length)
         };
         let exact: Vec<f32> = goals
             .iter()

@@ -3,15 +3,19 @@
 //! Joints are matched by their [roles](Roles). The rest poses are reconciled first: limbs of the target are turned, in
 //! thought, to point where the source's do at rest, so that a T pose and an A pose mean the same. In each frame, every joint
 //! of the target then turns from there as its counterpart does from rest, in model space: limbs point where the source's
-//! point, whatever the joints' axes. Bones keep their lengths. The hips travel and rise by the ratio of the legs' lengths, and
-//! the feet are put where the source's are in proportion by [`TwoBoneIk`](crate::rig::TwoBoneIk).
+//! point, whatever the joints' axes. Bones keep their lengths. The hips travel and rise by the ratio of the legs' lengths.
 //!
-//! Joints without a counterpart are left alone: the clip does not animate them, so they stay at rest and move with what they
-//! hang from.
+//! Where a limb's bones have other shares of its length, feet and hands would then be elsewhere. So they are put where they should
+//! be by [`TwoBoneIk`](crate::rig::TwoBoneIk): hands as far from the shoulders as the source's, by the ratio of the arms'
+//! lengths, and feet on the ground, without sliding. Knees and elbows stay on their side.
+//!
+//! Joints without a counterpart, such as those that only twist, and sockets, are left alone: the clip does not animate them, so
+//! they stay at rest and move with what they hang from.
 
 mod body;
 mod clip;
 mod feet;
+mod limbs;
 
 use super::Limits;
 use crate::{
@@ -146,8 +150,10 @@ impl<'a> Retarget<'a> {
 
     /// Returns a clip of the source, matched by joint names, for the target. It keeps its name, timing and callback keys.
     ///
-    /// Frames are at most 1/60 s apart. At those times, the limbs of the target point exactly where those of the source do,
-    /// except for legs, which the feet have precedence over.
+    /// Frames are at most 1/60 s apart. At those times, the spine and the head turn exactly as those of the source do. So do limbs if
+    /// both bones have the same share of their length as there. Otherwise, hands and feet take precedence: hands are where they
+    /// are in the source in proportion, seen from the shoulder, and feet that stand don't slide. Of clips that animate only parts of
+    /// limbs, and of additive ones, joints are turned, and no more.
     ///
     /// # Errors
     /// The clip is too large for `limits`, or so far off that its numbers are not finite.

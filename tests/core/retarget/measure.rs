@@ -8,6 +8,10 @@ use bevy_marionette::{
 use glam::{Affine3A, Quat, Vec3};
 use std::fmt;
 
+/// Meters by which heel and ball of a flat foot differ in height.
+const FLAT: f32 = 0.002;
+/// Seconds over which joints' speeds are measured.
+const STEP: f64 = 1.0 / 120.0;
 const SIDES: [Side; 2] = [Side::Left, Side::Right];
 
 /// A skeleton whose joints' roles are known, standing on the ground at rest, Y up.
@@ -67,12 +71,41 @@ impl<'a> Body<'a> {
         Plants::detect(&feet, self.skeleton, clip)
     }
 
-    /// How far the points that feet stand on move, in meters, while the plants say that they don't.
-    fn slide(&self, clip: &SkeletalClip, plants: &Plants, ground: Vec3) -> f32 {
+    /// When heel or ball, whichever is lower, are on the ground and hardly move for a while, without the first and the last frame. Plants
+    /// leave some of that out: heels below ankles as high as those of stocky bodies, and feet that are not as deep in the ground as
+    /// at other times.
+    fn standing(&self, clip: &SkeletalClip, ground: Vec3) -> [Vec<PlantRange>; 2] {
+        let (step, frame) = (1.0 / 240.0, 1.0 / 60.0);
+        let slow = 0.25 * self.leg + 0.2 * ground.length();
+        [0, 1].map(|leg| {
+            let mut ranges: Vec<PlantRange> = Vec::new();
+            let mut before = self.pose(clip, 0.0).contacts(leg);
+            for sample in 1..=(clip.timing.duration / step) as usize {
+                let time = sample as f64 * step;
+                let now = self.pose(clip, time).contacts(leg);
+                let lower = usize::from(now[1].y + before[1].y < now[0].y + before[0].y);
+                let slid = (now[lower] - before[lower] - ground * step as f32) * Vec3::new(1.0, 0.0, 1.0);
+                if now[lower].y < 0.03 * self.leg && slid.length() < slow * step as f32 {
+                    match ranges.last_mut() {
+                        Some(last) if last.end > time - 1.5 * step => last.end = time,
+                        _ => ranges.push(PlantRange { start: time - step, end: time }),
+                    }
+                }
+                before = now;
+            }
+            ranges.retain(|range| range.end - range.start > 0.05 + 2.0 * frame);
+            ranges.iter().map(|range| PlantRange { start: range.start + frame, end: range.end - frame }).collect()
+        })
+    }
+
+    /// How far the points that feet stand on move, in meters, while they are planted.
+    ///
+    /// A foot stands on the lower of heel and ball. A flat foot that turns stands on the one that moves less.
+    fn slide(&self, clip: &SkeletalClip, plants: &[Vec<PlantRange>; 2], ground: Vec3) -> f32 {
         let (mut worst, step) = (0.0_f32, 1.0 / 240.0);
         let duration = clip.timing.duration;
-        for leg in 0..2 {
-            for &PlantRange { start, end } in plants.ranges(leg) {
+        for (leg, ranges) in plants.iter().enumerate() {
+            for &PlantRange { start, end } in ranges {
                 // The rest of a plant that goes on after a loop's end is at its start.
                 let ends = if clip.timing.playback == PlaybackMode::Loop && end > duration {
                     vec![(start.max(0.0), duration), (0.0, end - duration)]
@@ -86,8 +119,12 @@ impl<'a> Body<'a> {
                     while time + step <= end {
                         time += step;
                         let now = self.pose(clip, time).contacts(leg);
-                        let lower = usize::from(now[1].y + before[1].y < now[0].y + before[0].y);
-                        slid += (now[lower] - before[lower] - ground * step as f32) * Vec3::new(1.0, 0.0, 1.0);
+                        let [heel, ball] = [0, 1].map(|at| (now[at].y + before[at].y) * 0.5 * self.meter);
+                        let slips = [0, 1].map(|at| now[at] - before[at] - ground * step as f32);
+                        let [heel_slip, ball_slip] = slips.map(|slip| slip * Vec3::new(1.0, 0.0, 1.0));
+                        let is_flat = (heel - ball).abs() < FLAT;
+                        let on_ball = if is_flat { ball_slip.length() < heel_slip.length() } else { ball < heel };
+                        slid += if on_ball { ball_slip } else { heel_slip };
                         worst = worst.max(slid.length() * self.meter);
                         before = now;
                     }
@@ -135,26 +172,50 @@ pub struct Found {
     /// Degrees between where upper and lower arms point, and the same for thighs and shins.
     pub arms: f32,
     pub legs: f32,
-    /// Shares of the arm's length by which hands are off, from the shoulder, in proportion.
+    /// How far hands are from where they should be, as a share of the arm's length: the way from the shoulder to the hand
+    /// should be that of the source, times the ratio of the arms' lengths.
     pub hands: f32,
     /// Degrees by which the head is turned otherwise.
     pub head: f32,
+    /// How fast the limbs' joints turn at most, as a multiple of the fastest in the source. Knees that flip or jitter turn many
+    /// times as fast.
+    pub speed: f32,
     /// Meters by which the lower contact's height above the ground is off, while it is within 5 cm of it.
     pub height: f32,
-    /// Meters between joints of the same role, for clips of one skeleton.
+    /// Meters by which feet are deeper in the ground than the source's.
+    pub sunk: f32,
+    /// Meters between joints of the same role other than fingers, for clips of one skeleton.
     pub places: f32,
+}
+
+impl Found {
+    /// The first of what exceeds its bound, if anything does. Whatever the bodies, feet that the source plants slide by less than
+    /// half a centimeter, even where the source's own do, the head is within a degree, and joints are not much faster.
+    pub fn exceeds(&self, arms: f32, legs: f32, hands: f32) -> Option<&'static str> {
+        let found = [
+            ("feet slide", self.slide, 0.005),
+            ("arms", self.arms, arms),
+            ("legs", self.legs, legs),
+            ("hands", self.hands, hands),
+            ("head", self.head, 1.0),
+            ("speed", self.speed, 1.5),
+            ("feet sink", self.sunk, 0.005),
+        ];
+        found.into_iter().find(|(_, off, bound)| off.is_nan() || off > bound).map(|(what, ..)| what)
+    }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let Self { slide, source_slide, arms, legs, hands, head, height, places } = self;
+        let Self { slide, source_slide, arms, legs, hands, head, speed, height, sunk, places } = self;
         write!(
             out,
-            "slide {:.2} cm (source {:.2}), arms {arms:.2}°, legs {legs:.1}°, hands {:.1} %, head {head:.2}°, height {:.1} mm, places {:.1} mm",
+            "slide {:.2} cm (source {:.2}), arms {arms:.2}°, legs {legs:.1}°, hands {:.1} %, head {head:.2}°, speed ×{speed:.2}, height {:.1} mm, sunk {:.1} mm, places {:.1} mm",
             slide * 100.0,
             source_slide * 100.0,
             hands * 100.0,
             height * 1e3,
+            sunk * 1e3,
             places * 1e3
         )
     }
@@ -165,12 +226,17 @@ pub fn compare(source: &Body, clip: &SkeletalClip, target: &Body, made: &Skeleta
     let ratio = target.leg / source.leg;
     let plants = source.plants(clip);
     let ground = source.ahead * plants.ground_velocity;
+    let standing = source.standing(clip, ground);
+    let plants = [0, 1].map(|leg| [plants.ranges(leg), &standing[leg][..]].concat());
     found.slide = target.slide(made, &plants, ground * ratio);
     found.source_slide = source.slide(clip, &plants, ground) * ratio * target.meter / source.meter;
+    let (mut fastest, mut source_fastest) = (0.0_f32, 0.0_f32);
     let count = (clip.timing.duration * 90.0).ceil().max(1.0) as usize;
     for sample in 0..=count {
         let time = clip.timing.duration * sample as f64 / count as f64;
         let (a, b) = (source.pose(clip, time), target.pose(made, time));
+        let later = (time + STEP <= clip.timing.duration).then_some(time + STEP);
+        let later = later.map(|later| (source.pose(clip, later), target.pose(made, later)));
         let between = |from, to| -> f32 {
             let both = a.along(from, to).zip(b.along(from, to));
             both.map_or(0.0, |(a, b)| a.angle_between(b).to_degrees())
@@ -188,16 +254,26 @@ pub fn compare(source: &Body, clip: &SkeletalClip, target: &Body, made: &Skeleta
             };
             found.hands = found.hands.max(reach(&a).distance(reach(&b)));
             let low = |pose: &Pose| pose.contacts(leg).into_iter().map(|contact| contact.y).fold(f32::MAX, f32::min);
+            found.sunk = found.sunk.max((low(&a).min(0.0) * ratio - low(&b)) * target.meter);
+            if let Some((a2, b2)) = &later {
+                let turned = |role, a: &Pose, b: &Pose| a.turn(role).unwrap().angle_between(b.turn(role).unwrap());
+                for role in [upper, lower, hand, thigh, shin, foot] {
+                    fastest = fastest.max(turned(role, &b, b2));
+                    source_fastest = source_fastest.max(turned(role, &a, a2));
+                }
+            }
             if (low(&a) * source.meter).abs() < 0.05 {
                 found.height = found.height.max((low(&b) - low(&a) * ratio).abs() * target.meter);
             }
         }
         if std::ptr::eq(source.skeleton, target.skeleton) {
-            for (role, _) in source.roles.iter() {
+            for (role, _) in source.roles.iter().filter(|(role, _)| !matches!(role, Role::Finger(..))) {
                 let apart = a.at(role).zip(b.at(role)).map_or(0.0, |(a, b)| a.distance(b));
                 found.places = found.places.max(apart * target.meter);
             }
         }
     }
+    // What hardly moves at all counts as one radian per second.
+    found.speed = fastest / source_fastest.max(STEP as f32);
     found
 }

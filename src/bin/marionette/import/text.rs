@@ -10,7 +10,7 @@ use std::{
     fmt::{self, Write},
 };
 
-/// Returns the text of a manifest without callback keys and joint names. `notes` are comments on clips, by name.
+/// Returns the text of a manifest without callback keys, joint names and tables of roles. `notes` are comments on clips, by name.
 pub fn of_manifest(manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -36,11 +36,12 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
     }
     entries(out, "clips", clips, |name, clip| {
         let note = notes.get(name).map(|note| format!("        // It {}.\n", one_line(note))).unwrap_or_default();
-        let ClipEntry { file, clip, playback, additive, .. } = clip;
+        let ClipEntry { file, clip, retarget, playback, additive, .. } = clip;
         let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("{key}: {}", quoted(value)));
         let fields = [
             text("file", file),
             text("clip", clip),
+            retarget.as_ref().map(|_| "retarget: true".to_owned()),
             playback.map(|playback| format!("playback: {playback:?}")),
             additive.map(|additive| format!("additive: {additive}")),
         ];
@@ -91,7 +92,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bevy_marionette::{import::Manifest, model::PlaybackMode};
+    use bevy_marionette::{import::RetargetEntry, model::PlaybackMode};
 
     #[test]
     fn the_text_is_the_manifest() {
@@ -109,6 +110,10 @@ mod tests {
             flip_v: true,
             clips: [
                 ("walk".to_owned(), ClipEntry::default()),
+                (
+                    "dance".to_owned(),
+                    ClipEntry { retarget: Some(RetargetEntry::default()), ..entry("dance.glb", None) },
+                ),
                 ("jump\n".to_owned(), entry("a\\b.md5anim", Some(PlaybackMode::Once))),
             ]
             .into(),

@@ -1,0 +1,59 @@
+//! Clips of other rigs.
+
+use crate::open::OpenModel;
+use bevy_marionette::{
+    import::{FileKind, Retarget, open_model_with},
+    model::{JointIndex, Role, Roles, Side, SkeletalClip, Skeleton},
+};
+use std::borrow::Cow;
+
+/// Returns the clips of a file, retargeted to the model, if that is what they need: both are humanoids, and joints that do the
+/// same in both have other names. `bound` are the clips as they are matched by names, if any name matches.
+pub fn retargeted<'s>(
+    file: &str,
+    source: &[u8],
+    model: &OpenModel,
+    bound: Option<&[SkeletalClip]>,
+    read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Option<Vec<SkeletalClip>> {
+    let (skeleton, settings) = (&model.model.skeleton, &model.settings);
+    let roles = Roles::infer(skeleton);
+    // A .md5anim has no rest pose.
+    if FileKind::of_name(file) == Some(FileKind::Md5Anim) || !is_humanoid(skeleton, &roles) {
+        return None;
+    }
+    let moves = |clips: &[SkeletalClip], joint: JointIndex| clips.iter().any(|clip| clip.animates(usize::from(joint)));
+    let moved_of =
+        |joints: &[JointIndex]| bound.map_or(0, |bound| joints.iter().filter(|&&joint| moves(bound, joint)).count());
+    let all: Vec<JointIndex> = roles.iter().map(|(_, joint)| joint).collect();
+    if 2 * moved_of(&all) >= all.len() {
+        return None;
+    }
+    let donor = open_model_with(file, source, settings, read).ok()?.model;
+    let theirs = Roles::infer(&donor.skeleton);
+    if donor.clips.is_empty() || !is_humanoid(&donor.skeleton, &theirs) {
+        return None;
+    }
+    // A clip may move few joints, and those may well match.
+    let moved = theirs.iter().filter(|(_, joint)| moves(&donor.clips, *joint));
+    let moved: Vec<JointIndex> = moved.filter_map(|(role, _)| roles.joint(role)).collect();
+    if bound.is_some() && 2 * moved_of(&moved) >= moved.len() {
+        return None;
+    }
+    let retarget = Retarget::new(&donor.skeleton, &theirs, skeleton, &roles).ok()?;
+    donor.clips.iter().map(|clip| retarget.run(clip, &settings.limits).ok()).collect()
+}
+
+/// Returns `true` if hips, arms and legs are known, and the arms are above the hips: animals have joints of the same names.
+fn is_humanoid(skeleton: &Skeleton, roles: &Roles) -> bool {
+    let limbs = [Role::Forearm as fn(Side) -> Role, Role::Thigh, Role::Shin];
+    let has_limbs =
+        limbs.iter().all(|limb| [Side::Left, Side::Right].iter().all(|side| roles.joint(limb(*side)).is_some()));
+    let place = |role| roles.joint(role).map(|joint| skeleton.rest_model()[usize::from(joint)].translation);
+    let arms = place(Role::UpperArm(Side::Left)).zip(place(Role::UpperArm(Side::Right)));
+    let is_upright = arms.zip(place(Role::Hips)).is_some_and(|((left, right), hips)| {
+        let up = 0.5 * (left + right) - hips;
+        up.y > up.x.hypot(up.z)
+    });
+    has_limbs && is_upright
+}

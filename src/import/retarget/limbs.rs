@@ -1,0 +1,73 @@
+//! Puts the feet and hands of a retargeted clip where they should be.
+
+use super::{Retarget, above, body::arc, feet::Goals};
+use crate::{
+    model::{JointIndex, JointTransform, SoaTransform},
+    pose::{LocalToModel, PoseMut},
+    rig::TwoBoneIk,
+};
+use glam::{Affine3A, Vec3};
+
+/// How far ahead of a straight leg its knee is taken to be, in leg lengths.
+const STRAIGHT: f32 = 0.01;
+
+/// Moves limbs in all frames, feet to their goals, and hands by their ways from the shoulders.
+pub(super) fn place(
+    map: &Retarget,
+    feet: Option<&[Goals]>,
+    hands: &[[Option<Vec3>; 2]],
+    transforms: &mut [JointTransform],
+) {
+    if feet.is_none() && hands.is_empty() {
+        return;
+    }
+    let skeleton = map.target;
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    for (at, frame) in transforms.chunks_exact_mut(skeleton.len()).enumerate() {
+        let mut local = SoaTransform::rows(frame);
+        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false };
+        job.run(&mut model);
+        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        if let Some(goals) = feet.and_then(|feet| feet.get(at)) {
+            place_feet(map, goals, &mut pose, frame);
+        }
+        let arms = map.to.arms.iter().zip(hands.get(at).copied().unwrap_or_default());
+        for (arm, way) in arms.filter_map(|(arm, way)| arm.zip(way)) {
+            let goal = pose.position(arm.joints[0]) + way;
+            reach(&mut pose, arm.joints, goal, Vec3::ZERO, frame);
+        }
+    }
+}
+
+fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [JointTransform]) {
+    let (skeleton, up, hips) = (map.target, map.to.up, map.to.hips);
+    let over = above(pose.model, skeleton, usize::from(hips));
+    let lowered = over.inverse().transform_point3(pose.position(hips) - up * goals.drop);
+    if goals.drop > 0.0 && lowered.is_finite() {
+        pose.set_transform(hips, JointTransform { translation: lowered, ..frame[usize::from(hips)] });
+        pose.update_from(hips);
+        frame[usize::from(hips)] = pose.transform(hips);
+    }
+    for (leg, goal) in map.to.legs.iter().flatten().zip(goals.legs) {
+        let thigh = leg.joints[0];
+        let turn = pose.model_rotation(thigh) * map.to.rotations[usize::from(thigh)].conjugate();
+        reach(pose, leg.joints, goal, turn * map.to.ahead * (STRAIGHT * leg.length), frame);
+    }
+}
+
+/// Bends a limb so that its tip is at the goal, and turned as it is. A straight limb bends to its front.
+///
+/// The knee or elbow stays on the side of the limb that it is on, and that side turns as the limb does. Bending toward where the
+/// joint is would not do: it may be on the other side of the way to the goal, and the limb would bend backward.
+fn reach(pose: &mut PoseMut, joints: [JointIndex; 3], goal: Vec3, front: Vec3, frame: &mut [JointTransform]) {
+    let [root, mid, tip] = joints.map(|joint| pose.position(joint));
+    let pole = (tip - root).try_normalize().map(|along| {
+        let side = (mid - root + front).reject_from_normalized(along);
+        root + arc(tip - root, goal - root) * side
+    });
+    let tip_rotation = Some(pose.model_rotation(joints[2]));
+    TwoBoneIk { pole, tip_rotation, ..TwoBoneIk::new(joints, goal) }.run(pose);
+    for joint in joints {
+        frame[usize::from(joint)] = pose.transform(joint);
+    }
+}
