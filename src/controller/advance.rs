@@ -130,15 +130,8 @@ impl AnimationController {
             self.time = end;
             return Ok(());
         }
-        let begin = self.time;
-        if root.is_some() {
-            self.tracks.iter_mut().for_each(|track| track.run.0.from = track.held().value());
-        }
-        if !self.advance_fast(end, clips) {
+        if !self.advance_fast(end, clips, root.as_deref_mut()) {
             self.advance_in_full(end, clips, out, root);
-        } else if let Some(root) = &mut root {
-            self.settle_courses([begin, end], clips);
-            self.add_root_motion([begin, end], clips, root);
         }
         Ok(())
     }
@@ -257,6 +250,7 @@ impl AnimationController {
             next = self.next_lead_change(next).unwrap_or(next);
             next = self.next_bend(next, clips).unwrap_or(next);
             self.settle_courses([self.time, next], clips);
+            self.note_heaviest(clips);
             let mut arrival = if moving { self.next_arrival(next) } else { None };
             if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
                 self.report_stall(log);

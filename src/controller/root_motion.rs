@@ -15,7 +15,7 @@
 mod shares;
 
 use super::{
-    AnimationController, BlendMode, Clips, TrackPriority,
+    AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
     motion::{Paced, Ramp, Speed},
     space::Course,
@@ -86,9 +86,10 @@ struct Mover<'a> {
     goal: f64,
     weight: f64,
     ramp: Option<Ramp>,
-    /// Its part of a blend space: how much since when, and the change per second.
+    /// Its part of a blend space: how much at the first cut, and the change per second.
     part: [f64; 2],
-    part_since: CompensatedF64,
+    /// Whether the clip goes evenly with the phase of its blend space all the way.
+    is_even: bool,
     /// The index of its track.
     track: usize,
     /// The mask's weight at the root joint.
@@ -120,26 +121,14 @@ impl AnimationController {
     ) {
         let course =
             |at: usize| self.tracks[at].run.0.course.as_deref().filter(|_| self.tracks[at].run.0.space.is_some());
-        let parts = |at: usize| course(at).map_or(1, |course| course.members().len());
-        let found = (0..self.tracks.len()).flat_map(|at| (0..parts(at)).map(move |part| (at, part)));
-        let found = found.filter_map(|(at, part)| match course(at) {
-            None => self.mover(at, clips),
-            Some(course) => self.member_mover(at, course, part, clips),
-        });
-        let (mut few, mut many, mut count) = ([Mover::NONE; FEW], Vec::new(), 0);
-        for mover in found {
-            match few.get_mut(count) {
-                Some(place) => *place = mover,
-                None => {
-                    if many.is_empty() {
-                        many.extend_from_slice(&few);
-                    }
-                    many.push(mover);
-                }
+        let mut all = Movers { few: [Mover::NONE; FEW], many: Vec::new(), count: 0 };
+        for at in 0..self.tracks.len() {
+            match course(at) {
+                None => all.extend(self.mover(at, clips)),
+                Some(course) => self.add_members(at, course, clips, &mut all),
             }
-            count += 1;
         }
-        let movers = if count > FEW { &mut many[..] } else { &mut few[..count] };
+        let movers = all.as_mut();
         if !movers.iter().any(Mover::goes) {
             return;
         }
@@ -152,7 +141,7 @@ impl AnimationController {
             return root.add(alone.between(alone.from, alone.goal));
         }
         if !ramped {
-            blend.share(movers, begin);
+            blend.share(movers, begin, 0.0);
             let mut going = movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
             let (first, second) = (going.next(), going.next());
             match (first, second) {
@@ -170,19 +159,18 @@ impl AnimationController {
     }
 
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
-        self.mover_of(at, self.tracks[at].run.0.index?, clips)
+        let index = self.tracks[at].run.0.index?;
+        self.mover_of(at, clips)?.of_clip(&self.tracks[at], index, clips)
     }
 
-    /// A track that goes the way of a clip.
-    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, index: usize, clips: &'c C) -> Option<Mover<'c>> {
+    /// A track that is to go the way of a clip.
+    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
         let track = &self.tracks[at];
         let known = track.known.filter(|_| track.enabled)?;
         let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
         let shows = weight > 0.0 || ramp.is_some();
-        // Differences are added to a pose, wherever it is.
-        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
         let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        if !shows || differs || mask <= 0.0 || !clips.reaches_root(index) {
+        if !shows || mask <= 0.0 {
             return None;
         }
         let (from, goal) = (track.run.0.from, track.held().value());
@@ -197,29 +185,64 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        let (path, playback, to) = (clips.root_path(index), known.playback, goal);
-        let way = Mover { path, playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        let (playback, to) = (known.playback, goal);
+        let way = Mover { playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
         Some(Mover { weight, ramp, mask, group, track: at, ..way })
     }
 
-    /// A clip of a track's blend space.
-    fn member_mover<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        course: &Course,
-        part: usize,
-        clips: &'c C,
-    ) -> Option<Mover<'c>> {
+    /// Adds the clips of a track's blend space.
+    fn add_members<'c, C: Clips + ?Sized>(&self, at: usize, course: &Course, clips: &'c C, all: &mut Movers<'c>) {
         let track = &self.tracks[at];
-        let space = clips.blend_spaces().get(track.run.0.space?)?;
-        let &(member, ends) = course.members().get(part)?;
-        let member = space.members().get(member)?;
-        let playback = member.playback(space, track.known?.playback);
-        let cycle = self.mover_of(at, member.clip, clips)?;
-        let [from, goal] = [cycle.from, cycle.goal].map(|phase| member.place(playback, phase));
-        let (part, part_since) = ([ends[0], course.slope(ends)], course.begin());
-        let member = Some((member, playback));
-        Some(Mover { member, playback, from, to: goal, goal, part, part_since, ..cycle })
+        let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+        let (Some(space), Some(cycle)) = (space, self.mover_of(at, clips)) else { return };
+        for &(member, ends) in course.members() {
+            let Some(member) = space.members().get(member) else { continue };
+            let playback = member.playback(space, cycle.playback);
+            let ([from, goal], is_even) = member.places(playback, [cycle.from, cycle.goal]);
+            let part = [ends[0], course.slope(ends)];
+            let mover =
+                Mover { member: Some((member, playback)), playback, from, to: goal, goal, part, is_even, ..cycle };
+            all.extend(mover.of_clip(track, member.clip, clips));
+        }
+    }
+}
+
+/// What carries a character between two cuts.
+struct Movers<'a> {
+    few: [Mover<'a>; FEW],
+    many: Vec<Mover<'a>>,
+    count: usize,
+}
+
+impl<'a> Movers<'a> {
+    #[inline]
+    fn extend(&mut self, mover: Option<Mover<'a>>) {
+        let Some(mover) = mover else { return };
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = mover,
+            None => {
+                if self.many.is_empty() {
+                    self.many.extend_from_slice(&self.few);
+                }
+                self.many.push(mover);
+            }
+        }
+        self.count += 1;
+    }
+
+    fn as_mut(&mut self) -> &mut [Mover<'a>] {
+        if self.count > FEW { &mut self.many } else { &mut self.few[..self.count] }
+    }
+}
+
+impl<'a> Mover<'a> {
+    /// On the way of a clip, unless the clip has no part in root motion.
+    #[inline]
+    fn of_clip<C: Clips + ?Sized>(self, track: &AnimationTrack, index: usize, clips: &'a C) -> Option<Self> {
+        // Differences are added to a pose, wherever it is.
+        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
+        let takes_part = !differs && clips.reaches_root(index);
+        takes_part.then(|| Self { path: clips.root_path(index), ..self })
     }
 }
 
@@ -239,7 +262,7 @@ impl Mover<'_> {
         weight: 0.0,
         ramp: None,
         part: [1.0, 0.0],
-        part_since: CompensatedF64::ZERO,
+        is_even: true,
         track: 0,
         mask: 0.0,
         group: Group::Low,
@@ -255,6 +278,25 @@ impl Mover<'_> {
 
     fn between(&self, from: f64, to: f64) -> RootDelta {
         self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
+    }
+
+    /// The whole way, if it is along one arc and in one direction.
+    #[inline]
+    fn arc(&self, [begin, end]: [CompensatedF64; 2]) -> Option<Twist> {
+        let Some(path) = self.path else { return Some(Twist::default()) };
+        let is_free = self.held.is_none() && self.lead.is_none() && self.is_even;
+        let arc = if is_free { path.arc(self.playback, self.from, self.goal) } else { None };
+        arc.filter(|_| self.speed.turning_point(begin, end).is_none())
+    }
+
+    /// How fast it goes at the nodes of a piece, relative to the mean.
+    fn pace_at(&self, nodes: [CompensatedF64; 3]) -> [f64; 3] {
+        if matches!(self.speed, Speed::Steady(_)) {
+            return [1.0; 3];
+        }
+        let pace = nodes.map(|node| self.speed.at(node));
+        let mean: f64 = (0..3).map(|node| WEIGHTS[node] * pace[node]).sum();
+        if mean == 0.0 { [1.0; 3] } else { pace.map(|pace| pace / mean) }
     }
 
     /// Where it is at a moment between two turns of its direction.
@@ -365,6 +407,14 @@ impl Pieces {
     }
 
     fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
+        let whole = [self.begin, self.end];
+        let is_short = self.longest.is_none_or(|longest| (self.end - self.begin).value() <= longest);
+        let mut go_along_arcs = || movers.iter_mut().all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some());
+        if is_short && go_along_arcs() {
+            // An ordinary frame.
+            root.pieces = root.pieces.saturating_add(1);
+            return root.add(self.sum(movers, whole, whole, 0));
+        }
         let (mut start, mut taken) = (self.begin, 0);
         while start.is_before(self.end) {
             let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
@@ -404,25 +454,37 @@ impl Pieces {
         [now, next]: [CompensatedF64; 2],
         depth: u32,
     ) -> RootDelta {
-        let mut turn = 0.0;
         for mover in &mut *movers {
             let [from, to] = [now, next].map(|time| mover.position(span, time));
             mover.way = Twist::between(mover.between(from, to));
-            turn += mover.way.turn.abs();
         }
+        self.sum(movers, span, [now, next], depth)
+    }
+
+    /// The movement of a piece along the clips' arcs.
+    fn sum(
+        &self,
+        movers: &mut [Mover],
+        span: [CompensatedF64; 2],
+        [now, next]: [CompensatedF64; 2],
+        depth: u32,
+    ) -> RootDelta {
         if !self.uneven {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
             return movers.iter().fold(Twist::default(), sum).movement();
         }
         let nodes = NODES.map(|node| now + (next - now).scale(node));
+        let since = nodes.map(|node| (node - self.begin).value());
         let mut change = 0.0_f64;
-        for mover in &mut *movers {
-            mover.pace = nodes.map(|node| mover.speed.at(node));
-            let mean: f64 = (0..3).map(|node| WEIGHTS[node] * mover.pace[node]).sum();
-            mover.pace = if mean == 0.0 { [1.0; 3] } else { mover.pace.map(|pace| pace / mean) };
+        for at in 0..movers.len() {
+            // The clips of a blend space all go at its pace.
+            movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
+                Some(before) if before.track == movers[at].track => before.pace,
+                _ => movers[at].pace_at(nodes),
+            };
         }
         let rates = [0, 1, 2].map(|node| {
-            self.blend.share(movers, nodes[node]);
+            self.blend.share(movers, nodes[node], since[node]);
             for mover in &mut *movers {
                 if node == 0 {
                     mover.first = mover.share;
@@ -432,6 +494,7 @@ impl Pieces {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
             movers.iter().fold(Twist::default(), sum)
         });
+        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
         if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < self.deepest {
             let middle = now + (next - now).scale(0.5);
             let first = self.piece(movers, span, [now, middle], depth + 1);

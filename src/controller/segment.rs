@@ -174,7 +174,7 @@ impl Segment<'_> {
                 continue;
             }
             let (length, playback) = (member.length, member.playback(space, cycle.playback));
-            let [from, to] = [cycle.from, cycle.to].map(|phase| member.place(playback, phase));
+            let ([from, to], _) = member.places(playback, [cycle.from, cycle.to]);
             let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
             if sweep.is_plain(callback::times(&timing.callbacks, added, length)) {
                 continue;
