@@ -103,7 +103,8 @@ impl AnimationController {
         let added_fit = self.callbacks.is_empty() || track.added_fit();
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
         let synced = track.enabled && track.sync.is_some();
-        let ranges = Self::has_ranges(track, &timing.callbacks, &self.callbacks);
+        let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let ranges = Self::has_ranges(&timing.callbacks, added);
         if !same_clip || !added_fit || fades || synced || ranges || track.scrub.is_some() || track.start == Start::AtEnd
         {
             return None;
@@ -114,7 +115,6 @@ impl AnimationController {
         }
         let speed = if track.speed.is_finite() { track.speed } else { 0.0 };
         let (from, to, forward) = way(track, Speed::steady_distance(speed, elapsed), speed >= 0.0);
-        let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
         let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
         let nothing = sweep.is_plain(callback::times(&timing.callbacks, added, length))
             || sweep.passes_nothing(Keys::new(&timing.callbacks, added, &self.callbacks, length));
@@ -134,7 +134,10 @@ impl AnimationController {
         let Known { length, playback } = track.known?;
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
         let synced = track.enabled && track.sync.is_some();
-        if !self.callbacks.is_empty() || fades || synced || track.scrub.is_some() {
+        let keys_of =
+            |member: usize| clips.timing(space.members()[member].clip).map_or(&[][..], |timing| &timing.callbacks);
+        let ranges = || course.members().iter().any(|(member, _)| Self::has_ranges(keys_of(*member), &[]));
+        if !self.callbacks.is_empty() || fades || synced || track.scrub.is_some() || ranges() {
             return None;
         }
         if !self.time.is_before(end) || !track.enabled || track.paused {
@@ -151,8 +154,7 @@ impl AnimationController {
             return None;
         }
         let passes_nothing = course.members().iter().all(|(member, _)| {
-            let member = &space.members()[*member];
-            let keys = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
+            let (keys, member) = (keys_of(*member), &space.members()[*member]);
             if keys.is_empty() {
                 return true;
             }

@@ -48,6 +48,16 @@ impl AnimationController {
         }
     }
 
+    /// Sets off to new parameters at the present time, in tracks whose blend space was looked up.
+    pub(super) fn steer<C: Clips + ?Sized>(&mut self, clips: &C) {
+        let time = self.time;
+        for track in &mut self.tracks {
+            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+                track.steering.settle(time, space, track.start);
+            }
+        }
+    }
+
     /// Works out what the tracks of blend spaces do between two moments, between which no weight changes its slope.
     pub(super) fn settle_courses<C: Clips + ?Sized>(&mut self, span: [CompensatedF64; 2], clips: &C) {
         for track in &mut self.tracks {

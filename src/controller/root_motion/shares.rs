@@ -1,6 +1,6 @@
 //! The tracks' shares of the pose at the root joint: the rules of [`Mix`](crate::pose::Mix), for a single joint.
 
-use super::{Group, Mover};
+use super::movers::{Group, Mover};
 use crate::controller::{compensated::CompensatedF64, motion::Ramp};
 
 /// A group with no more weight than this reaches nothing.
