@@ -160,9 +160,8 @@ fn switches(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(joints as u64));
         let skeleton = skeleton(joints);
         let clips: Vec<_> = (0..2).map(|seed| clip(&skeleton, seed)).collect();
-        let timings: Vec<_> = (0..2)
-            .map(|i| ClipTiming { name: format!("{i}").into(), ..clips[i].timing.clone() })
-            .collect();
+        let timings: Vec<_> =
+            (0..2).map(|i| ClipTiming { name: format!("{i}").into(), ..clips[i].timing.clone() }).collect();
         let layer = |i: usize, time: f64| ClipLayer { base: true, ..ClipLayer::new(&clips[i], time) };
         let find = |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "1"), found.time));
         let mut controller = AnimationController::playing("0");
@@ -208,11 +207,12 @@ struct Locomotion {
 }
 
 impl Locomotion {
-    fn new(clips: Vec<SkeletalClip>) -> Self {
+    fn new(clips: Vec<SkeletalClip>, smoothing: f64) -> Self {
         let around = |i: usize| (i as f64 * std::f64::consts::TAU / 7.0).sin_cos();
         let place = |i: usize| if i == 7 { (0.0, 0.0) } else { around(i) };
         let points = clips.iter().enumerate().map(|(i, clip)| (clip.timing.name.clone(), place(i)));
-        let space = Arc::new(BlendSpace::plane("locomotion", points).expect("a heptagon"));
+        let space = BlendSpace::plane("locomotion", points).and_then(|space| space.smoothed(smoothing));
+        let space = Arc::new(space.expect("a heptagon"));
         let space = space.bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new()).expect("all clips are there");
         Self { clips, spaces: vec![space] }
     }
@@ -236,7 +236,8 @@ impl Clips for Locomotion {
 fn blend_space(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("blend space of eight clips, 58 joints");
     let skeleton = skeleton(58);
-    let cast = Locomotion::new((0..8).map(|seed| clip(&skeleton, seed)).collect());
+    let [cast, smoothed] =
+        [0.0, 0.4].map(|smoothing| Locomotion::new((0..8).map(|seed| clip(&skeleton, seed)).collect(), smoothing));
     let (remap, inverse_bind, combined) = (part(&skeleton).palette, skeleton.inverse_bind(), &CombinedJoints::new());
     let tracks = |names: &[&str]| {
         let mut controller = AnimationController::default();
@@ -245,11 +246,12 @@ fn blend_space(criterion: &mut Criterion) {
         }
         controller
     };
-    for (name, names, steered) in [
-        ("one clip", &["clip 0"][..], false),
-        ("three clips", &["clip 0", "clip 1", "clip 2"], false),
-        ("blend space", &["locomotion"], false),
-        ("blend space, steered each frame", &["locomotion"], true),
+    for (name, cast, names, steered) in [
+        ("one clip", &cast, &["clip 0"][..], false),
+        ("three clips", &cast, &["clip 0", "clip 1", "clip 2"], false),
+        ("blend space", &cast, &["locomotion"], false),
+        ("blend space, steered each frame", &cast, &["locomotion"], true),
+        ("blend space, steered and smoothed", &smoothed, &["locomotion"], true),
     ] {
         let (mut controller, mut events, mut turn) = (tracks(names), Vec::new(), 0.0_f64);
         let mut advance = |controller: &mut AnimationController| {
@@ -258,7 +260,7 @@ fn blend_space(criterion: &mut Criterion) {
                 let point = (0.6 * turn.cos(), 0.6 * turn.sin());
                 controller.tracks_mut().for_each(|track| track.set_parameters(point));
             }
-            controller.advance(1.0 / 60.0, &cast, &mut events).expect("time goes forward");
+            controller.advance(1.0 / 60.0, cast, &mut events).expect("time goes forward");
             events.clear();
         };
         group.bench_function(BenchmarkId::new("advance", name), |b| b.iter(|| advance(black_box(&mut controller))));
@@ -268,7 +270,7 @@ fn blend_space(criterion: &mut Criterion) {
             b.iter(|| {
                 advance(&mut controller);
                 layers.clear();
-                layers.extend(controller.layers(&cast).map(|layer| ClipLayer {
+                layers.extend(controller.layers(cast).map(|layer| ClipLayer {
                     weight: layer.weight,
                     ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
                 }));

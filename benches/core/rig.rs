@@ -1,7 +1,10 @@
 //! What a rig costs on Scout, her pose of two clips included: each ability alone, and all that she uses at once.
 //!
-//! "All of it" is her own rig, as her manifest has it: she walks up a hill, looks at something and holds something with both
+//! "Terrain and locomotion" is a frame of a character on its way: her blend space or plain clips, root motion, and all of her
+//! rig but the arms. "All of it" is her own rig, as her manifest has it: she walks up a hill, looks at something and holds something with both
 //! hands, while her hair and scarf swing. Every figure is for one character on one thread.
+
+mod locomotion;
 
 use bevy_marionette::{
     import::{Limits, LookAtEntry, Manifest, open_manifest},
@@ -12,8 +15,9 @@ use bevy_marionette::{
         SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
     },
 };
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use glam::{Affine3A, Quat, Vec3};
+use locomotion::{Part, Walker};
 use std::{borrow::Cow, hint::black_box, path::Path};
 
 fn scout() -> (Model, Manifest) {
@@ -148,12 +152,33 @@ fn springs(skeleton: &Skeleton, colliders: usize) -> Springs {
     Springs::new(skeleton, &chains, &around[..colliders])
 }
 
+/// What a character on its way costs, part by part, each with those before it.
+fn on_the_way(criterion: &mut Criterion) {
+    let (model, manifest) = scout();
+    let mut group = criterion.benchmark_group("terrain and locomotion, Scout");
+    for (name, plays, steers) in [
+        ("two clips", &["walk", "jog"][..], false),
+        ("blend space", &["locomotion"], false),
+        ("blend space, steered", &["locomotion"], true),
+    ] {
+        for (parts, part) in [
+            ("controller", Part::Controller),
+            ("and root motion", Part::RootMotion),
+            ("and pose", Part::Pose),
+            ("and look-at, feet, springs", Part::Rig),
+        ] {
+            let (mut walker, mut scratch) = (Walker::new(model.clone(), &manifest, plays, steers), Scratch::default());
+            group.bench_function(BenchmarkId::new(name, parts), |b| b.iter(|| walker.frame(&mut scratch, part)));
+        }
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = rig
+    targets = rig, on_the_way
 }
 criterion_main!(benches);

@@ -131,6 +131,11 @@ fn translate(
 ) -> Option<CharacterEvent> {
     let clip_name =
         |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
+    // What a track was told to play: the name that a game waits for.
+    let played = |clip: usize, space: Option<usize>| {
+        let space = space.and_then(|space| character.blend_spaces().get(space));
+        space.map_or_else(|| clip_name(clip), |space| AnimationName::new(space.name().clone()))
+    };
     let who = || name_of(names, entity);
     Some(match event {
         PlaybackEvent::Callback(callback) => CharacterEvent::Callback(AnimationCallback {
@@ -147,20 +152,22 @@ fn translate(
             current: callback.current,
             data: callback.data,
         }),
-        PlaybackEvent::Started { track, clip, .. } => {
-            CharacterEvent::Started(AnimationStarted { entity, track, clip: clip_name(clip) })
+        PlaybackEvent::Started { track, clip, space, .. } => {
+            CharacterEvent::Started(AnimationStarted { entity, track, clip: played(clip, space) })
         }
-        PlaybackEvent::Looped { track, clip, .. } => {
-            CharacterEvent::Looped(AnimationLooped { entity, track, clip: clip_name(clip) })
+        PlaybackEvent::Looped { track, clip, space, .. } => {
+            CharacterEvent::Looped(AnimationLooped { entity, track, clip: played(clip, space) })
         }
-        PlaybackEvent::Finished { track, clip, .. } => {
-            CharacterEvent::Finished(AnimationFinished { entity, track, clip: clip_name(clip) })
+        PlaybackEvent::Finished { track, clip, space, .. } => {
+            CharacterEvent::Finished(AnimationFinished { entity, track, clip: played(clip, space) })
         }
-        PlaybackEvent::CrossFadeFinished { track, clip, .. } => {
-            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: clip_name(clip) })
+        PlaybackEvent::CrossFadeFinished { track, clip, space, .. } => {
+            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: played(clip, space) })
         }
         PlaybackEvent::UnknownClip { name, .. } => {
-            warn!("cannot play `{name}` on {}: no such clip {}", who(), available(character.clip_names()));
+            let spaces = character.blend_spaces().iter().map(|space| space.name());
+            let known = available(character.clip_names().chain(spaces));
+            warn!("cannot play `{name}` on {}: no such clip or blend space {known}", who());
             return None;
         }
         PlaybackEvent::BlendMismatch { clip, blend, .. } => {

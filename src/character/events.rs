@@ -45,7 +45,7 @@ pub struct AnimationCallback {
     pub entity: Entity,
     /// The track that plays the clip.
     pub track: TrackId,
-    /// The clip's name.
+    /// The clip's name; in a blend space, that of the clip in it.
     pub clip: AnimationName,
     /// Whether it is a plain key, or the begin or end of a range.
     pub kind: CallbackKind,
@@ -61,7 +61,7 @@ pub struct AnimationCallback {
     ///
     /// [`CharacterPoses::joint_transform_at`]: super::CharacterPoses::joint_transform_at
     pub seconds_ago: f64,
-    /// The track's weight at that moment, so that a listener can ignore what is barely visible.
+    /// The track's weight at that moment, times the clip's in a blend space, so that a listener can ignore what is barely visible.
     pub weight: f32,
     /// `true` on the current clip; `false` on clips that fade out and on tracks you added.
     pub current: bool,
@@ -114,7 +114,7 @@ macro_rules! track_event {
             pub entity: Entity,
             /// The track.
             pub track: TrackId,
-            /// The clip's name.
+            /// The name of the clip, or of the blend space that the track plays.
             pub clip: AnimationName,
         }
     };

@@ -130,15 +130,8 @@ impl AnimationController {
             self.time = end;
             return Ok(());
         }
-        let begin = self.time;
-        if root.is_some() {
-            self.tracks.iter_mut().for_each(|track| track.run.0.from = track.held().value());
-        }
-        if !self.advance_fast(end, clips) {
+        if !self.advance_fast(end, clips, root.as_deref_mut()) {
             self.advance_in_full(end, clips, out, root);
-        } else if let Some(root) = &mut root {
-            self.settle_courses([begin, end], clips);
-            self.add_root_motion([begin, end], clips, root);
         }
         Ok(())
     }
@@ -242,13 +235,17 @@ impl AnimationController {
         let mut switches = 0;
         loop {
             self.settle_events();
+            self.steer(clips);
             if moving {
                 self.settle_fades(log);
             }
             self.settle_leads();
-            self.settle_ranges(clips, log);
             let arrived = !self.time.is_before(end);
             if arrived && !(moving && self.awaits_arrivals()) {
+                if !moving {
+                    self.settle_courses([self.time; 2], clips);
+                }
+                self.settle_ranges(clips, log);
                 return;
             }
             // A cut at the end's own rounded value must not lead beyond the end.
@@ -257,6 +254,8 @@ impl AnimationController {
             next = self.next_lead_change(next).unwrap_or(next);
             next = self.next_bend(next, clips).unwrap_or(next);
             self.settle_courses([self.time, next], clips);
+            self.note_heaviest(clips);
+            self.settle_ranges(clips, log);
             let mut arrival = if moving { self.next_arrival(next) } else { None };
             if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
                 self.report_stall(log);
@@ -342,11 +341,11 @@ impl AnimationController {
     fn hand_over(&mut self, log: &mut Log, out: &mut Vec<PlaybackEvent>) {
         let mut fired = 0;
         // Ranges that began without a report. None of them is reported as ended.
-        let mut unheard: Vec<(TrackId, KeyRef)> = Vec::new();
+        let mut unheard: Vec<(TrackId, usize, KeyRef)> = Vec::new();
         for event in log.drain() {
             // Passings are counted in order of time, which is the same however time was cut.
             if let PlaybackEvent::Callback(callback) = &event {
-                let range = (callback.track, callback.key);
+                let range = (callback.track, callback.clip, callback.key);
                 if callback.kind == CallbackKind::End {
                     match unheard.iter().position(|began| *began == range) {
                         Some(at) => drop(unheard.swap_remove(at)),
@@ -375,7 +374,7 @@ impl AnimationController {
             out.push(event);
         }
         for open in &mut self.ranges {
-            open.silent |= unheard.contains(&(open.track, open.key));
+            open.silent |= unheard.contains(&(open.track, open.index, open.key));
         }
     }
 

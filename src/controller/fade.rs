@@ -101,9 +101,9 @@ impl AnimationController {
         let begun = self.current_ref().is_none_or(|track| track.start == Start::Begun || !track.enabled);
         if let Some(time) = self.playback.fade_end.filter(|end| begun && tick(*end) <= tick(now)) {
             self.playback.fade_end = None;
-            let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?)));
-            if let Some((track, clip)) = faded {
-                log.push(PlaybackEvent::CrossFadeFinished { track, clip, time });
+            let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?, track.run.0.space)));
+            if let Some((track, clip, space)) = faded {
+                log.push(PlaybackEvent::CrossFadeFinished { track, clip, space, time });
             }
         }
     }

@@ -97,7 +97,6 @@ impl<'a> InSpace<'a> {
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
             let member = &space.members()[index];
-            let speed = track.speed * self.cycle.pace * member.slope(member.playback(space, cycle), phase);
             let whole = f64::from(track.share());
             let (whole, above) = match track.blend {
                 Some(BlendMode::Override) => {
@@ -108,7 +107,8 @@ impl<'a> InSpace<'a> {
             };
             let weight = (whole * share) as f32;
             if weight > 0.0 && weight.is_finite() {
-                let time = place_in(member, space, cycle, phase);
+                let (time, slope) = place_in(member, space, cycle, phase);
+                let speed = track.speed * self.cycle.pace * slope;
                 return Some(LayerInfo { weight, above, speed, ..info(track, member.clip, time, clips) });
             }
         }
@@ -126,18 +126,20 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
         let phase = track.placed_in(if space.has_length() { 1.0 } else { 0.0 });
         cycle.weights.into_iter().map(move |(index, share)| {
             let member = &space.members()[index];
-            let speed = track.speed * cycle.pace * member.slope(member.playback(space, playback), phase);
-            let time = place_in(member, space, playback, phase);
+            let (time, slope) = place_in(member, space, playback, phase);
+            let speed = track.speed * cycle.pace * slope;
             LayerInfo { weight: share as f32, speed, ..info(track, member.clip, time, clips) }
         })
     })
 }
 
-/// The place in a clip of a blend space at a phase of its cycle.
-fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: f64) -> f64 {
+/// The place in a clip of a blend space at a phase of its cycle, and the seconds of clip per phase there.
+#[inline]
+fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: f64) -> (f64, f64) {
     let playback = member.playback(space, cycle);
     let phase = if cycle == PlaybackMode::Once { playhead::held(1.0, phase) } else { phase };
-    playhead::periodic(playback, member.length, member.place(playback, phase))
+    let (place, slope) = member.place_and_slope(playback, phase);
+    (playhead::periodic(playback, member.length, place), slope)
 }
 
 impl AnimationTrack {
@@ -152,7 +154,7 @@ impl AnimationTrack {
         let Some(member) = space.members().iter().find(|member| member.clip == layer.clip) else { return layer.time };
         let pace = space.cycle(self.steering.shown(space, self.start)).pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 }) - seconds * self.speed * pace;
-        place_in(member, space, self.playback.unwrap_or(space.playback()), phase)
+        place_in(member, space, self.playback.unwrap_or(space.playback()), phase).0
     }
 }
 

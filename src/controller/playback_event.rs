@@ -18,8 +18,10 @@ pub enum PlaybackEvent {
     Started {
         /// The track.
         track: TrackId,
-        /// Its clip.
+        /// Its clip; in a blend space, the heaviest one.
         clip: usize,
+        /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
+        space: Option<usize>,
         /// When.
         time: f64,
     },
@@ -27,8 +29,10 @@ pub enum PlaybackEvent {
     Looped {
         /// The track.
         track: TrackId,
-        /// Its clip.
+        /// Its clip; in a blend space, the heaviest one.
         clip: usize,
+        /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
+        space: Option<usize>,
         /// When.
         time: f64,
     },
@@ -36,8 +40,10 @@ pub enum PlaybackEvent {
     Finished {
         /// The track.
         track: TrackId,
-        /// Its clip.
+        /// Its clip; in a blend space, the heaviest one.
         clip: usize,
+        /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
+        space: Option<usize>,
         /// When.
         time: f64,
     },
@@ -45,8 +51,10 @@ pub enum PlaybackEvent {
     CrossFadeFinished {
         /// The track that was faded in.
         track: TrackId,
-        /// Its clip.
+        /// Its clip; in a blend space, the heaviest one.
         clip: usize,
+        /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
+        space: Option<usize>,
         /// When.
         time: f64,
     },
@@ -146,7 +154,7 @@ pub struct FiredCallback {
     pub clip_time: f64,
     /// When it was passed, in seconds of global time.
     pub time: f64,
-    /// The track's weight at that moment; may be 0.
+    /// The track's weight at that moment, times the clip's in a blend space; may be 0.
     pub weight: f32,
     /// `true` on the [current clip](super::AnimationController::current); `false` on clips that fade out and on the
     /// tracks you added.
@@ -160,7 +168,7 @@ pub enum CallbackKind {
     /// A key without an end was passed.
     #[default]
     Key,
-    /// A range began. Exactly one [`End`](Self::End) follows, with the same track, key, name and data.
+    /// A range began. Exactly one [`End`](Self::End) follows, with the same track, clip, key, name and data.
     Begin,
     /// A range ended: its track has left it in either direction, started another round, moved elsewhere, or is gone.
     End,

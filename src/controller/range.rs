@@ -12,27 +12,33 @@
 //! forward          begin end         begin end
 //! backward         (────]            (────]        the end that is reached last is outside
 //! ```
+//!
+//! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
+
+mod span;
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
     TrackId,
-    callback::{AddedCallback, Key, Keys},
+    callback::{AddedKey, Key, Keys},
     compensated::CompensatedF64,
     log::Log,
-    motion::Ramp,
-    playhead::{periodic, place, round_of},
+    playhead::{periodic, place},
+    segment::Rules,
     timed_event::EventKind,
     track::{Known, Start},
 };
-use crate::model::{CallbackData, CallbackKey, PlaybackMode};
+use crate::model::{CallbackData, CallbackKey};
 use serde::{Deserialize, Serialize};
+use span::Span;
+use std::sync::Arc;
 
 /// A range of callback keys that a track is in. See [`AnimationController::ranges`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActiveRange<'a> {
     /// The track.
     pub track: TrackId,
-    /// The name of its clip.
+    /// The name of its clip, or of the clip in its blend space.
     pub clip: &'a str,
     /// Which key it is.
     pub key: KeyRef,
@@ -42,7 +48,7 @@ pub struct ActiveRange<'a> {
     pub data: &'a CallbackData,
     /// How far the track is from the range's start in the clip, 0, to its end, 1.
     pub progress: f64,
-    /// The track's weight.
+    /// The track's weight; of a blend space, that of the whole.
     pub weight: f32,
 }
 
@@ -54,7 +60,7 @@ impl AnimationController {
     ///
     /// These are the ones whose [begin](CallbackKind::Begin) was reported and whose end was not, so that both ways to
     /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
-    /// already.
+    /// already. (In a blend space, it is missing after the next advance.)
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
@@ -69,11 +75,13 @@ impl AnimationController {
     pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
         self.ranges.iter().filter(|range| !range.silent).filter_map(|range| {
             let track = self.track(range.track)?;
-            range.span(track).filter(|span| span.touches(track.placed()))?;
-            let place = track.position();
+            let (known, position) = range.at(track)?;
+            Span::new(known, range.time, range.until).touches(position).then_some(())?;
+            let place = periodic(known.playback, known.length, position);
             let length = range.until - range.time;
             let progress = if length > 0.0 { ((place - range.time) / length).clamp(0.0, 1.0) } else { 1.0 };
-            let OpenRange { key, clip, name, data, .. } = range;
+            let OpenRange { key, name, data, .. } = range;
+            let clip = range.clip();
             let (track, weight) = (range.track, track.share());
             Some(ActiveRange { track, clip, key: *key, name, data, progress, weight })
         })
@@ -95,9 +103,13 @@ impl AnimationController {
 pub(super) struct OpenRange {
     pub(super) track: TrackId,
     pub(super) key: KeyRef,
+    /// What the track plays: a clip or a blend space.
     clip: AnimationName,
+    /// The clip of the blend space that has the range, if it is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    member: Option<InSpace>,
     /// The clip's index when it was last seen.
-    index: usize,
+    pub(super) index: usize,
     name: AnimationName,
     data: CallbackData,
     time: f64,
@@ -106,183 +118,98 @@ pub(super) struct OpenRange {
     pub(super) silent: bool,
 }
 
+/// A clip of a blend space that has a range, and where it was when it was last seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct InSpace {
+    clip: AnimationName,
+    known: Known,
+    /// Unwrapped.
+    position: f64,
+}
+
 impl OpenRange {
-    /// Where it is, if the track is able to be in it.
-    fn span(&self, track: &AnimationTrack) -> Option<Span> {
+    /// Where its clip is, if the track is able to be in it.
+    fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
         let known = track.known.filter(|_| track.enabled && track.clip == self.clip)?;
-        Some(Span::new(known, self.time, self.until))
-    }
-}
-
-/// A range of a clip, on the line of unwrapped positions.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    length: f64,
-    playback: PlaybackMode,
-    begin: f64,
-    end: f64,
-}
-
-/// The interval of a round between two positions.
-type Interval = [f64; 2];
-
-impl Span {
-    /// `begin` and `end` are in the clip.
-    pub(super) fn new(Known { length, playback }: Known, begin: f64, end: f64) -> Self {
-        // Saved numbers may be anything.
-        let begin = begin.max(0.0).min(length);
-        Self { length, playback, begin, end: end.max(begin).min(length) }
+        Some(self.member.as_ref().map_or((known, track.placed()), |member| (member.known, member.position)))
     }
 
-    fn place(&self, position: f64) -> f64 {
-        place(self.length, position)
+    /// The name of the clip that has it; of a blend space, if it was added to that.
+    fn clip(&self) -> &AnimationName {
+        self.member.as_ref().map_or(&self.clip, |member| &member.clip)
     }
 
-    fn period(&self) -> f64 {
-        match self.playback {
-            PlaybackMode::Once => 0.0,
-            PlaybackMode::Loop => self.length,
-            PlaybackMode::PingPong => 2.0 * self.length,
-        }
+    fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
+        self.track == track && self.key == key && self.is_of(member)
     }
 
-    /// The range's intervals in round `n`, in order; the second may be empty. Numbers that mean the same place are
-    /// computed by the same expression.
-    fn intervals(&self, n: f64) -> [Option<Interval>; 2] {
-        let Self { length, playback, begin, end } = *self;
-        let period = self.period();
-        let (base, next) = (n * period, (n + 1.0) * period);
-        let (from_start, to_end) = (begin <= 0.0, end >= length);
-        match playback {
-            PlaybackMode::Once => [Some([begin, end]), None],
-            PlaybackMode::Loop => {
-                let at = |time: f64| if time >= length { next } else { (base + time).min(next) };
-                [Some([at(begin), at(end)]), None]
-            }
-            PlaybackMode::PingPong if self.is_endless() => [Some([f64::NEG_INFINITY, f64::INFINITY]), None],
-            // Where it turns around inside, it does not leave.
-            PlaybackMode::PingPong if to_end => [Some([base + begin, next - begin]), None],
-            PlaybackMode::PingPong if from_start => [Some([next - end, next + end]), None],
-            PlaybackMode::PingPong => [Some([base + begin, base + end]), Some([next - end, next - begin])],
-        }
-    }
-
-    fn round(&self, position: f64) -> f64 {
-        let period = self.period();
-        if period > 0.0 { round_of(self.length, period, position) } else { 0.0 }
-    }
-
-    /// The intervals in the round of a position and in those beside it.
-    fn near(&self, position: f64) -> impl Iterator<Item = Interval> + use<> {
-        let (span, n) = (*self, self.round(position));
-        let rounds = if span.period() > 0.0 { &[-1.0, 0.0, 1.0][..] } else { &[0.0] };
-        rounds.iter().flat_map(move |offset| span.intervals(n + offset)).flatten()
-    }
-
-    /// Returns `true` if a position is in the range for a playhead that goes one way: at the end that it reaches last,
-    /// it is outside.
-    fn contains(&self, position: f64, forward: bool) -> bool {
-        let at = self.place(position);
-        self.near(position).any(|[low, high]| {
-            let (low, high) = (self.place(low), self.place(high));
-            if forward { low <= at && at < high } else { low < at && at <= high }
-        })
-    }
-
-    /// Returns `true` if a position is in the range or at either end.
-    fn touches(&self, position: f64) -> bool {
-        let at = self.place(position);
-        self.near(position).any(|[low, high]| self.place(low) <= at && at <= self.place(high))
-    }
-
-    /// Returns `true` if a position is in the range and at neither end.
-    fn encloses(&self, position: f64) -> bool {
-        let at = self.place(position);
-        self.near(position).any(|[low, high]| self.place(low) < at && at < self.place(high))
-    }
-
-    /// Returns `true` if the range is the whole of a ping-pong clip, which is never left.
-    fn is_endless(&self) -> bool {
-        let whole = self.begin <= 0.0 && self.end >= self.length;
-        self.playback == PlaybackMode::PingPong && whole && self.length > 0.0
-    }
-
-    /// The place in the clip at which a playhead that passes a begin or an end is.
-    fn place_of(&self, position: f64, begins: bool, forward: bool) -> f64 {
-        let first = match self.playback {
-            PlaybackMode::PingPong => {
-                let place = periodic(self.playback, self.length, position);
-                (place - self.begin).abs() <= (place - self.end).abs()
-            }
-            _ => begins == forward,
-        };
-        if first { self.begin } else { self.end }
-    }
-
-    /// Calls `sink` with each begin (`true`) and end on the way, in order, until it returns `false`. `to` belongs to the
-    /// way, `from` does not.
-    fn cross(&self, from: f64, to: f64, forward: bool, mut sink: impl FnMut(f64, bool) -> bool) {
-        let (start, goal) = (self.place(from), self.place(to));
-        let passes = |position: f64| {
-            let at = self.place(position);
-            if forward { at > start && at <= goal } else { at < start && at >= goal }
-        };
-        if self.is_endless() {
-            return;
-        }
-        let periodic = self.period() > 0.0;
-        let step = if forward { 1.0 } else { -1.0 };
-        // Some intervals reach into the next round.
-        let mut n = self.round(from) - step;
-        loop {
-            let mut intervals = self.intervals(n);
-            if !forward {
-                intervals.reverse();
-            }
-            let mut beyond = true;
-            for [low, high] in intervals.into_iter().flatten() {
-                let (first, second) = if forward { (low, high) } else { (high, low) };
-                let reached = |at: f64| if forward { self.place(at) <= goal } else { self.place(at) >= goal };
-                beyond &= !reached(first);
-                if passes(first) && !sink(first, true) || passes(second) && !sink(second, false) {
-                    return;
-                }
-            }
-            // Past 2⁵³ rounds the next one is the same number.
-            if !periodic || beyond || n + step == n || !(n * self.period()).is_finite() {
-                return;
-            }
-            n += step;
+    fn is_of(&self, member: Option<&Arc<str>>) -> bool {
+        match (&self.member, member) {
+            (Some(ours), Some(other)) => ours.clip.is(other),
+            (ours, other) => ours.is_none() && other.is_none(),
         }
     }
 }
 
-/// A track that moves in one direction, for its ranges.
+/// What has ranges: a track's clip, or one in its blend space.
+#[derive(Clone)]
+pub(super) struct Line<'a> {
+    pub(super) track: TrackId,
+    /// The name of what the track plays.
+    pub(super) name: &'a AnimationName,
+    pub(super) known: Known,
+    /// The clip's index.
+    pub(super) clip: usize,
+    /// The clip's name, if it is in a blend space.
+    pub(super) member: Option<&'a Arc<str>>,
+    pub(super) keys: Keys<'a>,
+}
+
+impl Line<'_> {
+    fn open(&self, key: &Key, until: f64, position: f64, silent: bool) -> OpenRange {
+        let in_space = |clip: &Arc<str>| InSpace { clip: clip.clone().into(), known: self.known, position };
+        OpenRange {
+            track: self.track,
+            key: key.key,
+            clip: self.name.clone(),
+            member: self.member.map(in_space),
+            index: self.clip,
+            name: AnimationName::new(key.name.clone()),
+            data: key.data.clone(),
+            time: key.time,
+            until,
+            silent,
+        }
+    }
+}
+
+/// A clip that moves in one direction, for its ranges.
 pub(super) struct RangeSweep<'a> {
+    pub(super) line: Line<'a>,
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) forward: bool,
     /// Whether the track begins here.
     pub(super) first: bool,
     pub(super) begin: CompensatedF64,
-    pub(super) weight: Option<Ramp>,
-    /// Whether the clip is the current one.
-    pub(super) current: bool,
-    pub(super) threshold: f32,
-    pub(super) limit: usize,
-    pub(super) keys: &'a [CallbackKey],
-    pub(super) callbacks: &'a [AddedCallback],
+    pub(super) rules: Rules<'a>,
 }
 
 impl RangeSweep<'_> {
-    /// Reports the ranges that begin and end on the way. `moment` gives the time of a position.
-    pub(super) fn run(&self, track: &mut AnimationTrack, moment: impl Fn(f64) -> CompensatedF64, log: &mut Log) {
-        let (Some(known), Some(clip)) = (track.known, track.run.0.index) else { return };
-        let Self { from, to, forward, first, .. } = *self;
+    /// Reports the ranges that begin and end on the way. `moment` gives the time of a position, and `weight` the weight at
+    /// a time. Counts what is reported, and notes that it was too much.
+    pub(super) fn run(
+        &self,
+        (fired, reported_flood): (&mut usize, &mut bool),
+        moment: impl Fn(f64) -> CompensatedF64,
+        weight: impl Fn(CompensatedF64) -> f32,
+        log: &mut Log,
+    ) {
+        let Self { ref line, from, to, forward, first, .. } = *self;
+        let Line { track, known, clip, member, .. } = *line;
+        let Rules { limit, threshold, current, .. } = self.rules;
         let still = place(known.length, from) == place(known.length, to);
-        let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-        let keys = Keys::new(self.keys, added, self.callbacks, known.length);
-        let (mut fired, mut flooded) = (track.run.0.fired, None);
+        let mut flooded = None;
         let at = |position: f64| periodic(known.playback, known.length, position);
         let mut each = |key: Key<'_>| {
             let Some(until) = key.until else { return };
@@ -290,38 +217,25 @@ impl RangeSweep<'_> {
             let mut begun = 0;
             let mut change = |position: f64, place: f64, begins: bool, log: &mut Log| {
                 let moment = if position == from { self.begin } else { moment(position) };
-                let weight = self.weight.map_or(track.share(), |ramp| (ramp.at(moment) as f32).max(0.0));
-                let time = moment.value();
+                let way = Way { clip, time: moment.value(), weight: weight(moment), current };
                 if !begins {
-                    let way = Way { clip, time, weight, current: self.current };
-                    log.end_range(track.id, key.key, place, way);
+                    log.end_range(track, member, key.key, place, way);
                     return true;
                 }
                 // Those below the threshold count here, too: there may be billions of rounds.
-                let dropped = fired >= self.limit || begun >= self.limit;
+                let dropped = *fired >= limit || begun >= limit;
                 begun += 1;
-                let silent = dropped || weight < self.threshold;
-                let open = OpenRange {
-                    track: track.id,
-                    key: key.key,
-                    clip: track.clip.clone(),
-                    index: clip,
-                    name: AnimationName::new(key.name.clone()),
-                    data: key.data.clone(),
-                    time: key.time,
-                    until,
-                    silent,
-                };
-                fired += usize::from(!silent);
-                log.begin_range(open, place, Way { clip, time, weight, current: self.current });
-                if dropped && weight >= self.threshold {
-                    flooded = flooded.or(Some(time));
+                let silent = dropped || way.weight < threshold;
+                *fired += usize::from(!silent);
+                log.begin_range(line.open(&key, until, position, silent), place, way);
+                if dropped && way.weight >= threshold {
+                    flooded = flooded.or(Some(way.time));
                 }
                 !dropped
             };
             // It may have been moved, or have turned around, since its last step.
             let starts_in = span.contains(from, forward);
-            if (!still || first) && starts_in != log.is_open(track.id, key.key) {
+            if (!still || first) && starts_in != log.is_open(track, member, key.key) {
                 change(from, at(from), starts_in, log);
             }
             let at_once = first
@@ -338,22 +252,21 @@ impl RangeSweep<'_> {
             });
             if !whole {
                 // The rest is not reported, so that it must not end with a report either.
-                log.forget_range(track.id, key.key);
+                log.forget_range(track, member, key.key);
                 if span.contains(to, forward) {
                     change(to, at(to), true, log);
                 }
             }
         };
         if forward {
-            keys.for_each(|(_, key)| each(key));
+            line.keys.clone().for_each(|(_, key)| each(key));
         } else {
-            keys.rev().for_each(|(_, key)| each(key));
+            line.keys.clone().rev().for_each(|(_, key)| each(key));
         }
-        track.run.0.fired = fired;
         if let Some(time) = flooded
-            && !std::mem::replace(&mut track.reported_flood, true)
+            && !std::mem::replace(reported_flood, true)
         {
-            log.push(PlaybackEvent::TooManyCallbacks { track: track.id, clip, limit: self.limit, time });
+            log.push(PlaybackEvent::TooManyCallbacks { track, clip, limit, time });
         }
     }
 }
@@ -368,8 +281,8 @@ struct Way {
 }
 
 impl Log {
-    fn is_open(&self, track: TrackId, key: KeyRef) -> bool {
-        self.ranges.iter().any(|open| open.track == track && open.key == key)
+    fn is_open(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
+        self.ranges.iter().any(|open| open.is(track, member, key))
     }
 
     fn begin_range(&mut self, open: OpenRange, clip_time: f64, way: Way) {
@@ -379,16 +292,22 @@ impl Log {
         self.ranges.push(open);
     }
 
-    fn end_range(&mut self, track: TrackId, key: KeyRef, clip_time: f64, way: Way) {
-        let found = self.ranges.iter().position(|open| open.track == track && open.key == key);
-        let Some(open) = found.map(|at| self.ranges.remove(at)) else { return };
+    fn end_range(&mut self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef, clip_time: f64, way: Way) {
+        if let Some(at) = self.ranges.iter().position(|open| open.is(track, member, key)) {
+            let clip = self.ranges[at].index;
+            self.end_range_at(at, clip_time, Way { clip, ..way });
+        }
+    }
+
+    fn end_range_at(&mut self, at: usize, clip_time: f64, way: Way) {
+        let open = self.ranges.remove(at);
         if !open.silent {
             self.report(&open, CallbackKind::End, clip_time, way);
         }
     }
 
-    fn forget_range(&mut self, track: TrackId, key: KeyRef) {
-        self.ranges.retain(|open| open.track != track || open.key != key);
+    fn forget_range(&mut self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) {
+        self.ranges.retain(|open| !open.is(track, member, key));
     }
 
     fn report(&mut self, open: &OpenRange, kind: CallbackKind, clip_time: f64, way: Way) {
@@ -401,22 +320,16 @@ impl Log {
     }
 }
 
-/// The keys of a track's clip. A blend space has none of its own, and its clips' ranges don't count.
-fn keys_of<'a, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'a C) -> Option<&'a [CallbackKey]> {
-    match track.run.0.space {
-        Some(_) => Some(&[]),
-        None => Some(&clips.timing(track.run.0.index?)?.callbacks),
-    }
-}
-
 impl AnimationController {
-    /// Returns `true` if a track's clip has ranges.
-    pub(super) fn has_ranges(track: &AnimationTrack, keys: &[CallbackKey], callbacks: &[AddedCallback]) -> bool {
-        keys.iter().any(|key| key.until.is_some())
-            || (!callbacks.is_empty() && track.run.0.added.iter().any(|key| key.is_range()))
+    /// Returns `true` if there are ranges among keys.
+    pub(super) fn has_ranges(keys: &[CallbackKey], added: &[AddedKey]) -> bool {
+        keys.iter().any(|key| key.until.is_some()) || added.iter().any(AddedKey::is_range)
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
+    ///
+    /// The clips of a blend space that weigh are those of its present [course](super::space::Course): a clip comes or goes
+    /// at a cut, and one that has no weight for a mere moment, on its way through a corner, stays.
     pub(super) fn settle_ranges<C: Clips + ?Sized>(&self, clips: &C, log: &mut Log) {
         let mut at = 0;
         while at < log.ranges.len() {
@@ -424,65 +337,133 @@ impl AnimationController {
                 at += 1;
                 continue;
             }
-            let OpenRange { track, key, index, ref clip, .. } = log.ranges[at];
-            let clip = if clips.timing(index).is_some_and(|timing| clip.is(&timing.name)) {
-                index
-            } else {
-                clips.index_of(clip).unwrap_or(usize::MAX)
+            let open = &log.ranges[at];
+            let there = self.track(open.track);
+            let plays = there.filter(|there| there.clip == open.clip && there.known.is_some());
+            let mut weight = there.map_or(0.0, AnimationTrack::share);
+            let place = match (plays, &open.member) {
+                (None, _) => open.until,
+                (Some(track), None) => track.position(),
+                (Some(track), Some(member)) => {
+                    let found = track.line_in_space(member.clip.as_arc(), clips);
+                    weight *= found.map_or(0.0, |(_, _, share)| share.map_or(0.0, |ends| ends[0])) as f32;
+                    let (known, position) = found.map_or((member.known, member.position), |found| (found.0, found.1));
+                    periodic(known.playback, known.length, position)
+                }
             };
-            let there = self.track(track);
-            let place = there.filter(|there| there.clip == log.ranges[at].clip).map(AnimationTrack::position);
-            let weight = there.map_or(0.0, AnimationTrack::share);
-            let place = place.unwrap_or(log.ranges[at].until);
-            let current = self.playback.current == Some(track);
-            log.end_range(track, key, place, Way { clip, time: self.time.value(), weight, current });
+            let is_space = || clips.blend_spaces().iter().any(|space| open.clip().is(space.name()));
+            let clip = match clips.timing(open.index) {
+                Some(timing) if open.clip().is(&timing.name) || is_space() => open.index,
+                _ => clips.index_of(open.clip()).unwrap_or(usize::MAX),
+            };
+            let current = self.playback.current == Some(open.track);
+            log.end_range_at(at, place, Way { clip, time: self.time.value(), weight, current });
         }
-        for track in &self.tracks {
+        for track in self.tracks.iter().filter(|track| track.enabled && track.start == Start::Begun) {
             let (Some(index), Some(known)) = (track.run.0.index, track.known) else { continue };
-            let Some(own) = keys_of(track, clips).filter(|_| track.enabled && track.start == Start::Begun) else {
-                continue;
+            let weight = || {
+                let ramp = self.running_ramp(track.id, EventKind::Weight);
+                ramp.map_or(track.share(), |ramp| (ramp.at(self.time) as f32).max(0.0))
             };
-            if !Self::has_ranges(track, own, &self.callbacks) {
-                continue;
-            }
+            let (id, name) = (track.id, &track.clip);
             let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-            for (_, key) in Keys::new(own, added, &self.callbacks, known.length) {
-                let Some(until) = key.until else { continue };
-                let inside = Span::new(known, key.time, until).encloses(track.held().value());
-                if !inside || log.is_open(track.id, key.key) {
+            let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+            let own = match track.run.0.space {
+                None => clips.timing(index).map_or(&[][..], |timing| &timing.callbacks),
+                Some(_) => &[],
+            };
+            if Self::has_ranges(own, added) {
+                let keys = Keys::new(own, added, &self.callbacks, known.length);
+                let line = Line { track: id, name, known, clip: index, member: None, keys };
+                self.begin_enclosing(&line, track.held().value(), weight, log);
+            }
+            let (Some(space), Some(course)) = (space, &track.run.0.course) else { continue };
+            for &(at, ends) in course.members() {
+                let Some(member) = space.members().get(at) else { continue };
+                let own = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
+                let added =
+                    if self.callbacks.is_empty() { &[][..] } else { course.added.get(at).map_or(&[][..], |a| a) };
+                if !Self::has_ranges(own, added) {
                     continue;
                 }
-                let ramp = self.running_ramp(track.id, EventKind::Weight);
-                let weight = ramp.map_or(track.share(), |ramp| (ramp.at(self.time) as f32).max(0.0));
-                let open = OpenRange {
-                    track: track.id,
-                    key: key.key,
-                    clip: track.clip.clone(),
-                    index,
-                    name: AnimationName::new(key.name.clone()),
-                    data: key.data.clone(),
-                    time: key.time,
-                    until,
-                    silent: weight < self.callback_threshold,
-                };
-                let current = self.playback.current == Some(track.id);
-                let way = Way { clip: index, time: self.time.value(), weight, current };
-                log.begin_range(open, track.position(), way);
+                let known = Known { length: member.length, playback: member.playback(space, known.playback) };
+                let keys = Keys::new(own, added, &self.callbacks, known.length);
+                let line = Line { track: id, name, known, clip: member.clip, member: Some(&member.name), keys };
+                let position = member.place(known.playback, track.held().value());
+                let share = course.share(ends, self.time) as f32;
+                self.begin_enclosing(&line, position, || weight() * share, log);
             }
+        }
+    }
+
+    /// Begins the ranges that a clip is in.
+    fn begin_enclosing(&self, line: &Line, position: f64, weight: impl Fn() -> f32, log: &mut Log) {
+        for (_, key) in line.keys.clone() {
+            let Some(until) = key.until else { continue };
+            let inside = Span::new(line.known, key.time, until).encloses(position);
+            if !inside || log.is_open(line.track, line.member, key.key) {
+                continue;
+            }
+            let (weight, current) = (weight(), self.playback.current == Some(line.track));
+            let open = line.open(&key, until, position, weight < self.callback_threshold);
+            let way = Way { clip: line.clip, time: self.time.value(), weight, current };
+            log.begin_range(open, periodic(line.known.playback, line.known.length, position), way);
         }
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
     fn is_still_in<C: Clips + ?Sized>(&self, open: &mut OpenRange, clips: &C) -> bool {
-        let Some(track) = self.track(open.track) else { return false };
+        let Some(track) = self.track(open.track).filter(|track| track.enabled && track.clip == open.clip) else {
+            return false;
+        };
         let (Some(index), Some(known)) = (track.run.0.index, track.known) else { return false };
-        let own = keys_of(track, clips).filter(|_| track.enabled && track.clip == open.clip);
-        let Some(own) = own else { return false };
-        let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-        let mut keys = Keys::new(own, added, &self.callbacks, known.length);
+        let all = &self.callbacks;
+        let (index, known, position, own, added) = match &mut open.member {
+            None => {
+                let own = match track.run.0.space {
+                    None => clips.timing(index).map_or(&[][..], |timing| &timing.callbacks),
+                    Some(_) => &[],
+                };
+                // What stands for a blend space may be another clip by now, but a range ends as it began.
+                let index = if track.run.0.space.is_some() { open.index } else { index };
+                (index, known, track.held().value(), own, &track.run.0.added[..])
+            }
+            Some(member) => {
+                let Some((known, position, Some(_))) = track.line_in_space(member.clip.as_arc(), clips) else {
+                    return false;
+                };
+                let Some((at, index)) = track.member_called(member.clip.as_arc(), clips) else { return false };
+                (member.known, member.position) = (known, position);
+                let added = track.run.0.course.as_ref().and_then(|course| course.added.get(at));
+                let own = clips.timing(index).map_or(&[][..], |timing| &timing.callbacks);
+                (index, known, position, own, added.map_or(&[][..], |added| added))
+            }
+        };
+        let added = if all.is_empty() { &[][..] } else { added };
+        let mut keys = Keys::new(own, added, all, known.length);
         let found = keys.find(|(_, key)| key.key == open.key && **key.name == *open.name);
         let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else { return false };
         (open.index, open.time, open.until) = (index, time, until);
-        Span::new(known, time, until).touches(track.held().value())
+        Span::new(known, time, until).touches(position)
+    }
+}
+
+impl AnimationTrack {
+    /// The index of a clip in the track's blend space, and of the clip itself.
+    fn member_called<C: Clips + ?Sized>(&self, name: &Arc<str>, clips: &C) -> Option<(usize, usize)> {
+        let space = clips.blend_spaces().get(self.run.0.space?)?;
+        let at = space.members().iter().position(|member| member.name == *name)?;
+        Some((at, space.members()[at].clip))
+    }
+
+    /// Where a clip of the track's blend space is, and its weights at both ends of the course if it weighs.
+    fn line_in_space<C: Clips + ?Sized>(&self, name: &Arc<str>, clips: &C) -> Option<(Known, f64, Option<[f64; 2]>)> {
+        let (at, _) = self.member_called(name, clips)?;
+        let space = clips.blend_spaces().get(self.run.0.space?)?;
+        let member = &space.members()[at];
+        let playback = member.playback(space, self.known?.playback);
+        let weighs = self.run.0.course.as_ref()?.members().iter().find(|(other, _)| *other == at);
+        let position = member.place(playback, self.held().value());
+        Some((Known { length: member.length, playback }, position, weighs.map(|(_, ends)| *ends)))
     }
 }

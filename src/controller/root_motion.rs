@@ -12,22 +12,20 @@
 //! pieces       ├───┼─┼─┼───┼───┼┼──┼───┤    while weights change, short ones
 //! ```
 
+mod movers;
 mod shares;
 
 use super::{
     AnimationController, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
-    motion::{Paced, Ramp, Speed},
+    motion::{Paced, Speed},
     space::Course,
-    sync::Lead,
     timed_event::EventKind,
     track::Known,
 };
-use crate::model::{Member, PlaybackMode, RootDelta, RootPath, Twist, turned};
+use crate::model::{PlaybackMode, RootDelta, RootPath, Twist, turned};
+use movers::{Group, Mover, Movers};
 use shares::Blend;
-
-/// Movers that fit on the stack; more of them are allocated.
-const FEW: usize = 8;
 
 /// Pieces that one advance is cut into. What takes more is approximated by fewer.
 const MOST_PIECES: usize = 1 << 14;
@@ -64,52 +62,6 @@ impl RootSum {
     }
 }
 
-/// A track that has a share of the pose at the root joint, between two cuts.
-#[derive(Clone, Copy)]
-struct Mover<'a> {
-    /// `None` if it stands still.
-    path: Option<&'a RootPath>,
-    playback: PlaybackMode,
-    /// Unwrapped positions between which it goes one way.
-    from: f64,
-    to: f64,
-    /// The clip of a blend space, if it is one, and how it plays there: the rest is in phases then.
-    member: Option<(&'a Member, PlaybackMode)>,
-    /// The length of a clip that plays once, which holds it.
-    held: Option<f64>,
-    /// Where what drives it is, and how fast it goes: itself, or the leader of its sync group, which may be held, too.
-    driver: f64,
-    driver_held: Option<f64>,
-    speed: Speed,
-    lead: Option<Lead>,
-    /// Where it is at the second cut.
-    goal: f64,
-    weight: f64,
-    ramp: Option<Ramp>,
-    /// Its part of a blend space: how much since when, and the change per second.
-    part: [f64; 2],
-    part_since: CompensatedF64,
-    /// The index of its track.
-    track: usize,
-    /// The mask's weight at the root joint.
-    mask: f64,
-    group: Group,
-    /// Of the pose at the root joint, at some moment.
-    share: f64,
-    /// The share at the first node of a piece.
-    first: f64,
-    /// Where it goes in the present piece, and how fast at the piece's nodes, relative to the mean.
-    way: Twist,
-    pace: [f64; 3],
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Group {
-    Low,
-    High,
-    Over,
-}
-
 impl AnimationController {
     /// Adds how far the character goes between two cuts: after the tracks have moved, while the clock is at the first.
     pub(super) fn add_root_motion<C: Clips + ?Sized>(
@@ -120,26 +72,14 @@ impl AnimationController {
     ) {
         let course =
             |at: usize| self.tracks[at].run.0.course.as_deref().filter(|_| self.tracks[at].run.0.space.is_some());
-        let parts = |at: usize| course(at).map_or(1, |course| course.members().len());
-        let found = (0..self.tracks.len()).flat_map(|at| (0..parts(at)).map(move |part| (at, part)));
-        let found = found.filter_map(|(at, part)| match course(at) {
-            None => self.mover(at, clips),
-            Some(course) => self.member_mover(at, course, part, clips),
-        });
-        let (mut few, mut many, mut count) = ([Mover::NONE; FEW], Vec::new(), 0);
-        for mover in found {
-            match few.get_mut(count) {
-                Some(place) => *place = mover,
-                None => {
-                    if many.is_empty() {
-                        many.extend_from_slice(&few);
-                    }
-                    many.push(mover);
-                }
+        let mut all = Movers::new();
+        for at in 0..self.tracks.len() {
+            match course(at) {
+                None => all.extend(self.mover(at, clips)),
+                Some(course) => self.add_members(at, course, clips, &mut all),
             }
-            count += 1;
         }
-        let movers = if count > FEW { &mut many[..] } else { &mut few[..count] };
+        let movers = all.as_mut();
         if !movers.iter().any(Mover::goes) {
             return;
         }
@@ -152,7 +92,7 @@ impl AnimationController {
             return root.add(alone.between(alone.from, alone.goal));
         }
         if !ramped {
-            blend.share(movers, begin);
+            blend.share(movers, begin, 0.0);
             let mut going = movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
             let (first, second) = (going.next(), going.next());
             match (first, second) {
@@ -170,19 +110,18 @@ impl AnimationController {
     }
 
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
-        self.mover_of(at, self.tracks[at].run.0.index?, clips)
+        let index = self.tracks[at].run.0.index?;
+        self.mover_of(at, clips)?.of_clip(&self.tracks[at], index, clips)
     }
 
-    /// A track that goes the way of a clip.
-    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, index: usize, clips: &'c C) -> Option<Mover<'c>> {
+    /// A track that is to go the way of a clip.
+    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
         let track = &self.tracks[at];
         let known = track.known.filter(|_| track.enabled)?;
         let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
         let shows = weight > 0.0 || ramp.is_some();
-        // Differences are added to a pose, wherever it is.
-        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
         let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        if !shows || differs || mask <= 0.0 || !clips.reaches_root(index) {
+        if !shows || mask <= 0.0 {
             return None;
         }
         let (from, goal) = (track.run.0.from, track.held().value());
@@ -197,121 +136,26 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        let (path, playback, to) = (clips.root_path(index), known.playback, goal);
-        let way = Mover { path, playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        let (playback, to) = (known.playback, goal);
+        let way = Mover { playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
         Some(Mover { weight, ramp, mask, group, track: at, ..way })
     }
 
-    /// A clip of a track's blend space.
-    fn member_mover<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        course: &Course,
-        part: usize,
-        clips: &'c C,
-    ) -> Option<Mover<'c>> {
+    /// Adds the clips of a track's blend space.
+    fn add_members<'c, C: Clips + ?Sized>(&self, at: usize, course: &Course, clips: &'c C, all: &mut Movers<'c>) {
         let track = &self.tracks[at];
-        let space = clips.blend_spaces().get(track.run.0.space?)?;
-        let &(member, ends) = course.members().get(part)?;
-        let member = space.members().get(member)?;
-        let playback = member.playback(space, track.known?.playback);
-        let cycle = self.mover_of(at, member.clip, clips)?;
-        let [from, goal] = [cycle.from, cycle.goal].map(|phase| member.place(playback, phase));
-        let (part, part_since) = ([ends[0], course.slope(ends)], course.begin());
-        let member = Some((member, playback));
-        Some(Mover { member, playback, from, to: goal, goal, part, part_since, ..cycle })
-    }
-}
-
-impl Mover<'_> {
-    const NONE: Self = Self {
-        path: None,
-        playback: PlaybackMode::Once,
-        member: None,
-        from: 0.0,
-        to: 0.0,
-        held: None,
-        driver: 0.0,
-        driver_held: None,
-        speed: Speed::Steady(0.0),
-        lead: None,
-        goal: 0.0,
-        weight: 0.0,
-        ramp: None,
-        part: [1.0, 0.0],
-        part_since: CompensatedF64::ZERO,
-        track: 0,
-        mask: 0.0,
-        group: Group::Low,
-        share: 0.0,
-        first: 0.0,
-        way: Twist { ahead: glam::DVec3::ZERO, turn: 0.0 },
-        pace: [1.0; 3],
-    };
-
-    fn goes(&self) -> bool {
-        self.path.is_some() && (self.from != self.goal || !matches!(self.speed, Speed::Steady(_)))
-    }
-
-    fn between(&self, from: f64, to: f64) -> RootDelta {
-        self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
-    }
-
-    /// Where it is at a moment between two turns of its direction.
-    fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64) -> f64 {
-        if time == stop || self.from == self.to {
-            return self.to;
+        let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+        let (Some(space), Some(cycle)) = (space, self.mover_of(at, clips)) else { return };
+        for &(member, ends) in course.members() {
+            let Some(member) = space.members().get(member) else { continue };
+            let playback = member.playback(space, cycle.playback);
+            let ([from, goal], is_even) = member.places(playback, [cycle.from, cycle.goal]);
+            let part = [ends[0], course.slope(ends)];
+            let mover =
+                Mover { member: Some((member, playback)), playback, from, to: goal, goal, part, is_even, ..cycle };
+            all.extend(mover.of_clip(track, member.clip, clips));
         }
-        if time == start {
-            return self.from;
-        }
-        self.place(self.driver_at(start, time))
     }
-
-    /// Where its driver is at a moment.
-    fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
-        hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
-    }
-
-    /// Where it is in its clip when its driver is somewhere.
-    fn place(&self, driver: f64) -> f64 {
-        let own = hold(self.unheld(driver), self.held);
-        self.member.map_or(own, |(member, playback)| member.place(playback, own))
-    }
-
-    /// Where it would be if its own clip didn't end.
-    fn unheld(&self, driver: f64) -> f64 {
-        self.lead.map_or(driver, |lead| lead.follow(driver))
-    }
-
-    /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
-    fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
-        let path = self.path.filter(|_| self.from != self.to)?;
-        let position = self.position(span, now);
-        if position == self.to {
-            return None;
-        }
-        let forward = self.to > self.from;
-        // It waits at its end until its leader is where it ended.
-        let unheld = self.unheld(self.driver_at(span[0], now));
-        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| match forward {
-            true => (unheld < 0.0).then_some(0.0),
-            false => (unheld > length).then_some(length),
-        });
-        let knot = waits.unwrap_or_else(|| {
-            let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
-            let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
-            let Some((member, playback)) = self.member else { return nearer(knot, self.to) };
-            let bend = member.next_bend(playback, position, forward).unwrap_or(self.to);
-            member.phase(playback, nearer(nearer(knot, bend), self.to))
-        });
-        let driver = self.lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
-        Some(self.speed.moment(span[0], span[1], driver - self.driver))
-    }
-}
-
-fn hold(position: f64, length: Option<f64>) -> f64 {
-    length.map_or(position, |length| position.clamp(0.0, length))
 }
 
 /// The time between two cuts, in pieces.
@@ -365,6 +209,14 @@ impl Pieces {
     }
 
     fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
+        let whole = [self.begin, self.end];
+        let is_short = self.longest.is_none_or(|longest| (self.end - self.begin).value() <= longest);
+        let mut go_along_arcs = || movers.iter_mut().all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some());
+        if is_short && go_along_arcs() {
+            // An ordinary frame.
+            root.pieces = root.pieces.saturating_add(1);
+            return root.add(self.sum(movers, whole, whole, 0));
+        }
         let (mut start, mut taken) = (self.begin, 0);
         while start.is_before(self.end) {
             let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
@@ -404,25 +256,37 @@ impl Pieces {
         [now, next]: [CompensatedF64; 2],
         depth: u32,
     ) -> RootDelta {
-        let mut turn = 0.0;
         for mover in &mut *movers {
             let [from, to] = [now, next].map(|time| mover.position(span, time));
             mover.way = Twist::between(mover.between(from, to));
-            turn += mover.way.turn.abs();
         }
+        self.sum(movers, span, [now, next], depth)
+    }
+
+    /// The movement of a piece along the clips' arcs.
+    fn sum(
+        &self,
+        movers: &mut [Mover],
+        span: [CompensatedF64; 2],
+        [now, next]: [CompensatedF64; 2],
+        depth: u32,
+    ) -> RootDelta {
         if !self.uneven {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
             return movers.iter().fold(Twist::default(), sum).movement();
         }
         let nodes = NODES.map(|node| now + (next - now).scale(node));
+        let since = nodes.map(|node| (node - self.begin).value());
         let mut change = 0.0_f64;
-        for mover in &mut *movers {
-            mover.pace = nodes.map(|node| mover.speed.at(node));
-            let mean: f64 = (0..3).map(|node| WEIGHTS[node] * mover.pace[node]).sum();
-            mover.pace = if mean == 0.0 { [1.0; 3] } else { mover.pace.map(|pace| pace / mean) };
+        for at in 0..movers.len() {
+            // The clips of a blend space all go at its pace.
+            movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
+                Some(before) if before.track == movers[at].track => before.pace,
+                _ => movers[at].pace_at(nodes),
+            };
         }
         let rates = [0, 1, 2].map(|node| {
-            self.blend.share(movers, nodes[node]);
+            self.blend.share(movers, nodes[node], since[node]);
             for mover in &mut *movers {
                 if node == 0 {
                     mover.first = mover.share;
@@ -432,6 +296,7 @@ impl Pieces {
             let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
             movers.iter().fold(Twist::default(), sum)
         });
+        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
         if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < self.deepest {
             let middle = now + (next - now).scale(0.5);
             let first = self.piece(movers, span, [now, middle], depth + 1);

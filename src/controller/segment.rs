@@ -7,7 +7,7 @@ use super::{
     log::Log,
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
-    range::RangeSweep,
+    range::{Line, RangeSweep},
     space::Blended,
     track::{Known, Start},
 };
@@ -92,12 +92,12 @@ impl Segment<'_> {
         }
         let from = track.hold(origin);
         track.position = track.hold(to);
-        let (id, start) = (track.id, mem::replace(&mut track.start, Start::Begun));
+        let (id, space, start) = (track.id, track.run.0.space, mem::replace(&mut track.start, Start::Begun));
         let first = start == Start::AtPosition;
         // In a blend space, the heaviest clip stands for all.
         let clip_at = |moment| self.blended.and_then(|blended| blended.clip(moment)).unwrap_or(clip);
         if start != Start::Begun {
-            log.push(PlaybackEvent::Started { track: id, clip: clip_at(self.begin), time: self.begin.value() });
+            log.push(PlaybackEvent::Started { track: id, clip: clip_at(self.begin), space, time: self.begin.value() });
         }
         let (from, to) = (from.value(), track.position.value());
         let sweep = PlayheadSweep { length, playback, from, to, forward, first };
@@ -126,7 +126,7 @@ impl Segment<'_> {
                 }
                 Passed::Round if run.looped < limit => {
                     run.looped += 1;
-                    log.push(PlaybackEvent::Looped { track: id, clip, time });
+                    log.push(PlaybackEvent::Looped { track: id, clip, space, time });
                 }
                 Passed::Key(_) | Passed::Round => {
                     if !mem::replace(&mut track.reported_flood, true) {
@@ -135,16 +135,19 @@ impl Segment<'_> {
                     // The rounds to come would report nothing more.
                     return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
                 }
-                Passed::End => end = Some(PlaybackEvent::Finished { track: id, clip, time }),
+                Passed::End => end = Some(PlaybackEvent::Finished { track: id, clip, space, time }),
             }
             true
         });
-        if AnimationController::has_ranges(track, self.keys, callbacks) {
-            let Self { begin, weight, keys, .. } = *self;
-            let Rules { current, .. } = self.rules;
-            let sweep =
-                RangeSweep { from, to, forward, first, begin, weight, current, threshold, limit, keys, callbacks };
-            sweep.run(track, |place| self.moment(speed, origin, from, place), log);
+        if AnimationController::has_ranges(self.keys, added) {
+            let keys = Keys::new(self.keys, added, callbacks, length);
+            let line =
+                Line { track: id, name: &track.clip, known: Known { length, playback }, clip, member: None, keys };
+            let count = (&mut run.fired, &mut track.reported_flood);
+            let weight = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+            let moment = |place| self.moment(speed, origin, from, place);
+            RangeSweep { line, from, to, forward, first, begin: self.begin, rules: self.rules }
+                .run(count, moment, weight, log);
         }
         if forward {
             self.sweep_members(track, sweep, origin, speed, log);
@@ -166,6 +169,7 @@ impl Segment<'_> {
         let Some(Blended { space, course, timings }) = self.blended else { return };
         let (id, share, run) = (track.id, track.share(), &mut track.run.0);
         let Rules { callbacks, limit, threshold, .. } = self.rules;
+        let whole = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
         for (&(index, ends), timing) in course.members().iter().zip(timings) {
             let (Some(member), Some(timing)) = (space.members().get(index), timing) else { continue };
             let added =
@@ -174,8 +178,30 @@ impl Segment<'_> {
                 continue;
             }
             let (length, playback) = (member.length, member.playback(space, cycle.playback));
-            let [from, to] = [cycle.from, cycle.to].map(|phase| member.place(playback, phase));
+            let ([from, to], _) = member.places(playback, [cycle.from, cycle.to]);
             let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
+            let moment = |place: f64| {
+                let at = if place == from { cycle.from } else { member.phase(playback, place) };
+                if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin }
+            };
+            if AnimationController::has_ranges(&timing.callbacks, added) {
+                let (known, keys) =
+                    (Known { length, playback }, Keys::new(&timing.callbacks, added, callbacks, length));
+                let line =
+                    Line { track: id, name: &track.clip, known, clip: member.clip, member: Some(&member.name), keys };
+                let count = (&mut run.fired, &mut track.reported_flood);
+                let weight = |moment| whole(moment) * course.share(ends, moment) as f32;
+                RangeSweep {
+                    line,
+                    from,
+                    to,
+                    forward: cycle.forward,
+                    first: cycle.first,
+                    begin: self.begin,
+                    rules: self.rules,
+                }
+                .run(count, moment, weight, log);
+            }
             if sweep.is_plain(callback::times(&timing.callbacks, added, length)) {
                 continue;
             }
@@ -186,14 +212,12 @@ impl Segment<'_> {
                     rounds += 1;
                     return run.fired < limit && rounds < MOST_ROUNDS;
                 };
-                // A clip that comes and goes in the blend is never simply left.
                 if key.until.is_some() {
                     return true;
                 }
-                let at = if place == from { cycle.from } else { member.phase(playback, place) };
-                let moment = if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin };
+                let moment = moment(place);
                 let own = course.share(ends, moment);
-                let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0)) * own as f32;
+                let weight = whole(moment) * own as f32;
                 if own <= 0.0 || weight < threshold {
                     return true;
                 }

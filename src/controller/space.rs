@@ -20,8 +20,9 @@ use super::{
     motion::{Paced, Ramp, Speed},
     track::{Known, Start},
 };
-use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, PlaybackMode};
+use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle, PlaybackMode};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// # Blend spaces
 impl AnimationController {
@@ -47,15 +48,32 @@ impl AnimationController {
         }
     }
 
+    /// Sets off to new parameters at the present time, in tracks whose blend space was looked up.
+    pub(super) fn steer<C: Clips + ?Sized>(&mut self, clips: &C) {
+        let time = self.time;
+        for track in &mut self.tracks {
+            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+                track.steering.settle(time, space, track.start);
+            }
+        }
+    }
+
     /// Works out what the tracks of blend spaces do between two moments, between which no weight changes its slope.
     pub(super) fn settle_courses<C: Clips + ?Sized>(&mut self, span: [CompensatedF64; 2], clips: &C) {
         for track in &mut self.tracks {
             if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
-                let ends = span.map(|time| track.steering.at(time, space, track.start));
-                let course = track.run.0.course.get_or_insert_default();
-                course.settle(span, ends, space);
-                let clip = course.heaviest(span[0]).map(|member| space.members()[member].clip);
-                track.run.0.index = clip.or(track.run.0.index);
+                let ends = span.map(|time| track.steering.at(time));
+                track.run.0.course.get_or_insert_default().settle(span, ends, space);
+            }
+        }
+    }
+
+    /// Notes the clips that stand for blend spaces at the present time: the heaviest ones.
+    pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, clips: &C) {
+        for track in &mut self.tracks {
+            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+                let heaviest = track.run.0.course.as_ref().and_then(|course| course.heaviest(self.time));
+                track.run.0.index = heaviest.map(|member| space.members()[member].clip).or(track.run.0.index);
             }
         }
     }
@@ -109,7 +127,7 @@ impl AnimationTrack {
     /// let moves = controller.add_track(AnimationTrack::blend_space("locomotion").at((0.0, 0.0)));
     /// controller.track_mut(moves).unwrap().set_parameters((1.4, -20.0));
     /// ```
-    pub fn blend_space(name: impl Into<std::sync::Arc<str>>) -> Self {
+    pub fn blend_space(name: impl Into<Arc<str>>) -> Self {
         Self::new(name)
     }
 
@@ -161,12 +179,30 @@ impl AnimationTrack {
         self.run.0.space = Some(index);
         self.clip.share(space.name());
         self.steering.settle(time, space, self.start);
-        let point = self.steering.at(time, space, self.start);
         let course = self.run.0.course.get_or_insert_default();
+        let point = self.steering.at(time);
+        course.look_up(point, space);
         course.settle([time; 2], [point; 2], space);
         let heaviest = course.heaviest(time).and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
         self.begin_at(Known::of_space(space, self.playback));
+        true
+    }
+
+    /// Begins an advance in which nothing may happen, at a time. Returns `false` if the blend space, if it plays one, has
+    /// changed or is yet to be placed at its end.
+    #[inline]
+    pub(super) fn go_on_in_space<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
+        let Some(index) = self.run.0.space else { return true };
+        let Some(space) = clips.blend_spaces().get(index) else { return false };
+        let is_same = Arc::ptr_eq(self.clip.as_arc(), space.name())
+            && self.known == Some(Known::of_space(space, self.playback))
+            && self.run.0.blend == self.blend;
+        let Some(course) = self.run.0.course.as_mut().filter(|_| is_same && self.start != Start::AtEnd) else {
+            return false;
+        };
+        self.steering.settle(time, space, self.start);
+        course.look_up(self.steering.at(time), space);
         true
     }
 
@@ -214,21 +250,10 @@ struct Way {
 }
 
 impl Steering {
-    /// Returns `true` if they are where they were set to, or follow at once.
+    /// Where they are at a time up to the next cut, if they have [set off](Self::settle).
     #[inline]
-    pub(super) fn is_settled(&self, space: &BoundBlendSpace) -> bool {
-        self.way.is_none() && (self.target == self.aim || space.smoothing() == 0.0)
-    }
-
-    /// Where they are at a time up to the next cut.
-    #[inline]
-    pub(super) fn at(&self, time: CompensatedF64, space: &BoundBlendSpace, start: Start) -> BlendPoint {
-        let jumps = space.smoothing() == 0.0 || start != Start::Begun;
-        match self.way {
-            _ if jumps && self.target != self.aim => space.nearest(self.target),
-            Some(way) => way.at(time),
-            None => self.now,
-        }
+    pub(super) fn at(&self, time: CompensatedF64) -> BlendPoint {
+        self.way.map_or(self.now, |way| way.at(time))
     }
 
     /// Where they are shown: at the last advance, or at once where they are set to.
@@ -239,12 +264,13 @@ impl Steering {
     }
 
     /// Sets off to a new target.
+    #[inline]
     fn settle(&mut self, time: CompensatedF64, space: &BoundBlendSpace, start: Start) {
         let begun = start == Start::Begun;
         if self.target == self.aim && begun {
             return;
         }
-        let (from, to) = (self.at(time, space, Start::Begun), space.nearest(self.target));
+        let (from, to) = (self.at(time), space.nearest(self.target));
         let (since, seconds) = (time.value(), if begun { space.seconds_between(from, to) } else { 0.0 });
         let takes_time = seconds.is_finite() && tick(since + seconds) > tick(since);
         self.way = takes_time.then_some(Way { from, to, since, seconds });
@@ -306,32 +332,43 @@ pub(super) struct Course {
     count: usize,
     /// Cycles per second at both ends.
     pace: [f64; 2],
+    /// Where it ends, and what weighs there.
+    end: (BlendPoint, Cycle),
     /// The controller's own keys for each member.
     pub(super) added: Vec<Vec<AddedKey>>,
 }
 
 impl Course {
+    /// Begins an advance at a point: what is known from before may be about other clips.
+    fn look_up(&mut self, point: BlendPoint, space: &BoundBlendSpace) {
+        self.end = (point, space.cycle(point));
+    }
+
+    /// Goes on from where it ended.
     fn settle(&mut self, span: [CompensatedF64; 2], ends: [BlendPoint; 2], space: &BoundBlendSpace) {
+        let cycle = |known: (BlendPoint, Cycle), point| if point == known.0 { known.1 } else { space.cycle(point) };
+        let first = cycle(self.end, ends[0]);
+        let last = cycle((ends[0], first), ends[1]);
         (self.begin, self.seconds, self.count) = (span[0], (span[1] - span[0]).value().max(0.0), 0);
-        let first = space.cycle(ends[0]);
-        let cycles = if ends[0] == ends[1] { [first; 2] } else { [first, space.cycle(ends[1])] };
-        self.pace = cycles.map(|cycle| cycle.pace);
-        for (end, cycle) in cycles.iter().enumerate() {
-            for &(member, weight) in &*cycle.weights {
-                let known = self.members[..self.count].iter().position(|(other, _)| *other == member);
-                let at = known.unwrap_or(self.count);
-                if at == MOST {
-                    continue;
-                }
-                if known.is_none() {
-                    self.members[at] = (member, [0.0; 2]);
-                    self.count += 1;
-                }
-                self.members[at].1[end] = weight;
+        (self.pace, self.end) = ([first.pace, last.pace], (ends[1], last));
+        // Both lists are in the order of members, which doesn't depend on where time is cut.
+        let (mut at_begin, mut at_end) = (&first.weights[..], &last.weights[..]);
+        loop {
+            let next = [at_begin, at_end].map(|weights| weights.first().map_or(usize::MAX, |first| first.0));
+            let member = next[0].min(next[1]);
+            if member == usize::MAX {
+                return;
             }
+            let take = |weights: &mut &[(usize, f64)]| match **weights {
+                [(first, weight), ref rest @ ..] if first == member => {
+                    *weights = rest;
+                    weight
+                }
+                _ => 0.0,
+            };
+            self.members[self.count] = (member, [take(&mut at_begin), take(&mut at_end)]);
+            self.count += 1;
         }
-        // In an order that doesn't depend on where time is cut.
-        self.members[..self.count].sort_unstable_by_key(|(member, _)| *member);
     }
 
     /// The members that weigh, with their weights at both ends.
@@ -342,10 +379,6 @@ impl Course {
     /// The change of a weight per second.
     pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
         if from == to || self.seconds <= 0.0 { 0.0 } else { (to - from) / self.seconds }
-    }
-
-    pub(super) fn begin(&self) -> CompensatedF64 {
-        self.begin
     }
 
     /// A weight at a moment.

@@ -15,6 +15,7 @@ use super::{
     compensated::{CompensatedF64, tick},
     motion::{Ramp, TransitionCurve},
 };
+use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, mem, time::Duration};
 
@@ -51,6 +52,10 @@ pub enum EventKind {
     Position,
     /// [`AnimationTrack::enabled`](super::AnimationTrack::enabled): to 0 or 1.
     Enabled,
+    /// The first of the [`AnimationTrack::parameters`](super::AnimationTrack::parameters) of a blend space.
+    ParameterX,
+    /// The second parameter.
+    ParameterY,
 }
 
 /// A timed event that waits or runs.
@@ -295,6 +300,19 @@ impl TimedEventsMut<'_> {
         self.step(EventTarget::Track(track, EventKind::Enabled), f64::from(u8::from(enabled)), start)
     }
 
+    /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one event for each. They
+    /// take effect over the space's [smoothing](crate::model::BlendSpace::smoothed).
+    pub fn key_parameters(
+        &mut self,
+        track: TrackId,
+        point: impl Into<BlendPoint>,
+        start: f64,
+    ) -> Option<[EventHandle; 2]> {
+        let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
+        let first = self.step(EventTarget::Track(track, EventKind::ParameterX), x, start)?;
+        Some([first, self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?])
+    }
+
     /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
     pub fn key_priority_blend(
         &mut self,
@@ -463,6 +481,8 @@ impl AnimationController {
             EventKind::Weight => track.weight = value as f32,
             EventKind::Position => track.seek(value),
             EventKind::Enabled => track.enabled = value != 0.0,
+            EventKind::ParameterX => track.steering.target.x = value,
+            EventKind::ParameterY => track.steering.target.y = value,
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod blend_space;
 mod callbacks;
+mod check;
+mod entries;
 mod feet;
 mod goals;
 mod look_at;
@@ -14,6 +16,7 @@ mod springs;
 pub(crate) use blend_space::bind_blend_space;
 pub use blend_space::{BlendPlace, BlendSpaceEntry};
 pub use callbacks::CallbackEntry;
+pub use entries::{ClipEntry, MaskEntry, SocketEntry};
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
 pub use look_at::LookAtEntry;
@@ -27,11 +30,10 @@ pub use springs::{ColliderEntry, SpringEntry};
 use super::{Hand, ImportSettings, Limits, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
-    model::{PlaybackMode, SkeletalClip, Skeleton},
+    model::{SkeletalClip, Skeleton},
     rig::{Feet, PlantRange, Plants},
 };
-use glam::{EulerRot, Quat, Vec3};
-use messages::{misread, place_of};
+use messages::misread;
 use ron::extensions::Extensions;
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -139,101 +141,6 @@ pub struct Manifest {
     pub feet: Option<FeetEntry>,
 }
 
-/// A clip of a [`Manifest`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ClipEntry {
-    /// The clip's file, `.md5anim` or another model; `None` for a clip of the model itself.
-    pub file: Option<String>,
-    /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
-    /// `Armature|` can be left out.
-    pub clip: Option<String>,
-    /// Another clip of the manifest or the model, of which this is the mirror image: left and right are swapped in its pose,
-    /// root motion, callback keys and plants; see [`SkeletalClip::mirrored`]. Only `playback`, `ground_speed`, `callbacks` and
-    /// `plants` can be given with it; they are for the mirrored clip, and callbacks are added to those that it has.
-    ///
-    /// ```ron
-    /// clips: {
-    ///     "turn_left": (file: "turn_left.md5anim"),
-    ///     "turn_right": (mirror: "turn_left"),
-    /// }
-    /// ```
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mirror: Option<String>,
-    /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
-    #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
-    pub retarget: Option<RetargetEntry>,
-    /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
-    pub playback: Option<PlaybackMode>,
-    /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
-    pub additive: Option<bool>,
-    /// What differs from the character's [`root_motion`](Manifest::root_motion). Without one there, it is on for this clip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root_motion: Option<ClipRootMotion>,
-    /// How fast the clip carries the character forward, in model units per second after scaling; negative for backward.
-    /// For clips that walk on the spot. Replaces the movement of a clip that travels.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ground_speed: Option<f32>,
-    /// Callback keys.
-    pub callbacks: Vec<CallbackEntry>,
-    /// Frames per second in which callback keys count; `None` for the clip's own, if its frames are evenly spaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frame_rate: Option<f64>,
-    /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
-    /// are not listed are watched instead.
-    #[serde(deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
-    pub plants: BTreeMap<String, Vec<(f64, f64)>>,
-}
-
-/// A mask of a [`Manifest`]: full weight at the roots and all joints below them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MaskEntry {
-    /// Joints that the mask starts at.
-    pub roots: Vec<String>,
-    /// Number of joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
-    pub falloff: u32,
-}
-
-/// A socket of a [`Manifest`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SocketEntry {
-    /// The joint.
-    pub joint: String,
-    /// Offset in the joint's space, in model units after scaling.
-    #[serde(default)]
-    pub translation: Vec3,
-    /// Rotation in the joint's space, as `(x, y, z)` in degrees; applied around Y, then X, then Z.
-    #[serde(default)]
-    pub euler_degrees: Vec3,
-    /// Scale of attached entities.
-    #[serde(default = "one")]
-    pub scale: f32,
-}
-
-impl SocketEntry {
-    /// Returns the rotation as a quaternion.
-    pub fn rotation(&self) -> Quat {
-        let Vec3 { x, y, z } = self.euler_degrees;
-        Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
-    }
-}
-
-impl ClipEntry {
-    /// What contradicts itself.
-    fn misstatement(&self) -> Option<&'static str> {
-        if self.retarget.is_some() && self.file.is_none() {
-            return Some("retarget is for clips of another file: add `file`, or leave it out");
-        }
-        let is_own = self.file.is_some() || self.clip.is_some();
-        let changes = self.additive.is_some() || self.root_motion.is_some();
-        (self.mirror.is_some() && (is_own || changes)).then_some(
-            "a mirrored clip is the image of another: leave out file, clip, additive and root_motion, or mirror",
-        )
-    }
-}
-
 fn one() -> f32 {
     1.0
 }
@@ -325,84 +232,7 @@ impl Manifest {
         let source = without_bom(source);
         let manifest: Self =
             options().from_bytes(source).map_err(|error| FormatError::one(misread(file, source, &error)))?;
-        let mut diagnostics = Vec::new();
-        if !(manifest.scale.is_finite() && manifest.scale > 0.0) {
-            let error = Diagnostic::error(file, format!("scale is {}, expected a number above 0", manifest.scale));
-            diagnostics.push(place_of(source, "scale", error));
-        }
-        if let Some(error) = manifest.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
-            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
-        }
-        if !(manifest.skin_error.is_finite() && manifest.skin_error >= 0.0) {
-            let message =
-                format!("skin_error is {}, expected a share of the model's size, 0 or more", manifest.skin_error);
-            diagnostics.push(place_of(source, "skin_error", Diagnostic::error(file, message)));
-        }
-        for (name, clip) in &manifest.clips {
-            if let Some(speed) = clip.ground_speed.filter(|speed| !speed.is_finite())
-                && diagnostics.len() < MOST_ERRORS
-            {
-                let error = Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
-                let error = error.with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-            if let Some(rate) = clip.frame_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0))
-                && diagnostics.len() < MOST_ERRORS
-            {
-                let error = Diagnostic::error(file, format!("frame_rate is {rate}, expected a number above 0"));
-                let error = error.with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-            let odd = clip.callbacks.iter().filter_map(CallbackEntry::misstatement);
-            // Placing an error takes a look at the whole file.
-            for message in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
-                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
-        for (name, clip) in &manifest.clips {
-            if let Some(message) = clip.misstatement()
-                && diagnostics.len() < MOST_ERRORS
-            {
-                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
-        for (name, clip) in &manifest.clips {
-            let odd = |(start, end): &(f64, f64)| !(start < end && (end - start).is_finite());
-            if let Some((start, end)) = clip.plants.values().flatten().find(|range| odd(range))
-                && diagnostics.len() < MOST_ERRORS
-            {
-                let message = format!("a foot is planted from {start} s to {end} s, expected an end after the start");
-                let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
-        for (name, socket) in &manifest.sockets {
-            let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
-            if !finite && diagnostics.len() < MOST_ERRORS {
-                let error = Diagnostic::error(file, format!("socket `{name}` contains a number that is not finite"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
-        if let Some(message) = manifest.look_at.as_ref().and_then(LookAtEntry::misstatement) {
-            diagnostics.push(place_of(source, "look_at", Diagnostic::error(file, message)));
-        }
-        if let Some(message) = manifest.feet.as_ref().and_then(FeetEntry::misstatement) {
-            diagnostics.push(place_of(source, "feet", Diagnostic::error(file, message)));
-        }
-        for (name, _) in manifest.goals.iter().filter(|(_, goal)| !goal.is_finite()) {
-            if diagnostics.len() < MOST_ERRORS {
-                let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
-                diagnostics.push(place_of(source, &format!("\"{name}\""), error));
-            }
-        }
-        for (message, near) in manifest.misstated_blend_spaces().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
-            diagnostics.push(place_of(source, &near, Diagnostic::error(file, message)));
-        }
-        for (message, near) in manifest.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
-            diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
-        }
+        let diagnostics = manifest.misstatements(file, source);
         if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
     }
 
@@ -448,9 +278,6 @@ impl Manifest {
     }
 }
 
-/// Errors reported for one manifest.
-const MOST_ERRORS: usize = 20;
-
 /// How deep lists and structs may be nested.
 const NESTING: usize = 64;
 
@@ -460,7 +287,8 @@ fn options() -> ron::Options {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{check::MOST_ERRORS, *};
+    use glam::Vec3;
 
     #[test]
     fn the_documented_manifest_is_valid() {

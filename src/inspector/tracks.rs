@@ -335,6 +335,8 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
                 EventTarget::Track(_, EventKind::Weight) => "weight",
                 EventTarget::Track(_, EventKind::Position) => "position",
                 EventTarget::Track(_, EventKind::Enabled) => "enabled",
+                EventTarget::Track(_, EventKind::ParameterX) => "first parameter",
+                EventTarget::Track(_, EventKind::ParameterY) => "second parameter",
                 EventTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);

@@ -298,6 +298,12 @@ pub(crate) struct Weights<const N: usize> {
     len: usize,
 }
 
+impl<const N: usize> Default for Weights<N> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl<const N: usize> Weights<N> {
     const NONE: Self = Self { of: [(0, 0.0); N], len: 0 };
 

@@ -2,5 +2,6 @@
 
 mod playing;
 mod poses;
+mod ranges;
 mod steps;
 mod support;

@@ -1,6 +1,6 @@
 //! The tracks' shares of the pose at the root joint: the rules of [`Mix`](crate::pose::Mix), for a single joint.
 
-use super::{Group, Mover};
+use super::movers::{Group, Mover};
 use crate::controller::{compensated::CompensatedF64, motion::Ramp};
 
 /// A group with no more weight than this reaches nothing.
@@ -14,13 +14,12 @@ pub(super) struct Blend {
 }
 
 impl Blend {
-    /// Sets the movers' shares at a moment.
-    pub(super) fn share(&self, movers: &mut [Mover], time: CompensatedF64) {
+    /// Sets the movers' shares at a moment, some seconds after the first cut.
+    pub(super) fn share(&self, movers: &mut [Mover], time: CompensatedF64, seconds: f64) {
         let (mut low, mut high) = (0.0, 0.0);
         for mover in &mut *movers {
             let [part, change] = mover.part;
-            let part = if change == 0.0 { part } else { part + change * (time - mover.part_since).value() };
-            let mask = mover.mask * part.clamp(0.0, 1.0);
+            let mask = mover.mask * (part + change * seconds).clamp(0.0, 1.0);
             let weight = mover.ramp.map_or(mover.weight, |ramp| ramp.at(time)).max(0.0);
             mover.share = weight * mask;
             match mover.group {

@@ -49,9 +49,9 @@ pub(crate) struct Member {
 }
 
 /// What weighs at a point, and how fast the phase rises there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cycle {
-    /// Members, by index, with weights above 0 that sum to 1.
+    /// Members, in order of their indices, with weights above 0 that sum to 1.
     pub(crate) weights: Weights<3>,
     /// Cycles per second.
     pub(crate) pace: f64,
@@ -218,14 +218,25 @@ impl Member {
         if playback == PlaybackMode::PingPong { phase * self.length } else { self.warp.place(phase, self.length) }
     }
 
+    /// The clip's positions at two phases, and whether it goes evenly from one to the other.
+    pub(crate) fn places(&self, playback: PlaybackMode, phases: [f64; 2]) -> ([f64; 2], bool) {
+        match playback {
+            PlaybackMode::PingPong => (phases.map(|phase| phase * self.length), true),
+            _ => self.warp.places(phases, self.length),
+        }
+    }
+
+    /// The clip's position at a phase, and the seconds of clip per phase there.
+    pub(crate) fn place_and_slope(&self, playback: PlaybackMode, phase: f64) -> (f64, f64) {
+        match playback {
+            PlaybackMode::PingPong => (phase * self.length, self.length),
+            _ => self.warp.place_and_slope(phase, self.length),
+        }
+    }
+
     /// The phase at a position of the clip, which must have a length.
     pub(crate) fn phase(&self, playback: PlaybackMode, place: f64) -> f64 {
         if playback == PlaybackMode::PingPong { place / self.length } else { self.warp.phase(place, self.length) }
-    }
-
-    /// Seconds of clip per phase.
-    pub(crate) fn slope(&self, playback: PlaybackMode, phase: f64) -> f64 {
-        if playback == PlaybackMode::PingPong { self.length } else { self.warp.slope(phase, self.length) }
     }
 
     /// The next position beyond another at which the slope may change.

@@ -43,24 +43,47 @@ impl Warp {
 
     /// The clip's unwrapped position at an unwrapped phase.
     pub(super) fn place(&self, phase: f64, length: f64) -> f64 {
-        let round = phase.floor();
-        let Some([from, to]) = self.span(phase - round, length, |knot| knot.0) else { return phase * length };
-        round * length + (from.1 + (to.1 - from.1) * ((phase - round - from.0) / (to.0 - from.0)))
+        if self.knots.is_empty() {
+            return phase * length;
+        }
+        let round = floor(phase);
+        let at = phase - round;
+        round * length + within(self.span(self.after(at), length), at)
+    }
+
+    /// The positions at two phases, and whether the clip goes evenly from one to the other.
+    pub(super) fn places(&self, phases: [f64; 2], length: f64) -> ([f64; 2], bool) {
+        if self.knots.is_empty() {
+            return (phases.map(|phase| phase * length), true);
+        }
+        let rounds = phases.map(floor);
+        let at = [0, 1].map(|end| phases[end] - rounds[end]);
+        let after = at.map(|at| self.after(at));
+        let places = [0, 1].map(|end| rounds[end] * length + within(self.span(after[end], length), at[end]));
+        (places, rounds[0] == rounds[1] && after[0] == after[1])
+    }
+
+    /// The position at a phase, and the seconds of clip per phase there.
+    pub(super) fn place_and_slope(&self, phase: f64, length: f64) -> (f64, f64) {
+        if self.knots.is_empty() {
+            return (phase * length, length);
+        }
+        let round = floor(phase);
+        let at = phase - round;
+        let span @ [from, to] = self.span(self.after(at), length);
+        (round * length + within(span, at), (to.1 - from.1) / (to.0 - from.0))
     }
 
     /// The unwrapped phase at the clip's unwrapped position.
     pub(super) fn phase(&self, place: f64, length: f64) -> f64 {
+        if self.knots.is_empty() {
+            return place / length;
+        }
         let start = self.place(0.0, length);
         let round = ((place - start) / length).floor();
-        let within = place - round * length;
-        let Some([from, to]) = self.span(within, length, |knot| knot.1) else { return place / length };
-        round + (from.0 + (to.0 - from.0) * ((within - from.1) / (to.1 - from.1)))
-    }
-
-    /// Seconds of clip per phase at a phase.
-    pub(super) fn slope(&self, phase: f64, length: f64) -> f64 {
-        let span = self.span(phase - phase.floor(), length, |knot| knot.0);
-        span.map_or(length, |[from, to]| (to.1 - from.1) / (to.0 - from.0))
+        let at = place - round * length;
+        let [from, to] = self.span(self.knots.partition_point(|knot| knot.1 <= at), length);
+        round + (from.0 + (to.0 - from.0) * ((at - from.1) / (to.1 - from.1)))
     }
 
     /// The next position beyond another at which the slope may change.
@@ -76,13 +99,37 @@ impl Warp {
         }
     }
 
-    /// The knots around a phase or a position in the first round.
-    fn span(&self, at: f64, length: f64, of: impl Fn(&(f64, f64)) -> f64) -> Option<[(f64, f64); 2]> {
-        let (first, last) = (self.knots.first()?, self.knots.last()?);
-        let after = self.knots.partition_point(|knot| of(knot) <= at);
-        let from = after.checked_sub(1).map_or((last.0 - 1.0, last.1 - length), |before| self.knots[before]);
-        let to = self.knots.get(after).copied().unwrap_or((first.0 + 1.0, first.1 + length));
-        Some([from, to])
+    /// The index of the first knot after a phase in the first round.
+    #[inline]
+    fn after(&self, phase: f64) -> usize {
+        self.knots.partition_point(|knot| knot.0 <= phase)
+    }
+
+    /// The knots before and at an index, of which there is at least one.
+    #[inline]
+    fn span(&self, after: usize, length: f64) -> [(f64, f64); 2] {
+        let count = self.knots.len();
+        let (first, last) = (self.knots[0], self.knots[count - 1]);
+        let from = if after == 0 { (last.0 - 1.0, last.1 - length) } else { self.knots[after - 1] };
+        let to = if after == count { (first.0 + 1.0, first.1 + length) } else { self.knots[after] };
+        [from, to]
+    }
+}
+
+/// The position at a phase between two knots.
+#[inline]
+fn within([from, to]: [(f64, f64); 2], phase: f64) -> f64 {
+    from.1 + (to.1 - from.1) * ((phase - from.0) / (to.0 - from.0))
+}
+
+/// `f64::floor`, without a call on processors that may have no instruction for it.
+#[inline]
+fn floor(number: f64) -> f64 {
+    if number.abs() < 1e15 {
+        let whole = number as i64 as f64;
+        if whole > number { whole - 1.0 } else { whole }
+    } else {
+        number.floor()
     }
 }
 
@@ -160,7 +207,7 @@ mod tests {
     #[test]
     fn a_warp_rises_by_a_length_per_round_and_is_undone_by_its_inverse() {
         let mut random = fastrand::Rng::with_seed(1);
-        let mut matched = 0;
+        let (mut matched, mut evens) = (0, 0);
         for _ in 0..500 {
             let count = random.usize(1..5);
             let mut marks = |length: f64| {
@@ -171,20 +218,26 @@ mod tests {
             let (a, b) = (marks(1.0), marks(0.7));
             let warp = Warp::matching(&a, 1.0, &b, 0.7, random.bool());
             matched += usize::from(!warp.knots.is_empty());
-            let mut before = warp.place(-1.5, 0.7);
+            let mut last = warp.place(-1.5, 0.7);
             for step in -149..400 {
                 let phase = f64::from(step) * 0.01;
                 let place = warp.place(phase, 0.7);
+                let before = std::mem::replace(&mut last, place);
                 assert!(place > before, "{warp:?}");
                 assert!((place - warp.place(phase - 1.0, 0.7) - 0.7).abs() < 1e-12);
                 assert!((warp.phase(place, 0.7) - phase).abs() < 1e-12, "{warp:?}");
                 let slope = (warp.place(phase + 1e-7, 0.7) - place) / 1e-7;
+                let (same, exact) = warp.place_and_slope(phase, 0.7);
+                let ([from, to], even) = warp.places([f64::from(step - 1) * 0.01, phase], 0.7);
+                assert_eq!([same, from, to], [place, before, place]);
+                let straight = (place - from - 0.01 * exact).abs() < 1e-9;
+                assert!(straight || !even, "{warp:?}");
+                evens += usize::from(even);
                 let bend = warp.next_bend(place, 0.7, true).is_some_and(|bend| bend < place + 1e-6);
-                assert!(bend || (warp.slope(phase, 0.7) - slope).abs() < 1e-5);
-                before = place;
+                assert!(bend || (exact - slope).abs() < 1e-5);
             }
         }
-        assert!(matched > 100, "{matched}");
+        assert!(matched > 100 && evens > 1000, "{matched} {evens}");
     }
 
     #[test]

@@ -151,6 +151,18 @@ impl RootPath {
         if way.is_finite() { way } else { RootDelta::IDENTITY }
     }
 
+    /// The way between two unwrapped positions if they are on one arc, in a clip that doesn't turn around.
+    pub(crate) fn arc(&self, playback: PlaybackMode, from: f64, to: f64) -> Option<Twist> {
+        if playback == PlaybackMode::PingPong {
+            return None;
+        }
+        let [(round, start), (last, end)] = [from, to].map(|position| self.place(playback, position));
+        let arc = self.arc_at(start);
+        let Knot { time, rate, .. } = self.knots[arc];
+        let is_one = round == last && time <= end && (arc + 2 == self.knots.len() || end <= self.knots[arc + 1].time);
+        is_one.then(|| rate.scaled(end - start))
+    }
+
     /// The next place, as an unwrapped position strictly beyond another, where the character's speed may change.
     pub(crate) fn next_knot(&self, playback: PlaybackMode, position: f64, forward: bool) -> Option<f64> {
         let duration = self.duration();

@@ -95,7 +95,8 @@ fn play_cross_fade_and_the_queue_take_blend_spaces_like_clips() {
     cast.advance(&mut controller, 0.5);
     controller.cross_fade("locomotion", SECOND);
     let events = cast.advance(&mut controller, 0.25);
-    assert!(matches!(events[0], PlaybackEvent::Started { clip: 1, .. }), "{events:?}");
+    // What it is called, and what stands for it.
+    assert!(matches!(events[0], PlaybackEvent::Started { clip: 1, space: Some(0), .. }), "{events:?}");
     assert_eq!(controller.current(), Some("locomotion"));
     let layers = cast.layers(&controller);
     assert_eq!(layers.iter().map(|layer| (&*layer.0, layer.2)).collect::<Vec<_>>(), [("wave", 0.75), ("walk", 0.25)]);
@@ -253,4 +254,29 @@ fn a_saved_controller_goes_on_to_the_bit_in_the_middle_of_everything() {
         assert_eq!(cast.layers(&controller), cast.layers(&other));
     }
     assert_eq!(controller.track(id).unwrap().smoothed_parameters(), BlendPoint::new(1.6, 0.4));
+}
+
+#[test]
+fn parameters_can_be_scheduled_and_take_effect_at_their_moment() {
+    let mut cast = locomotion();
+    let points = [("idle", 0.0), ("walk", 1.5), ("jog", 3.0)];
+    for smoothing in [0.0, 1.0] {
+        let space = BlendSpace::line("locomotion", points).unwrap().smoothed(smoothing).unwrap();
+        cast = Cast::new(cast.clips, vec![space]);
+        let run = |steps: u32| {
+            let (mut controller, id) = with(AnimationTrack::blend_space("locomotion").at(1.5));
+            let [x, y] = controller.events_mut().key_parameters(id, (3.0, 7.0), 0.3).unwrap();
+            assert!(controller.events().contains(x) && controller.events().contains(y));
+            assert_eq!(controller.events_mut().key_parameters(id, f64::NAN, 0.3), None);
+            (0..steps).for_each(|_| drop(cast.advance(&mut controller, 2.0 / f64::from(steps))));
+            let track = controller.track(id).unwrap();
+            assert_eq!((track.parameters(), track.smoothed_parameters().x), (BlendPoint::new(3.0, 7.0), 3.0));
+            track.unwrapped_position()
+        };
+        // Half of the way across the space takes half of the smoothing, at the mean of both paces.
+        let (jog, way) = (1.0 / 0.7, 0.5 * smoothing);
+        for steps in [1, 7, 240] {
+            assert_near(run(steps), 0.3 + way * 0.5 * (1.0 + jog) + (1.7 - way) * jog, 1e-9);
+        }
+    }
 }

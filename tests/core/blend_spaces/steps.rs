@@ -8,7 +8,7 @@ use glam::DVec3;
 use std::time::Duration;
 
 /// A random space of a line or a plane over random clips, some of them with two steps.
-fn cast(random: &mut Rng) -> Cast {
+pub(super) fn cast(random: &mut Rng) -> Cast {
     loop {
         let count = random.usize(1..7);
         let clip = |i: usize, random: &mut Rng| {

@@ -1,0 +1,182 @@
+//! Scout on her way over a hill: her blend space with parameters that keep moving, root motion, feet, look-at and springs.
+
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
+    import::Manifest,
+    model::{BoundBlendSpace, ClipTiming, Model, RootPath},
+    pose::{ClipLayer, Evaluate, Scratch},
+    rig::{
+        Feet, FeetFrame, FeetState, FootPlan, GroundHit, LookChain, LookState, Plants, SpringFrame, SpringScratch,
+        SpringState, Springs,
+    },
+};
+use glam::{Affine3A, Vec3};
+use std::hint::black_box;
+
+const FRAME: f32 = 1.0 / 60.0;
+
+/// What a frame contains: each with all before it.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub enum Part {
+    /// The controller alone, with layers.
+    Controller,
+    RootMotion,
+    Pose,
+    Rig,
+}
+
+/// Her clips and her blend space.
+pub struct Cast {
+    model: Model,
+    spaces: Vec<BoundBlendSpace>,
+}
+
+impl Clips for Cast {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.model.clips.iter().position(|clip| &*clip.timing.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.model.clips.get(index).map(|clip| &clip.timing)
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.model.clips.get(index)?.root_path().map(|path| &**path)
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.spaces
+    }
+}
+
+/// A character on its way.
+pub struct Walker {
+    cast: Cast,
+    plants: Vec<Plants>,
+    feet: Feet,
+    look: LookChain,
+    springs: Springs,
+    controller: AnimationController,
+    /// The angle at which parameters go around, if they do.
+    steers: Option<f64>,
+    events: Vec<PlaybackEvent>,
+    layers: Vec<(usize, f64, f32)>,
+    place: Affine3A,
+    stood: FeetState,
+    looked: LookState,
+    swinging: SpringState,
+    memory: SpringScratch,
+}
+
+impl Walker {
+    /// Plays some clips or blend spaces, and steers if they are to be steered.
+    pub fn new(mut model: Model, manifest: &Manifest, plays: &[&str], steers: bool) -> Self {
+        let mut feet =
+            manifest.feet.as_ref().and_then(|feet| feet.resolve(&model.skeleton, &model.parts)).expect("feet");
+        model.clips = model.clips.iter().map(|clip| clip.bind(&model.skeleton)).collect();
+        let plants: Vec<Plants> =
+            model.clips.iter().map(|clip| manifest.plants(&feet, &model.skeleton, clip)).collect();
+        plants.iter().for_each(|plants| feet.note(plants));
+        let spaces = manifest.resolve_blend_spaces().map(|space| {
+            let landings = |clip: usize| plants[clip].landings().collect();
+            space.bind(model.clips.iter().map(|clip| &clip.timing), landings).expect("all clips are there")
+        });
+        let spaces = spaces.collect();
+        let look = manifest.look_at.as_ref().expect("a chain").resolve(&model.skeleton).expect("a chain");
+        let springs = manifest.resolve_springs(&model.skeleton);
+        let mut controller = AnimationController::default();
+        for name in plays {
+            controller.add_track(AnimationTrack::blend_space(*name).at((20.0, 1.5)));
+        }
+        Self {
+            cast: Cast { model, spaces },
+            plants,
+            feet,
+            look,
+            springs,
+            controller,
+            steers: steers.then_some(0.0),
+            events: Vec::new(),
+            layers: Vec::new(),
+            place: Affine3A::IDENTITY,
+            stood: FeetState::default(),
+            looked: LookState::default(),
+            swinging: SpringState::default(),
+            memory: SpringScratch::default(),
+        }
+    }
+
+    /// A frame up to some part.
+    pub fn frame(&mut self, scratch: &mut Scratch, part: Part) {
+        if let Some(angle) = &mut self.steers {
+            // Around in five seconds, and up to it in less than a frame or two.
+            *angle += std::f64::consts::TAU / 300.0;
+            let point = (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin());
+            self.controller.tracks_mut().for_each(|track| track.set_parameters(point));
+        }
+        self.events.clear();
+        let dt = f64::from(FRAME);
+        if part == Part::Controller {
+            self.controller.advance(dt, &self.cast, &mut self.events).expect("time goes forward");
+        } else {
+            let went = self.controller.advance_with_root_motion(dt, &self.cast, &mut self.events);
+            let went = went.expect("time goes forward");
+            self.place *= Affine3A::from_rotation_translation(went.rotation(), went.translation());
+            // Up a hill, and never far from the start.
+            self.place.translation.x %= 50.0;
+            self.place.translation.z %= 50.0;
+            self.place.translation.y = -0.3 * self.place.translation.z;
+        }
+        self.layers.clear();
+        self.layers.extend(self.controller.layers(&self.cast).map(|layer| (layer.clip, layer.time, layer.weight)));
+        black_box(&self.layers);
+        if part >= Part::Pose {
+            self.pose(scratch);
+        }
+        if part >= Part::Rig {
+            self.solve(scratch);
+        }
+        black_box(scratch.model());
+    }
+
+    fn pose(&self, scratch: &mut Scratch) {
+        let mut layers = [const { None }; 4];
+        for (place, &(clip, time, weight)) in layers.iter_mut().zip(&self.layers) {
+            *place = Some(ClipLayer { weight, ..ClipLayer::new(&self.cast.model.clips[clip], time) });
+        }
+        let few = layers.each_ref().map(|layer| layer.unwrap_or(ClipLayer::new(&self.cast.model.clips[0], 0.0)));
+        Evaluate::new(&self.cast.model.skeleton, &few[..self.layers.len().min(4)]).run(scratch);
+    }
+
+    fn solve(&mut self, scratch: &mut Scratch) {
+        let mut pose = scratch.pose_mut(&self.cast.model.skeleton);
+        let time = self.controller.time() as f32;
+        let target = Vec3::new(1.0, 1.5, -2.0) + Vec3::new(0.2, 0.1, 0.3) * time.sin();
+        self.look.run(&mut self.looked, Some(target), 1.0, FRAME, &mut pose);
+        let plans: [FootPlan; 2] = [0, 1].map(|leg| self.plan(leg));
+        let ground = [0, 1].map(|leg| {
+            let rays = self.feet.rays(leg, &plans[leg], &self.place, &self.stood, pose.model);
+            let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
+            let normal = Vec3::new(0.0, 1.0, 0.3);
+            rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
+        });
+        let frame = FeetFrame { world: self.place, dt: FRAME, weight: 1.0, plans: &plans, ground: &ground };
+        self.feet.run(&frame, &mut self.stood, &mut pose);
+        let frame = SpringFrame { dt: f64::from(FRAME), world: self.place, wind: Vec3::X, ..SpringFrame::default() };
+        self.springs.run(&frame, &mut self.swinging, &mut self.memory, &mut pose);
+    }
+
+    /// As the plugin does it: the plans of the clips that weigh, by their weights, and the heaviest one's landing.
+    fn plan(&self, leg: usize) -> FootPlan {
+        let (mut plan, mut sum, mut most) = (FootPlan::default(), 0.0, 0.0);
+        for &(clip, time, weight) in &self.layers {
+            let of_clip = self.plants[clip].plan(leg, time);
+            plan.weight += of_clip.weight * weight;
+            sum += weight;
+            if weight > most {
+                (plan.landing, most) = (of_clip.landing, weight);
+            }
+        }
+        FootPlan { weight: plan.weight / sum, ..plan }
+    }
+}

@@ -1,0 +1,106 @@
+//! Clips, masks and sockets of a manifest.
+
+#[cfg(doc)]
+use super::Manifest;
+use super::{CallbackEntry, ClipRootMotion, RetargetEntry, distinct, one, retarget};
+use crate::model::PlaybackMode;
+#[cfg(doc)]
+use crate::model::SkeletalClip;
+use glam::{EulerRot, Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A clip of a [`Manifest`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClipEntry {
+    /// The clip's file, `.md5anim` or another model; `None` for a clip of the model itself.
+    pub file: Option<String>,
+    /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
+    /// `Armature|` can be left out.
+    pub clip: Option<String>,
+    /// Another clip of the manifest or the model, of which this is the mirror image: left and right are swapped in its pose,
+    /// root motion, callback keys and plants; see [`SkeletalClip::mirrored`]. Only `playback`, `ground_speed`, `callbacks` and
+    /// `plants` can be given with it; they are for the mirrored clip, and callbacks are added to those that it has.
+    ///
+    /// ```ron
+    /// clips: {
+    ///     "turn_left": (file: "turn_left.md5anim"),
+    ///     "turn_right": (mirror: "turn_left"),
+    /// }
+    /// ```
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
+    /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
+    #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
+    pub retarget: Option<RetargetEntry>,
+    /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
+    pub playback: Option<PlaybackMode>,
+    /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
+    pub additive: Option<bool>,
+    /// What differs from the character's [`root_motion`](Manifest::root_motion). Without one there, it is on for this clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<ClipRootMotion>,
+    /// How fast the clip carries the character forward, in model units per second after scaling; negative for backward.
+    /// For clips that walk on the spot. Replaces the movement of a clip that travels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground_speed: Option<f32>,
+    /// Callback keys.
+    pub callbacks: Vec<CallbackEntry>,
+    /// Frames per second in which callback keys count; `None` for the clip's own, if its frames are evenly spaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_rate: Option<f64>,
+    /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
+    /// are not listed are watched instead.
+    #[serde(deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub plants: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+/// A mask of a [`Manifest`]: full weight at the roots and all joints below them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MaskEntry {
+    /// Joints that the mask starts at.
+    pub roots: Vec<String>,
+    /// Number of joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
+    pub falloff: u32,
+}
+
+/// A socket of a [`Manifest`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketEntry {
+    /// The joint.
+    pub joint: String,
+    /// Offset in the joint's space, in model units after scaling.
+    #[serde(default)]
+    pub translation: Vec3,
+    /// Rotation in the joint's space, as `(x, y, z)` in degrees; applied around Y, then X, then Z.
+    #[serde(default)]
+    pub euler_degrees: Vec3,
+    /// Scale of attached entities.
+    #[serde(default = "one")]
+    pub scale: f32,
+}
+
+impl SocketEntry {
+    /// Returns the rotation as a quaternion.
+    pub fn rotation(&self) -> Quat {
+        let Vec3 { x, y, z } = self.euler_degrees;
+        Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
+    }
+}
+
+impl ClipEntry {
+    /// What contradicts itself.
+    pub(super) fn misstatement(&self) -> Option<&'static str> {
+        if self.retarget.is_some() && self.file.is_none() {
+            return Some("retarget is for clips of another file: add `file`, or leave it out");
+        }
+        let is_own = self.file.is_some() || self.clip.is_some();
+        let changes = self.additive.is_some() || self.root_motion.is_some();
+        (self.mirror.is_some() && (is_own || changes)).then_some(
+            "a mirrored clip is the image of another: leave out file, clip, additive and root_motion, or mirror",
+        )
+    }
+}
