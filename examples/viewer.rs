@@ -362,6 +362,11 @@ fn show(
         controller.play(names[clip].clone());
         shown.last_clip = Some(names[clip].clone());
     }
+    // Files with animations alone, such as Mixamo's without skin.
+    #[cfg(feature = "inspector")]
+    if character.parts.is_empty() {
+        commands.entity(ready.entity).insert(DrawSkeleton::default());
+    }
     let (camera, mut orbit) = camera.into_inner();
     if let Some(yaw) = args.yaw {
         orbit.yaw = yaw.to_radians();

@@ -325,6 +325,11 @@ fn viewer_steps_through_clips_and_gallery() {
     let hound = run("viewer", &["--press", "1@0.1", "--time", "0.3"]);
     assert_caption(&hound, &["Hound\nwalk"]);
     assert_character_visible(&hound.pictures[0]);
+    // A file without a skin is shown as a skeleton.
+    let bones = run("viewer", &["assets/mannequin/mannequin.glb", "--clip", "cheer", "--time", "0.5"]);
+    assert_caption(&bones, &["mannequin.glb\ncheer"]);
+    let bind = run("viewer", &["assets/mannequin/mannequin.glb", "--clip", "bind", "--time", "0.5"]);
+    assert!(difference(&bones.pictures[0], &bind.pictures[0]) > 1e-3, "the bones are drawn, and move");
     let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--clip", "flying"]);
     assert!(!fine && err.contains("no clip named `flying` (available: cheer, idle, jog"), "{err}");
 }

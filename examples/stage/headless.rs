@@ -103,17 +103,20 @@ fn take_pictures(
     stage: Res<Stage>,
     caption: Res<Caption>,
     server: Res<AssetServer>,
+    assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
     playing: Query<(Entity, &AnimationController)>,
     joints: CharacterPoses,
     mut cameras: Query<&mut Camera>,
 ) {
-    // The scene is complete once every character has parts and textures.
+    // The scene is complete once every character has its parts, if any, and textures.
     let is_ready = |(handle, parts): (&SkinnedCharacter, &CharacterParts)| {
         if let (LoadState::Failed(error), true) = (server.load_state(handle.id()), parts.entities.is_empty()) {
             fail(error);
         }
-        !parts.entities.is_empty() && !server.recursive_dependency_load_state(handle.id()).is_loading()
+        let has_parts =
+            assets.get(handle.id()).is_some_and(|asset| asset.parts.is_empty() == parts.entities.is_empty());
+        has_parts && !server.recursive_dependency_load_state(handle.id()).is_loading()
     };
     let complete = !capture.waiting && characters.iter().all(is_ready);
     let left = stage.time + stage.every * capture.index as f32 - capture.clock;

@@ -7,7 +7,7 @@ use bevy_marionette::{
     prelude::*,
 };
 
-/// Returns the positions of all vertices at twelve times of a clip, or at rest.
+/// Returns the positions of all vertices at twelve times of a clip, or at rest; of the joints if there is no skin.
 pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Assets<Mesh>) -> Vec<Vec3> {
     const TIMES: u32 = 12;
     let mut scratch = Scratch::default();
@@ -15,6 +15,9 @@ pub fn outline(character: &Character, clip: Option<&SkeletalClip>, meshes: &Asse
     for step in 0..if clip.is_some() { TIMES } else { 1 } {
         let layer = clip.map(|clip| ClipLayer::new(clip, clip.timing.duration * f64::from(step) / f64::from(TIMES)));
         Evaluate::new(&character.skeleton, layer.as_slice()).run(&mut scratch);
+        if character.parts.is_empty() {
+            points.extend(scratch.model().iter().map(|joint| Vec3::from(joint.translation)));
+        }
         for part in &character.parts {
             let Some(mesh) = meshes.get(&part.mesh) else { continue };
             let positions = mesh.attribute(Mesh::ATTRIBUTE_POSITION).and_then(VertexAttributeValues::as_float3);

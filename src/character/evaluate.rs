@@ -118,7 +118,8 @@ pub(super) fn late(
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
                 detect_jump(parts, &transform, teleported);
-            } else if kept.as_ref().is_none_or(|pose| !pose.joints.is_empty()) {
+            } else if kept.as_ref().is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty()) {
+                // Nothing shows it. One without parts can still be drawn as a skeleton, wherever it is.
                 return;
             }
             let moved = transform.is_changed();

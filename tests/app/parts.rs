@@ -567,3 +567,17 @@ fn a_ring_of_parents_does_not_hang_the_app() {
     }
     assert!(app.is_alive(a) && app.is_alive(b));
 }
+
+#[test]
+fn a_character_without_parts_keeps_its_pose_up_to_date() {
+    let mut app = TestApp::new();
+    let mut model = chain(&clips());
+    model.parts.clear();
+    let handle = app.add(model, &manifest());
+    let entity = app.spawn(&handle, "walk");
+    for frame in 1..5_u8 {
+        app.update(0.1);
+        let hand = app.world().get::<ModelPose>(entity).unwrap().joints[2].translation;
+        assert!((hand.x - 0.1 * f32::from(frame)).abs() < 1e-5, "{hand}");
+    }
+}
