@@ -1,7 +1,7 @@
 //! The characters in `assets/`, and a row of buttons to choose one.
 
 use super::{Bare, Footer};
-use bevy::{asset::io::file::FileAssetReader, prelude::*};
+use bevy::{asset::io::file::FileAssetReader, prelude::*, ui::RelativeCursorPosition};
 use std::{fs, path::PathBuf};
 
 /// A character in `assets/`.
@@ -77,7 +77,7 @@ fn spawn_buttons(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single
             let padding = UiRect::axes(px(12), px(5));
             let node = Node { padding, border_radius: BorderRadius::all(px(6)), ..default() };
             let label = if index < 9 { format!("{}  {}", index + 1, exhibit.title) } else { exhibit.title.clone() };
-            row.spawn((ExhibitButton(index), Button, node, BackgroundColor::default()))
+            row.spawn((ExhibitButton(index), RelativeCursorPosition::default(), node, BackgroundColor::default()))
                 .with_child((Text::new(label), TextFont::from_font_size(15.0)));
         }
     });
@@ -106,27 +106,28 @@ fn choose_by_key(
 }
 
 fn choose_by_click(
-    buttons: Query<(&ExhibitButton, &Interaction), Changed<Interaction>>,
+    buttons: Query<(&ExhibitButton, &RelativeCursorPosition)>,
+    mouse: Res<ButtonInput<MouseButton>>,
+    touches: Res<Touches>,
     exhibits: Res<Exhibits>,
     mut chosen: MessageWriter<Chosen>,
 ) {
-    for (&ExhibitButton(index), interaction) in &buttons {
-        if *interaction == Interaction::Pressed {
-            chosen.write(Chosen(exhibits.0[index].clone()));
-        }
+    let is_pressed = mouse.just_pressed(MouseButton::Left) || touches.any_just_pressed();
+    if is_pressed && let Some((&ExhibitButton(index), _)) = buttons.iter().find(|(_, cursor)| cursor.cursor_over()) {
+        chosen.write(Chosen(exhibits.0[index].clone()));
     }
 }
 
 fn highlight(
-    mut buttons: Query<(&ExhibitButton, &Interaction, &mut BackgroundColor)>,
+    mut buttons: Query<(&ExhibitButton, &RelativeCursorPosition, &mut BackgroundColor)>,
     exhibits: Res<Exhibits>,
     on_show: Res<OnShow>,
 ) {
-    for (&ExhibitButton(index), interaction, mut color) in &mut buttons {
-        let wanted = match (on_show.0.as_ref() == Some(&exhibits.0[index]), interaction) {
+    for (&ExhibitButton(index), cursor, mut color) in &mut buttons {
+        let wanted = match (on_show.0.as_ref() == Some(&exhibits.0[index]), cursor.cursor_over()) {
             (true, _) => Color::srgba(0.16, 0.45, 0.40, 0.95),
-            (false, Interaction::None) => Color::srgba(0.05, 0.07, 0.10, 0.55),
-            (false, _) => Color::srgba(0.20, 0.25, 0.30, 0.90),
+            (false, false) => Color::srgba(0.05, 0.07, 0.10, 0.55),
+            (false, true) => Color::srgba(0.20, 0.25, 0.30, 0.90),
         };
         color.set_if_neq(BackgroundColor(wanted));
     }
