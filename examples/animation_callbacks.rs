@@ -12,7 +12,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{controller::CallbackTime, prelude::*};
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{
     f32::consts::{FRAC_PI_2, TAU},
@@ -28,8 +27,8 @@ const SPEED: f64 = 0.5;
 /// Number of marks kept on the ground.
 const MARKS: usize = 60;
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(10.2, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(10.2, "");
     stage::app("animation_callbacks", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.6, distance: 5.6, yaw: -2.5, pitch: 0.5 }))
         .init_resource::<Received>()

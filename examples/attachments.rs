@@ -11,7 +11,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ const HELP: &str = "X: sheathe, draw the sword   L: lantern on, off   N: next cl
 
 const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.3, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.3, "");
     stage::app("attachments", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.8, pitch: 0.1 }))
         .add_systems(Startup, spawn)

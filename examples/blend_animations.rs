@@ -12,7 +12,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View, bar};
 
 const HELP: &str = "N, 1 - 4: next pair, pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\
@@ -22,8 +21,8 @@ const HELP: &str = "N, 1 - 4: next pair, pair   Q, A: weight of the first   W, S
 const PAIRS: [[&str; 2]; 4] = [["idle", "wave"], ["idle", "jog"], ["jog", "wave"], ["walk", "wave"]];
 const WEIGHTS: [f32; 2] = [0.4, 0.6];
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(1.43, "4@0.1");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(1.43, "4@0.1");
     stage::app("blend_animations", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 1.02, distance: 5.0, yaw: 0.45, pitch: 0.1 }))
         .add_systems(Startup, spawn)

@@ -11,7 +11,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -26,8 +25,8 @@ const CLIPS: [(KeyCode, &str); 5] = [
     (KeyCode::Digit5, "jog"),
 ];
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(2.31, "4@1");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(2.31, "4@1");
     stage::app("clip_queue", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 1.1, distance: 4.3, yaw: -0.7, pitch: 0.08 }))
         .init_resource::<History>()

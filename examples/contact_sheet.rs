@@ -10,7 +10,7 @@
 
 mod stage;
 
-use bevy::prelude::*;
+use bevy::{asset::io::file::FileAssetReader, prelude::*};
 use bevy_marionette::prelude::*;
 use clap::Parser;
 use stage::{Caption, Capture, Ground, Orbit, Stage, StageArgs, View};
@@ -44,9 +44,10 @@ const BELOW: f32 = 0.16;
 const FIELD_OF_VIEW: f32 = 0.12;
 
 fn main() {
-    let mut args = Args::parse();
+    let mut args: Args = stage::arguments();
     if args.files.is_empty() {
-        args.files = stage::gallery().into_iter().map(|found| found.file).collect();
+        let assets = FileAssetReader::get_base_path().join("assets");
+        args.files = stage::manifests().into_iter().map(|asset| assets.join(asset)).collect();
     }
     if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
         stage::fail(format!("{}: file not found", missing.display()));

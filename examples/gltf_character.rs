@@ -12,14 +12,13 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
 const HELP: &str = "N: next clip of both   drag, arrows: orbit   wheel: zoom";
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.25, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.25, "");
     stage::app("gltf_character", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.45, distance: 3.6, yaw: 0.65, pitch: 0.12 }))
         .add_systems(Startup, spawn)

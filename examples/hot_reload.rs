@@ -18,7 +18,6 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{import::Manifest, prelude::*};
-use clap::Parser;
 use stage::{Caption, Capture, Orbit, Stage, StageArgs, View};
 use std::{fs, io, path::Path, path::PathBuf};
 
@@ -28,7 +27,7 @@ const HELP: &str = "E: edit the manifest   B: break it   or edit and save it you
 const MANIFEST: &str = "scout.character.ron";
 
 fn main() {
-    let args = StageArgs::parse().with_headless_defaults(1.1, "E@0.5");
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(1.1, "E@0.5");
     let workshop = workshop().unwrap_or_else(|error| stage::fail(format!("cannot copy Scout's files: {error}")));
     let folder = workshop.path().to_path_buf();
     let manifest = folder.join(MANIFEST);

@@ -15,7 +15,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -27,8 +26,8 @@ const SPACE: &str = "locomotion";
 const FASTEST: f32 = 2.4;
 const SHARPEST: f32 = 76.0;
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(5.2, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(5.2, "");
     stage::app("locomotion", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
         .init_resource::<Drive>()

@@ -29,8 +29,8 @@ struct Args {
     stage: StageArgs,
 }
 
-fn main() {
-    let args = Args::parse();
+pub fn main() {
+    let args: Args = stage::arguments();
     let stage = args.stage.clone().with_headless_defaults(1.0, "");
     let mut app = stage::app("many_instances", &stage, HELP);
     let pictured = app.world().resource::<Stage>().headless;

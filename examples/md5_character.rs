@@ -12,7 +12,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{asset::CharacterLoaderSettings, character::ModelPose, prelude::*};
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -22,8 +21,8 @@ const HELP: &str = "N: next clip   K: skeleton   X: skin   L: lantern   drag, ar
 /// (`root_motion`).
 const CLIPS: [&str; 4] = ["idle", "sit", "walk", "gallop"];
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.17, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.17, "");
     stage::app("md5_character", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.52, distance: 3.0, yaw: 1.15, pitch: 0.10 }))
         .insert_resource(ShowSkeleton(true))

@@ -12,16 +12,15 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View, bar};
 use std::time::Duration;
 
 const CLIPS: [&str; 4] = ["walk", "wave", "jog", "idle"];
 const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
 
-fn main() {
+pub fn main() {
     // Headless, take the picture in the middle of a fade.
-    let args = StageArgs::parse().with_headless_defaults(1.53, "N@0.3 P@1.4");
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(1.53, "N@0.3 P@1.4");
     stage::app("multi_animation", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: 0.55, pitch: 0.1 }))
         .add_systems(Startup, spawn)

@@ -12,7 +12,6 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -25,8 +24,8 @@ const BASE: [&str; 3] = ["jog", "walk", "idle"];
 const OVERLAYS: [&str; 2] = ["wave", "point"];
 const FADE: Duration = Duration::from_millis(250);
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.86, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("partial_body", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: -0.85, pitch: 0.08 }))
         .add_systems(Startup, spawn)

@@ -12,7 +12,6 @@ mod stage;
 
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
@@ -21,8 +20,8 @@ const HELP: &str = "space: goals on, off   M: other side   L: look at the ball  
 
 const FADE: Duration = Duration::from_millis(500);
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(1.6, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(1.6, "");
     stage::app("rig", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 3.6, yaw: -0.65, pitch: 0.12 }))
         .init_resource::<Lesson>()

@@ -11,13 +11,12 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.86, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("skinned_mesh", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: 0.72, pitch: 0.1 }))
         .add_systems(Startup, spawn)

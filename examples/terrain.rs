@@ -17,7 +17,6 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::prelude::*;
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{
     f32::consts::{FRAC_PI_2, TAU},
@@ -30,8 +29,8 @@ const HELP: &str = "F: feet   L: look   W: wind   J: jog, walk   N: whom to foll
 /// In meters per second.
 const BREEZE: Vec3 = Vec3::new(3.5, 0.0, 1.5);
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(3.4, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(3.4, "");
     stage::app("terrain", &args, HELP)
         .insert_resource(View(Orbit { target: Vec3::Y, distance: 4.6, yaw: 0.0, pitch: 0.16 }))
         .init_resource::<Followed>()

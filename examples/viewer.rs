@@ -13,7 +13,10 @@
 
 mod stage;
 
-use bevy::{asset::LoadState, prelude::*};
+use bevy::{
+    asset::{AssetPath, LoadState},
+    prelude::*,
+};
 use bevy_marionette::{
     asset::CharacterLoaderSettings,
     import::{FileKind, Hand, UpAxis},
@@ -96,8 +99,8 @@ const DEFAULT: &str = "scout/scout.character.ron";
 const HELP: &str = "drag, arrows: orbit   wheel: zoom   N, P: next, previous clip   space: pause   B: bind pose\n\
                     minus, plus: speed   R: reverse   digits, G: gallery   F1: inspector   F2: keys   drop files to open them";
 
-fn main() {
-    let args = Args::parse();
+pub fn main() {
+    let args: Args = stage::arguments();
     let mut app = stage::app("viewer", &args.stage, HELP);
     #[cfg(feature = "inspector")]
     {
@@ -219,14 +222,14 @@ fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow) {
 }
 
 fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
-    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
     // While the asset server still knows the file, loading it returns the old asset, without newly added clips.
-    let is_loaded = |model: &PathBuf| assets.get_path_id(absolute(model)).is_some();
+    let is_loaded = |model: &PathBuf| assets.get_path_id(asset_path(model)).is_some();
     if !shown.is_due || shown.model.as_ref().is_some_and(is_loaded) {
         return;
     }
     shown.is_due = false;
-    let clips: Vec<String> = shown.clips.iter().map(|clip| absolute(clip).to_string_lossy().into_owned()).collect();
+    let clips: Vec<String> =
+        shown.clips.iter().map(|clip| asset_path(clip).path().to_string_lossy().into_owned()).collect();
     let (scale, hand, up) = (args.scale, args.hand, args.up);
     let settings = move |settings: &mut CharacterLoaderSettings| {
         settings.import.scale = scale;
@@ -243,10 +246,18 @@ fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, asset
         settings.clips = clips.clone();
     };
     let handle: Handle<Character> = match &shown.model {
-        Some(model) => assets.load_builder().with_settings(settings).load(absolute(model)),
+        Some(model) => assets.load_builder().with_settings(settings).load(asset_path(model)),
         None => assets.load(shown.exhibit.as_ref().map_or(DEFAULT, |exhibit| &exhibit.asset).to_owned()),
     };
     shown.entity = Some(commands.spawn((Name::new(title(&shown)), SkinnedCharacter(handle))).id());
+}
+
+/// Returns the asset path of a file. Files dropped on a web page are in an asset source of their own.
+fn asset_path(file: &Path) -> AssetPath<'static> {
+    match file.to_str().filter(|file| file.contains("://")) {
+        Some(file) => AssetPath::parse(file).into_owned(),
+        None => std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()).into(),
+    }
 }
 
 /// Sends the drop events of `--drop` in a headless run.

@@ -2,7 +2,7 @@
 
 use super::{
     Crowd, Side,
-    stage::Stage as Setting,
+    stage::{Capture, Stage as Setting, print},
     stages::{Frame, Stage, StageClock},
 };
 use bevy::{
@@ -28,7 +28,8 @@ impl Plugin for GraphPlugin {
         app.add_plugins(FrameTimeDiagnosticsPlugin::default())
             .init_resource::<History>()
             .add_systems(Startup, spawn)
-            .add_systems(Update, (record, (draw, tell)).chain());
+            .add_systems(Update, (record, (draw, tell)).chain())
+            .add_systems(Last, print_costs.run_if(resource_exists::<Capture>));
     }
 }
 
@@ -167,6 +168,24 @@ fn draw(history: Res<History>, mut images: ResMut<Assets<Image>>) {
     }
 }
 
+/// Prints the last result of each side after a headless run.
+fn print_costs(capture: Res<Capture>, history: Res<History>, mut printed: Local<bool>) {
+    if capture.index == 0 || *printed {
+        return;
+    }
+    *printed = true;
+    for (side, seen) in [Side::Ours, Side::Bevys].into_iter().zip(history.seen) {
+        if let Some((work, count)) = seen {
+            let (side, each) = (name(side), work * 1e3 / count.max(1) as f64);
+            print(format_args!("{side}: {count} characters, {work:.3} ms, {each:.2} us each"));
+        }
+    }
+}
+
+fn name(side: Side) -> &'static str {
+    if side == Side::Ours { "bevy_marionette" } else { "bevy_animation" }
+}
+
 fn tell(
     crowd: Res<Crowd>,
     history: Res<History>,
@@ -175,7 +194,6 @@ fn tell(
     mut labels: Query<(&GraphLabel, &mut Text)>,
 ) {
     let median = history.median(crowd.side);
-    let name = |side: Side| if side == Side::Ours { "bevy_marionette" } else { "bevy_animation" };
     for (label, mut text) in &mut labels {
         let line = match label {
             GraphLabel::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),

@@ -1,9 +1,9 @@
 //! An app that animates and extracts but has no window and draws nothing, for the example's table and the benchmark.
 
-use super::stages::StageClockPlugin;
+use super::stages::{StageClockPlugin, see_everything};
 use bevy::{
     app::{PluginsState, TaskPoolPlugin},
-    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
+    camera::visibility::VisibilitySystems,
     log::LogPlugin,
     prelude::*,
     render::pipelined_rendering::PipelinedRenderingPlugin,
@@ -36,9 +36,4 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool) -> App {
     app.finish();
     app.cleanup();
     app
-}
-
-/// Makes all meshes visible, for apps without an active camera.
-pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
-    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
 }

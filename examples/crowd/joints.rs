@@ -3,7 +3,10 @@
 //! Built from the same skeleton, clips and skin, so that the two can be compared.
 
 use bevy::{
-    animation::{AnimatedBy, AnimationTargetId, animated_field, graph::AnimationNodeIndex},
+    animation::{
+        AnimatedBy, AnimationTargetId, animated_field, animation_curves::AnimatableKeyframeCurve,
+        graph::AnimationNodeIndex,
+    },
     mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
     prelude::*,
 };
@@ -110,7 +113,7 @@ fn curves(clip: &SkeletalClip, joints: &[(Name, Transform, Option<usize>)]) -> A
                 let first = at(0).$field;
                 if changes(&|transform| transform.$field != first) || first != joints[joint].1.$field {
                     let keys = times().zip((0..=last).map(|frame| at(frame).$field));
-                    if let Ok(curve) = UnevenSampleAutoCurve::new(keys) {
+                    if let Ok(curve) = AnimatableKeyframeCurve::new(keys) {
                         let curve = AnimatableCurve::new(animated_field!(Transform::$field), curve);
                         out.add_curve_to_target(target, curve);
                     }

@@ -12,9 +12,11 @@
 mod stage;
 
 mod graph;
+#[cfg(not(target_arch = "wasm32"))]
 mod headless;
 mod joints;
 mod stages;
+#[cfg(not(target_arch = "wasm32"))]
 mod table;
 
 use bevy::{
@@ -23,10 +25,9 @@ use bevy::{
 };
 use bevy_marionette::prelude::*;
 use clap::Parser;
-use headless::see_everything;
 use joints::JointCharacter;
 use stage::{Capture, Orbit, Stage, StageArgs, View};
-use stages::StageClockPlugin;
+use stages::{StageClockPlugin, see_everything};
 
 const HELP: &str = "Tab: ours or bevy_animation   plus, minus: more, fewer   Space: pause   R: update rate by size   \
                     S: share poses\ndrag, arrows: orbit   wheel: zoom";
@@ -44,8 +45,9 @@ struct Args {
     stage: StageArgs,
 }
 
-fn main() {
-    let args = Args::parse();
+pub fn main() {
+    let args: Args = stage::arguments();
+    #[cfg(not(target_arch = "wasm32"))]
     if let Some(frames) = args.table {
         return table::print(args.count.unwrap_or(1000), frames);
     }

@@ -8,17 +8,15 @@
 use bevy::{
     app::{AnimationSystems, MainScheduleOrder},
     asset::AssetEventSystems,
-    camera::visibility::VisibilitySystems,
+    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
     pbr::extract_skins,
+    platform::time::Instant,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
 };
 use bevy_marionette::prelude::*;
-use std::{
-    sync::{Arc, Mutex, MutexGuard},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The animation stages of a frame, and the rest of `PostUpdate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,4 +221,9 @@ impl Plugin for StageClockPlugin {
             render_app.add_systems(ExtractSchedule, skins);
         }
     }
+}
+
+/// Makes all meshes visible, for apps without an active camera.
+pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
+    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
 }

@@ -18,14 +18,13 @@ use bevy_marionette::{
     inspector::{BoneShape, DrawSkeletonPlugin},
     prelude::*,
 };
-use clap::Parser;
 use stage::{Caption, Orbit, StageArgs, View};
 
 const HELP: &str =
     "A: armor   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
 
-fn main() {
-    let args = StageArgs::parse().with_headless_defaults(0.55, "");
+pub fn main() {
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(0.55, "");
     stage::app("dressing", &args, HELP)
         .add_plugins(DrawSkeletonPlugin)
         .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.90, 0.0), distance: 3.8, yaw: 0.35, pitch: 0.1 }))

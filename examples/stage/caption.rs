@@ -1,5 +1,6 @@
 //! Text in the top left corner.
 
+use super::platform;
 use bevy::prelude::*;
 
 /// The text shown in the top left corner.
@@ -40,5 +41,6 @@ pub(super) fn spawn(mut commands: Commands) {
 pub(super) fn write(caption: Res<Caption>, mut text: Single<&mut Text, With<CaptionText>>) {
     if text.0 != caption.0 {
         text.0.clone_from(&caption.0);
+        platform::caption(&caption.0);
     }
 }

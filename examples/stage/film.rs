@@ -1,15 +1,14 @@
 //! Writes pictures to files: one by one, stacked, or as a GIF.
 
+use super::platform;
 use image::{
-    Delay, DynamicImage, Frame, RgbImage,
+    Delay, DynamicImage, Frame, ImageResult, RgbImage,
     codecs::{
         gif::{GifEncoder, Repeat},
         png::{CompressionType, FilterType, PngEncoder},
     },
 };
 use std::{
-    fs::{self, File},
-    io::BufWriter,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -35,13 +34,9 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
         }
     }
     for (file, pictures) in &files {
-        let result = if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|e| e.to_string())
-        } else {
-            Ok(())
-        };
-        result
-            .and_then(|()| if is_gif(file) { gif(file, pictures, every) } else { stack(file, pictures) })
+        if is_gif(file) { gif(pictures, every) } else { stack(pictures) }
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| platform::save(file, &bytes))
             .map_err(|reason| format!("cannot write {}: {reason}", file.display()))?;
     }
     Ok(files.into_iter().map(|(file, _)| file).collect())
@@ -52,7 +47,7 @@ pub fn is_gif(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
-fn stack(file: &Path, pictures: &[RgbImage]) -> Result<(), String> {
+fn stack(pictures: &[RgbImage]) -> ImageResult<Vec<u8>> {
     let (width, height) = (pictures[0].width(), pictures.iter().map(RgbImage::height).sum());
     let mut sheet = RgbImage::new(width, height);
     let mut y = 0;
@@ -60,20 +55,22 @@ fn stack(file: &Path, pictures: &[RgbImage]) -> Result<(), String> {
         image::imageops::replace(&mut sheet, picture, 0, y);
         y += i64::from(picture.height());
     }
-    let out = BufWriter::new(File::create(file).map_err(|e| e.to_string())?);
-    let encoder = PngEncoder::new_with_quality(out, CompressionType::Best, FilterType::Adaptive);
-    sheet.write_with_encoder(encoder).map_err(|e| e.to_string())
+    let mut bytes = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Best, FilterType::Adaptive);
+    sheet.write_with_encoder(encoder)?;
+    Ok(bytes)
 }
 
-/// Writes a GIF that loops forever.
-fn gif(file: &Path, pictures: &[RgbImage], every: f32) -> Result<(), String> {
-    let out = BufWriter::new(File::create(file).map_err(|e| e.to_string())?);
-    let mut encoder = GifEncoder::new_with_speed(out, 4);
-    encoder.set_repeat(Repeat::Infinite).map_err(|e| e.to_string())?;
+/// Encodes a GIF that loops forever.
+fn gif(pictures: &[RgbImage], every: f32) -> ImageResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = GifEncoder::new_with_speed(&mut bytes, 4);
+    encoder.set_repeat(Repeat::Infinite)?;
     let delay = Delay::from_saturating_duration(Duration::from_secs_f32(every));
     for picture in pictures {
         let picture = DynamicImage::from(picture.clone()).into_rgba8();
-        encoder.encode_frame(Frame::from_parts(picture, 0, 0, delay)).map_err(|e| e.to_string())?;
+        encoder.encode_frame(Frame::from_parts(picture, 0, 0, delay))?;
     }
-    Ok(())
+    drop(encoder);
+    Ok(bytes)
 }

@@ -1,8 +1,7 @@
 //! The characters in `assets/`, and a row of buttons to choose one.
 
 use super::{Bare, Footer};
-use bevy::{asset::io::file::FileAssetReader, prelude::*, ui::RelativeCursorPosition};
-use std::{fs, path::PathBuf};
+use bevy::{prelude::*, ui::RelativeCursorPosition};
 
 /// A character in `assets/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,22 +10,15 @@ pub struct Exhibit {
     pub title: String,
     /// Asset path of its manifest.
     pub asset: String,
-    /// File path of its manifest.
-    pub file: PathBuf,
 }
 
 /// Returns every manifest in the folders of `assets/`, sorted by title.
 pub fn gallery() -> Vec<Exhibit> {
-    let root = FileAssetReader::get_base_path().join("assets");
-    let mut found = Vec::new();
-    for folder in fs::read_dir(&root).into_iter().flatten().flatten() {
-        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-            let name = file.file_name().to_string_lossy().into_owned();
-            let Some(stem) = name.strip_suffix(".character.ron") else { continue };
-            let asset = format!("{}/{name}", folder.file_name().to_string_lossy());
-            found.push(Exhibit { title: title(stem), asset, file: file.path() });
-        }
-    }
+    let exhibit = |asset: String| {
+        let name = asset.rsplit('/').next().unwrap_or_default();
+        Exhibit { title: title(name.trim_end_matches(".character.ron")), asset }
+    };
+    let mut found: Vec<Exhibit> = super::manifests().into_iter().map(exhibit).collect();
     found.sort_by(|a, b| a.title.cmp(&b.title));
     found
 }

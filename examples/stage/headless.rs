@@ -1,11 +1,16 @@
 //! Renders pictures and films without a window.
 
-use super::{Caption, Orbit, STEP, Stage, film};
+use super::{Caption, Orbit, STEP, Stage, fail, film, print};
 use bevy::{
     asset::LoadState,
     input::InputSystems,
+    mesh::skinning::SkinnedMesh,
+    pbr::SkinUniforms,
     prelude::*,
-    render::view::screenshot::{Screenshot, ScreenshotCaptured},
+    render::{
+        Extract, ExtractSchedule, RenderApp,
+        view::screenshot::{Screenshot, ScreenshotCaptured},
+    },
     time::TimeUpdateStrategy,
 };
 use bevy_marionette::{character::CharacterParts, prelude::*};
@@ -75,7 +80,10 @@ fn turn(capture: Res<Capture>, stage: Res<Stage>, mut orbits: Query<&mut Orbit>,
     }
 }
 
-pub(super) struct HeadlessPlugin;
+pub(super) struct HeadlessPlugin {
+    /// Whether to print joint matrices.
+    pub joints: bool,
+}
 
 impl Plugin for HeadlessPlugin {
     fn build(&self, app: &mut App) {
@@ -84,6 +92,11 @@ impl Plugin for HeadlessPlugin {
             .add_systems(PreUpdate, press_keys.after(InputSystems))
             .add_systems(Update, turn)
             .add_systems(Last, take_pictures);
+        if self.joints
+            && let Some(render) = app.get_sub_app_mut(RenderApp)
+        {
+            render.add_systems(ExtractSchedule, print_joints.after(CharacterSystems::ExtractPalettes));
+        }
     }
 }
 
@@ -140,13 +153,36 @@ fn take_pictures(
     (capture.asked, capture.settled) = (true, 0);
     if capture.index == 0 {
         // Also print the caption, which tests check.
-        caption.lines().for_each(|line| println!("| {line}"));
+        caption.lines().for_each(|line| print(format_args!("| {line}")));
     }
     for (character, controller) in playing.iter().filter(|_| stage.pictures.len() == 1) {
         let pose = joints.pose(character).unwrap_or_default();
-        println!("pose {:016x}  {}", hash(&pose), controller.current().unwrap_or("-"));
+        print(format_args!("pose {:016x}  {}", hash(&pose), controller.current().unwrap_or("-")));
     }
     commands.spawn(Screenshot::image(target)).observe(store);
+}
+
+/// Prints the matrices uploaded for each part of each character, once, in the frame of the first picture.
+fn print_joints(
+    uniforms: Res<SkinUniforms>,
+    capture: Extract<Res<Capture>>,
+    characters: Extract<Query<(&CharacterParts, &AnimationController)>>,
+    skins: Extract<Query<&SkinnedMesh>>,
+    mut printed: Local<bool>,
+) {
+    if !capture.asked || *printed {
+        return;
+    }
+    *printed = true;
+    for (parts, controller) in &characters {
+        for (index, &part) in parts.entities.iter().enumerate() {
+            let (Some(first), Ok(skin)) = (uniforms.skin_index(part.into()), skins.get(part)) else { continue };
+            let range = first as usize..first as usize + skin.joints.len();
+            let numbers = uniforms.current_staging_buffer[range].iter().flat_map(Mat4::to_cols_array);
+            let numbers: Vec<String> = numbers.map(|number| format!("{number:.5}")).collect();
+            print(format_args!("joints {} {index} {}", controller.current().unwrap_or("-"), numbers.join(" ")));
+        }
+    }
 }
 
 /// Hashes a pose: equal hashes mean bit-identical poses.
@@ -176,17 +212,11 @@ fn store(
     capture.asked = true;
     match film::write(std::mem::take(&mut capture.taken), stage.every) {
         Ok(files) => {
-            files.iter().for_each(|file| println!("picture: {}", file.display()));
+            files.iter().for_each(|file| print(format_args!("picture: {}", file.display())));
             exit.write(AppExit::Success);
         }
         Err(reason) => fail(reason),
     }
-}
-
-/// Prints a message to standard error and exits with an error code.
-pub fn fail(reason: impl std::fmt::Display) -> ! {
-    eprintln!("{reason}");
-    std::process::exit(1)
 }
 
 /// Replaces Bevy's panic about a missing graphics adapter by a message that says what to install.

@@ -13,20 +13,22 @@ mod headless;
 mod lantern;
 mod orbit;
 mod outline;
+mod platform;
 mod sky;
 
 pub use caption::{Caption, bar};
 pub use footer::{Covered, Footer};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
-pub use headless::{Capture, Press, fail};
+pub use headless::{Capture, Press};
 pub use lantern::lantern;
 pub use orbit::{Framing, Orbit, View};
 pub use outline::{around, outline};
+pub use platform::{arguments, fail, manifests, print};
 pub use sky::nightfall;
 
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
-    asset::UnapprovedPathMode,
+    asset::{AssetMetaCheck, UnapprovedPathMode},
     camera::RenderTarget,
     core_pipeline::tonemapping::{DebandDither, Tonemapping, TonemappingLuts},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
@@ -69,12 +71,18 @@ pub struct StageArgs {
     /// Press a key during a headless run, such as N@0.5 or Space@1; can be repeated
     #[arg(long, value_name = "KEY@SECONDS")]
     pub press: Vec<Press>,
+    /// Also print the joint matrices of a headless picture, as they are uploaded to the GPU
+    #[arg(long)]
+    pub joints: bool,
     /// Hide all text
     #[arg(long)]
     pub bare: bool,
     /// Render without multisampling, indirect drawing and RGB9E5 textures, for Wine's Direct3D
     #[arg(long)]
     pub plain: bool,
+    /// Light the scene by one light with one shadow cascade, which is all that Bevy supports in WebGL2
+    #[arg(long, default_value_t = cfg!(target_arch = "wasm32"))]
+    pub one_light: bool,
 }
 
 impl StageArgs {
@@ -88,8 +96,10 @@ impl StageArgs {
             fps: 20.0,
             turn: 0.0,
             press: vec![],
+            joints: false,
             bare: false,
             plain: false,
+            one_light: false,
         }
     }
 
@@ -132,7 +142,14 @@ pub struct Stage {
     press: Vec<Press>,
     size: UVec2,
     plain: bool,
+    one_light: bool,
     target: Option<Handle<Image>>,
+}
+
+impl Stage {
+    fn cascades(&self) -> usize {
+        if self.one_light { 1 } else { 2 }
+    }
 }
 
 /// Creates an app with Bevy's plugins, ours, and an empty lit stage. `help` is shown at the bottom.
@@ -157,18 +174,21 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
     headless::explain_missing_gpu();
     let mut app = App::new();
     first(&mut app);
+    platform::prepare(&mut app, help);
     app.add_plugins(plugins(name, args, picture.is_some()));
     if picture.is_some() {
+        // On the web, only the page can run frames.
+        #[cfg(not(target_arch = "wasm32"))]
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
-        app.add_plugins(headless::HeadlessPlugin);
+        app.add_plugins(headless::HeadlessPlugin { joints: args.joints });
     }
     let headless = picture.is_some();
     let pictures = picture.iter().flat_map(|file| film::names(file, args.frames.into())).collect();
     let (time, every, turn) = (args.time.unwrap_or(1.0), args.fps.recip(), args.turn.to_radians());
     let press = args.press.clone();
-    let (size, plain) = (args.size, args.plain);
-    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, target: None })
+    let (size, plain, one_light) = (args.size, args.plain, args.one_light);
+    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, one_light, target: None })
         .init_resource::<View>()
         .init_resource::<Caption>()
         .init_resource::<Covered>()
@@ -219,13 +239,30 @@ fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
     let StageArgs { size, plain, .. } = *args;
     // Software renderers take minutes to compile shaders, and longer if they also draw.
     let at_once = headless || plain;
-    let window = Window { title: format!("bevy_marionette: {name}"), resolution: (size.x, size.y).into(), ..default() };
-    let filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
+    let window = Window {
+        title: format!("bevy_marionette: {name}"),
+        resolution: (size.x, size.y).into(),
+        // On the web.
+        canvas: Some("#stage".into()),
+        fit_canvas_to_parent: true,
+        ..default()
+    };
+    let mut filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
+    if cfg!(target_arch = "wasm32") {
+        // WebGL2 lacks what several of Bevy's plugins need, and each of them says so.
+        filter += ",bevy_core_pipeline=error,bevy_pbr=error";
+    }
     let plugins = DefaultPlugins
         .set(LogPlugin { filter, ..default() })
-        .set(AssetPlugin { unapproved_path_mode: UnapprovedPathMode::Allow, ..default() })
+        .set(AssetPlugin {
+            unapproved_path_mode: UnapprovedPathMode::Allow,
+            // There are no `.meta` files, and a web server would be asked for each.
+            meta_check: AssetMetaCheck::Never,
+            ..default()
+        })
         .set(RenderPlugin { synchronous_pipeline_compilation: at_once, ..render_plugin() });
-    if headless {
+    // WebGL needs a canvas, shown or not.
+    if headless && !cfg!(target_arch = "wasm32") {
         plugins
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
             .disable::<WinitPlugin>()
@@ -278,7 +315,7 @@ fn set_stage(
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
         DistanceFog { color: HORIZON, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
-        EnvironmentMapLight { intensity: 420.0, ..sky::light(&mut images) },
+        EnvironmentMapLight { intensity: if stage.one_light { 640.0 } else { 420.0 }, ..sky::light(&mut images) },
     ));
     if stage.plain {
         camera.insert((Msaa::Off, NoIndirectDrawing, Tonemapping::SomewhatBoringDisplayTransform));
@@ -312,14 +349,15 @@ fn set_stage(
     ));
     commands.spawn(sky::dome(&mut meshes, &mut materials));
     // Key light, fill light and rim light.
-    for (color, illuminance, shadow, from) in [
+    let lights = [
         (Color::srgb(1.0, 0.94, 0.84), 7400.0, true, Vec3::new(-2.6, 4.2, -3.4)),
         (Color::srgb(0.70, 0.82, 1.0), 900.0, false, Vec3::new(4.0, 1.5, -1.5)),
         (Color::srgb(0.78, 0.88, 1.0), 5200.0, false, Vec3::new(2.4, 2.6, 3.6)),
-    ] {
+    ];
+    for (color, illuminance, shadow, from) in lights.into_iter().take(if stage.one_light { 1 } else { 3 }) {
         commands.spawn((
             DirectionalLight { color, illuminance, shadow_maps_enabled: shadow, ..default() },
-            CascadeShadowConfigBuilder { num_cascades: 2, maximum_distance: 20.0, ..default() }.build(),
+            CascadeShadowConfigBuilder { num_cascades: stage.cascades(), maximum_distance: 20.0, ..default() }.build(),
             Transform::from_translation(from).looking_at(Vec3::ZERO, Vec3::Y),
         ));
     }

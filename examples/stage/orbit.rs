@@ -1,8 +1,11 @@
-//! An orbit camera, controlled by dragging, the wheel and the arrow keys.
+//! An orbit camera, controlled by dragging, the wheel and the arrow keys, or by one finger and two.
 
 use super::{Covered, Ground, Stage, around, sky::Sky};
 use bevy::{
-    input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
+    input::{
+        mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit},
+        touch::Touch,
+    },
     light::CascadeShadowConfigBuilder,
     math::Affine2,
     prelude::*,
@@ -119,6 +122,7 @@ pub(super) fn steer(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     motion: Option<Res<AccumulatedMouseMotion>>,
     scroll: Option<Res<AccumulatedMouseScroll>>,
+    touches: Option<Res<Touches>>,
     time: Res<Time<Real>>,
 ) {
     let (Some(buttons), Some(keys), Some(motion), Some(scroll)) = (buttons, keys, motion, scroll) else { return };
@@ -130,7 +134,19 @@ pub(super) fn steer(
         yaw -= motion.delta.x * 0.008;
         pitch += motion.delta.y * 0.006;
     }
-    let notches = scroll.delta.y * if scroll.unit == MouseScrollUnit::Pixel { 0.01 } else { 1.0 };
+    let mut notches = scroll.delta.y * if scroll.unit == MouseScrollUnit::Pixel { 0.01 } else { 1.0 };
+    let fingers: Vec<&Touch> = touches.iter().flat_map(|touches| touches.iter()).collect();
+    match fingers[..] {
+        [one] => {
+            yaw -= one.delta().x * 0.008;
+            pitch += one.delta().y * 0.006;
+        }
+        [one, other] => {
+            let apart = one.position().distance(other.position());
+            notches += (apart - one.previous_position().distance(other.previous_position())) * 0.02;
+        }
+        _ => {}
+    }
     if yaw == 0.0 && pitch == 0.0 && notches == 0.0 {
         return;
     }
@@ -146,6 +162,7 @@ pub(super) fn place(
     mut cameras: Query<(&Orbit, Option<&Framing>, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
     mut ground: Query<(&mut Transform, &MeshMaterial3d<StandardMaterial>), (With<Ground>, Without<Orbit>)>,
     mut materials: ResMut<Assets<StandardMaterial>>,
+    stage: Res<Stage>,
     mut sky: Query<&mut Transform, (With<Sky>, Without<Orbit>, Without<Ground>)>,
     lights: Query<Entity, With<DirectionalLight>>,
     mut commands: Commands,
@@ -177,7 +194,7 @@ pub(super) fn place(
         }
         fog.falloff = FogFalloff::Linear { start: distance * 1.6, end: distance * 5.0 };
         let shadows = CascadeShadowConfigBuilder {
-            num_cascades: 2,
+            num_cascades: stage.cascades(),
             minimum_distance: distance * 0.05,
             first_cascade_far_bound: distance * 1.4,
             maximum_distance: distance * 4.0,

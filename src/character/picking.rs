@@ -18,15 +18,15 @@ use bevy::{
 /// [`CharacterRayHit`](super::CharacterRayHit) with its joint. Characters with a [`Pickable`] that is not
 /// hoverable are ignored.
 ///
-/// ```no_run
-/// # use bevy::{picking::prelude::*, prelude::*};
-/// # use bevy_marionette::{character::CharacterRayHit, prelude::*};
-/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-/// commands.spawn(SkinnedCharacter(assets.load("scout/scout.character.ron"))).observe(|click: On<Pointer<Click>>| {
-///     let hit = click.event.hit.extra_as::<CharacterRayHit>();
+/// ```
+/// # use bevy::{picking::backend::HitData, prelude::*};
+/// # use bevy_marionette::character::CharacterRayHit;
+/// // Call it with the event's `hit` from an observer on the character: of `Pointer<Click>`, or in Bevy 0.20 of
+/// // `PointerClick`.
+/// fn clicked(hit: &HitData) {
+///     let hit = hit.extra_as::<CharacterRayHit>();
 ///     info!("clicked on {:?}", hit.and_then(|hit| hit.joint_name.as_deref()));
-/// });
-/// # }
+/// }
 /// ```
 pub struct CharacterPickingPlugin;
 

@@ -26,7 +26,7 @@ use std::{mem, sync::Arc};
 /// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)). A ray cast does not
 /// allocate.
 ///
-/// For `On<Pointer<Click>>` and the like, see [`CharacterPickingPlugin`](super::CharacterPickingPlugin).
+/// For clicks and other pointer events, see [`CharacterPickingPlugin`](super::CharacterPickingPlugin).
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

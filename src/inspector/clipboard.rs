@@ -27,7 +27,15 @@ impl SystemClipboard {
         clipboard_win::set_clipboard_string(text).map_err(|error| error.to_string())
     }
 
-    #[cfg(not(any(windows, all(unix, not(target_os = "android")))))]
+    #[cfg(target_arch = "wasm32")]
+    fn put(&mut self, text: &str) -> Result<(), String> {
+        // The browser answers later, and shows a message of its own if it refuses.
+        let window = web_sys::window().ok_or("there is no window")?;
+        let _ = window.navigator().clipboard().write_text(text);
+        Ok(())
+    }
+
+    #[cfg(not(any(windows, target_arch = "wasm32", all(unix, not(target_os = "android")))))]
     fn put(&mut self, _: &str) -> Result<(), String> {
         Err("not supported on this platform".into())
     }

@@ -3,7 +3,7 @@
 //! [`Avx`](avx::Avx) keeps both rows in one 256-bit register and fuses a product and a sum into one
 //! operation (FMA). [`Portable`] returns the same bits on every processor: each element goes through
 //! the same operations in the same order, and without FMA hardware its result is computed from
-//! several operations. A test compares the two.
+//! several operations. A test compares the two. Only WebAssembly differs in the last bits.
 
 // The only module with `unsafe` code: 256-bit vectors where the processor has them.
 #[cfg(target_arch = "x86_64")]
@@ -111,8 +111,16 @@ fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
     a.mul_add(b, c)
 }
 
+/// `a · b + c`, rounded twice: WebAssembly has no such instruction, and a browser's poses need not have the last bit of
+/// a native program's.
+#[cfg(target_arch = "wasm32")]
+#[inline(always)]
+fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+    a * b + c
+}
+
 /// `a · b + c`, rounded once; takes about ten times as long as the two operations.
-#[cfg(not(any(target_arch = "aarch64", target_feature = "fma")))]
+#[cfg(not(any(target_arch = "aarch64", target_arch = "wasm32", target_feature = "fma")))]
 #[inline(never)]
 fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
     Vec4::from_array(std::array::from_fn(|lane| emulated_fma(a[lane], b[lane], c[lane])))
@@ -123,7 +131,7 @@ fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
 /// In double precision the product is exact. The sum is rounded to odd, so that rounding it a second
 /// time gives what rounding once would (Boldo and Melquiond, "Emulation of FMA and correctly rounded
 /// sums: proved algorithms using rounding to odd").
-#[cfg_attr(any(target_arch = "aarch64", target_feature = "fma"), allow(dead_code))]
+#[cfg_attr(any(target_arch = "aarch64", target_arch = "wasm32", target_feature = "fma"), allow(dead_code))]
 #[inline]
 fn emulated_fma(a: f32, b: f32, c: f32) -> f32 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
@@ -154,21 +162,22 @@ impl Portable {
 /// What the expression calls must be inlined (`#[inline(always)]`, loops rather than closures), or
 /// it is not compiled for the backend's instructions.
 macro_rules! dispatch {
-    ($simd:ident => $work:expr) => {
-        'done: {
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx) = $crate::pose::simd::avx::Avx::detect() {
-                break 'done avx.enter(
-                    #[inline(always)]
-                    |$simd| $work,
-                );
-            }
-            $crate::pose::simd::Portable.enter(
+    ($simd:ident => $work:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        let avx = $crate::pose::simd::avx::Avx::detect();
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx: Option<$crate::pose::simd::Portable> = None;
+        match avx {
+            Some(avx) => avx.enter(
                 #[inline(always)]
                 |$simd| $work,
-            )
+            ),
+            None => $crate::pose::simd::Portable.enter(
+                #[inline(always)]
+                |$simd| $work,
+            ),
         }
-    };
+    }};
 }
 pub(crate) use dispatch;
 

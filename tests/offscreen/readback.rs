@@ -19,6 +19,8 @@ use bevy::{
 };
 use std::{
     collections::HashMap,
+    fmt::Debug,
+    ops::Deref,
     sync::{Arc, Mutex},
 };
 
@@ -144,4 +146,15 @@ fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> 
             Mat4::from_cols_array(&std::array::from_fn(number))
         })
         .collect()
+}
+
+/// From Bevy 0.20 on, a mapped range comes in a `Result`; before, the call is `[T]::to_vec`.
+trait ToVec {
+    fn to_vec(self) -> Vec<u8>;
+}
+
+impl<V: Deref<Target = [u8]>, E: Debug> ToVec for Result<V, E> {
+    fn to_vec(self) -> Vec<u8> {
+        self.expect("the buffer is mapped")[..].to_vec()
+    }
 }
