@@ -1,0 +1,57 @@
+//! The examples as one program for the web. The page's address says which one runs: `?example=terrain`.
+
+#[path = "../../animation_callbacks.rs"]
+mod animation_callbacks;
+#[path = "../../attachments.rs"]
+mod attachments;
+#[path = "../../blend_animations.rs"]
+mod blend_animations;
+#[path = "../../clip_queue.rs"]
+mod clip_queue;
+#[path = "../../crowd/main.rs"]
+mod crowd;
+#[path = "../../dressing/main.rs"]
+mod dressing;
+#[path = "../../gltf_character.rs"]
+mod gltf_character;
+#[path = "../../locomotion.rs"]
+mod locomotion;
+#[path = "../../many_instances.rs"]
+mod many_instances;
+#[path = "../../md5_character.rs"]
+mod md5_character;
+#[path = "../../multi_animation.rs"]
+mod multi_animation;
+mod page;
+#[path = "../../partial_body.rs"]
+mod partial_body;
+#[path = "../../rig.rs"]
+mod rig;
+#[path = "../../skinned_mesh.rs"]
+mod skinned_mesh;
+#[path = "../../terrain.rs"]
+mod terrain;
+#[path = "../../viewer.rs"]
+mod viewer;
+
+fn main() {
+    match page::example().as_str() {
+        "animation_callbacks" => animation_callbacks::main(),
+        "attachments" => attachments::main(),
+        "blend_animations" => blend_animations::main(),
+        "clip_queue" => clip_queue::main(),
+        "crowd" => crowd::main(),
+        "dressing" => dressing::main(),
+        "gltf_character" => gltf_character::main(),
+        "locomotion" => locomotion::main(),
+        "many_instances" => many_instances::main(),
+        "md5_character" => md5_character::main(),
+        "multi_animation" => multi_animation::main(),
+        "partial_body" => partial_body::main(),
+        "rig" => rig::main(),
+        "skinned_mesh" => skinned_mesh::main(),
+        "terrain" => terrain::main(),
+        "viewer" => viewer::main(),
+        unknown => page::fail(&format!("there is no example named `{unknown}`")),
+    }
+}
