@@ -65,7 +65,9 @@ async function inBrowser(example, args) {
   const log = await page.evaluate("marionette.log");
   await page.close();
   assert.equal(log.failure, null);
-  assert.deepEqual(page.errors, [], "errors in the console");
+  // A bare MD5 model doesn't say what its textures' files are called, so the loader tries several names.
+  const errors = page.errors.filter((error) => example !== "md5_character" || !error.includes("404"));
+  assert.deepEqual(errors, [], "errors in the console");
   const bytes = Buffer.from(Object.values(log.files)[0], "base64");
   writeFileSync(join(out, `${example}.web.png`), bytes);
   return { lines: log.lines.flatMap((line) => line.split("\n")), picture: PNG.sync.read(bytes) };
@@ -110,7 +112,8 @@ function comparePictures(a, b) {
 }
 
 // What the caption says: counts of callbacks, positions in clips, parameters.
-const caption = (lines) => lines.filter((line) => line.startsWith("| "));
+// Characters are listed in the order in which they were loaded.
+const caption = (lines) => lines.filter((line) => line.startsWith("| ")).sort();
 
 const EVERY = [
   "skinned_mesh", "multi_animation", "blend_animations", "animation_callbacks", "clip_queue", "partial_body",
