@@ -1,26 +1,22 @@
 //! From a manifest and the files that it names to one finished model.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, bind_blend_space, control,
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
+    check_names::{check_blend_spaces, check_joints},
+    control,
     donors::Donors,
+    find_clip::{BESIDE, Opened, find_clip, original_of},
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
-    open::{Read, clips_of_any, open_any},
+    open::open_any,
     root_motion::{RootMotion, steady_path},
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{BlendSpaceError, CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
+    model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
     pose::Compress,
-    spelling::did_you_mean,
 };
-use std::{
-    borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
-    sync::Arc,
-};
-
-pub(super) const BESIDE: &str = "files are named relative to the manifest";
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
@@ -142,35 +138,6 @@ fn add_mirrored(
     Ok(())
 }
 
-/// The clip that a mirrored one is the image of.
-fn original_of<'c>(
-    file: &str,
-    name: &str,
-    original: &str,
-    manifest: &Manifest,
-    clips: &'c [SkeletalClip],
-) -> Result<&'c SkeletalClip, FormatError> {
-    let fail = |message: String, hint: String| Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
-    // One that names itself is the image of the model's own.
-    let entry = manifest.clips.get(original).filter(|_| original != name);
-    if let Some(beyond) = entry.and_then(|entry| entry.mirror.as_deref()) {
-        return fail(
-            format!("`{original}` is a mirror image itself"),
-            format!("use `{beyond}`, or a mirror image of it"),
-        );
-    }
-    let found = clips.iter().find(|clip| &*clip.timing.name == original);
-    found.map_or_else(
-        || {
-            let known = clips.iter().map(|clip| &*clip.timing.name);
-            let hint = did_you_mean(original, known.clone());
-            let hint = hint.unwrap_or_else(|| format!("the character has {}", listed(known)));
-            fail(format!("no clip `{original}` to mirror"), hint)
-        },
-        Ok,
-    )
-}
-
 /// Tells the skeleton which joints are on opposite sides.
 fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
@@ -205,9 +172,6 @@ fn compress(model: &mut Model, error: f32) {
     }
 }
 
-/// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
-type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
-
 fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     if manifest.joint_names.is_empty() {
@@ -231,65 +195,6 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         clip.rename_joints(renamed.names().clone());
     }
     imported.model.skeleton = renamed;
-}
-
-fn find_clip<'s>(
-    file: &str,
-    name: &str,
-    entry: &ClipEntry,
-    imported: &mut Imported,
-    settings: &ImportSettings,
-    opened: &mut Opened,
-    read: Read<'_, 's>,
-) -> Result<SkeletalClip, FormatError> {
-    let (clips, whose) = match &entry.file {
-        Some(path) => {
-            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
-            let clips = match opened.entry(key) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let source = read(path).map_err(|reason| {
-                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
-                        FormatError::one(error.with_hint(BESIDE))
-                    })?;
-                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, settings, read)?;
-                    imported.warnings.extend(clips.warnings);
-                    new.insert(clips.value)
-                }
-            };
-            (&clips[..], path.as_str())
-        }
-        None => (&imported.model.clips[..], "the model"),
-    };
-    pick_clip(file, name, entry, clips, whose).cloned()
-}
-
-/// The clip of a file that an entry means.
-pub(super) fn pick_clip<'c>(
-    file: &str,
-    name: &str,
-    entry: &ClipEntry,
-    clips: &'c [SkeletalClip],
-    whose: &str,
-) -> Result<&'c SkeletalClip, FormatError> {
-    let wanted = entry.clip.as_deref().unwrap_or(name);
-    // A file of one clip needs no name: exporters call them all `Take1`.
-    let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
-    // FBX puts the armature in front: `Armature|walk`.
-    let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
-    let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
-    let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
-    found.ok_or_else(|| {
-        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
-        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
-        let known = clips.iter().map(|clip| &*clip.timing.name);
-        FormatError::one(match did_you_mean(wanted, known) {
-            Some(hint) => error.with_hint(hint),
-            None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),
-            None => error,
-        })
-    })
 }
 
 /// Gives a clip the name, playback, kind and callbacks of its entry.
@@ -339,106 +244,6 @@ fn refine(
         data: key.data.clone().into(),
     }));
     Ok(clip)
-}
-
-/// Warns about blend spaces whose clips are missing, and those whose name is a clip's.
-fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut Imported) {
-    let Imported { model, warnings, .. } = imported;
-    let timings = || model.clips.iter().map(|clip| &clip.timing);
-    for space in manifest.resolve_blend_spaces() {
-        let name = space.name();
-        if let Err(error) = bind_blend_space(&space, timings(), &[]) {
-            let warning = Diagnostic::warning(file, format!("blend space `{name}` is left out: {error}"));
-            let near = match &error {
-                BlendSpaceError::NoClip(clip) => did_you_mean(clip, timings().map(|timing| &*timing.name)),
-                _ => None,
-            };
-            warnings.push(match near {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            });
-        }
-        if timings().any(|timing| timing.name == *name) {
-            let message = format!("blend space `{name}` has the name of a clip, which plays in its place");
-            warnings.push(Diagnostic::warning(file, message).with_hint("rename one of them"));
-        }
-    }
-}
-
-/// Warns about joints that the manifest names and the skeleton lacks.
-fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
-    let skeleton = &imported.model.skeleton;
-    let masks = manifest
-        .masks
-        .iter()
-        .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
-    let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
-    let goals = manifest
-        .goals
-        .iter()
-        .flat_map(|(goal, entry)| entry.limb.joints().map(move |joint| (format!("goal `{goal}`"), joint)));
-    let looks = manifest.look_at.iter().flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
-    let springs =
-        manifest.springs.iter().flat_map(|entry| entry.joints.iter().map(|joint| ("springs".into(), &**joint)));
-    let colliders = manifest.colliders.iter().map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
-    let feet = manifest.feet.iter().flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
-    let named = masks.chain(sockets).chain(goals).chain(looks).chain(feet).chain(springs).chain(colliders);
-    let missing: Vec<_> = named.filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
-    let are_known = missing.is_empty();
-    for (user, joint) in missing {
-        let mut diagnostic = Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
-        if let Some(near) = skeleton.nearest_name(joint) {
-            diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
-        }
-        imported.warnings.push(diagnostic);
-    }
-    if are_known {
-        check_rig(file, manifest, imported);
-    }
-}
-
-/// Warns about limbs and chains whose joints exist but do not hang from each other.
-fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
-    let skeleton = &imported.model.skeleton;
-    for (name, goal) in &manifest.goals {
-        if let Err(error) = goal.limb.resolve(skeleton) {
-            imported.warnings.push(Diagnostic::warning(file, format!("goal `{name}`: {error}")));
-        }
-    }
-    if manifest.feet.as_ref().is_some_and(|entry| entry.resolve(skeleton, &[]).is_none()) {
-        let warning = Diagnostic::warning(file, "feet: the joints do not form legs below the hips");
-        imported
-            .warnings
-            .push(warning.with_hint("name each leg's first joint and its foot, and the joint above all legs"));
-    }
-    let legs = manifest.feet.iter().flat_map(|feet| &feet.legs).map(|leg| leg.tip.as_str());
-    let keyed = manifest.clips.iter().flat_map(|(clip, entry)| entry.plants.keys().map(move |foot| (clip, foot)));
-    for (clip, foot) in keyed.filter(|(_, foot)| !legs.clone().any(|tip| tip == *foot)) {
-        let warning =
-            Diagnostic::warning(file, format!("plants of clip `{clip}`: no leg of `feet` has the foot `{foot}`"));
-        let hint = did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());
-        imported.warnings.push(warning.with_hint(hint));
-    }
-    if manifest.look_at.as_ref().is_some_and(|entry| entry.resolve(skeleton).is_none()) {
-        let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");
-        imported.warnings.push(warning.with_hint("list them parents first, and eyes below the last of them"));
-    }
-    let springs = manifest.resolve_springs(skeleton);
-    let known = || manifest.colliders.keys().map(String::as_str);
-    for entry in &manifest.springs {
-        for joint in entry.joints.iter().filter(|joint| !skeleton.joint(joint).is_some_and(|j| springs.contains(j))) {
-            let message = format!("springs: joint `{joint}` has no bone that could swing");
-            let hint = "a bone goes from a joint to the one below, or continues the one above";
-            imported.warnings.push(Diagnostic::warning(file, message).with_hint(hint));
-        }
-        for name in entry.colliders.iter().filter(|name| !manifest.colliders.contains_key(*name)) {
-            let warning = Diagnostic::warning(file, format!("springs: no collider `{name}`"));
-            imported.warnings.push(match did_you_mean(name, known()) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning.with_hint("add it to `colliders`"),
-            });
-        }
-    }
 }
 
 #[cfg(test)]

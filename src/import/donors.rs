@@ -2,7 +2,7 @@
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
-    assemble::{BESIDE, pick_clip},
+    find_clip::{BESIDE, pick_clip},
     open::{Read, clips_of_any, open_any},
 };
 use crate::{

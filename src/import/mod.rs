@@ -2,10 +2,12 @@
 
 // Shared by the formats.
 mod axes;
+mod check_names;
 mod combine;
 mod control;
 mod donor;
 mod donors;
+mod find_clip;
 mod firsts;
 mod influences;
 mod limits;

@@ -5,7 +5,7 @@
 
 use super::{
     firsts::Firsts,
-    normals::{angle, usable},
+    normals::{arc_cosine, cosine, usable},
 };
 use crate::model::SkinPart;
 use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
@@ -44,11 +44,17 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
         let [a, b, c] = triangle.map(|vertex| part.positions[vertex as usize].as_dvec3());
         let edges = [a - c, b - a, c - b, a - c];
         let (along_u, mirrored) = along_u(part, triangle, b - a, c - a);
+        let mut corners = [(0.0, DVec3::ZERO); 3];
         for (corner, &vertex) in triangle.iter().enumerate() {
             let normal = part.normals[vertex as usize].as_dvec3();
             let in_plane = |v: DVec3| v - normal * normal.dot(v);
             let (from, to) = (in_plane(edges[corner]), in_plane(edges[corner + 1]));
-            let share = (in_plane(along_u).normalize_or_zero() * angle(-from, to)).as_vec3();
+            corners[corner] = (cosine(-from, to), in_plane(along_u).normalize_or_zero());
+        }
+        // In a loop of its own, which takes a third less time: of a longer one, a processor sees too little ahead to
+        // work while it waits for square roots.
+        for (&vertex, (cosine, tangent)) in triangle.iter().zip(corners) {
+            let share = (tangent * arc_cosine(cosine)).as_vec3();
             if share.is_finite() {
                 sums[first[vertex as usize] as usize][usize::from(mirrored)] += share;
             }

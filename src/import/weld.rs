@@ -28,15 +28,15 @@ impl Places {
         let per_cell = if cell > 0.0 { 1.0 / cell } else { 0.0 };
         let mut place: Vec<u32> = (0..positions.len() as u32).collect();
         for shift in [0.25, 0.75] {
-            let cell = |vertex: u32| {
-                let cell = (positions[vertex as usize].as_dvec3() - low) * per_cell + shift;
+            let cell = |position: &Vec3| {
+                let cell = (position.as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
                 u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32)
             };
+            let cells: Vec<u64> = positions.iter().map(cell).collect();
             let mut firsts = Firsts::new(positions.len());
-            for vertex in 0..positions.len() as u32 {
-                let own = cell(vertex);
-                let first = firsts.first([own], vertex, |other| cell(other) == own);
+            for (vertex, &own) in (0..).zip(&cells) {
+                let first = firsts.first([own], vertex, |other| cells[other as usize] == own);
                 if first != vertex {
                     let (a, b) = (root(&mut place, first), root(&mut place, vertex));
                     place[a.max(b) as usize] = a.min(b);

@@ -13,6 +13,7 @@ mod mirror;
 mod reach;
 mod roles;
 mod root_motion;
+mod side_names;
 mod sides;
 mod skeleton;
 mod skin;
@@ -36,7 +37,6 @@ pub(crate) use blend_space::{Cycle, Member};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
-pub(crate) use sides::words;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
 pub(crate) use transform::affine_from_row_vector_matrix;

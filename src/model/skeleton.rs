@@ -1,6 +1,6 @@
 //! Skeletons: joints, parents first.
 
-use super::{JointTransform, SoaTransform, sides::mirrored_names};
+use super::{JointTransform, SoaTransform, side_names::mirrored_names};
 use crate::spelling::nearest;
 use glam::Affine3A;
 use std::{

@@ -1,0 +1,108 @@
+//! Which clip an entry of a manifest means.
+
+use super::{
+    ClipEntry, ImportSettings, Imported, Manifest,
+    names::listed,
+    open::{Read, clips_of_any},
+};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::SkeletalClip,
+    spelling::did_you_mean,
+};
+use std::collections::{HashMap, hash_map::Entry};
+
+/// What to do about a file that is not there.
+pub(super) const BESIDE: &str = "files are named relative to the manifest";
+
+/// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
+pub(super) type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
+
+/// The clip that an entry means, of the model or of a file, which is read if it is not among those `opened`.
+pub(super) fn find_clip<'s>(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    imported: &mut Imported,
+    settings: &ImportSettings,
+    opened: &mut Opened,
+    read: Read<'_, 's>,
+) -> Result<SkeletalClip, FormatError> {
+    let (clips, whose) = match &entry.file {
+        Some(path) => {
+            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
+            let clips = match opened.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let source = read(path).map_err(|reason| {
+                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        FormatError::one(error.with_hint(BESIDE))
+                    })?;
+                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, settings, read)?;
+                    imported.warnings.extend(clips.warnings);
+                    new.insert(clips.value)
+                }
+            };
+            (&clips[..], path.as_str())
+        }
+        None => (&imported.model.clips[..], "the model"),
+    };
+    pick_clip(file, name, entry, clips, whose).cloned()
+}
+
+/// The clip of a file that an entry means.
+pub(super) fn pick_clip<'c>(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    clips: &'c [SkeletalClip],
+    whose: &str,
+) -> Result<&'c SkeletalClip, FormatError> {
+    let wanted = entry.clip.as_deref().unwrap_or(name);
+    // A file of one clip needs no name: exporters call them all `Take1`.
+    let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
+    // FBX puts the armature in front: `Armature|walk`.
+    let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
+    let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
+    let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
+    found.ok_or_else(|| {
+        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
+        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let known = clips.iter().map(|clip| &*clip.timing.name);
+        FormatError::one(match did_you_mean(wanted, known) {
+            Some(hint) => error.with_hint(hint),
+            None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),
+            None => error,
+        })
+    })
+}
+
+/// The clip that a mirrored one is the image of.
+pub(super) fn original_of<'c>(
+    file: &str,
+    name: &str,
+    original: &str,
+    manifest: &Manifest,
+    clips: &'c [SkeletalClip],
+) -> Result<&'c SkeletalClip, FormatError> {
+    let fail = |message: String, hint: String| Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+    // One that names itself is the image of the model's own.
+    let entry = manifest.clips.get(original).filter(|_| original != name);
+    if let Some(beyond) = entry.and_then(|entry| entry.mirror.as_deref()) {
+        return fail(
+            format!("`{original}` is a mirror image itself"),
+            format!("use `{beyond}`, or a mirror image of it"),
+        );
+    }
+    let found = clips.iter().find(|clip| &*clip.timing.name == original);
+    found.map_or_else(
+        || {
+            let known = clips.iter().map(|clip| &*clip.timing.name);
+            let hint = did_you_mean(original, known.clone());
+            let hint = hint.unwrap_or_else(|| format!("the character has {}", listed(known)));
+            fail(format!("no clip `{original}` to mirror"), hint)
+        },
+        Ok,
+    )
+}

@@ -1,0 +1,395 @@
+//! The roles that names and hierarchy suggest.
+
+use super::{
+    CHAIN_JOINTS, FINGER_JOINTS, FINGERS, Role, SIDES,
+    names::{Part, read},
+};
+use crate::model::{JointIndex, Side, Skeleton};
+use std::collections::BTreeMap;
+
+/// Finds the roles of one skeleton.
+pub(super) struct Inference<'a> {
+    skeleton: &'a Skeleton,
+    given: &'a BTreeMap<Role, Option<JointIndex>>,
+    /// The joints that names suggest for a part, surest first.
+    named: BTreeMap<(Part, Option<Side>), Vec<(u32, JointIndex)>>,
+    found: BTreeMap<Role, JointIndex>,
+}
+
+impl<'a> Inference<'a> {
+    pub(super) fn new(skeleton: &'a Skeleton, given: &'a BTreeMap<Role, Option<JointIndex>>) -> Self {
+        let mut named: BTreeMap<_, Vec<(u32, JointIndex)>> = BTreeMap::new();
+        for joint in skeleton.joints().filter(|&joint| !skeleton.is_control(joint)) {
+            if let Some((part, side, rank)) = read(skeleton.name(joint)) {
+                named.entry((part, side)).or_default().push((rank, joint));
+            }
+        }
+        named.values_mut().for_each(|joints| joints.sort_unstable());
+        Self { skeleton, given, named, found: BTreeMap::new() }
+    }
+
+    pub(super) fn run(mut self) -> BTreeMap<Role, JointIndex> {
+        for side in SIDES {
+            self.leg(side);
+            self.arm(side);
+        }
+        self.trunk();
+        for side in SIDES {
+            self.fingers(side);
+        }
+        self.found
+    }
+
+    /// The joint of a role so far.
+    fn joint(&self, role: Role) -> Option<JointIndex> {
+        self.given.get(&role).copied().unwrap_or_else(|| self.found.get(&role).copied())
+    }
+
+    /// Gives a role to the surest joint of some parts, below another joint if that is given.
+    fn find(&mut self, role: Role, parts: &[Part], side: Option<Side>, below: Option<JointIndex>) {
+        if self.given.contains_key(&role) {
+            return;
+        }
+        let fits = |joint: JointIndex| below.is_none_or(|below| self.skeleton.descends(joint, below));
+        let joints = |part: &Part| self.named.get(&(*part, side)).map_or(&[][..], |joints| joints);
+        let found = parts.iter().find_map(|part| joints(part).iter().find(|(_, joint)| fits(*joint)));
+        if let Some(&(_, joint)) = found {
+            self.found.insert(role, joint);
+        }
+    }
+
+    /// Gives a role to a joint below the one of another role, and to none if that has no joint.
+    fn find_below(&mut self, role: Role, parts: &[Part], side: Side, above: Role) {
+        if let Some(above) = self.joint(above) {
+            self.find(role, parts, Some(side), Some(above));
+        }
+    }
+
+    fn leg(&mut self, side: Side) {
+        self.find(Role::Thigh(side), &[Part::Thigh, Part::Leg], Some(side), None);
+        self.find_below(Role::Shin(side), &[Part::Shin, Part::Leg], side, Role::Thigh(side));
+        self.find_below(Role::Foot(side), &[Part::Foot], side, Role::Shin(side));
+        self.find_below(Role::Toes(side), &[Part::Toes], side, Role::Foot(side));
+    }
+
+    fn arm(&mut self, side: Side) {
+        self.find(Role::UpperArm(side), &[Part::UpperArm, Part::Shoulder], Some(side), None);
+        self.find_below(Role::Forearm(side), &[Part::Forearm], side, Role::UpperArm(side));
+        self.find_below(Role::Hand(side), &[Part::Hand], side, Role::Forearm(side));
+        let Some(arm) = self.joint(Role::UpperArm(side)) else { return };
+        self.find(Role::Clavicle(side), &[Part::Clavicle, Part::Shoulder], Some(side), None);
+        if self.found.get(&Role::Clavicle(side)).is_some_and(|&joint| !self.skeleton.descends(arm, joint)) {
+            self.found.remove(&Role::Clavicle(side));
+        }
+    }
+
+    /// The deepest joint above both, or one of them if it is above the other.
+    fn common(&self, a: JointIndex, b: JointIndex) -> Option<JointIndex> {
+        let above = |joint| std::iter::once(joint).chain(self.skeleton.ancestors(joint));
+        above(a).find(|&joint| joint == b || self.skeleton.descends(b, joint))
+    }
+
+    fn common_of(&self, role: fn(Side) -> Role) -> Option<JointIndex> {
+        self.common(self.joint(role(Side::Left))?, self.joint(role(Side::Right))?)
+    }
+
+    fn trunk(&mut self) {
+        let skeleton = self.skeleton;
+        let legs: Vec<JointIndex> = SIDES.iter().filter_map(|&side| self.joint(Role::Thigh(side))).collect();
+        self.find(Role::Hips, &[Part::Hips], None, None);
+        let carries = |hips: JointIndex| legs.iter().all(|&leg| skeleton.descends(leg, hips));
+        if self.found.get(&Role::Hips).is_some_and(|&hips| !carries(hips)) {
+            self.found.remove(&Role::Hips);
+        }
+        if self.joint(Role::Hips).is_none()
+            && !self.given.contains_key(&Role::Hips)
+            && let Some(common) = self.common_of(Role::Thigh).filter(|&joint| carries(joint))
+        {
+            self.found.insert(Role::Hips, common);
+        }
+        let Some(hips) = self.joint(Role::Hips) else { return };
+        if let Some(root) = skeleton.ancestors(hips).last() {
+            self.found.insert(Role::Root, root);
+        }
+        let chest = self.common_of(Role::Clavicle).or_else(|| self.common_of(Role::UpperArm));
+        let chest = chest.filter(|&chest| skeleton.descends(chest, hips));
+        self.find(Role::Head, &[Part::Head], None, Some(hips));
+        if self.joint(Role::Head).is_none()
+            && let Some(chest) = chest
+        {
+            // Rigify counts vertebrae up to the head.
+            let vertebrae = self.named.get(&(Part::Spine, None)).into_iter().flatten().map(|(_, joint)| *joint);
+            let last = vertebrae.filter(|&joint| skeleton.descends(joint, chest)).max();
+            self.found.extend(last.map(|last| (Role::Head, last)));
+        }
+        let Some(top) = self.joint(Role::Head).or(chest) else { return };
+        let mut path: Vec<JointIndex> = skeleton.ancestors(top).take_while(|&joint| joint != hips).collect();
+        path.reverse();
+        if self.joint(Role::Head).is_none() {
+            path.push(top);
+        }
+        let is_neck = |joint: &JointIndex| read(skeleton.name(*joint)).is_some_and(|(part, ..)| part == Part::Neck);
+        let beyond_chest = |joint: &JointIndex| chest.is_some_and(|chest| skeleton.descends(*joint, chest));
+        let cut = path.iter().position(|joint| is_neck(joint) || beyond_chest(joint)).unwrap_or(path.len());
+        let (spine, neck) = path.split_at(cut);
+        for (at, &joint) in spine.iter().take(CHAIN_JOINTS).enumerate() {
+            self.found.insert(Role::Spine(at as u8), joint);
+        }
+        for (at, &joint) in neck.iter().take(CHAIN_JOINTS).enumerate() {
+            self.found.insert(Role::Neck(at as u8), joint);
+        }
+    }
+
+    fn fingers(&mut self, side: Side) {
+        let Some(hand) = self.joint(Role::Hand(side)) else { return };
+        for finger in FINGERS {
+            let Some(named) = self.named.get(&(Part::Finger(finger), Some(side))) else { continue };
+            let mut joints: Vec<JointIndex> = named.iter().map(|(_, joint)| *joint).collect();
+            joints.sort_unstable();
+            let mut above = hand;
+            let mut at = 0;
+            for joint in joints {
+                if at < FINGER_JOINTS && self.skeleton.descends(joint, above) {
+                    self.found.insert(Role::Finger(side, finger, at as u8), joint);
+                    (above, at) = (joint, at + 1);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Roles, roles::tests::skeleton};
+
+    #[track_caller]
+    fn check(joints: &[(&str, usize)], expected: &[(&str, &str)]) {
+        let skeleton = skeleton(joints);
+        let roles = Roles::infer(&skeleton);
+        for (role, joint) in expected {
+            let found = roles.joint(role.parse().unwrap()).map(|joint| &**skeleton.name(joint));
+            assert_eq!(found, Some(*joint), "{role} of {:?}", roles);
+        }
+        let named: Vec<String> = roles.iter().map(|(role, _)| role.to_string()).collect();
+        assert_eq!(roles.len(), expected.len(), "{named:?}");
+    }
+
+    #[test]
+    fn the_roles_of_mixamo() {
+        check(
+            &[
+                ("mixamorig:Hips", 0),
+                ("mixamorig:Spine", 0),
+                ("mixamorig:Spine1", 1),
+                ("mixamorig:Spine2", 2),
+                ("mixamorig:Neck", 3),
+                ("mixamorig:Head", 4),
+                ("mixamorig:HeadTop_End", 5),
+                ("mixamorig:LeftShoulder", 3),
+                ("mixamorig:LeftArm", 7),
+                ("mixamorig:LeftForeArm", 8),
+                ("mixamorig:LeftHand", 9),
+                ("mixamorig:LeftHandIndex1", 10),
+                ("mixamorig:LeftHandIndex2", 11),
+                ("mixamorig:RightShoulder", 3),
+                ("mixamorig:RightArm", 13),
+                ("mixamorig:LeftUpLeg", 0),
+                ("mixamorig:LeftLeg", 15),
+                ("mixamorig:LeftFoot", 16),
+                ("mixamorig:LeftToeBase", 17),
+                ("mixamorig:LeftToe_End", 18),
+                ("mixamorig:RightUpLeg", 0),
+            ],
+            &[
+                ("hips", "mixamorig:Hips"),
+                ("spine.1", "mixamorig:Spine"),
+                ("spine.3", "mixamorig:Spine2"),
+                ("spine.2", "mixamorig:Spine1"),
+                ("neck.1", "mixamorig:Neck"),
+                ("head", "mixamorig:Head"),
+                ("clavicle.L", "mixamorig:LeftShoulder"),
+                ("upper_arm.L", "mixamorig:LeftArm"),
+                ("forearm.L", "mixamorig:LeftForeArm"),
+                ("hand.L", "mixamorig:LeftHand"),
+                ("index.1.L", "mixamorig:LeftHandIndex1"),
+                ("index.2.L", "mixamorig:LeftHandIndex2"),
+                ("clavicle.R", "mixamorig:RightShoulder"),
+                ("upper_arm.R", "mixamorig:RightArm"),
+                ("thigh.L", "mixamorig:LeftUpLeg"),
+                ("shin.L", "mixamorig:LeftLeg"),
+                ("foot.L", "mixamorig:LeftFoot"),
+                ("toes.L", "mixamorig:LeftToeBase"),
+                ("thigh.R", "mixamorig:RightUpLeg"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_roles_of_rigify_whose_vertebrae_are_counted_up_to_the_head() {
+        check(
+            &[
+                ("root", 0),
+                ("DEF-spine", 0),
+                ("DEF-spine.001", 1),
+                ("DEF-spine.003", 2),
+                ("DEF-spine.004", 3),
+                ("DEF-spine.006", 4),
+                ("DEF-shoulder.L", 3),
+                ("DEF-upper_arm.L", 6),
+                ("DEF-upper_arm.L.001", 7),
+                ("DEF-forearm.L", 8),
+                ("DEF-hand.L", 9),
+                ("DEF-f_index.01.L", 10),
+                ("DEF-thumb.01.L", 10),
+                ("DEF-shoulder.R", 3),
+                ("DEF-upper_arm.R", 13),
+                ("DEF-thigh.L", 1),
+                ("DEF-thigh.R", 1),
+                ("MCH-foot.L", 15),
+            ],
+            &[
+                ("root", "root"),
+                ("hips", "DEF-spine"),
+                ("spine.1", "DEF-spine.001"),
+                ("spine.2", "DEF-spine.003"),
+                ("neck.1", "DEF-spine.004"),
+                ("head", "DEF-spine.006"),
+                ("clavicle.L", "DEF-shoulder.L"),
+                ("clavicle.R", "DEF-shoulder.R"),
+                ("upper_arm.L", "DEF-upper_arm.L"),
+                ("upper_arm.R", "DEF-upper_arm.R"),
+                ("forearm.L", "DEF-forearm.L"),
+                ("hand.L", "DEF-hand.L"),
+                ("index.1.L", "DEF-f_index.01.L"),
+                ("thumb.1.L", "DEF-thumb.01.L"),
+                ("thigh.L", "DEF-thigh.L"),
+                ("thigh.R", "DEF-thigh.R"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_roles_of_unreal_biped_kaykit_and_doom() {
+        check(
+            &[
+                ("root", 0),
+                ("pelvis", 0),
+                ("spine_01", 1),
+                ("neck_01", 2),
+                ("head", 3),
+                ("clavicle_l", 2),
+                ("upperarm_l", 5),
+                ("upperarm_twist_01_l", 6),
+                ("lowerarm_l", 6),
+                ("hand_l", 8),
+                ("ik_hand_l", 0),
+                ("thigh_l", 1),
+                ("calf_l", 11),
+                ("foot_l", 12),
+                ("ball_l", 13),
+            ],
+            &[
+                ("root", "root"),
+                ("hips", "pelvis"),
+                ("spine.1", "spine_01"),
+                ("neck.1", "neck_01"),
+                ("head", "head"),
+                ("clavicle.L", "clavicle_l"),
+                ("upper_arm.L", "upperarm_l"),
+                ("forearm.L", "lowerarm_l"),
+                ("hand.L", "hand_l"),
+                ("thigh.L", "thigh_l"),
+                ("shin.L", "calf_l"),
+                ("foot.L", "foot_l"),
+                ("toes.L", "ball_l"),
+            ],
+        );
+        // Biped hangs the clavicles from the neck.
+        check(
+            &[
+                ("Bip01", 0),
+                ("Bip01 Pelvis", 0),
+                ("Bip01 Spine", 1),
+                ("Bip01 Neck", 2),
+                ("Bip01 Head", 3),
+                ("Bip01 L Clavicle", 3),
+                ("Bip01 L UpperArm", 5),
+                ("Bip01 L Forearm", 6),
+                ("Bip01 L Hand", 7),
+                ("Bip01 L Finger0", 8),
+                ("Bip01 L Finger01", 9),
+                ("Bip01 L Finger1", 8),
+                ("Bip01 R Clavicle", 3),
+                ("Bip01 R UpperArm", 12),
+                ("Bip01 L Toe0", 1),
+            ],
+            &[
+                ("root", "Bip01"),
+                ("hips", "Bip01 Pelvis"),
+                ("spine.1", "Bip01 Spine"),
+                ("neck.1", "Bip01 Neck"),
+                ("head", "Bip01 Head"),
+                ("clavicle.L", "Bip01 L Clavicle"),
+                ("upper_arm.L", "Bip01 L UpperArm"),
+                ("forearm.L", "Bip01 L Forearm"),
+                ("hand.L", "Bip01 L Hand"),
+                ("thumb.1.L", "Bip01 L Finger0"),
+                ("thumb.2.L", "Bip01 L Finger01"),
+                ("index.1.L", "Bip01 L Finger1"),
+                ("clavicle.R", "Bip01 R Clavicle"),
+                ("upper_arm.R", "Bip01 R UpperArm"),
+            ],
+        );
+        check(
+            &[
+                ("root", 0),
+                ("hips", 0),
+                ("chest", 1),
+                ("upperarm.l", 2),
+                ("lowerarm.l", 3),
+                ("wrist.l", 4),
+                ("hand.l", 5),
+                ("handslot.l", 6),
+                ("upperleg.l", 1),
+                ("lowerleg.l", 8),
+                ("kneeIK.l", 0),
+                ("control-toe-roll.l", 0),
+                ("upperarm.r", 2),
+            ],
+            &[
+                ("root", "root"),
+                ("hips", "hips"),
+                ("spine.1", "chest"),
+                ("upper_arm.L", "upperarm.l"),
+                ("forearm.L", "lowerarm.l"),
+                ("hand.L", "hand.l"),
+                ("thigh.L", "upperleg.l"),
+                ("shin.L", "lowerleg.l"),
+                ("upper_arm.R", "upperarm.r"),
+            ],
+        );
+        check(
+            &[("origin", 0), ("hips", 0), ("lupleg", 1), ("lloleg", 2), ("rupleg", 1), ("luparm", 1), ("lloarm", 5)],
+            &[
+                ("root", "origin"),
+                ("hips", "hips"),
+                ("thigh.L", "lupleg"),
+                ("shin.L", "lloleg"),
+                ("thigh.R", "rupleg"),
+                ("upper_arm.L", "luparm"),
+                ("forearm.L", "lloarm"),
+            ],
+        );
+    }
+
+    #[test]
+    fn joints_of_other_bodies_have_few_roles_and_chains_of_thousands_take_no_minute() {
+        assert!(Roles::infer(&skeleton(&[("wheel", 0), ("turret", 0)])).is_empty());
+        assert!(Roles::infer(&Skeleton::default()).is_empty());
+        let names: Vec<String> =
+            (0..4096).map(|at| format!("{} {at}", ["hips", "spine", "head", "hand l"][at % 4])).collect();
+        let joints: Vec<(&str, usize)> = names.iter().enumerate().map(|(at, n)| (&**n, at.saturating_sub(1))).collect();
+        assert!(Roles::infer(&skeleton(&joints)).len() < 100);
+    }
+}
