@@ -63,7 +63,7 @@ pub(super) fn fold(
     keys: Option<Res<ButtonInput<KeyCode>>>,
     help: Res<Help>,
     covered: Res<Covered>,
-    windows: Query<(), With<PrimaryWindow>>,
+    stage: Res<Stage>,
     mut text: Single<&mut Text, With<HelpText>>,
     mut wanted: Local<Option<bool>>,
 ) {
@@ -72,7 +72,7 @@ pub(super) fn fold(
     if keys.is_some_and(|keys| keys.just_pressed(KeyCode::F2)) {
         *wanted = Some(!shown);
     }
-    let folded = if windows.is_empty() { "" } else { "F2: keys" };
+    let folded = if stage.headless { "" } else { "F2: keys" };
     let line = if wanted.unwrap_or(!small) { help.0 } else { folded };
     if text.0 != line {
         line.clone_into(&mut text.0);
