@@ -39,6 +39,7 @@ async function open(example, args = "", mobile = false) {
   page.on("console", (message) => {
     if (message.type() === "error") page.errors.push(message.text());
   });
+  page.setDefaultTimeout(PATIENCE.timeout);
   await page.goto(`${origin}?example=${example}&arguments=${encodeURIComponent(args)}`);
   return page;
 }

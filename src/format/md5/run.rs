@@ -33,9 +33,6 @@ impl<T: Copy + Default> Run<T> {
     ) -> Result<(), Stop> {
         // A lexer that nothing else can reach stays in registers.
         let mut lexer = reader.lexer.clone();
-        // Room for as many as are declared, at no less than `tri 0 0 1 2` and a line end each.
-        let missing = (self.declared.unwrap_or(0) as usize).saturating_sub(self.items.len());
-        self.items.reserve_exact(missing.min(lexer.remaining() / 12));
         loop {
             lexer.skip_space();
             let at = lexer.offset();
