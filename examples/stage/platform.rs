@@ -12,9 +12,13 @@ use crate::page;
 /// Returns the command line's arguments, or those in the page's address.
 pub fn arguments<A: Parser>() -> A {
     #[cfg(not(target_arch = "wasm32"))]
-    return A::parse();
+    {
+        A::parse()
+    }
     #[cfg(target_arch = "wasm32")]
-    A::try_parse_from(page::arguments()).unwrap_or_else(|error| fail(error))
+    {
+        A::try_parse_from(page::arguments()).unwrap_or_else(|error| fail(error))
+    }
 }
 
 /// Prints a line to standard output, or to the browser's console.
