@@ -16,10 +16,10 @@ const TYPES = {
 // Returns a server on a port, or on any free one for 0.
 export function serve(folder, port) {
   const server = createServer((request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
-    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
-    let size;
+    let file, size;
     try {
+      const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+      file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
       const found = statSync(file);
       if (!found.isFile()) throw new Error();
       size = found.size;
