@@ -120,24 +120,51 @@ function takeDrops(drop_files) {
   });
 }
 
-// Makes a button of each key in the help text, such as "space: pause   N, P: next, previous clip".
+// Key codes and signs of the keys that help texts name by words.
+const KEYS = { space: ["Space"], tab: ["Tab"], minus: ["Minus", "\u2212"], plus: ["Equal", "+"] };
+
+function keyCode(key) {
+  if (KEYS[key.toLowerCase()]) return KEYS[key.toLowerCase()][0];
+  if (/^[A-Z]$/.test(key)) return `Key${key}`;
+  if (/^\d$/.test(key)) return `Digit${key}`;
+  return /^F\d$/.test(key) ? key : null;
+}
+
+// Lists the keys of a part such as "1 - 4" or "space".
+function keysOf(names) {
+  const [, first, last] = names.match(/^(\d) - (\d)$/) ?? [];
+  const keys = first ? Array.from({ length: last - first + 1 }, (_, index) => String(+first + index)) : [names];
+  return keys.filter(keyCode);
+}
+
+// Makes a button of each key in the help text, such as "space: pause   N, P: next, previous clip   minus, plus: speed".
 function showKeys(help) {
   if (!matchMedia("(pointer: coarse)").matches) return;
-  const names = { space: "Space", minus: "Minus", plus: "Equal", Tab: "Tab" };
   for (const part of help.split(/\s{2,}|\n/)) {
-    const [keys, words] = part.trim().split(": ");
-    for (const [index, key] of (words ? keys.split(", ") : []).entries()) {
-      const code = names[key.toLowerCase()] ?? names[key] ?? (/^[A-Z]$/.test(key) ? `Key${key}` : /^F?\d$/.test(key) ? (key[0] === "F" ? key : `Digit${key}`) : null);
-      if (!code) continue;
-      const button = document.createElement("button");
-      button.textContent = words.split(", ")[index] ?? words;
-      const press = (type) => (event) => {
-        event.preventDefault();
-        find("stage").dispatchEvent(new KeyboardEvent(type, { code, key: key.toLowerCase(), bubbles: true }));
-      };
-      button.addEventListener("pointerdown", press("keydown"));
-      for (const end of ["pointerup", "pointercancel", "pointerleave"]) button.addEventListener(end, press("keyup"));
-      find("keys").append(button);
+    const [names, words] = part.trim().split(": ");
+    if (!words) continue;
+    const [groups, labels] = [names.split(", ").map(keysOf), words.split(", ")];
+    const keys = groups.flat();
+    for (const [index, group] of groups.entries()) {
+      for (const key of group) {
+        const sign = KEYS[key.toLowerCase()]?.[1] ?? key;
+        if (labels.length === keys.length) addKey(key, labels[keys.indexOf(key)]);
+        else if (labels.length === groups.length) addKey(key, group.length > 1 ? `${labels[index]} ${sign}` : labels[index]);
+        else addKey(key, keys.length > 1 ? `${words} ${sign}` : words);
+      }
     }
   }
+}
+
+function addKey(key, label) {
+  const button = document.createElement("button");
+  button.textContent = label;
+  const press = (type) => (event) => {
+    event.preventDefault();
+    const init = { code: keyCode(key), key: key.toLowerCase(), bubbles: true };
+    find("stage").dispatchEvent(new KeyboardEvent(type, init));
+  };
+  button.addEventListener("pointerdown", press("keydown"));
+  for (const end of ["pointerup", "pointercancel", "pointerleave"]) button.addEventListener(end, press("keyup"));
+  find("keys").append(button);
 }
