@@ -73,6 +73,39 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         list.add("the vertex colors of", colored, "part", "multiply them into the textures");
     }
 
+    add_materials(&mut list, model, m3d, md5);
+
+    let clips = |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
+    if m3d || md5 {
+        let keep = "a manifest keeps them: see `marionette import --help`";
+        let keys = model.clips.iter().map(|clip| clip.timing.callbacks.len()).sum();
+        list.add("", keys, "callback key", keep);
+        list.add("the playback mode of", clips(|c| c.timing.playback != PlaybackMode::Loop), "clip", keep);
+        let (masks, sockets) = manifest.map_or((0, 0), |m| (m.masks.len(), m.sockets.len()));
+        list.add("", masks, "mask", keep);
+        list.add("", sockets, "socket", keep);
+    }
+    if let Some(Manifest { goals, look_at, feet, springs, .. }) = manifest {
+        let keep = "copy them to the new character's manifest";
+        list.add("", goals.len(), "goal", keep);
+        list.add("", look_at.as_ref().map_or(0, |look| look.joints.len()), "look_at joint", keep);
+        list.add("the placement of", feet.as_ref().map_or(0, |feet| feet.legs.len()), "leg", keep);
+        list.add("", springs.iter().map(|entry| entry.joints.len()).sum(), "spring", keep);
+    }
+    let additive = clips(|clip| clip.additive);
+    match format {
+        WriteFormat::M3d => list.add("the kind of", additive, "additive clip", "readers take differences for poses"),
+        WriteFormat::Md5 => {}
+        #[cfg(feature = "gltf")]
+        WriteFormat::Glb => {
+            list.add("the kind of", additive, "additive clip", "other programs see it on top of the rest pose");
+        }
+    }
+    list.warnings
+}
+
+/// Adds what materials lose.
+fn add_materials(list: &mut List, model: &Model, m3d: bool, md5: bool) {
     let materials = |lost: fn(&Material) -> bool| model.materials.iter().filter(|material| lost(material)).count();
     if md5 {
         let rich = materials(has_more_than_a_map);
@@ -108,34 +141,6 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         let bright = materials(|m| m.base_color.iter().any(|channel| *channel > 1.0));
         list.add("", bright, "base color above 1", "it becomes 1");
     }
-
-    let clips = |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
-    if m3d || md5 {
-        let keep = "a manifest keeps them: see `marionette import --help`";
-        let keys = model.clips.iter().map(|clip| clip.timing.callbacks.len()).sum();
-        list.add("", keys, "callback key", keep);
-        list.add("the playback mode of", clips(|c| c.timing.playback != PlaybackMode::Loop), "clip", keep);
-        let (masks, sockets) = manifest.map_or((0, 0), |m| (m.masks.len(), m.sockets.len()));
-        list.add("", masks, "mask", keep);
-        list.add("", sockets, "socket", keep);
-    }
-    if let Some(Manifest { goals, look_at, feet, springs, .. }) = manifest {
-        let keep = "copy them to the new character's manifest";
-        list.add("", goals.len(), "goal", keep);
-        list.add("", look_at.as_ref().map_or(0, |look| look.joints.len()), "look_at joint", keep);
-        list.add("the placement of", feet.as_ref().map_or(0, |feet| feet.legs.len()), "leg", keep);
-        list.add("", springs.iter().map(|entry| entry.joints.len()).sum(), "spring", keep);
-    }
-    let additive = clips(|clip| clip.additive);
-    match format {
-        WriteFormat::M3d => list.add("the kind of", additive, "additive clip", "readers take differences for poses"),
-        WriteFormat::Md5 => {}
-        #[cfg(feature = "gltf")]
-        WriteFormat::Glb => {
-            list.add("the kind of", additive, "additive clip", "other programs see it on top of the rest pose");
-        }
-    }
-    list.warnings
 }
 
 /// Returns `true` if a material is more than the map that an MD5 names.

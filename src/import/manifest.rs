@@ -33,7 +33,7 @@ use crate::{
     model::{SkeletalClip, Skeleton},
     rig::{Feet, PlantRange, Plants},
 };
-use messages::misread;
+use messages::{NESTING, misread};
 use ron::extensions::Extensions;
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -277,9 +277,6 @@ impl Manifest {
         files
     }
 }
-
-/// How deep lists and structs may be nested.
-const NESTING: usize = 64;
 
 fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).with_recursion_limit(NESTING)

@@ -21,7 +21,8 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
         let (ab, bc, ca) = (b - a, c - b, a - c);
         let Some(normal) = unit(ca.cross(ab), 0.0) else { continue };
-        for (vertex, angle) in triangle.iter().zip([angle(ab, -ca), angle(bc, -ab), angle(ca, -bc)]) {
+        let (at_a, at_b) = (angle(ab, -ca), angle(bc, -ab));
+        for (vertex, angle) in triangle.iter().zip([at_a, at_b, PI - at_a - at_b]) {
             own[*vertex as usize] += normal * angle;
         }
     }

@@ -17,16 +17,13 @@ mod skin;
 pub(super) use curve::Curve;
 #[cfg(feature = "gltf")]
 pub(super) use given::sample_at;
+pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
 use crate::model::{ClipError, ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
 use curve::{Moment, moments};
 use skin::Motion;
 use std::sync::Arc;
-
-/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
-/// diagonal of its box). Clips get as many frames as that takes.
-pub const CLIP_ERROR: f32 = 1e-4;
 
 /// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
 const FEW_TRANSFORMS: usize = 1 << 16;

@@ -15,6 +15,7 @@
 mod bound;
 mod layout;
 mod warp;
+mod weights;
 
 pub use bound::{BoundBlendSpace, SyncMark};
 
@@ -23,7 +24,7 @@ pub(crate) use bound::{Cycle, Member};
 use glam::{DVec2, Vec2};
 use layout::{Layout, LayoutError};
 use serde::{Deserialize, Serialize};
-use std::{ops::Deref, sync::Arc};
+use std::sync::Arc;
 
 /// Values of a blend space's parameters: `x`, and `y` if it has two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -288,52 +289,6 @@ impl PartialEq for BlendSpace {
     fn eq(&self, other: &Self) -> bool {
         let given = |space: &Self| (space.name.clone(), space.is_plane, space.smoothing, space.sync.clone());
         self.points == other.points && given(self) == given(other)
-    }
-}
-
-/// Up to `N` indices with weights.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Weights<const N: usize> {
-    of: [(usize, f64); N],
-    len: usize,
-}
-
-impl<const N: usize> Default for Weights<N> {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-impl<const N: usize> Weights<N> {
-    const NONE: Self = Self { of: [(0, 0.0); N], len: 0 };
-
-    /// Adds a weight to an index; what is beyond `N` is left out.
-    fn add(&mut self, index: usize, weight: f64) {
-        match self.of[..self.len].iter_mut().find(|(other, _)| *other == index) {
-            Some((_, sum)) => *sum += weight,
-            None if self.len < N => {
-                self.of[self.len] = (index, weight);
-                self.len += 1;
-            }
-            None => {}
-        }
-    }
-}
-
-impl<const N: usize> Deref for Weights<N> {
-    type Target = [(usize, f64)];
-
-    fn deref(&self) -> &Self::Target {
-        &self.of[..self.len]
-    }
-}
-
-impl<const N: usize> IntoIterator for Weights<N> {
-    type Item = (usize, f64);
-    type IntoIter = std::iter::Take<std::array::IntoIter<(usize, f64), N>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.of.into_iter().take(self.len)
     }
 }
 

@@ -5,14 +5,14 @@
 //! spaced, unless they were given times of their own.
 
 mod build;
+mod frames;
 mod quantize;
 
-pub use build::{ClipError, ClipFrames};
-pub use quantize::Quantization;
+pub use frames::{ClipError, ClipFrames};
 
-use super::{ClipTiming, JointTransform, Reach, RootPath, Skeleton, reach::JointReach};
+use super::{ClipTiming, JointTransform, RootPath};
 use glam::{Quat, Vec3, Vec4};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 /// Where a channel (translation, rotation or scale) of four joints is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,15 @@ pub struct SkeletalClip {
     quantization: Option<Quantization>,
     unit_scale: bool,
     animates_all: bool,
+}
+
+/// What a clip lost by being made smaller.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantization {
+    /// [`SkeletalClip::bytes`] of the original clip.
+    pub bytes_before: usize,
+    /// Largest distance measured between the skin under this clip and under the original, in model units.
+    pub error: f32,
 }
 
 impl SkeletalClip {
@@ -211,7 +220,7 @@ impl SkeletalClip {
     }
 
     /// The `i`-th vector of a channel at a frame.
-    fn vector(&self, slot: ChannelSlot, i: usize, frame: usize) -> Vec4 {
+    pub(super) fn vector(&self, slot: ChannelSlot, i: usize, frame: usize) -> Vec4 {
         match slot {
             ChannelSlot::Constant(at) => self.constants[at as usize + i],
             ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
@@ -220,28 +229,6 @@ impl SkeletalClip {
                 Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
             }
         }
-    }
-
-    /// Per joint, the longest translation and the largest scale, by amount, of any frame.
-    pub(super) fn largest(&self) -> Vec<JointReach> {
-        let mut largest = vec![JointReach::default(); self.joints.len()];
-        for (row, lanes) in self.rows.iter().zip(largest.chunks_mut(4)) {
-            // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
-            let values = |slot: ChannelSlot| {
-                let frames = if matches!(slot, ChannelSlot::Constant(_)) { 1 } else { self.frame_count };
-                (0..frames).map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
-            };
-            for [x, y, z] in values(row.translation) {
-                let squares = (x * x + y * y + z * z).to_array();
-                lanes.iter_mut().zip(squares).for_each(|(lane, square)| lane.distance = lane.distance.max(square));
-            }
-            lanes.iter_mut().for_each(|lane| lane.distance = lane.distance.sqrt());
-            for [x, y, z] in values(row.scale) {
-                let scales = x.abs().max(y.abs()).max(z.abs()).to_array();
-                lanes.iter_mut().zip(scales).for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
-            }
-        }
-        largest
     }
 
     /// Equal for clips that share their transforms.
@@ -265,60 +252,12 @@ impl SkeletalClip {
             self.joints = names;
         }
     }
-
-    /// Converts the clip to differences from its first frame, to be added to poses of `skeleton`: translation
-    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`. Joints are matched by name.
-    ///
-    /// # Errors
-    /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
-    /// first frame that is scaled to almost nothing.
-    pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        let mut frames = self.bind(skeleton).to_frames();
-        frames.subtract_first();
-        let clip = Self::new(self.timing.clone(), &frames)?;
-        let clip = Self { additive: true, times: self.times.clone(), ..clip };
-        Reach::new(skeleton)
-            .and_then(|mut reach| reach.admit(skeleton, &clip))
-            .map_err(|reason| ClipError::TooFar { clip: self.timing.name.clone(), reason })?;
-        Ok(clip)
-    }
-
-    /// The same clip in the joint order of `skeleton`, matched by name.
-    ///
-    /// Joints that the clip lacks are not animated. If a name occurs twice, in the clip or in the
-    /// skeleton, the first joint of that name counts.
-    pub fn bind(&self, skeleton: &Skeleton) -> Self {
-        if self.joints == *skeleton.names() {
-            return self.clone();
-        }
-        let mut by_name: HashMap<&str, usize> = HashMap::new();
-        for (joint, name) in self.joints.iter().enumerate() {
-            by_name.entry(name).or_insert(joint);
-        }
-        // Taken out when found, so that a second joint of the same name stays still.
-        let source: Vec<Option<usize>> = skeleton.names().iter().map(|name| by_name.remove(&**name)).collect();
-        let frames = ClipFrames {
-            joints: skeleton.names().clone(),
-            animated: source.iter().map(|s| s.is_some_and(|j| self.animates(j))).collect(),
-            transforms: (0..self.frame_count)
-                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
-                .map(|(frame, s)| s.map_or(JointTransform::IDENTITY, |joint| self.transform_at(joint, frame)))
-                .collect(),
-        };
-        match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => {
-                Self { additive: self.additive, times: self.times.clone(), root_path: self.root_path.clone(), ..clip }
-            }
-            // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
-            Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Joint;
+    use crate::model::{Joint, Skeleton};
     use glam::Affine3A;
 
     fn names(names: &[&str]) -> Arc<[Arc<str>]> {

@@ -3,7 +3,7 @@
 //! Lengths and scales multiply along a chain of joints, until single precision cannot hold the result.
 //! That is found out while loading, so that posing never has to check for infinities.
 
-use super::{JointTransform, SkeletalClip, Skeleton};
+use super::{JointTransform, SkeletalClip, Skeleton, clip::ChannelSlot};
 use glam::{Affine3A, Vec3};
 
 /// The farthest, in model units after scaling, that a joint may carry a point one unit away from its bind
@@ -63,6 +63,30 @@ impl Reach {
         check(skeleton, &reach.joints)?;
         *self = reach;
         Ok(())
+    }
+}
+
+impl SkeletalClip {
+    /// Per joint, the longest translation and the largest scale, by amount, of any frame.
+    fn largest(&self) -> Vec<JointReach> {
+        let mut largest = vec![JointReach::default(); self.joints().len()];
+        for (row, lanes) in self.rows().iter().zip(largest.chunks_mut(4)) {
+            // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
+            let values = |slot: ChannelSlot| {
+                let frames = if matches!(slot, ChannelSlot::Constant(_)) { 1 } else { self.frame_count() };
+                (0..frames).map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
+            };
+            for [x, y, z] in values(row.translation) {
+                let squares = (x * x + y * y + z * z).to_array();
+                lanes.iter_mut().zip(squares).for_each(|(lane, square)| lane.distance = lane.distance.max(square));
+            }
+            lanes.iter_mut().for_each(|lane| lane.distance = lane.distance.sqrt());
+            for [x, y, z] in values(row.scale) {
+                let scales = x.abs().max(y.abs()).max(z.abs()).to_array();
+                lanes.iter_mut().zip(scales).for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
+            }
+        }
+        largest
     }
 }
 

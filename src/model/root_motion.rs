@@ -94,7 +94,7 @@ impl From<RootDelta> for bevy::prelude::Transform {
 /// A movement along an arc: what its speeds are, times how long it takes.
 ///
 /// Arcs of the same curvature add up, however they are divided, and so do shares of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Twist {
     /// Ahead as the character sees it, all the way.
     pub(crate) ahead: DVec3,

@@ -1,6 +1,6 @@
 //! What carries a character between two cuts: clips, each on its way along its path.
 
-use super::WEIGHTS;
+use super::gauss::WEIGHTS;
 use crate::{
     controller::{
         AnimationTrack, BlendMode, Clips,

@@ -8,7 +8,8 @@ impl Lexer<'_> {
     /// # Errors
     /// A word that is not a number, NaN, an infinity or a number that overflows an `f32`. The lexer stays in
     /// front of it.
-    #[inline]
+    // A lexer that is lent to a function is no longer in registers.
+    #[inline(always)]
     pub(crate) fn f32(&mut self) -> Result<f32, Unexpected> {
         self.number().ok_or_else(|| self.unexpected("a number"))
     }
@@ -21,7 +22,7 @@ impl Lexer<'_> {
         *self = lexer;
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self) -> Option<f32> {
         self.skip_space();
         let rest = &self.source[self.at..];
@@ -31,7 +32,7 @@ impl Lexer<'_> {
     }
 
     /// Takes `N` numbers in a row.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn f32s<const N: usize>(&mut self) -> Result<[f32; N], Unexpected> {
         let mut out = [0.0; N];
         for value in &mut out {
@@ -88,7 +89,7 @@ const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e1
 ///
 /// Digits and power of ten are exact in `f64`, so their quotient is rounded once. Rounding it again to
 /// `f32` can go wrong only where it lies halfway between two `f32`s.
-#[inline]
+#[inline(always)]
 fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);

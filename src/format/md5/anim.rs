@@ -2,7 +2,7 @@
 
 mod frames;
 
-use self::frames::{Frame, arrange_frames, frame};
+use self::frames::{Frame, Header, arrange_frames, block_ended, frame};
 use super::{
     Md5Anim, Md5AnimJoint,
     mesh::resolve_parents,
@@ -32,15 +32,6 @@ pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Anim>>,
     // `Stop` means that the reason is already reported.
     let _: Result<(), Stop> = read(&mut reader, &mut anim);
     reader.report.finish(anim).map(Parsed::checked)
-}
-
-/// What the header declares: value and place.
-#[derive(Default)]
-struct Header {
-    frames: Option<(u32, usize)>,
-    joints: Option<(u32, usize)>,
-    components: Option<(u32, usize)>,
-    rate: Option<(f32, usize)>,
 }
 
 fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
@@ -165,18 +156,6 @@ fn joint(lexer: &mut Lexer) -> Result<(Parent, usize, Md5AnimJoint), Unexpected>
     let flags_at = lexer.offset();
     let (flags, start) = (lexer.u32()?, lexer.u32()?);
     Ok(((parent_at, parent), flags_at, Md5AnimJoint { name, parent: None, flags, start }))
-}
-
-/// Returns `true`, with an error, if another block opens here although this one was never closed.
-fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
-    const OPENERS: [&[u8]; 4] = [b"hierarchy", b"bounds", b"baseframe", b"frame"];
-    let token = reader.lexer.peek();
-    let ended = matches!(token.kind, TokenKind::Word(w) if OPENERS.iter().any(|o| w.eq_ignore_ascii_case(o)));
-    if ended {
-        let unexpected = reader.lexer.unexpected("`}`");
-        reader.error(token.offset, unexpected.to_string(), block, "")?;
-    }
-    Ok(ended)
 }
 
 fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {

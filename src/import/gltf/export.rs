@@ -13,7 +13,7 @@ use crate::{
     model::{JointIndex, Material, Model, SkinPart},
 };
 use glam::{Affine3A, Mat4};
-use glb::{Glb, Target, short};
+use glb::{Glb, Target, short, stem};
 use materials::Materials;
 use serde_json::{Value, json};
 
@@ -218,10 +218,4 @@ fn influences(part: &SkinPart, vertex: usize, model: &Model) -> Vec<(JointIndex,
         joints.push((0, 1.0));
     }
     joints
-}
-
-/// A file's name without folder and extension.
-fn stem(path: &str) -> &str {
-    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }

@@ -1,11 +1,13 @@
 //! What is wrong with a manifest, in words for artists.
 
-use super::NESTING;
 use crate::{
     format::{Diagnostic, line_and_column},
     spelling::did_you_mean,
 };
 use ron::error::SpannedError;
+
+/// How deep lists and structs may be nested.
+pub(super) const NESTING: usize = 64;
 
 /// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
 pub(super) fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {

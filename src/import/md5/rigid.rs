@@ -16,10 +16,13 @@ impl Rigid {
     /// Creates it from a position and the x, y, z of a unit quaternion, as MD5 stores them.
     pub(super) fn from_md5(position: [f32; 3], orientation: [f32; 3]) -> Self {
         let [x, y, z] = orientation.map(f64::from);
-        // Files don't store w, which is never positive.
-        let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
-        // Rounding sometimes makes x² + y² + z² exceed one.
-        let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
+        let rest = 1.0 - x * x - y * y - z * z;
+        // Files don't store w, which is never positive. Rounding sometimes makes x² + y² + z² exceed one.
+        let rotation = if rest >= 0.0 {
+            DQuat::from_xyzw(x, y, z, -rest.sqrt())
+        } else {
+            DQuat::from_xyzw(x, y, z, -0.0).normalize()
+        };
         Self { rotation, translation: Vec3::from(position).as_dvec3() }
     }
 

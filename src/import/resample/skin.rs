@@ -1,8 +1,12 @@
 //! How far errors in the transforms of joints move the skin.
 
-use super::{CLIP_ERROR, curve::Curve};
+use super::curve::Curve;
 use crate::model::{BoundingBox, JointTransform, Model};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
+
+/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
+/// diagonal of its box). Clips get as many frames as that takes.
+pub const CLIP_ERROR: f32 = 1e-4;
 
 /// How the skin moves from one frame to the next, in model units.
 #[derive(Clone, Copy, Debug, Default)]

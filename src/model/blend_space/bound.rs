@@ -1,8 +1,9 @@
 //! Blend spaces bound to their clips.
 
 use super::{
-    BlendPoint, BlendSpace, BlendSpaceError, BlendSync, Weights,
+    BlendPoint, BlendSpace, BlendSpaceError, BlendSync,
     warp::{Mark, Warp},
+    weights::Weights,
 };
 use crate::model::{CallbackData, CallbackKey, ClipTiming, PlaybackMode};
 use std::{ops::Deref, sync::Arc};
@@ -241,7 +242,7 @@ impl Member {
 
     /// The next position beyond another at which the slope may change.
     pub(crate) fn next_bend(&self, playback: PlaybackMode, place: f64, forward: bool) -> Option<f64> {
-        let warp = Some(&self.warp).filter(|_| playback != PlaybackMode::PingPong && self.length > 0.0)?;
+        let warp = (playback != PlaybackMode::PingPong && self.length > 0.0).then_some(&self.warp)?;
         warp.next_bend(place, self.length, forward)
     }
 }

@@ -4,7 +4,7 @@
 //! on one line are sorted along it. All others are triangulated once; a place within a triangle has the weights of its
 //! barycentric coordinates, which change evenly along any straight line and agree at the edges.
 
-use super::Weights;
+use super::weights::Weights;
 use delaunator::{EMPTY, Point, triangulate};
 use glam::DVec2;
 

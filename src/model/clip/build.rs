@@ -1,88 +1,12 @@
 //! Frames → clip: finds the channels that change and packs their samples.
 
-use super::{ChannelSlot, RowTracks, SkeletalClip};
+use super::{ChannelSlot, ClipError, ClipFrames, RowTracks, SkeletalClip};
 use crate::model::{
-    ClipTiming, JointTransform,
+    ClipTiming, JointTransform, Reach, Skeleton,
     transform::{arc, mean},
 };
 use glam::{Quat, Vec3, Vec4};
-use std::{iter, ops::Range, sync::Arc};
-
-/// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`].
-#[derive(Clone, Debug, Default)]
-pub struct ClipFrames {
-    /// Joint names, one for each transform of a frame.
-    pub joints: Arc<[Arc<str>]>,
-    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
-    pub animated: Vec<bool>,
-    /// At least one frame of `joints.len()` transforms relative to the parents.
-    pub transforms: Vec<JointTransform>,
-}
-
-impl ClipFrames {
-    /// Converts the frames to differences from the first one.
-    pub(crate) fn subtract_first(&mut self) {
-        let joints = self.joints.len();
-        let first: Vec<JointTransform> = self.transforms.iter().take(joints).copied().collect();
-        for (i, transform) in self.transforms.iter_mut().enumerate() {
-            *transform = transform.difference_to(&first[i % joints]);
-        }
-    }
-}
-
-/// Why frames do not make a [`SkeletalClip`].
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClipError {
-    /// There is no frame, or the number of transforms is not a multiple of the number of joints.
-    #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
-    NotWholeFrames {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Number of transforms given.
-        transforms: usize,
-        /// Number of joints given.
-        joints: usize,
-    },
-    /// A transform contains a number that is not finite.
-    #[error("clip `{clip}`, frame {frame}, joint `{joint}`: a transform that is not finite")]
-    NotFinite {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Index of the frame.
-        frame: usize,
-        /// Name of the joint.
-        joint: Arc<str>,
-    },
-    /// The duration is negative or not finite.
-    #[error("clip `{clip}` has a duration of {duration} s")]
-    BadDuration {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// The duration in seconds.
-        duration: f64,
-    },
-    /// The times of the frames do not run from 0 to the duration, decrease, or are not one for each frame.
-    #[error(
-        "clip `{clip}`: the times of its {frames} frames must be as many, run from 0 to {duration} s and never decrease"
-    )]
-    BadTimes {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Number of frames.
-        frames: usize,
-        /// The clip's duration in seconds.
-        duration: f64,
-    },
-    /// The clip carries the skin farther than single precision can compute.
-    #[error("clip `{clip}`: {reason}")]
-    TooFar {
-        /// Name of the clip.
-        clip: Arc<str>,
-        /// Which joint goes too far.
-        reason: String,
-    },
-}
+use std::{collections::HashMap, iter, ops::Range, sync::Arc};
 
 /// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
 type RowVectors = [Vec4; 10];
@@ -137,20 +61,8 @@ impl SkeletalClip {
             return Err(ClipError::BadDuration { clip: name(), duration: timing.duration });
         }
         let animated = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
-        // Per joint, whether translation, rotation and scale are the same in all frames as they are given.
-        let mut still = vec![[true; 3]; joints];
+        let still = still_channels(frames, animated, &timing.name)?;
         let first = &frames.transforms[..joints];
-        for (frame, transforms) in frames.transforms.chunks_exact(joints.max(1)).enumerate() {
-            for (joint, (transform, first)) in transforms.iter().zip(first).enumerate().filter(|(j, _)| animated(*j)) {
-                if !transform.is_finite() {
-                    return Err(ClipError::NotFinite { clip: name(), frame, joint: frames.joints[joint].clone() });
-                }
-                let [translation, rotation, scale] = &mut still[joint];
-                *translation &= transform.translation == first.translation;
-                *rotation &= transform.rotation == first.rotation;
-                *scale &= transform.scale == first.scale;
-            }
-        }
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
@@ -240,6 +152,77 @@ impl SkeletalClip {
             unit_scale,
         })
     }
+
+    /// Converts the clip to differences from its first frame, to be added to poses of `skeleton`: translation
+    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`. Joints are matched by name.
+    ///
+    /// # Errors
+    /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
+    /// first frame that is scaled to almost nothing.
+    pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
+        let mut frames = self.bind(skeleton).to_frames();
+        frames.subtract_first();
+        let clip = Self::new(self.timing.clone(), &frames)?;
+        let clip = Self { additive: true, times: self.times.clone(), ..clip };
+        Reach::new(skeleton)
+            .and_then(|mut reach| reach.admit(skeleton, &clip))
+            .map_err(|reason| ClipError::TooFar { clip: self.timing.name.clone(), reason })?;
+        Ok(clip)
+    }
+
+    /// The same clip in the joint order of `skeleton`, matched by name.
+    ///
+    /// Joints that the clip lacks are not animated. If a name occurs twice, in the clip or in the
+    /// skeleton, the first joint of that name counts.
+    pub fn bind(&self, skeleton: &Skeleton) -> Self {
+        if self.joints == *skeleton.names() {
+            return self.clone();
+        }
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        for (joint, name) in self.joints.iter().enumerate() {
+            by_name.entry(name).or_insert(joint);
+        }
+        // Taken out when found, so that a second joint of the same name stays still.
+        let source: Vec<Option<usize>> = skeleton.names().iter().map(|name| by_name.remove(&**name)).collect();
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: source.iter().map(|s| s.is_some_and(|j| self.animates(j))).collect(),
+            transforms: (0..self.frame_count)
+                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
+                .map(|(frame, s)| s.map_or(JointTransform::IDENTITY, |joint| self.transform_at(joint, frame)))
+                .collect(),
+        };
+        match Self::new(self.timing.clone(), &frames) {
+            Ok(clip) => {
+                Self { additive: self.additive, times: self.times.clone(), root_path: self.root_path.clone(), ..clip }
+            }
+            // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
+            Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
+        }
+    }
+}
+
+/// Returns, per joint, whether translation, rotation and scale are the same in all frames as they are given.
+fn still_channels(
+    frames: &ClipFrames,
+    animated: impl Fn(usize) -> bool,
+    clip: &Arc<str>,
+) -> Result<Vec<[bool; 3]>, ClipError> {
+    let joints = frames.joints.len();
+    let mut still = vec![[true; 3]; joints];
+    let first = &frames.transforms[..joints];
+    for (frame, transforms) in frames.transforms.chunks_exact(joints.max(1)).enumerate() {
+        for (joint, (transform, first)) in transforms.iter().zip(first).enumerate().filter(|(j, _)| animated(*j)) {
+            if !transform.is_finite() {
+                return Err(ClipError::NotFinite { clip: clip.clone(), frame, joint: frames.joints[joint].clone() });
+            }
+            let [translation, rotation, scale] = &mut still[joint];
+            *translation &= transform.translation == first.translation;
+            *rotation &= transform.rotation == first.rotation;
+            *scale &= transform.scale == first.scale;
+        }
+    }
+    Ok(still)
 }
 
 /// Frames cut into steps.

@@ -1,16 +1,7 @@
 //! Clips whose changing values are stored as 16-bit numbers.
 
-use super::{ChannelSlot, NumberRange, RowTracks, SkeletalClip};
+use super::{ChannelSlot, NumberRange, Quantization, RowTracks, SkeletalClip};
 use glam::Vec4;
-
-/// What a clip lost by being made smaller.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Quantization {
-    /// [`SkeletalClip::bytes`] of the original clip.
-    pub bytes_before: usize,
-    /// Largest distance measured between the skin under this clip and under the original, in model units.
-    pub error: f32,
-}
 
 impl SkeletalClip {
     /// The same frames with every sampled channel in 16-bit numbers between its smallest and its largest

@@ -3,12 +3,14 @@
 use super::{RootDelta, Twist};
 use crate::model::PlaybackMode;
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 /// How a clip carries its character: a row of arcs from the clip's start to its end.
 ///
 /// Between two frames, the character moves along an arc at a steady speed (a straight line where it doesn't turn). What
 /// is between two times is computed in closed form, however many rounds of a loop are between them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Knot>", into = "Vec<Knot>")]
 pub struct RootPath {
     /// At least two, in order of time; the first at 0 and the last at the clip's end.
     knots: Box<[Knot]>,
@@ -16,7 +18,7 @@ pub struct RootPath {
 }
 
 /// The start of an arc.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Knot {
     /// Seconds from the clip's start.
     time: f64,
@@ -31,6 +33,26 @@ const LEAST: f64 = 1e-6;
 
 /// How long a step of the root takes, in seconds: it has to have a speed.
 const STEP: f64 = 1e-4;
+
+impl From<RootPath> for Vec<Knot> {
+    fn from(path: RootPath) -> Self {
+        path.knots.into()
+    }
+}
+
+impl TryFrom<Vec<Knot>> for RootPath {
+    type Error = &'static str;
+
+    fn try_from(knots: Vec<Knot>) -> Result<Self, &'static str> {
+        let ordered = knots.len() >= 2 && knots[0].time == 0.0 && knots.is_sorted_by(|a, b| a.time < b.time);
+        let finite = |knot: &Knot| knot.time.is_finite() && knot.place.is_finite() && knot.rate.is_finite();
+        if !ordered || !knots.iter().all(finite) {
+            return Err("root motion must go from second 0 on, in order, through finite places");
+        }
+        let turns = knots.iter().any(|knot| knot.rate.turn != 0.0);
+        Ok(Self { knots: knots.into(), turns })
+    }
+}
 
 impl RootPath {
     /// Creates a path from where the character is at some times, relative to the first, in seconds: from 0 to the clip's

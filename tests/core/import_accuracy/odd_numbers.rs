@@ -12,7 +12,7 @@ fn broken_vertices_keys_and_subsets_are_repaired_with_warnings() {
     m3d.vertices[2].weights = [1.0, -0.01, -0.01, 0.02];
     m3d.vertices[3].tex_coord = [f32::MAX, 0.0];
     m3d.clips[0].bones[1].iter_mut().for_each(|key| (key.scale, key.rotation) = ([0.0; 3], [0.0; 4]));
-    m3d.clips[0].bones[2].truncate(0);
+    m3d.clips[0].bones[2].clear();
     let imported = from_m3d("broken.m3d", &Checked::new(m3d).unwrap(), &ImportSettings::default()).unwrap();
     let model = &imported.model;
     assert_eq!(model.parts.len(), 2);

@@ -1,14 +1,22 @@
 //! The frames of an `.md5anim`: in order, without gaps, and all of one length.
 
-use super::{Header, block_ended};
 use crate::format::{
-    Lexer,
+    Lexer, TokenKind,
     md5::{
         Md5Anim,
         reader::{Reader, Stop},
     },
     reader::CUT_OFF,
 };
+
+/// What the header declares: value and place.
+#[derive(Default)]
+pub(super) struct Header {
+    pub(super) frames: Option<(u32, usize)>,
+    pub(super) joints: Option<(u32, usize)>,
+    pub(super) components: Option<(u32, usize)>,
+    pub(super) rate: Option<(f32, usize)>,
+}
 
 /// A frame's number, its place in the file, and the range of its numbers in [`Md5Anim::frames`].
 #[derive(Clone, Copy)]
@@ -126,4 +134,16 @@ fn hold_first(reader: &mut Reader, frames: &mut Vec<Frame>) {
     };
     reader.warn(first.at, message, "");
     frames.splice(..0, (0..missing).map(|number| Frame { number, ..first }));
+}
+
+/// Returns `true`, with an error, if another block opens here although this one was never closed.
+pub(super) fn block_ended(reader: &mut Reader, block: &str) -> Result<bool, Stop> {
+    const OPENERS: [&[u8]; 4] = [b"hierarchy", b"bounds", b"baseframe", b"frame"];
+    let token = reader.lexer.peek();
+    let ended = matches!(token.kind, TokenKind::Word(w) if OPENERS.iter().any(|o| w.eq_ignore_ascii_case(o)));
+    if ended {
+        let unexpected = reader.lexer.unexpected("`}`");
+        reader.error(token.offset, unexpected.to_string(), block, "")?;
+    }
+    Ok(ended)
 }

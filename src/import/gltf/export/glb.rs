@@ -140,3 +140,9 @@ impl Glb {
         Some(out)
     }
 }
+
+/// A file's name without folder and extension.
+pub(super) fn stem(path: &str) -> &str {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+}

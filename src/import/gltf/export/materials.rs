@@ -1,9 +1,6 @@
 //! Materials and their textures.
 
-use super::{
-    glb::{Glb, short},
-    stem,
-};
+use super::glb::{Glb, short, stem};
 use crate::{
     import::TextureMap,
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},

@@ -1,0 +1,80 @@
+//! What clips are made from.
+
+use crate::model::JointTransform;
+use std::sync::Arc;
+
+/// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`](super::SkeletalClip::new).
+#[derive(Clone, Debug, Default)]
+pub struct ClipFrames {
+    /// Joint names, one for each transform of a frame.
+    pub joints: Arc<[Arc<str>]>,
+    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
+    pub animated: Vec<bool>,
+    /// At least one frame of `joints.len()` transforms relative to the parents.
+    pub transforms: Vec<JointTransform>,
+}
+
+impl ClipFrames {
+    /// Converts the frames to differences from the first one.
+    pub(crate) fn subtract_first(&mut self) {
+        let joints = self.joints.len();
+        let first: Vec<JointTransform> = self.transforms.iter().take(joints).copied().collect();
+        for (i, transform) in self.transforms.iter_mut().enumerate() {
+            *transform = transform.difference_to(&first[i % joints]);
+        }
+    }
+}
+
+/// Why frames do not make a [`SkeletalClip`](super::SkeletalClip).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClipError {
+    /// There is no frame, or the number of transforms is not a multiple of the number of joints.
+    #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
+    NotWholeFrames {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Number of transforms given.
+        transforms: usize,
+        /// Number of joints given.
+        joints: usize,
+    },
+    /// A transform contains a number that is not finite.
+    #[error("clip `{clip}`, frame {frame}, joint `{joint}`: a transform that is not finite")]
+    NotFinite {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Index of the frame.
+        frame: usize,
+        /// Name of the joint.
+        joint: Arc<str>,
+    },
+    /// The duration is negative or not finite.
+    #[error("clip `{clip}` has a duration of {duration} s")]
+    BadDuration {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// The duration in seconds.
+        duration: f64,
+    },
+    /// The times of the frames do not run from 0 to the duration, decrease, or are not one for each frame.
+    #[error(
+        "clip `{clip}`: the times of its {frames} frames must be as many, run from 0 to {duration} s and never decrease"
+    )]
+    BadTimes {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Number of frames.
+        frames: usize,
+        /// The clip's duration in seconds.
+        duration: f64,
+    },
+    /// The clip carries the skin farther than single precision can compute.
+    #[error("clip `{clip}`: {reason}")]
+    TooFar {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Which joint goes too far.
+        reason: String,
+    },
+}
