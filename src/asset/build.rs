@@ -2,7 +2,7 @@
 
 use super::{
     Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket,
-    character::Shape,
+    character::{Shape, next_version},
     material::standard_material,
     mesh::mesh_of,
     textures::{TextureKey, Textures},
@@ -14,13 +14,7 @@ use crate::{
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
 use glam::{Affine3A, Vec3};
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
 ///
@@ -66,12 +60,6 @@ impl Sink for AssetsSink<'_> {
     fn material(&mut self, _label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
         self.materials.add(material)
     }
-}
-
-/// Returns a version that no character has had.
-pub(crate) fn next_version() -> u64 {
-    static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
-    NEXT_VERSION.fetch_add(1, Ordering::Relaxed)
 }
 
 pub(super) fn assemble_character(

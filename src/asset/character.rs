@@ -1,6 +1,5 @@
 //! The character asset: everything that instances share.
 
-use super::next_version;
 use crate::{
     controller::Clips,
     import::{RigEntries, bind_blend_space},
@@ -9,13 +8,16 @@ use crate::{
         SkeletalClip, Skeleton,
     },
     pose::{BlendReach, Mask, PartBounds},
-    rig::{Feet, LookChain, Plants, Springs},
+    rig::{Feet, LookChain, Plants, RigJoints, Springs},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// A character's skeleton, skin, clips, masks and sockets, shared by all its instances.
@@ -158,12 +160,23 @@ impl Character {
         }
     }
 
+    /// The joints that a rig acts on.
+    pub(crate) fn rig_joints(&self) -> RigJoints<'_> {
+        let Self { look_at, feet, springs, .. } = self;
+        RigJoints { look: look_at.as_deref(), feet: feet.as_deref(), springs: springs.as_deref() }
+    }
+
     /// Binds the blend spaces to the present clips.
     pub(super) fn bind_blend_spaces(&mut self) {
         let timings = || self.clips.iter().map(|clip| &clip.timing);
         let spaces =
             self.unbound_spaces.iter().filter_map(|space| bind_blend_space(space, timings(), &self.plants).ok());
         self.blend_spaces = spaces.collect();
+    }
+
+    /// All blend spaces, by clip names.
+    pub(crate) fn unbound_spaces(&self) -> &[Arc<BlendSpace>] {
+        &self.unbound_spaces
     }
 
     /// Adds a blend space, in place of one of the same name. Tracks play it by name.
@@ -275,4 +288,10 @@ impl Clips for Character {
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         &self.blend_spaces
     }
+}
+
+/// Returns a version that no character has had.
+pub(crate) fn next_version() -> u64 {
+    static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
+    NEXT_VERSION.fetch_add(1, Ordering::Relaxed)
 }

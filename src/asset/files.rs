@@ -35,7 +35,7 @@ impl Files {
         let root = None;
         Self {
             server: app.world().resource::<AssetServer>().clone(),
-            unapproved: plugin.map(|plugin| plugin.unapproved_path_mode.clone()).unwrap_or_default(),
+            unapproved: plugin.map(|plugin| &plugin.unapproved_path_mode).cloned().unwrap_or_default(),
             root,
         }
     }

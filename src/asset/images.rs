@@ -5,6 +5,7 @@ use bevy::{
     image::{CompressedImageFormats, ImageSampler, ImageType},
     prelude::*,
 };
+use std::sync::{Arc, OnceLock};
 
 /// Largest width and height: more than any device can draw. A file of a few kilobytes can claim to be gigabytes large.
 const MOST_TEXELS: u32 = 16_384;
@@ -50,6 +51,20 @@ fn size(bytes: &[u8]) -> Option<[u32; 2]> {
             (0xff, _) => at += 2 + usize::from(short(at + 2)?),
             _ => return None,
         }
+    }
+}
+
+/// The compressed formats that the device can draw. Empty until the app is finished.
+#[derive(Resource, Clone, Default)]
+pub(super) struct SupportedFormats(Arc<OnceLock<CompressedImageFormats>>);
+
+impl SupportedFormats {
+    pub(super) fn get(&self) -> CompressedImageFormats {
+        self.0.get().copied().unwrap_or(CompressedImageFormats::NONE)
+    }
+
+    pub(super) fn set(&self, formats: CompressedImageFormats) {
+        _ = self.0.set(formats);
     }
 }
 

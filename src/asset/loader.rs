@@ -1,9 +1,10 @@
 //! Loaders for [`Character`]s and [`ClipAsset`]s.
 
 use super::{
-    Character, CharacterAssetLabel, ClipAsset, SupportedFormats,
+    Character, CharacterAssetLabel, ClipAsset,
     build::{Sink, assemble_character},
     files::{Files, beside, read_within},
+    images::SupportedFormats,
     textures::{TextureKey, Textures, image_settings},
 };
 use crate::{

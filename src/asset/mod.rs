@@ -14,7 +14,7 @@ mod rig;
 mod textures;
 
 pub use build::build_character;
-pub(crate) use build::next_version;
+pub(crate) use character::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use clips::AddClipError;
 pub use label::CharacterAssetLabel;
@@ -27,7 +27,7 @@ use bevy::{
     image::{CompressedImageFormatSupport, CompressedImageFormats},
     prelude::*,
 };
-use std::sync::{Arc, OnceLock};
+use images::SupportedFormats;
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
@@ -59,20 +59,6 @@ impl Plugin for CharacterAssetPlugin {
         let formats = app.world().get_resource::<CompressedImageFormatSupport>();
         let formats = formats.map_or(CompressedImageFormats::NONE, |formats| formats.0);
         app.world().resource::<SupportedFormats>().set(formats);
-    }
-}
-
-/// The compressed formats that the device can draw. Empty until the app is finished.
-#[derive(Resource, Clone, Default)]
-struct SupportedFormats(Arc<OnceLock<CompressedImageFormats>>);
-
-impl SupportedFormats {
-    fn get(&self) -> CompressedImageFormats {
-        self.0.get().copied().unwrap_or(CompressedImageFormats::NONE)
-    }
-
-    fn set(&self, formats: CompressedImageFormats) {
-        _ = self.0.set(formats);
     }
 }
 

@@ -9,8 +9,8 @@
 
 use super::{
     AnimationController, AnimationTrack, Clips,
-    callback::{self, Keys},
     compensated::CompensatedF64,
+    key::{self, Keys},
     motion::Speed,
     playback_state::Playback,
     playhead::PlayheadSweep,
@@ -116,7 +116,7 @@ impl AnimationController {
         let speed = if track.speed.is_finite() { track.speed } else { 0.0 };
         let (from, to, forward) = way(track, Speed::steady_distance(speed, elapsed), speed >= 0.0);
         let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
-        let nothing = sweep.is_plain(callback::times(&timing.callbacks, added, length))
+        let nothing = sweep.is_plain(key::times(&timing.callbacks, added, length))
             || sweep.passes_nothing(Keys::new(&timing.callbacks, added, &self.callbacks, length));
         nothing.then_some(to)
     }
@@ -161,8 +161,7 @@ impl AnimationController {
             let (length, playback) = (member.length, member.playback(space, playback));
             let ([from, to], _) = member.places(playback, [sweep.from, sweep.to]);
             let sweep = PlayheadSweep { length, playback, from, to, ..sweep };
-            sweep.is_plain(callback::times(keys, &[], length))
-                || sweep.passes_nothing(Keys::new(keys, &[], &[], length))
+            sweep.is_plain(key::times(keys, &[], length)) || sweep.passes_nothing(Keys::new(keys, &[], &[], length))
         });
         passes_nothing.then_some(to)
     }

@@ -1,6 +1,6 @@
 //! The layers that a controller wants blended.
 
-use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead};
+use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead, track::Start};
 use crate::model::{BoundBlendSpace, Cycle, Member, PlaybackMode};
 use std::slice;
 
@@ -86,8 +86,13 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
 
 impl<'a> InSpace<'a> {
     fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
-        let (_, space) = Some(clips).filter(|_| !track.clip.is_empty()).and_then(|clips| track.find_space(clips))?;
-        Some(Self { track, space, cycle: space.cycle(track.steering.shown(space, track.start)), next: 0 })
+        let (_, space) = (!track.clip.is_empty()).then_some(clips).and_then(|clips| track.find_space(clips))?;
+        Some(Self {
+            track,
+            space,
+            cycle: space.cycle(track.steering.shown(space, track.start == Start::Begun)),
+            next: 0,
+        })
     }
 
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
@@ -152,7 +157,7 @@ impl AnimationTrack {
         }
         let Some((_, space)) = self.find_space(clips) else { return layer.time };
         let Some(member) = space.members().iter().find(|member| member.clip == layer.clip) else { return layer.time };
-        let pace = space.cycle(self.steering.shown(space, self.start)).pace;
+        let pace = space.cycle(self.steering.shown(space, self.start == Start::Begun)).pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 }) - seconds * self.speed * pace;
         place_in(member, space, self.playback.unwrap_or(space.playback()), phase).0
     }

@@ -1,6 +1,6 @@
 //! What an advance reports, in order of time.
 
-use super::{AnimationName, PlaybackEvent, TrackId, compensated::tick, range::OpenRange};
+use super::{AnimationName, PlaybackEvent, TrackId, compensated::tick, open_range::OpenRange};
 
 /// Events of one advance, with what is needed to sort them.
 #[derive(Clone, Debug, Default)]

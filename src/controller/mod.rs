@@ -5,12 +5,16 @@ mod arrival;
 mod callback;
 mod clips;
 mod compensated;
+mod course;
 mod fade;
 mod fast_path;
+mod key;
+mod keying;
 mod layer;
 mod log;
 mod motion;
 mod name;
+mod open_range;
 mod overlay;
 mod playback;
 mod playback_event;
@@ -21,24 +25,27 @@ mod range;
 mod root_motion;
 mod segment;
 mod space;
+mod steering;
 mod switch;
+mod switching;
 mod sync;
 mod timed_event;
 mod track;
 mod validate;
 
 pub use advance::AdvanceError;
-pub use callback::{CallbackId, CallbackTime};
 pub use clips::Clips;
+pub use key::{CallbackId, CallbackTime, KeyRef};
+pub use keying::TimedEventsMut;
 pub use layer::LayerInfo;
 pub use motion::TransitionCurve;
 pub use name::AnimationName;
-pub use playback_event::{CallbackKind, FiredCallback, KeyRef, PlaybackEvent};
+pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use queue::{ClipQueue, ClipQueueMut};
 pub use range::ActiveRange;
 pub use switch::{Switch, SwitchLayer};
-pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TimedEventsMut};
+pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
 #[cfg(feature = "bevy")]
@@ -47,11 +54,11 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 
-use callback::AddedCallback;
 use compensated::CompensatedF64;
+use key::AddedCallback;
 use log::Log;
+use open_range::OpenRange;
 use playback_state::Playback;
-use range::OpenRange;
 use serde::{Deserialize, Serialize};
 use timed_event::Schedule;
 use track::{Role, Transient};
@@ -179,6 +186,15 @@ impl AnimationController {
         {
             track.collect_added(callbacks, clips);
         }
+    }
+
+    /// About how many bytes it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of_val(&self.tracks[..])
+            + size_of_val(&self.callbacks[..])
+            + size_of_val(&self.ranges[..])
+            + self.events.len() * size_of::<TimedEvent>()
+            + self.playback.switches.len() * size_of::<Switch>()
     }
 
     fn next_id(&mut self) -> u64 {

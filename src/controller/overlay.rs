@@ -4,7 +4,7 @@ use super::{
     AnimationController, AnimationTrack, TrackId, TransitionCurve,
     arrival::{Arrival, Next},
     compensated::CompensatedF64,
-    space::Course,
+    course::Course,
     track::{Known, Overlay},
 };
 use crate::model::PlaybackMode;

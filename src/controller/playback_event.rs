@@ -1,6 +1,6 @@
 //! What an advance reports.
 
-use super::{AnimationName, BlendMode, CallbackId, TrackId};
+use super::{AnimationName, BlendMode, KeyRef, TrackId};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// `clip` is the clip's index in the [`Clips`](super::Clips) given to the advance; `time` is in seconds of
 /// [global time](super::AnimationController::time).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[non_exhaustive]
 pub enum PlaybackEvent {
@@ -135,7 +135,7 @@ impl PlaybackEvent {
 }
 
 /// A callback key that a track passed, or a range among the keys that it entered or left.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct FiredCallback {
     /// The track.
@@ -172,14 +172,4 @@ pub enum CallbackKind {
     Begin,
     /// A range ended: its track has left it in either direction, started another round, moved elsewhere, or is gone.
     End,
-}
-
-/// A callback key, of a clip or of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum KeyRef {
-    /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
-    Clip(usize),
-    /// Added by [`AnimationController::add_callback`](super::AnimationController::add_callback).
-    Added(CallbackId),
 }

@@ -1,6 +1,6 @@
 //! The state of `play`, `cross_fade` and the queue.
 
-use super::{AnimationName, Switch, TrackId, TransitionCurve};
+use super::{AnimationName, Switch, TrackId, TransitionCurve, switch::MOST_SWITCHES};
 use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
@@ -70,7 +70,10 @@ impl Default for Playback {
 
 impl Playback {
     pub(super) fn check(&self) -> Result<(), String> {
-        self.check_switches()?;
+        if self.switches.len() > MOST_SWITCHES {
+            return Err(format!("more than {MOST_SWITCHES} switches"));
+        }
+        self.switches.iter().try_for_each(Switch::check)?;
         if !self.parameters.is_finite() {
             return Err("the parameters of blend spaces are not finite".to_owned());
         }

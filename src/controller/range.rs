@@ -20,16 +20,15 @@ mod span;
 use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
     TrackId,
-    callback::{AddedKey, Key, Keys},
     compensated::CompensatedF64,
+    key::{AddedKey, Key, Keys, Rules},
     log::Log,
+    open_range::{InSpace, OpenRange},
     playhead::{periodic, place},
-    segment::Rules,
     timed_event::EventKind,
     track::{Known, Start},
 };
 use crate::model::{CallbackData, CallbackKey};
-use serde::{Deserialize, Serialize};
 use span::Span;
 use std::sync::Arc;
 
@@ -95,59 +94,6 @@ impl AnimationController {
     /// Returns `true` if a track is in a range with this name. See [`ranges`](Self::ranges).
     pub fn is_inside(&self, name: &str) -> bool {
         self.range(name).is_some()
-    }
-}
-
-/// A range that has begun.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenRange {
-    pub(super) track: TrackId,
-    pub(super) key: KeyRef,
-    /// What the track plays: a clip or a blend space.
-    clip: AnimationName,
-    /// The clip of the blend space that has the range, if it is one's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    member: Option<InSpace>,
-    /// The clip's index when it was last seen.
-    pub(super) index: usize,
-    name: AnimationName,
-    data: CallbackData,
-    time: f64,
-    until: f64,
-    /// Whether it began without a report: below the threshold of weights, or beyond a limit.
-    pub(super) silent: bool,
-}
-
-/// A clip of a blend space that has a range, and where it was when it was last seen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct InSpace {
-    clip: AnimationName,
-    known: Known,
-    /// Unwrapped.
-    position: f64,
-}
-
-impl OpenRange {
-    /// Where its clip is, if the track is able to be in it.
-    fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
-        let known = track.known.filter(|_| track.enabled && track.clip == self.clip)?;
-        Some(self.member.as_ref().map_or((known, track.placed()), |member| (member.known, member.position)))
-    }
-
-    /// The name of the clip that has it; of a blend space, if it was added to that.
-    fn clip(&self) -> &AnimationName {
-        self.member.as_ref().map_or(&self.clip, |member| &member.clip)
-    }
-
-    fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
-        self.track == track && self.key == key && self.is_of(member)
-    }
-
-    fn is_of(&self, member: Option<&Arc<str>>) -> bool {
-        match (&self.member, member) {
-            (Some(ours), Some(other)) => ours.clip.is(other),
-            (ours, other) => ours.is_none() && other.is_none(),
-        }
     }
 }
 
@@ -328,7 +274,7 @@ impl AnimationController {
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
     ///
-    /// The clips of a blend space that weigh are those of its present [course](super::space::Course): a clip comes or goes
+    /// The clips of a blend space that weigh are those of its present [course](super::course::Course): a clip comes or goes
     /// at a cut, and one that has no weight for a mere moment, on its way through a corner, stays.
     pub(super) fn settle_ranges<C: Clips + ?Sized>(&self, clips: &C, log: &mut Log) {
         let mut at = 0;

@@ -2,13 +2,13 @@
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent, TrackId,
-    callback::{self, AddedCallback, Key, Keys},
     compensated::CompensatedF64,
+    course::Blended,
+    key::{self, Key, Keys, Rules},
     log::Log,
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
     range::{Line, RangeSweep},
-    space::Blended,
     track::{Known, Start},
 };
 use crate::model::CallbackKey;
@@ -26,19 +26,6 @@ pub(super) struct Segment<'a> {
     /// The blend space, if it plays one.
     pub(super) blended: Option<Blended<'a>>,
     pub(super) rules: Rules<'a>,
-}
-
-/// What the controller says about callbacks.
-#[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    /// The controller's own.
-    pub(super) callbacks: &'a [AddedCallback],
-    /// How many of them, and how many rounds, a track may report in one advance.
-    pub(super) limit: usize,
-    /// The least weight at which they fire.
-    pub(super) threshold: f32,
-    /// Whether the track's clip is the current one.
-    pub(super) current: bool,
 }
 
 /// Where a track goes.
@@ -202,7 +189,7 @@ impl Segment<'_> {
                 }
                 .run(count, moment, weight, log);
             }
-            if sweep.is_plain(callback::times(&timing.callbacks, added, length)) {
+            if sweep.is_plain(key::times(&timing.callbacks, added, length)) {
                 continue;
             }
             let mut rounds = 0;

@@ -2,11 +2,12 @@
 
 use super::{
     Clips,
-    callback::{self, AddedCallback, AddedKey},
     compensated::CompensatedF64,
+    course::Course,
+    key::{self, AddedCallback, AddedKey},
     name::AnimationName,
     playhead,
-    space::{Course, Steering},
+    steering::Steering,
 };
 use crate::model::{ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
@@ -440,7 +441,7 @@ impl AnimationTrack {
         }
         if !self.added_fit() {
             let length = self.known.map_or(0.0, |known| known.length);
-            callback::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
+            key::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
             self.run.0.added_for = Some((self.clip.clone(), length.to_bits()));
         }
     }

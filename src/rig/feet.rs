@@ -16,15 +16,17 @@
 
 mod bend;
 mod filters;
+mod frame;
 mod leg;
 mod space;
 mod state;
 
+pub use frame::{FeetFrame, FeetLimits, FootPlan, GroundHit, GroundRay, Landing, LegJoints};
 pub use state::FeetState;
 pub(super) use {filters::angle, leg::LegPose};
 
 use super::{
-    FootPlan, Plants,
+    Plants,
     math::{direction, part, unit_arc},
 };
 use crate::{
@@ -34,84 +36,8 @@ use crate::{
 use filters::{Step, smoothstep};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
 use leg::{Leg, LegFrame, Moved, Steps};
-use serde::{Deserialize, Serialize};
 use space::{GroundPlane, Space};
 use state::{BodyState, LegState, Stance};
-
-/// The joints of a leg: the input of [`Feet::new`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LegJoints {
-    /// The first joint of the leg: thigh, or upper arm of an animal's foreleg.
-    pub root: JointIndex,
-    /// The joint that bends: shin. `None` takes the joint between `root` and `tip` that is closest to the middle.
-    pub mid: Option<JointIndex>,
-    /// The joint of the foot: ankle, hock or wrist.
-    pub tip: JointIndex,
-    /// The joint of the toes, which carries the foot while the heel is up.
-    pub toe: Option<JointIndex>,
-    /// Where the heel touches the ground at rest, in model space. `None` takes the point below `tip`. Feet whose `tip` is
-    /// a hock or a wrist, high above the ground, never stand on it.
-    pub heel: Option<Vec3>,
-}
-
-/// Limits of foot placement. Lengths are in leg lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[serde(deny_unknown_fields, default)]
-pub struct FeetLimits {
-    /// How far feet and hips are raised and lowered. Ground farther away than twice this is ignored.
-    pub height: f32,
-    /// The steepest slope that feet tilt to, as rise over run: 1 is 45°.
-    pub slope: f32,
-    /// How far a locked foot may be from where the clip has it before it is let go.
-    pub stride: f32,
-    /// How fast joints turn at most to adapt, as a multiple of the fastest they turn in any clip; above 1.
-    pub turn: f32,
-}
-
-impl Default for FeetLimits {
-    fn default() -> Self {
-        Self { height: 0.45, slope: 1.0, stride: 0.4, turn: 1.4 }
-    }
-}
-
-/// A point of the ground.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct GroundHit {
-    /// The point, in world space.
-    pub point: Vec3,
-    /// The direction away from the ground, in world space, of any length.
-    pub normal: Vec3,
-}
-
-/// A ray along which the ground is looked for, in world space.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct GroundRay {
-    /// Start of the ray, above the foot.
-    pub origin: Vec3,
-    /// Direction of the ray: the character's down; of length 1.
-    pub direction: Vec3,
-    /// Length of the ray. Ground farther away is out of reach.
-    pub length: f32,
-}
-
-/// The inputs of [`Feet::run`] for one frame. The slices are in the order of the legs; missing ends count as 0 and
-/// `None`.
-#[derive(Clone, Copy, Debug)]
-pub struct FeetFrame<'a> {
-    /// The character's world transform: rotation, translation and uniform scale.
-    pub world: Affine3A,
-    /// Seconds since the last frame. 0 while paused.
-    pub dt: f32,
-    /// How much of the change is made, 0..=1. At 0, the state is cleared.
-    pub weight: f32,
-    /// What the clips do with each foot: see [`Plants::plan`].
-    pub plans: &'a [FootPlan],
-    /// What [`Feet::rays`] hit for each foot; `None` if nothing is in reach.
-    pub ground: &'a [[Option<GroundHit>; 3]],
-}
 
 /// Makes legs and hips adapt to uneven ground. The ground of the clips is at the height of the model's origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -255,7 +181,7 @@ impl Feet {
         };
         let mut dt = Some(if frame.dt > 0.0 { frame.dt.min(1.0) } else { 0.0 });
         if !state.fits(self.legs.len()) {
-            state.start(&space, &self.legs, pose);
+            state.start(&space, self.legs.iter().map(|leg| leg.joints), pose);
             dt = None;
         }
         if dt != Some(0.0) {

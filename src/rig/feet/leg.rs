@@ -1,19 +1,17 @@
 //! One leg: where its foot is to be, and the rotations that take it there.
 
 use super::{
-    Feet, FeetLimits, GroundHit, LegJoints,
+    Feet,
     bend::bent,
     filters::{Step, angle, rotation, turn_toward},
+    frame::{FeetLimits, FootPlan, GroundHit, Landing, LegJoints},
     space::{GroundPlane, Space},
     state::{LegState, Stance},
 };
 use crate::{
     model::{JointIndex, Skeleton},
     pose::PoseMut,
-    rig::{
-        FootPlan, Landing,
-        math::{across, direction, part, unit_arc},
-    },
+    rig::math::{across, direction, part, unit_arc},
 };
 use glam::{Affine3A, Quat, Vec3A};
 

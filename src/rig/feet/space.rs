@@ -1,6 +1,6 @@
 //! The character's place in the world, and the ground around it.
 
-use super::{GroundHit, filters::arc_sine};
+use super::{filters::arc_sine, frame::GroundHit};
 use crate::rig::math::{across, direction};
 use glam::{Affine3A, Mat3A, Vec3A};
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,9 @@
 
 use super::{
     filters::Spring,
-    leg::Leg,
     space::{GroundPlane, Space},
 };
-use crate::pose::PoseMut;
+use crate::{model::JointIndex, pose::PoseMut};
 use glam::{Affine3A, Quat, Vec3A};
 use serde::{Deserialize, Serialize};
 
@@ -136,11 +135,11 @@ impl FeetState {
     }
 
     /// Starts from the animated pose.
-    pub(super) fn start(&mut self, space: &Space, legs: &[Leg], pose: &PoseMut) {
+    pub(super) fn start(&mut self, space: &Space, legs: impl Iterator<Item = [JointIndex; 3]>, pose: &PoseMut) {
         let mut kept = std::mem::take(&mut self.legs);
         kept.clear();
-        kept.extend(legs.iter().map(|leg| {
-            let now = leg.joints.map(|joint| pose.rotation(joint));
+        kept.extend(legs.map(|joints| {
+            let now = joints.map(|joint| pose.rotation(joint));
             LegState { is_reached: true, shown: now, animated: now, ..LegState::default() }
         }));
         let body = BodyState { root: space.place, heading: space.heading(), ..BodyState::default() };

@@ -55,6 +55,11 @@ impl SpringState {
         self.points.clear();
     }
 
+    /// About how many bytes it has allocated.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.points[..]) + size_of_val(&self.colliders[..])
+    }
+
     /// Whether the state belongs to `springs`.
     pub(super) fn fits(&self, springs: &Springs) -> bool {
         self.points.len() == springs.joints.len() && self.colliders.len() == springs.colliders.len()

@@ -1,0 +1,137 @@
+//! What a track does in its blend space between two cuts.
+
+use super::{
+    Clips, TransitionCurve,
+    compensated::CompensatedF64,
+    key::AddedKey,
+    motion::{Paced, Ramp, Speed},
+};
+use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle};
+
+/// Clips that can weigh between two cuts: those at both ends.
+const MOST: usize = 6;
+
+/// What a track does in its blend space between two cuts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Course {
+    begin: CompensatedF64,
+    /// How long it is, ≥ 0.
+    seconds: f64,
+    /// Members, with their weights at both ends.
+    members: [(usize, [f64; 2]); MOST],
+    count: usize,
+    /// Cycles per second at both ends.
+    pace: [f64; 2],
+    /// Where it ends, and what weighs there.
+    end: (BlendPoint, Cycle),
+    /// The controller's own keys for each member.
+    pub(super) added: Vec<Vec<AddedKey>>,
+}
+
+impl Course {
+    /// Begins an advance at a point: what is known from before may be about other clips.
+    pub(super) fn look_up(&mut self, point: BlendPoint, space: &BoundBlendSpace) {
+        self.end = (point, space.cycle(point));
+    }
+
+    /// Goes on from where it ended.
+    pub(super) fn settle(&mut self, span: [CompensatedF64; 2], ends: [BlendPoint; 2], space: &BoundBlendSpace) {
+        let cycle = |known: (BlendPoint, Cycle), point| if point == known.0 { known.1 } else { space.cycle(point) };
+        let first = cycle(self.end, ends[0]);
+        let last = cycle((ends[0], first), ends[1]);
+        (self.begin, self.seconds, self.count) = (span[0], (span[1] - span[0]).value().max(0.0), 0);
+        (self.pace, self.end) = ([first.pace, last.pace], (ends[1], last));
+        // Both lists are in the order of members, which doesn't depend on where time is cut.
+        let (mut at_begin, mut at_end) = (&first.weights[..], &last.weights[..]);
+        loop {
+            let next = [at_begin, at_end].map(|weights| weights.first().map_or(usize::MAX, |first| first.0));
+            let member = next[0].min(next[1]);
+            if member == usize::MAX {
+                return;
+            }
+            let take = |weights: &mut &[(usize, f64)]| match **weights {
+                [(first, weight), ref rest @ ..] if first == member => {
+                    *weights = rest;
+                    weight
+                }
+                _ => 0.0,
+            };
+            self.members[self.count] = (member, [take(&mut at_begin), take(&mut at_end)]);
+            self.count += 1;
+        }
+    }
+
+    /// The members that weigh, with their weights at both ends.
+    pub(super) fn members(&self) -> &[(usize, [f64; 2])] {
+        &self.members[..self.count]
+    }
+
+    /// The change of a weight per second.
+    pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
+        if from == to || self.seconds <= 0.0 { 0.0 } else { (to - from) / self.seconds }
+    }
+
+    /// A weight at a moment.
+    pub(super) fn share(&self, ends: [f64; 2], moment: CompensatedF64) -> f64 {
+        let share = ends[0] + self.slope(ends) * (moment - self.begin).value();
+        share.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
+    }
+
+    /// The heaviest member at a moment; of equals, the first.
+    pub(super) fn heaviest(&self, moment: CompensatedF64) -> Option<usize> {
+        let mut heaviest = None;
+        for &(member, ends) in self.members() {
+            let share = self.share(ends, moment);
+            if heaviest.is_none_or(|(_, most)| share > most) {
+                heaviest = Some((member, share));
+            }
+        }
+        heaviest.map(|(member, _)| member)
+    }
+
+    /// The pace of the cycle at the first end.
+    pub(super) fn pace(&self) -> f64 {
+        self.pace[0]
+    }
+
+    /// The speed of the phase, for a speed of the track.
+    pub(super) fn paced(&self, speed: Speed) -> Speed {
+        let change = self.slope(self.pace);
+        if change == 0.0 {
+            return speed.scaled(self.pace[0]);
+        }
+        let ramp = match speed {
+            Speed::Ramp(ramp) => ramp,
+            Speed::Paced(paced) => paced.ramp,
+            Speed::Steady(speed) => {
+                let (begin, transition) = (self.begin.value(), TransitionCurve::Linear);
+                Ramp { from: speed, to: speed, begin, duration: 1.0, transition }
+            }
+        };
+        Speed::Paced(Paced { ramp, since: self.begin, pace: self.pace[0], change })
+    }
+}
+
+/// A blend space in a segment of time.
+#[derive(Clone, Copy)]
+pub(super) struct Blended<'a> {
+    pub(super) space: &'a BoundBlendSpace,
+    pub(super) course: &'a Course,
+    /// The clips of the course's members.
+    pub(super) timings: [Option<&'a ClipTiming>; MOST],
+}
+
+impl<'a> Blended<'a> {
+    pub(super) fn new<C: Clips + ?Sized>(space: &'a BoundBlendSpace, course: &'a Course, clips: &'a C) -> Self {
+        let mut timings = [None; MOST];
+        for (timing, (member, _)) in timings.iter_mut().zip(course.members()) {
+            *timing = space.members().get(*member).and_then(|member| clips.timing(member.clip));
+        }
+        Self { space, course, timings }
+    }
+
+    /// The heaviest clip at a moment.
+    pub(super) fn clip(&self, moment: CompensatedF64) -> Option<usize> {
+        Some(self.space.members().get(self.course.heaviest(moment)?)?.clip)
+    }
+}

@@ -1,0 +1,267 @@
+//! Callback keys: those of the clips and those added to one controller.
+//!
+//! A key is found where the playhead sweeps over it, and fires at the moment of passing:
+//!
+//! ```text
+//! clip time   0.0        0.3                 0.8       1.0
+//! keys         │      footstep            footstep      │
+//! frames       ├────────┼────────┼────────┼────────┼────┼───▶
+//!              │        (   0.3  ]        (   0.8  ]
+//!              └ sweep: (from, to], each end belongs to exactly one frame
+//! ```
+//!
+//! One merged list, [`Keys`], yields the clip's keys and the added ones in order of time from either end.
+//! Every key carries its name and data, so that a fired callback needs no second lookup.
+
+use super::AnimationName;
+use crate::model::{CallbackData, CallbackKey};
+use serde::{Deserialize, Serialize};
+use std::{iter, slice, sync::Arc};
+
+/// Identifies a callback added to one controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct CallbackId(pub(super) u64);
+
+/// A place in a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum CallbackTime {
+    /// Seconds from the start, clamped to the clip.
+    Seconds(f64),
+    /// Fraction of the length, `0..=1`.
+    Fraction(f64),
+    /// The end.
+    End,
+}
+
+impl From<f64> for CallbackTime {
+    fn from(seconds: f64) -> Self {
+        Self::Seconds(seconds)
+    }
+}
+
+impl CallbackTime {
+    /// Seconds from the start of a clip of the given length; 0 if not finite.
+    fn seconds(self, length: f64) -> f64 {
+        match self {
+            Self::Seconds(seconds) => clamped(seconds, length),
+            Self::Fraction(fraction) => clamped(fraction * length, length),
+            Self::End => length,
+        }
+    }
+}
+
+#[inline]
+fn clamped(time: f64, length: f64) -> f64 {
+    if time.is_finite() { time.clamp(0.0, length) } else { 0.0 }
+}
+
+/// A callback key, of a clip or of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum KeyRef {
+    /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
+    Clip(usize),
+    /// Added by [`AnimationController::add_callback`](super::AnimationController::add_callback).
+    Added(CallbackId),
+}
+
+/// A callback added to a controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct AddedCallback {
+    pub(super) id: CallbackId,
+    pub(super) clip: AnimationName,
+    pub(super) time: CallbackTime,
+    /// Where it ends, if it is a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<CallbackTime>,
+    /// Fires at every n-th passing, ≥ 1.
+    pub(super) every: u32,
+    /// Passings since it last fired.
+    pub(super) passed: u32,
+    pub(super) name: AnimationName,
+    pub(super) data: CallbackData,
+}
+
+impl AddedCallback {
+    /// Returns `true` if its counters can be counted on.
+    pub(super) fn is_valid(&self, last_id: u64) -> bool {
+        self.id.0 <= last_id && self.passed < self.every
+    }
+
+    /// Counts a passing. Returns `true` if it fires this time.
+    pub(super) fn count_passing(&mut self) -> bool {
+        self.passed += 1;
+        let fires = self.passed >= self.every;
+        if fires {
+            self.passed = 0;
+        }
+        fires
+    }
+}
+
+/// An added callback as a key of a track's clip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AddedKey {
+    time: f64,
+    until: Option<f64>,
+    /// Index among the controller's callbacks.
+    index: usize,
+}
+
+/// Fills `keys` with the added callbacks of a clip, in order of time.
+pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
+    keys.clear();
+    let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
+    keys.extend(ours.map(|(index, added)| {
+        let time = added.time.seconds(length);
+        AddedKey { time, until: added.until.map(|until| until.seconds(length).max(time)), index }
+    }));
+    keys.sort_by(|a, b| a.time.total_cmp(&b.time));
+}
+
+impl AddedKey {
+    pub(super) fn is_range(&self) -> bool {
+        self.until.is_some()
+    }
+}
+
+/// A key in the playhead's way, with all that its callback carries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key<'a> {
+    /// Place in the clip, in `0..=length`.
+    pub(super) time: f64,
+    /// Where it ends, if it is a range; at or after `time`.
+    pub(super) until: Option<f64>,
+    pub(super) key: KeyRef,
+    pub(super) name: &'a Arc<str>,
+    pub(super) data: &'a CallbackData,
+}
+
+/// The keys of a clip merged with those added to it, in order of time from either end. At equal times the
+/// clip's own come first.
+#[derive(Clone)]
+pub(super) struct Keys<'a> {
+    clip: iter::Enumerate<slice::Iter<'a, CallbackKey>>,
+    added: slice::Iter<'a, AddedKey>,
+    callbacks: &'a [AddedCallback],
+    length: f64,
+}
+
+impl<'a> Keys<'a> {
+    /// `added` is made by [`collect_added`] from `callbacks`.
+    pub(super) fn new(
+        clip: &'a [CallbackKey],
+        added: &'a [AddedKey],
+        callbacks: &'a [AddedCallback],
+        length: f64,
+    ) -> Self {
+        Self { clip: clip.iter().enumerate(), added: added.iter(), callbacks, length }
+    }
+
+    fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
+        let time = clamped(key.time, self.length);
+        let until = key.until.map(|until| clamped(until, self.length).max(time));
+        (time, Key { time, until, key: KeyRef::Clip(index), name: &key.name, data: &key.data })
+    }
+
+    fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
+        let AddedCallback { id, name, data, .. } = &self.callbacks[index];
+        (time, Key { time, until, key: KeyRef::Added(*id), name: name.as_arc(), data })
+    }
+}
+
+/// The times of both lists, in no order.
+#[inline]
+pub(super) fn times(clip: &[CallbackKey], added: &[AddedKey], length: f64) -> impl Iterator<Item = f64> {
+    clip.iter().map(move |key| clamped(key.time, length)).chain(added.iter().map(|key| key.time))
+}
+
+impl<'a> Iterator for Keys<'a> {
+    type Item = (f64, Key<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let own = self.clip.clone().next().map(|key| self.own(key));
+        let added = self.added.clone().next().map(|key| self.added(key));
+        match (own, added) {
+            (Some(own), Some(added)) if added.0 < own.0 => {
+                self.added.next();
+                Some(added)
+            }
+            (None, added) => {
+                self.added.next();
+                added
+            }
+            (own, _) => {
+                self.clip.next();
+                own
+            }
+        }
+    }
+}
+
+impl DoubleEndedIterator for Keys<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let own = self.clip.clone().next_back().map(|key| self.own(key));
+        let added = self.added.clone().next_back().map(|key| self.added(key));
+        match (own, added) {
+            (Some(own), Some(added)) if own.0 > added.0 => {
+                self.clip.next_back();
+                Some(own)
+            }
+            (own, None) => {
+                self.clip.next_back();
+                own
+            }
+            (_, added) => {
+                self.added.next_back();
+                added
+            }
+        }
+    }
+}
+
+/// What the controller says about callbacks.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    /// The controller's own.
+    pub(super) callbacks: &'a [AddedCallback],
+    /// How many of them, and how many rounds, a track may report in one advance.
+    pub(super) limit: usize,
+    /// The least weight at which they fire.
+    pub(super) threshold: f32,
+    /// Whether the track's clip is the current one.
+    pub(super) current: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_both_lists_come_in_order_from_either_end() {
+        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, until: None, name: "".into(), data: ().into() });
+        let callbacks = [0.25, 0.5, 1.0].map(|time| AddedCallback {
+            id: CallbackId((time * 100.0) as u64),
+            clip: "c".into(),
+            time: time.into(),
+            until: None,
+            every: 1,
+            passed: 0,
+            name: "".into(),
+            data: ().into(),
+        });
+        let mut added = Vec::new();
+        collect_added(&callbacks, &"c".into(), 1.0, &mut added);
+        let keys = |own, added| Keys::new(own, added, &callbacks, 1.0);
+        use KeyRef::Clip;
+        let added_at = |id| KeyRef::Added(CallbackId(id));
+        let order: Vec<_> = keys(&own, &added).map(|(_, key)| key.key).collect();
+        assert_eq!(order, [Clip(0), added_at(25), Clip(1), Clip(2), added_at(50), Clip(3), added_at(100)]);
+        let back: Vec<_> = keys(&own, &added).rev().map(|(_, key)| key.key).collect();
+        assert!(back.iter().eq(order.iter().rev()));
+        assert_eq!(keys(&own, &[]).rev().count(), 4);
+        assert_eq!(keys(&[], &added).count(), 3);
+    }
+}
