@@ -14,12 +14,13 @@
 //! *Frame* is `PostUpdate` plus skin extraction, as in an app. *Work* is the part of it that is animation,
 //! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
 //! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
-//! the heap memory that stays allocated, per character.
+//! the heap memory that stays allocated, per character. *Share of the limit* is how much of a stage's time writing its
+//! bytes would take on this machine.
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
 //! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides.
-//! `--every N` poses our characters every N-th frame, `--share N` lets them share poses at N steps per second.
+//! `--recorded` records ours, as `RecorderPlugin` does. `--every N` poses our characters every N-th frame, `--share N` lets them share poses at N steps per second.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
@@ -45,9 +46,11 @@ use stages::{Frame, Stage, StageClock};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     f32::consts::TAU,
+    hint::black_box,
     path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    time::Instant,
 };
 
 #[path = "../examples/crowd/headless.rs"]
@@ -88,6 +91,9 @@ struct Args {
     /// Steps per second at which ours share poses; 0 shares only equal poses
     #[arg(long)]
     share: Option<f64>,
+    /// Record ours
+    #[arg(long)]
+    recorded: bool,
     /// A model with at least two clips, in place of the built-in one
     #[arg(long)]
     model: Option<PathBuf>,
@@ -149,7 +155,7 @@ fn main() {
         println!("characters | side | frame | work | {titles} | us per character | bytes each");
         println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
         print_row(0, "empty app", &empty, &empty.stages);
-        let (mut ratios, mut growth) = (Vec::new(), Vec::new());
+        let (mut ratios, mut growth, mut limits) = (Vec::new(), Vec::new(), Vec::new());
         for &count in &args.counts {
             let mut costs: [Option<Cost>; 2] = [None, None];
             for _ in 0..turns {
@@ -169,6 +175,7 @@ fn main() {
                 growth.push((name, count, work.work() * 1e3 / count as f64, cost.bytes));
                 Some((cost, work))
             });
+            limits.extend(ours.map(|(_, work)| (count, work)));
             if let (Some((bevy, their_work)), Some((ours, our_work))) = (bevy, ours) {
                 let frame = bevy.frame / ours.frame;
                 let beyond = (bevy.frame - empty.frame) / (ours.frame - empty.frame);
@@ -183,7 +190,43 @@ fn main() {
             println!("{count} | {work:.1} | {frame:.1} | {beyond:.1}");
         }
         print_growth(&growth);
+        print_limit(&args, &limits);
     }
+}
+
+/// Prints what memory alone would take, beside what the stages that write the most take.
+///
+/// Palettes are written and not read again. `advance` reads and writes the controllers.
+fn print_limit(args: &Args, rows: &[(usize, Frame)]) {
+    let parts = model(args).parts;
+    let palettes = parts.iter().map(SkinPart::palette_len).sum::<usize>() * size_of::<Mat4>();
+    let controller = 2 * size_of::<Controller>();
+    let speed = bytes_per_millisecond();
+    println!(
+        "\nOne core writes {:.1} GB/s to memory here. What is not in the cache takes at least as long as that.\n",
+        speed / 1e6
+    );
+    println!("characters | stage | bytes each | ms at that speed | ms | share of the limit");
+    println!("---------: | ---- | ---: | ---: | ---: | ---:");
+    for (count, work) in rows {
+        for (stage, bytes) in [(Stage::Palettes, palettes), (Stage::Advance, controller)] {
+            let (least, taken) = ((bytes * count) as f64 / speed, work.of(stage));
+            let name = stage.name();
+            println!("{count} | {name} | {bytes} | {least:.3} | {taken:.3} | {:.0} %", least / taken * 100.0);
+        }
+    }
+}
+
+/// How fast one core fills memory that is in no cache.
+fn bytes_per_millisecond() -> f64 {
+    let mut block = vec![1_u8; 64 << 20];
+    let fill = |round| {
+        let start = Instant::now();
+        black_box(&mut block).fill(round);
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    let fastest = (0..20).map(fill).fold(f64::INFINITY, f64::min);
+    (64 << 20) as f64 / fastest
 }
 
 /// The cost of one side with a number of characters.
@@ -245,6 +288,7 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     let mut command = Command::new(program);
     command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()]));
     command.args(args.share.map(|steps| format!("--share={steps}")));
+    command.args(args.recorded.then_some("--recorded"));
     command.args(args.model.iter().flat_map(|path| ["--model".as_ref(), path.as_os_str()])).arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
     let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
@@ -256,6 +300,9 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
 fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let run = |stages: bool| {
         let mut app = app(threads, stages);
+        if args.recorded && side == Some(Side::Ours) {
+            RecorderPlugin.build(&mut app);
+        }
         (0..4).for_each(|_| app.update());
         let before = KEPT.load(Relaxed);
         match side {

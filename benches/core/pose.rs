@@ -6,7 +6,7 @@
 use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, SwitchLayer};
 use bevy_marionette::model::{BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip};
 use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch,
+    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch, stream,
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -153,6 +153,45 @@ fn character(criterion: &mut Criterion) {
     }
 }
 
+/// Characters one after the other, each at its own time, with their palettes in one buffer, as a crowd has them: through
+/// the caches, and past them.
+fn crowd(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("crowd, 58 joints");
+    let skeleton = skeleton(58);
+    let (remap, combined) = (part(&skeleton).palette, CombinedJoints::new());
+    let clips: Vec<_> = (0..2).map(|seed| clip(&skeleton, seed)).collect();
+    let world = Affine3A::from_translation(Vec3::ONE);
+    for characters in [1, 1000, 10_000] {
+        group.throughput(Throughput::Elements(characters));
+        let mut palettes = vec![Mat4::IDENTITY; 58 * characters as usize];
+        let (mut layers, mut scratch, mut time) = (layers(&clips, None), Scratch::default(), times());
+        let mut pose = |scratch: &mut Scratch| {
+            layers.iter_mut().for_each(|layer| layer.time = time());
+            Evaluate::new(&skeleton, &layers).run_clips(Some(&Affine3A::IDENTITY), scratch);
+        };
+        let inverse_bind = skeleton.inverse_bind();
+        let palette = Palette { world, model: &[], inverse_bind, remap: &remap, combined: &combined };
+        group.bench_function(BenchmarkId::new("stored", characters), |b| {
+            b.iter(|| {
+                for out in black_box(&mut palettes).chunks_mut(58) {
+                    pose(&mut scratch);
+                    Palette { model: scratch.model(), ..palette }.run(out);
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("streamed", characters), |b| {
+            b.iter(|| {
+                stream(|stream| {
+                    for out in black_box(&mut palettes).chunks_mut(58) {
+                        pose(&mut scratch);
+                        Palette { model: scratch.model(), ..palette }.stream(out, stream);
+                    }
+                });
+            });
+        });
+    }
+}
+
 /// A pose while a switch dies out, beside a clip and a cross-fade.
 fn switches(criterion: &mut Criterion) {
     for joints in JOINTS {
@@ -288,6 +327,6 @@ criterion_group! {
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = jobs, mirrored, mix, character, switches, blend_space
+    targets = jobs, mirrored, mix, character, crowd, switches, blend_space
 }
 criterion_main!(benches);

@@ -21,7 +21,14 @@ const COLUMN: usize = 3;
 /// Number of frames the medians are taken over.
 const SMOOTH: usize = 30;
 
-pub struct GraphPlugin;
+pub struct GraphPlugin {
+    /// Whether a headless run prints costs in place of a picture.
+    pub costs: bool,
+}
+
+/// Marks a headless run that prints costs in place of a picture.
+#[derive(Resource)]
+struct OnlyCosts;
 
 impl Plugin for GraphPlugin {
     fn build(&self, app: &mut App) {
@@ -29,7 +36,10 @@ impl Plugin for GraphPlugin {
             .init_resource::<History>()
             .add_systems(Startup, spawn)
             .add_systems(Update, (record, (draw, tell)).chain())
-            .add_systems(Last, print_costs.run_if(resource_exists::<Capture>));
+            .add_systems(PostUpdate, print_costs.run_if(resource_exists::<Capture>));
+        if self.costs {
+            app.insert_resource(OnlyCosts);
+        }
     }
 }
 
@@ -37,8 +47,8 @@ impl Plugin for GraphPlugin {
 #[derive(Resource, Default)]
 struct History {
     frames: VecDeque<(Side, Frame)>,
-    /// Milliseconds spent on animation, and the number of characters.
-    seen: [Option<(f64, usize)>; 2],
+    /// The median frame, and the number of characters.
+    seen: [Option<(Frame, usize)>; 2],
     image: Handle<Image>,
 }
 
@@ -117,7 +127,7 @@ fn record(clock: Res<StageClock>, crowd: Res<Crowd>, mut history: ResMut<History
         }
     }
     if let Some(frame) = history.median(crowd.side) {
-        history.seen[crowd.side as usize] = Some((frame.work(), crowd.all.len()));
+        history.seen[crowd.side as usize] = Some((frame, crowd.all.len()));
     }
 }
 
@@ -169,16 +179,31 @@ fn draw(history: Res<History>, mut images: ResMut<Assets<Image>>) {
 }
 
 /// Prints the last result of each side after a headless run.
-fn print_costs(capture: Res<Capture>, history: Res<History>, mut printed: Local<bool>) {
-    if capture.index == 0 || *printed {
+fn print_costs(
+    mut capture: ResMut<Capture>,
+    history: Res<History>,
+    setting: Res<Setting>,
+    only: Option<Res<OnlyCosts>>,
+    mut exit: MessageWriter<AppExit>,
+    mut printed: Local<bool>,
+) {
+    let over = if only.is_some() { setting.time - capture.clock <= 1e-6 } else { capture.index > 0 };
+    if *printed || !over {
         return;
     }
     *printed = true;
     for (side, seen) in [Side::Ours, Side::Bevys].into_iter().zip(history.seen) {
-        if let Some((work, count)) = seen {
-            let (side, each) = (name(side), work * 1e3 / count.max(1) as f64);
-            print(format_args!("{side}: {count} characters, {work:.3} ms, {each:.2} us each"));
+        if let Some((frame, count)) = seen {
+            let (side, work) = (name(side), frame.work());
+            let each = work * 1e3 / count.max(1) as f64;
+            let stages = Stage::WORK.map(|stage| format!("{} {:.3}", stage.name(), frame.of(stage))).join(", ");
+            print(format_args!("{side}: {count} characters, {work:.3} ms, {each:.2} us each ({stages})"));
         }
+    }
+    if only.is_some() {
+        // No picture is taken anymore.
+        capture.waiting = true;
+        exit.write(AppExit::Success);
     }
 }
 
@@ -218,7 +243,7 @@ fn tell(
                 let other = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
                 match (history.seen[crowd.side as usize], history.seen[other as usize]) {
                     (Some((own, n)), Some((others, m))) => {
-                        let (own, others) = (own / n as f64, others / m as f64);
+                        let (own, others) = (own.work() / n as f64, others.work() / m as f64);
                         let (times, word) =
                             if own < others { (others / own, "faster") } else { (own / others, "slower") };
                         format!("{times:.1}x {word} than {}", name(other))

@@ -6,6 +6,7 @@
 //! ```text
 //! cargo run --example crowd -- --count 4000
 //! cargo run --example crowd -- --table 200     # no window: print a table of both sides
+//! cargo run --example crowd -- --costs         # no picture: print what both sides cost (works on the web, too)
 //! ```
 
 #[path = "../stage/mod.rs"]
@@ -41,6 +42,9 @@ struct Args {
     /// Measure this many frames of each side without a window, print a table, and exit
     #[arg(long, value_name = "FRAMES")]
     table: Option<usize>,
+    /// Run without a window, but print what each side costs instead of drawing a picture
+    #[arg(long)]
+    costs: bool,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -51,7 +55,10 @@ pub fn main() {
     if let Some(frames) = args.table {
         return table::print(args.count.unwrap_or(1000), frames);
     }
-    let stage = args.stage.clone().with_headless_defaults(1.9, "Tab@0.4 Tab@0.9");
+    let mut stage = args.stage.clone().with_headless_defaults(1.9, "Tab@0.4 Tab@0.9");
+    if args.costs {
+        stage.headless.get_or_insert_default();
+    }
     let mut app = stage::app("crowd", &stage, HELP);
     let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 400 } else { 2000 });
@@ -59,8 +66,8 @@ pub fn main() {
         // Nothing is drawn until the picture is taken, but poses must be evaluated.
         app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
     }
-    if !stage.bare {
-        app.add_plugins(graph::GraphPlugin);
+    if args.costs || !stage.bare {
+        app.add_plugins(graph::GraphPlugin { costs: args.costs });
     }
     app.add_plugins(StageClockPlugin { stages: true })
         .insert_resource(Crowd { count, side: Side::Ours, all: Vec::new() })
@@ -208,7 +215,7 @@ impl Scouts {
         let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.35;
         let turn = Quat::from_rotation_y((rng.f32() - 0.5) * 0.4);
         let place = Transform::from_translation(place(n) + jitter).with_rotation(turn);
-        let jacket = rng.usize(..JACKETS.len());
+        let jacket = rng.u64(..JACKETS.len() as u64) as usize;
         match side {
             Side::Ours => {
                 let mut controller = AnimationController::default();

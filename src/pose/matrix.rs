@@ -90,11 +90,10 @@ impl<S: Simd> Columns<S> {
         Affine3A { matrix3, translation: Vec3A::from_vec4(t) }
     }
 
+    /// Writes the matrix with the last row 0, 0, 0, 1, past the caches if `STREAM`.
     #[inline(always)]
-    pub(crate) fn to_mat4(self, s: S) -> Mat4 {
-        let [x, y] = s.rows(s.with_last(self.xy, [0.0, 0.0]));
-        let [z, t] = s.rows(s.with_last(self.zt, [0.0, 1.0]));
-        Mat4::from_cols(x, y, z, t)
+    pub(crate) fn write<const STREAM: bool>(self, s: S, out: &mut Mat4) {
+        s.write::<STREAM>(s.with_last(self.xy, [0.0, 0.0]), s.with_last(self.zt, [0.0, 1.0]), out);
     }
 }
 
@@ -138,7 +137,11 @@ mod tests {
         let mut numbers = Vec::new();
         let (left, right) = (Left::new(s, a), Columns::new(s, b));
         for right in [right, left.times(s, right), left.times(s, right).moved(s, b.translation)] {
-            numbers.extend(left.times(s, right).to_mat4(s).to_cols_array());
+            let mut written = [Mat4::NAN; 2];
+            left.times(s, right).write::<false>(s, &mut written[0]);
+            left.times(s, right).write::<true>(s, &mut written[1]);
+            s.fence();
+            numbers.extend(written.iter().flat_map(Mat4::to_cols_array));
         }
         let scaled = Elements::new::<true>(s, row);
         let unscaled = Elements::new::<false>(s, row);

@@ -16,7 +16,8 @@
 //! | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
 //! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
-//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices.
+//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices. [`stream`](stream()) writes the palettes of a crowd
+//! past the caches.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and on every
 //! machine of one architecture. Only sums, products, quotients and square roots are used, without
@@ -44,6 +45,7 @@ mod sample;
 mod simd;
 mod skin;
 mod soa;
+mod stream;
 
 pub(crate) use adjust::unit;
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
@@ -59,6 +61,7 @@ pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
 pub use pose_mut::PoseMut;
 pub use sample::FrameSpan;
 pub use skin::SkinVertices;
+pub use stream::{Stream, stream};
 
 /// Clamps a weight to 0..=1; NaN becomes 0.
 pub(crate) fn clamp_weight(weight: f32) -> f32 {

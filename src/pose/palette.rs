@@ -2,6 +2,7 @@
 
 use super::matrix::{Columns, Left};
 use super::simd::{self, Simd};
+use super::stream::Stream;
 use crate::model::{CombinedJoints, JointIndex};
 use glam::{Affine3A, Mat3A, Mat4, Vec4};
 
@@ -29,14 +30,29 @@ impl Palette<'_> {
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
-        simd::dispatch!(s => self.run_with(s, out));
+        simd::dispatch!(s => self.run_with::<_, false>(s, out));
         if !self.combined.is_empty() {
             simd::dispatch!(s => self.combine_with(s, out));
         }
     }
 
+    /// Like [`Self::run`], but past the caches where the processor can; see [`stream`](super::stream()).
+    ///
+    /// Combined joints are made from the matrices of other joints, so palettes that have them are written as by
+    /// [`Self::run`].
+    ///
+    /// # Panics
+    /// Like [`Self::run`].
+    pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
+        if self.combined.is_empty() {
+            simd::dispatch!(s => self.run_with::<_, true>(s, out));
+        } else {
+            self.run(out);
+        }
+    }
+
     #[inline(always)]
-    fn run_with<S: Simd>(&self, s: S, out: &mut [Mat4]) {
+    fn run_with<S: Simd, const STREAM: bool>(&self, s: S, out: &mut [Mat4]) {
         // Copied, so that the compiler sees that writing to `out` changes none of them.
         let Self { world, model, inverse_bind, remap, .. } = *self;
         let count = model.len().min(inverse_bind.len());
@@ -46,14 +62,14 @@ impl Palette<'_> {
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
                 let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
-                *out = skinning.moved(s, world.translation).to_mat4(s);
+                skinning.moved(s, world.translation).write::<STREAM>(s, out);
             }
         } else {
             let world = Left::new(s, &world);
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
                 let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
-                *out = world.times(s, skinning).to_mat4(s);
+                world.times(s, skinning).write::<STREAM>(s, out);
             }
         }
     }
@@ -79,6 +95,7 @@ impl Palette<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::stream;
     use glam::{Quat, Vec3};
 
     fn affine(i: usize) -> Affine3A {
@@ -99,6 +116,26 @@ mod tests {
             assert_eq!(out.row(3), glam::Vec4::W);
         }
         assert!(out[3].is_nan(), "nothing is written past the part's joints");
+    }
+
+    #[test]
+    fn streaming_gives_the_same_bits() {
+        let model: Vec<_> = (0..5).map(affine).collect();
+        let inverse_bind: Vec<_> = (5..10).map(affine).collect();
+        let mut combined = CombinedJoints::new();
+        for world in [affine(11), Affine3A::from_translation(Vec3::ONE)] {
+            let remap = [3, 0, 4];
+            let palette =
+                Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap, combined: &combined };
+            let (mut stored, mut streamed) = ([Mat4::NAN; 6], [Mat4::NAN; 6]);
+            palette.run(&mut stored);
+            stream(|stream| palette.stream(&mut streamed, stream));
+            assert_eq!(
+                stored.map(|m| m.to_cols_array().map(f32::to_bits)),
+                streamed.map(|m| m.to_cols_array().map(f32::to_bits))
+            );
+            combined.push([(0, 0.5), (2, 0.5)]);
+        }
     }
 
     #[test]

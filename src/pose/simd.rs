@@ -10,7 +10,7 @@
 #[allow(unsafe_code)]
 pub(crate) mod avx;
 
-use glam::{Affine3A, Mat3A, Vec4};
+use glam::{Affine3A, Mat3A, Mat4, Vec4};
 
 /// A SIMD backend.
 pub(crate) trait Simd: Copy {
@@ -35,6 +35,18 @@ pub(crate) trait Simd: Copy {
         let Mat3A { x_axis, y_axis, z_axis } = m.matrix3;
         [x_axis.extend(0.0), y_axis.extend(0.0), z_axis.extend(0.0), m.translation.extend(0.0)]
     }
+
+    /// Writes the columns x and y, z and w to memory. If `STREAM`, past the caches where the processor can, and not in
+    /// order with other stores until [`Self::fence`].
+    #[inline(always)]
+    fn write<const STREAM: bool>(self, xy: Self::Pair, zw: Self::Pair, out: &mut Mat4) {
+        let ([x, y], [z, w]) = (self.rows(xy), self.rows(zw));
+        *out = Mat4::from_cols(x, y, z, w);
+    }
+
+    /// Finishes what was streamed.
+    #[inline(always)]
+    fn fence(self) {}
 
     /// With the last element of each row replaced.
     #[inline(always)]

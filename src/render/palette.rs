@@ -13,7 +13,7 @@
 
 use crate::{
     character::{CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
-    pose::{Palette, Scratch},
+    pose::{self, Palette, Scratch, Stream},
 };
 use bevy::{
     asset::prelude::AssetChanged,
@@ -100,6 +100,9 @@ struct PaletteSlot<'a> {
 /// Fewer matrices than this are written by one thread.
 const WORTH_A_TASK: usize = 512;
 
+/// From this size on, in bytes, the buffer is written past the caches, which would not hold it until it is uploaded.
+const STREAMED_FROM: usize = 2 << 20;
+
 /// Writes the palettes of the characters that changed.
 fn write_palettes(
     mut writer: ResMut<PaletteWriter>,
@@ -114,7 +117,8 @@ fn write_palettes(
         settled.append(&mut lists.settled);
     }
     jumped.extend(writer.jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
-    writer.run(&poses, matrices);
+    let streamed = size_of_val(&matrices[..]) >= STREAMED_FROM;
+    writer.run(&poses, matrices, streamed);
     written.extend(writer.jobs.iter().map(|job| job.range.clone()));
 }
 
@@ -152,7 +156,7 @@ fn extract_palettes(
     // A range that was taken back may belong to another skin now.
     revoked.sort_unstable();
     written.retain(|range| revoked.binary_search(&range.start).is_err());
-    writer.run(&poses, matrices);
+    writer.run(&poses, matrices, false);
     for job in &writer.jobs {
         copy(matrices, &mut uniforms.current_staging_buffer, &job.range);
     }
@@ -184,8 +188,8 @@ fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
 }
 
 impl PaletteWriter {
-    /// Writes all jobs to their ranges of `matrices`.
-    fn run(&mut self, poses: &Poses, matrices: &mut [Mat4]) {
+    /// Writes all jobs to their ranges of `matrices`, past the caches if `streamed`.
+    fn run(&mut self, poses: &Poses, matrices: &mut [Mat4], streamed: bool) {
         let Self { jobs, slots: memory, scratch } = self;
         // Sorted by range to split the buffer among the jobs, then sorted back, so that the parts of a character
         // share its pose.
@@ -208,7 +212,7 @@ impl PaletteWriter {
         let threads = pool.thread_num();
         let tasks = if threads == 1 { 1 } else { (total / WORTH_A_TASK).clamp(1, threads * 4) };
         if tasks == 1 {
-            write(&mut slots, poses, &mut scratch.borrow_local_mut());
+            write(&mut slots, poses, &mut scratch.borrow_local_mut(), streamed);
         } else {
             let size = slots.len().div_ceil(tasks);
             pool.scope(|scope| {
@@ -220,7 +224,7 @@ impl PaletteWriter {
                     }
                     let (chunk, after) = rest.split_at_mut(end);
                     rest = after;
-                    scope.spawn(async move { write(chunk, poses, &mut scratch.borrow_local_mut()) });
+                    scope.spawn(async move { write(chunk, poses, &mut scratch.borrow_local_mut(), streamed) });
                 }
             });
         }
@@ -228,7 +232,20 @@ impl PaletteWriter {
     }
 }
 
-fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch) {
+fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch, streamed: bool) {
+    if streamed {
+        pose::stream(|stream| write_all(slots, poses, scratch, Some(stream)));
+    } else {
+        write_all(slots, poses, scratch, None);
+    }
+}
+
+fn write_all<'scope>(
+    slots: &'scope mut [PaletteSlot],
+    poses: &Poses,
+    scratch: &mut Scratch,
+    stream: Option<&'scope Stream<'scope, '_>>,
+) {
     for slots in slots.chunk_by_mut(|a, b| a.character == b.character) {
         poses.with_drawn(slots[0].character, scratch, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
@@ -237,7 +254,11 @@ fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch) {
                     continue;
                 };
                 let (remap, combined) = (&part.palette, &part.combined_joints);
-                Palette { world, model, inverse_bind, remap, combined }.run(out);
+                let palette = Palette { world, model, inverse_bind, remap, combined };
+                match stream {
+                    Some(stream) => palette.stream(out, stream),
+                    None => palette.run(out),
+                }
             }
         });
     }

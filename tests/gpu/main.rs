@@ -65,6 +65,35 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
 }
 
 #[test]
+fn the_joint_buffer_of_a_crowd_is_written_past_the_caches_with_the_same_bits() {
+    let mut harness = Harness::new();
+    let mut model = arm();
+    // Palettes of some 2.2 MB: more than what goes through the caches.
+    model.parts[0].palette = (0..250).map(|entry| entry % 2).collect();
+    let entities: Vec<Entity> = (0..140_u8)
+        .map(|i| {
+            let place = Vec3::new(f32::from(i % 14) - 7.0, 0.0, f32::from(i / 14) - 5.0) * 0.2;
+            let entity = harness.spawn(model.clone(), "bend", Transform::from_translation(place));
+            harness.world().get_mut::<AnimationController>(entity).unwrap().set_speed(0.5 + f64::from(i) * 0.01);
+            entity
+        })
+        .collect();
+    for _ in 0..4 {
+        harness.update();
+    }
+    for frame in 0..4 {
+        harness.update();
+        for &entity in &entities {
+            for (part, length) in [250, 2].into_iter().enumerate() {
+                let expected = palette(harness.world(), entity, part);
+                assert_eq!(expected.len(), length);
+                assert_eq!(harness.current_palette(entity, part), expected, "frame {frame}, {entity} part {part}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_previous_buffer_holds_the_last_frame_and_none_after_a_jump() {
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "bend", Transform::default());

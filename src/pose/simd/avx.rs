@@ -1,7 +1,7 @@
 //! The backend for x86-64 processors with AVX and FMA: two rows to a register.
 
 use super::Simd;
-use glam::{Affine3A, Mat3A, Vec4};
+use glam::{Affine3A, Mat3A, Mat4, Vec4};
 use std::arch::x86_64::*;
 
 /// Proof that the processor has AVX and FMA: only [`Avx::detect`] makes one.
@@ -88,6 +88,30 @@ impl Simd for Avx {
             let last = _mm256_set_ps(second, 0.0, 0.0, 0.0, first, 0.0, 0.0, 0.0);
             _mm256_blend_ps::<0b1000_1000>(pair, last)
         }
+    }
+
+    #[inline(always)]
+    fn write<const STREAM: bool>(self, xy: __m256, zw: __m256, out: &mut Mat4) {
+        let ([x, y], [z, w]) = (self.rows(xy), self.rows(zw));
+        // Streamed vectors must be aligned, which they are where glam's are registers.
+        if !STREAM || align_of::<Mat4>() < 16 {
+            *out = Mat4::from_cols(x, y, z, w);
+            return;
+        }
+        let out = std::ptr::from_mut(out).cast::<f32>();
+        // SAFETY: `out` is 16 numbers, aligned for vectors. `Stream` calls `fence` before anyone else can read them.
+        unsafe {
+            _mm_stream_ps(out, register(x));
+            _mm_stream_ps(out.add(4), register(y));
+            _mm_stream_ps(out.add(8), register(z));
+            _mm_stream_ps(out.add(12), register(w));
+        }
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        // On processors with AVX there is SSE.
+        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]
