@@ -52,7 +52,7 @@ Playing
   are](asset::Character::ground_speed)
 * [Schedule changes as timed events](controller#timed-events)
 * [Save and restore what plays](controller::AnimationController::snapshot)
-* Come from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
+* Switch from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
 
 Reacting
 
@@ -86,6 +86,8 @@ Performance
 Debugging
 
 * [Open the inspector](inspector::MarionetteInspectorPlugin)
+* [Go back in time](recorder::RecorderPlugin), [save what happened](recorder::Recording::file), and
+  [play it again in a test](record::RecordingFile::check)
 * [Draw skeletons](inspector::DrawSkeleton), [show weights on the skin](character::WeightView)
 "
 )]
@@ -139,20 +141,22 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
 //! | [`rig`] | what acts on a pose after its clips: IK, look-at, feet, springs | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose`, `rig` |
+//! | [`record`] | what happened to a controller and its rig, its replay, and files of it | `model`, `controller`, `pose`, `rig` |
 #![cfg_attr(
     feature = "bevy",
     doc = "\
 | [`asset`] | the `Character` asset, its loaders and labeled sub-assets | all of the above |
 | [`character`] | components, systems and events of playing characters | `asset` |
-| [`render`] | skinning matrices in Bevy's GPU buffer; choosing the graphics backend | `character` |"
+| [`render`] | skinning matrices in Bevy's GPU buffer; choosing the graphics backend | `character` |
+| [`recorder`] | recording the characters of an app, and showing the past | `record`, `character` |"
 )]
 #![cfg_attr(
     feature = "inspector",
     doc = "\
-| [`inspector`] | the egui panel, drawn skeletons | `character` |"
+| [`inspector`] | the egui panel, drawn skeletons | `character`, `recorder` |"
 )]
 //!
-//! A module depends only on modules above it in this table. The first six build without Bevy.
+//! A module depends only on modules above it in this table. The first seven build without Bevy.
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -162,6 +166,7 @@ mod hierarchy;
 pub mod import;
 pub mod model;
 pub mod pose;
+pub mod record;
 pub mod rig;
 mod spelling;
 mod trig;
@@ -170,6 +175,8 @@ mod trig;
 pub mod asset;
 #[cfg(feature = "bevy")]
 pub mod character;
+#[cfg(feature = "bevy")]
+pub mod recorder;
 #[cfg(feature = "bevy")]
 pub mod render;
 
@@ -205,6 +212,7 @@ pub mod prelude {
         },
         model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},
         pose::{JointOverride, JointSpace},
+        recorder::{RecorderPlugin, Recording},
         render_plugin,
         rig::{Limb, PoleAngle, RigState, Wind},
     };

@@ -11,7 +11,11 @@ use crate::{
     model::{JointIndex, JointTransform},
     pose::JointOverride,
 };
-use bevy::{camera::primitives::Aabb, ecs::template::FromTemplate, prelude::*};
+use bevy::{
+    camera::primitives::Aabb,
+    ecs::{lifecycle::HookContext, template::FromTemplate, world::DeferredWorld},
+    prelude::*,
+};
 use glam::{Affine3A, Vec3A};
 
 /// A character. Spawn it with a handle, and its parts are spawned once the asset has loaded.
@@ -75,13 +79,31 @@ pub struct CharacterParts {
 /// character spawns its own.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
-#[component(on_remove = super::spawn::warn_of_lost_part)]
+#[component(on_remove = warn_of_lost_part)]
 pub struct PartOf {
     /// The character's entity.
     #[entities]
     pub character: Entity,
     /// Index into [`Character::parts`].
     pub part: usize,
+}
+
+/// Warns about a part that was despawned while its character still has it.
+fn warn_of_lost_part(world: DeferredWorld, removed: HookContext) {
+    let Some(of) = world.get::<PartOf>(removed.entity) else { return };
+    // What systems despawn is on no list any more.
+    if world.get::<CharacterParts>(of.character).is_some_and(|list| list.entities.contains(&removed.entity)) {
+        let [part, who] = [removed.entity, of.character]
+            .map(|entity| world.get::<Name>(entity).map_or_else(|| entity.to_string(), Name::to_string));
+        say_lost(part, who);
+    }
+}
+
+/// Warns that a part is no longer drawn.
+pub(super) fn say_lost(part: String, who: String) {
+    warn!(
+        "part `{part}` of {who} was despawned or stripped, and is not drawn until the character's asset is set again"
+    );
 }
 
 /// A character's current pose, as one matrix per joint.

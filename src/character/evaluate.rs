@@ -70,7 +70,7 @@ pub(super) fn early(
         || all_threads.borrow_local_mut(),
         |thread, (handle, controller, mut layers, mut pose, overrides)| {
             let Some(character) = assets.get(handle.id()) else { return };
-            catch_up(layers.bypass_change_detection(), character, &controller);
+            layers.bypass_change_detection().catch_up(character, &controller);
             let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
             let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
             evaluate(&mut pose, &layers, character, overrides, is_changed, thread);
@@ -127,7 +127,7 @@ pub(super) fn late(
                 let is_early = early != (false, false, false, false, false);
                 let interpolation = rated.map(|(interpolation, _)| interpolation);
                 if !is_early || kept.is_none() {
-                    catch_up(layers, character, &controller);
+                    layers.catch_up(character, &controller);
                 }
                 // What is left of a switch is a character's own.
                 let sharing = if layers.is_switching() { PoseSharing::Off } else { sharing };
@@ -178,13 +178,6 @@ pub(super) fn late(
         },
     );
     ThreadScratch::collect_counts(&mut threads, &mut counts);
-}
-
-/// Looks up what a controller plays once more if it was changed, as an observer may do after the first look-up.
-pub(super) fn catch_up(layers: &mut ActiveLayers, character: &Character, controller: &Ref<AnimationController>) {
-    if controller.is_changed() {
-        layers.look_up(character, controller);
-    }
 }
 
 /// Brings a stored pose up to date. Returns `true` if it changed.

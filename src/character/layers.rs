@@ -59,6 +59,13 @@ struct ActiveLayer {
 const FEW: usize = 8;
 
 impl ActiveLayers {
+    /// Follows the controller once more if it was changed, as an observer may do after the first look-up.
+    pub(super) fn catch_up(&mut self, character: &Character, controller: &Ref<AnimationController>) {
+        if controller.is_changed() {
+            self.look_up(character, controller);
+        }
+    }
+
     /// Follows the controller.
     pub(super) fn look_up(&mut self, character: &Character, controller: &AnimationController) {
         let mut same = self.version == character.version

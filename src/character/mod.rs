@@ -29,6 +29,7 @@ mod rig;
 mod root_motion;
 mod sharing;
 mod spawn;
+mod tape_head;
 mod threads;
 mod update_rate;
 mod weight_view;
@@ -58,6 +59,8 @@ pub use worn::{Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use poses::Poses;
+pub(crate) use rig::RigReplay;
+pub(crate) use tape_head::TapeHead;
 
 use crate::{
     asset::CharacterAssetPlugin,
@@ -149,6 +152,11 @@ impl CharacterPlugin {
     /// ```
     pub fn new(schedule: impl ScheduleLabel) -> Self {
         Self { schedule: schedule.intern() }
+    }
+
+    /// The schedule in which controllers advance.
+    pub(crate) fn schedule(&self) -> InternedScheduleLabel {
+        self.schedule
     }
 }
 

@@ -115,6 +115,11 @@ impl PartOverrides {
         self.changes.is_empty()
     }
 
+    /// What differs, for recordings: the part, whether it is hidden, and its material.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (&PartId, bool, Option<&Handle<StandardMaterial>>)> {
+        self.changes.iter().map(|(id, change)| (id, change.hidden, change.material.as_ref()))
+    }
+
     fn entry(&mut self, part: PartId) -> &mut PartOverride {
         let at = self.changes.iter().position(|(id, _)| *id == part).unwrap_or_else(|| {
             self.changes.push((part, PartOverride::default()));

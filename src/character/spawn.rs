@@ -1,7 +1,7 @@
 //! Spawning parts when an asset has loaded, replacing them when it changes, despawning them when it goes.
 
 use super::{
-    components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported},
+    components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported, say_lost},
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
     layers::ActiveLayers,
@@ -11,7 +11,7 @@ use crate::{asset::Character, controller::AnimationController};
 use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
-    ecs::{entity_disabling::Disabled, lifecycle::HookContext, name::NameOrEntity, query::Allow, world::DeferredWorld},
+    ecs::{entity_disabling::Disabled, name::NameOrEntity, query::Allow},
     mesh::skinning::SkinnedMesh,
     platform::collections::HashMap,
     prelude::*,
@@ -65,17 +65,6 @@ fn clear(commands: &mut Commands, parts: &mut CharacterParts) {
     }
 }
 
-/// Warns about a part that was despawned while its character still has it.
-pub(super) fn warn_of_lost_part(world: DeferredWorld, removed: HookContext) {
-    let Some(of) = world.get::<PartOf>(removed.entity) else { return };
-    // What the systems below despawn is on no list any more.
-    if world.get::<CharacterParts>(of.character).is_some_and(|list| list.entities.contains(&removed.entity)) {
-        let [part, who] = [removed.entity, of.character]
-            .map(|entity| world.get::<Name>(entity).map_or_else(|| entity.to_string(), Name::to_string));
-        say_lost(part, who);
-    }
-}
-
 /// Warns about parts that lost their mesh.
 pub(super) fn warn_of_stripped_parts(
     mut removed: RemovedComponents<Mesh3d>,
@@ -86,12 +75,6 @@ pub(super) fn warn_of_stripped_parts(
         let Ok((of, part)) = parts.get(stripped) else { continue };
         say_lost(part.to_string(), name_of(&names, of.character));
     }
-}
-
-fn say_lost(part: String, who: String) {
-    warn!(
-        "part `{part}` of {who} was despawned or stripped, and is not drawn until the character's asset is set again"
-    );
 }
 
 /// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that everything

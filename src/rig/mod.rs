@@ -12,7 +12,10 @@
 //! | [`LookChain`] | a chain of joints turn toward a target, each by its share |
 //! | [`Feet`] | legs and hips adapt to uneven ground; [`Plants`] tell when a clip plants the feet, [`GroundMesh`] is ground made of triangles |
 //! | [`Springs`] | hair, ears, tails and scarves swing |
+//!
+//! [`RigAction`] is all of it for one frame.
 
+mod action;
 mod chain;
 mod colliders;
 mod feet;
@@ -27,14 +30,15 @@ mod state;
 mod two_bone;
 mod wind;
 
+pub use action::{FeetAction, LookAction, RigAction, RigJoints, RigScratch, SpringAction};
 pub use chain::{ChainIk, IkScratch};
 pub use colliders::Collider;
-pub use feet::{Feet, FeetFrame, FeetLimits, FeetState, GroundHit, GroundRay, LegJoints};
+pub use feet::{Feet, FeetFrame, FeetLimits, FeetState, FootPlan, GroundHit, GroundRay, Landing, LegJoints};
 pub use ground_mesh::GroundMesh;
 pub use ik::Ik;
 pub use limb::{Limb, LimbError, LimbJoints};
 pub use look_at::{LookChain, LookState};
-pub use plants::{FootPlan, Landing, PlantRange, Plants};
+pub use plants::{PlantRange, Plants};
 pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
 pub use state::RigState;
 pub use two_bone::{PoleAngle, TwoBoneIk};

@@ -20,6 +20,7 @@ mod locomotion;
 mod parts;
 mod picking;
 mod random_life;
+mod recorder;
 mod reload;
 mod rig;
 mod root_motion;

@@ -10,6 +10,7 @@ mod gltf;
 mod import;
 mod inspect;
 mod pose;
+mod replay;
 mod support;
 mod usage;
 mod validate;

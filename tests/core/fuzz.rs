@@ -69,6 +69,26 @@ fn every_manifest_of_the_corpus_keeps_the_promises() {
 }
 
 #[test]
+fn every_recording_of_the_corpus_keeps_the_promises() {
+    replay("recording", 5, checks::recording);
+}
+
+#[test]
+fn recordings_with_any_bytes_changed_keep_the_promises() {
+    on_corpus("recording", 5, |source, input| {
+        let mut random = blocks::Random(source.len() as u64);
+        for round in 0..if source.len() < 20_000 { 300 } else { 20 } {
+            let mut bytes = source.to_vec();
+            for _ in 0..1 + random.below(4) {
+                let at = random.below(bytes.len());
+                bytes[at] = random.below(256) as u8;
+            }
+            keeps_the_promises(checks::recording, &bytes, &format!("{input} in round {round}"));
+        }
+    });
+}
+
+#[test]
 fn files_with_their_blocks_doubled_moved_and_renumbered_keep_the_promises() {
     replay_mutated("m3d", checks::m3d);
     replay_mutated("md5mesh", checks::md5mesh);

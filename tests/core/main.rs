@@ -14,6 +14,7 @@ mod import_accuracy;
 mod m3d_files;
 mod md5_files;
 mod pose_reference;
+mod record;
 mod retarget;
 mod rig;
 mod root_motion;

@@ -14,6 +14,7 @@ mod open;
 mod options;
 mod pose;
 mod read;
+mod replay;
 mod report;
 mod term;
 mod textures;
@@ -39,6 +40,7 @@ enum Command {
     Pose(pose::Pose),
     Convert(convert::Convert),
     Import(import::Import),
+    Replay(replay::Replay),
 }
 
 const AFTER_HELP: &str = "\
@@ -48,6 +50,7 @@ Examples:
   marionette pose hero.md5mesh walk.md5anim --time 0.5 -o hero.obj
   marionette convert hero.md5mesh walk.md5anim -o hero.glb
   marionette import hero.md5mesh walk.md5anim run.md5anim -o assets/hero
+  marionette replay bug.rec
 
 Exit codes: 0 success (there may be warnings), 1 a file has errors or cannot be read or written,
 2 invalid command line.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Pose(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Import(command) => command.run(),
+        Command::Replay(command) => command.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -150,6 +150,7 @@ pub(in crate::character) fn place_rays(
             };
             let state = state.bypass_change_detection();
             if is_teleported {
+                // Now, because the rays depend on it.
                 state.feet.clear();
             }
             let is_on = placement.weight > 0.0 && pose.joints().len() == character.skeleton.len();

@@ -22,6 +22,7 @@ mod ground;
 mod look_at;
 mod places;
 mod pose;
+mod replay;
 mod solve;
 mod springs;
 
@@ -36,6 +37,7 @@ pub(super) use goal::{fade_weights, resolve_goals};
 pub(super) use ground::probe_meshes;
 pub(super) use look_at::resolve_looks;
 pub(super) use pose::{RigPose, pose_clips};
+pub(crate) use replay::RigReplay;
 pub(super) use solve::{attach, solve};
 pub(super) use springs::add_springs;
 

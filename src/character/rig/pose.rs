@@ -3,7 +3,6 @@
 use super::super::{
     components::{ModelPose, PoseOverrides, SkinnedCharacter},
     counts::PoseCounts,
-    evaluate::catch_up,
     layers::ActiveLayers,
     pose_state::PoseStamp,
     threads::{ThreadScratch, batches},
@@ -57,7 +56,7 @@ pub(in crate::character) fn pose_clips(
             rig.is_solved = false;
             let Some(character) = assets.get(handle.id()) else { return };
             let layers = layers.bypass_change_detection();
-            catch_up(layers, character, &controller);
+            layers.catch_up(character, &controller);
             let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
             let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
             let stamp = match overrides {

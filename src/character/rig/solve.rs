@@ -5,6 +5,7 @@ use super::{
         attachments::{AttachedTo, Attachments, ResolvedSocket, transform_of},
         components::{ModelPose, SkinnedCharacter, Teleported},
         pose_state::PoseStamp,
+        tape_head::TapeHead,
         threads::batches,
         worn::WornBy,
     },
@@ -18,14 +19,14 @@ use super::{
 use crate::{
     asset::Character,
     pose::Scratch,
-    rig::{ChainIk, FeetFrame, Ik, IkScratch, LimbJoints, RigState, SpringFrame, SpringScratch, TwoBoneIk, Wind},
+    rig::{ChainIk, Ik, LimbJoints, LookAction, RigAction, RigScratch, RigState, SpringAction, TwoBoneIk, Wind},
 };
 use bevy::{
     ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
     prelude::*,
     utils::Parallel,
 };
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat};
 
 /// What a rig acts on.
 #[derive(QueryData)]
@@ -40,6 +41,7 @@ pub(in crate::character) struct Rigged {
     look: Option<(&'static LookAt, &'static ResolvedLook)>,
     springs: Option<&'static SpringBones>,
     teleported: Has<Teleported>,
+    tape: Option<&'static mut TapeHead>,
     feet: Option<(&'static FootPlacement, &'static GroundProbe)>,
 }
 
@@ -59,19 +61,10 @@ pub(in crate::character) struct Surroundings<'w, 's> {
 #[derive(Default)]
 pub(in crate::character) struct ThreadMemory {
     pose: Scratch,
-    ik: IkScratch,
-    springs: SpringScratch,
-    targets: Targets,
+    rig: RigScratch,
+    action: RigAction,
     /// Characters that hang from others with a rig.
     dependent: Vec<Entity>,
-}
-
-/// What a rig aims at, in the character's space, and the place of that in the world.
-#[derive(Default)]
-struct Targets {
-    goals: Vec<Ik>,
-    look: Option<Vec3>,
-    world: Affine3A,
 }
 
 /// Lets every rig act.
@@ -85,14 +78,21 @@ pub(in crate::character) fn solve(
     rigs.par_iter_mut().batching_strategy(batches()).for_each_init(
         || all_threads.borrow_local_mut(),
         |thread, mut rig| {
+            if let Some(shown) = rig.tape.as_ref().and_then(|tape| tape.shown.as_deref()) {
+                rig.state.bypass_change_detection().clone_from(&shown.0);
+                thread.action.clone_from(&shown.1);
+                world.act(&mut rig, thread);
+                return;
+            }
             if world.waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0)).next().is_some() {
                 thread.dependent.push(rig.entity);
                 return;
             }
             let (own, joints) = (rig.entity, &rig.start.joints);
             let (goals, look) = (rig.goals, rig.look);
-            let found = world.aim(own, goals, look, &mut thread.targets, |of| (of == own).then_some(&joints[..]));
+            let found = world.aim(own, goals, look, &mut thread.action, |of| (of == own).then_some(&joints[..]));
             if found {
+                world.complete(&rig, &mut thread.action);
                 world.act(&mut rig, thread);
             }
         },
@@ -130,9 +130,10 @@ fn solve_in_order(
             let is_solved = other.start.is_solved;
             Some(if is_solved { &other.pose.joints[..] } else { &other.start.joints[..] })
         };
-        if world.aim(next, rig.goals, rig.look, &mut thread.targets, pose_of)
+        if world.aim(next, rig.goals, rig.look, &mut thread.action, pose_of)
             && let Ok(mut rig) = rigs.get_mut(next)
         {
+            world.complete(&rig, &mut thread.action);
             world.act(&mut rig, &mut thread);
         }
     }
@@ -165,24 +166,27 @@ impl Surroundings<'_, '_> {
         entity: Entity,
         goals: Option<&IkGoals>,
         look: Option<(&LookAt, &ResolvedLook)>,
-        targets: &mut Targets,
+        action: &mut RigAction,
         pose_of: impl Fn(Entity) -> Option<&'p [Affine3A]>,
     ) -> bool {
-        targets.goals.clear();
-        targets.look = None;
+        action.goals.clear();
+        action.look = None;
         let Some(character) = self.places.world_of(entity, &pose_of) else { return false };
         let to_character = character.inverse();
         if !to_character.is_finite() {
             return false;
         }
-        targets.world = character;
+        action.world = character;
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
-        if let Some((look, _)) = look {
-            targets.look = match look.target {
+        if let Some((look, resolved)) = look
+            && let Some(chain) = &resolved.chain
+        {
+            let target = match look.target {
                 LookTarget::Nothing => None,
                 LookTarget::Point(point) => Some(to_character.transform_point3(point)),
                 LookTarget::Entity(target) => place(target).map(|place| place.translation.into()),
             };
+            action.look = Some(LookAction { target, weight: look.weight, chain: Some(chain.clone()) });
         }
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
             let Ok((of, resolved, weight)) = self.goals.get(goal) else { continue };
@@ -191,7 +195,7 @@ impl Surroundings<'_, '_> {
             let pole = of.pole.and_then(place).map(|pole| pole.translation.into());
             let tip_rotation = resolved.rotate_tip.then(|| rotation_of(&goal));
             let weight = weight.eased();
-            targets.goals.push(match limb {
+            action.goals.push(match limb {
                 LimbJoints::TwoBone(joints) => {
                     let pole_angle = resolved.pole_angle;
                     Ik::TwoBone(TwoBoneIk { pole, pole_angle, tip_rotation, weight, ..TwoBoneIk::new(joints, target) })
@@ -204,48 +208,41 @@ impl Surroundings<'_, '_> {
         true
     }
 
-    /// Turns and rotates the joints, in the documented order.
+    /// Adds what doesn't depend on other rigs.
+    fn complete(&self, rig: &RiggedItem, action: &mut RigAction) {
+        action.dt = self.time.delta();
+        action.teleported = rig.teleported;
+        match rig.feet {
+            None => action.feet = None,
+            Some((placement, probe)) => {
+                let feet = action.feet.get_or_insert_default();
+                feet.weight = placement.weight;
+                feet.plans.clone_from(&probe.plans);
+                feet.ground.clone_from(&probe.hits);
+            }
+        }
+        action.springs = rig.springs.map(|bones| SpringAction {
+            weight: bones.weight,
+            wind: self.wind.at(action.world.translation.into(), self.time.elapsed_secs_f64()),
+            gravity: self.gravity.0,
+        });
+    }
+
+    /// Turns and rotates the joints.
     fn act(&self, rig: &mut RiggedItem, thread: &mut ThreadMemory) {
         let Some(character) = self.assets.get(rig.handle.id()) else { return };
         let joints = character.skeleton.len();
         if rig.start.joints.len() != joints {
             return;
         }
+        if let Some(tape) = &mut rig.tape {
+            tape.action = Some(Box::new(thread.action.clone()));
+        }
         thread.pose.set(&rig.start.local, &rig.start.joints);
         let mut pose = thread.pose.pose_mut(&character.skeleton);
-        let dt = self.time.delta_secs();
         // Turns are the rig's own business, like the time of a controller.
         let state = rig.state.bypass_change_detection();
-        if let Some((look, resolved)) = rig.look
-            && let Some(chain) = &resolved.chain
-        {
-            chain.run(&mut state.look, thread.targets.look, look.weight, dt, &mut pose);
-        }
-        for goal in &thread.targets.goals {
-            goal.run(&mut thread.ik, &mut pose);
-        }
-        let world = thread.targets.world;
-        match (rig.feet, &character.feet) {
-            (Some((placement, probe)), Some(feet)) => {
-                let weight = placement.weight;
-                let frame = FeetFrame { world, dt, weight, plans: &probe.plans, ground: &probe.hits };
-                feet.run(&frame, &mut state.feet, &mut pose);
-            }
-            _ => state.feet.clear(),
-        }
-        if let Some(bones) = rig.springs
-            && let Some(springs) = &character.springs
-        {
-            let frame = SpringFrame {
-                dt: self.time.delta_secs_f64(),
-                world,
-                wind: self.wind.at(world.translation.into(), self.time.elapsed_secs_f64()),
-                gravity: self.gravity.0,
-                teleported: rig.teleported,
-                weight: bones.weight,
-            };
-            springs.run(&frame, &mut state.springs, &mut thread.springs, &mut pose);
-        }
+        thread.action.run(&character.rig_joints(), state, &mut thread.rig, &mut pose);
         rig.start.is_solved = true;
         if rig.pose.joints != thread.pose.model() {
             rig.pose.joints.clear();

@@ -15,9 +15,49 @@ use bevy_marionette::{
     },
     model::{JointTransform, Model, SkeletalClip},
     pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices},
+    record::{RecordingFile, Replay},
     rig::{ChainIk, Ik, IkScratch, PoleAngle, TwoBoneIk},
 };
+use flate2::{Compression, write::ZlibEncoder};
 use glam::{Affine3A, Mat4, Quat, Vec3};
+use std::io::Write;
+
+/// Any bytes as what is compressed in a `.rec`: read within bounds, written, read again, and the start of it played.
+pub fn recording(source: &[u8]) {
+    let mut file = b"bevy_marionette recording 1\n".to_vec();
+    let mut to = ZlibEncoder::new(&mut file, Compression::fast());
+    to.write_all(source).and_then(|()| to.finish().map(drop)).expect("memory can be written to");
+    let mut recording = match RecordingFile::read_within(&file[..], 1 << 22) {
+        Ok(recording) => recording,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let written = |recording: &RecordingFile| {
+        let mut bytes = Vec::new();
+        recording.write(&mut bytes).expect("memory can be written to");
+        bytes
+    };
+    let bytes = written(&recording);
+    let again = RecordingFile::read(&bytes[..]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(written(&again) == bytes);
+    let RecordingFile { frames, clips, characters } = &mut recording;
+    for character in characters.iter_mut().take(4) {
+        let (tape, clips) = (&character.tape, &clips[character.clips]);
+        let mut events = Vec::new();
+        let mut replay = Replay::from_start(tape, frames);
+        while let Some(replay) = replay.as_mut().filter(|_| events.len() < 1000) {
+            let steps = frames.steps(replay.frame()).unwrap_or_default();
+            let is_short =
+                steps.end - steps.start < 8 && steps.clone().all(|step| frames.dt(step).is_some_and(|dt| dt < 0.1));
+            if !is_short || replay.frame() > frames.range().start + 50 || !replay.play_frame(clips, &mut events) {
+                break;
+            }
+        }
+        let middle = frames.range().start.midpoint(frames.range().end);
+        character.tape.drop_after(middle);
+        character.tape.drop_before(middle / 2);
+        assert!(character.tape.range(frames).end <= frames.range().end);
+    }
+}
 
 /// Any bytes as an `.m3d`: read, written, read again, imported and posed.
 pub fn m3d(source: &[u8]) {

@@ -1,0 +1,41 @@
+//! Poses of the past: rigs act again as they did.
+
+use super::super::layers::ActiveLayers;
+use crate::{
+    asset::Character,
+    controller::AnimationController,
+    pose::{JointOverride, Scratch},
+    rig::{RigAction, RigScratch, RigState},
+};
+
+/// Plays what a rig did in one frame after the other.
+#[derive(Default)]
+pub(crate) struct RigReplay {
+    layers: ActiveLayers,
+    pose: Scratch,
+    rig: RigScratch,
+}
+
+impl RigReplay {
+    /// Forgets the last character.
+    pub(crate) fn start_over(&mut self) {
+        self.layers = ActiveLayers::default();
+    }
+
+    /// Poses a character by its controller and overrides, and lets its rig act on that, which changes the rig's state.
+    pub(crate) fn pose(
+        &mut self,
+        character: &Character,
+        controller: &AnimationController,
+        overrides: &[JointOverride],
+        rig: Option<(&mut RigState, &RigAction)>,
+    ) -> &Scratch {
+        self.layers.look_up(character, controller);
+        self.layers.evaluate(character, overrides, &mut self.pose);
+        if let Some((state, action)) = rig {
+            let mut pose = self.pose.pose_mut(&character.skeleton);
+            action.run(&character.rig_joints(), state, &mut self.rig, &mut pose);
+        }
+        &self.pose
+    }
+}

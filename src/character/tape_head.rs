@@ -1,0 +1,13 @@
+//! What a recorder hears of a character, and what it dictates while it shows the past.
+
+use crate::rig::{RigAction, RigState};
+use bevy::prelude::*;
+
+/// On characters that are recorded.
+#[derive(Component, Debug, Default)]
+pub(crate) struct TapeHead {
+    /// What the rig acted by in this frame.
+    pub(crate) action: Option<Box<RigAction>>,
+    /// A state from which the rig acts in every frame, and what it acts by, in place of its own.
+    pub(crate) shown: Option<Box<(RigState, RigAction)>>,
+}

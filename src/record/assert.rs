@@ -1,0 +1,75 @@
+//! Assertions on recordings, for tests of games.
+
+use crate::controller::PlaybackEvent;
+use std::fmt::Write;
+
+/// How far callbacks may be from the time that is expected, in seconds.
+const TOLERANCE: f64 = 1e-3;
+
+/// Asserts that the callbacks among some events are these and no others: the name of each, and when it fired, in seconds of its
+/// controller's time, to a millisecond.
+///
+/// ```should_panic
+/// # use bevy_marionette::{model::ClipTiming, record::{Frames, Tape, assert_callbacks}};
+/// # let (tape, frames, clips) = (Tape::default(), Frames::default(), [ClipTiming::new("walk", 1.0)]);
+/// let events = tape.events(&frames, &clips);
+/// assert_callbacks(&events, &[("footstep", 0.25), ("footstep", 0.75)]);
+/// ```
+///
+/// # Panics
+/// If others fired. The message lists what fired beside what was expected.
+#[track_caller]
+pub fn assert_callbacks<'e>(events: &'e [(u64, PlaybackEvent)], expected: &[(&str, f64)]) {
+    let callback = |(_, event): &'e (u64, PlaybackEvent)| match event {
+        PlaybackEvent::Callback(fired) => Some((&*fired.name, fired.time)),
+        _ => None,
+    };
+    let fired: Vec<(&str, f64)> = events.iter().filter_map(callback).collect();
+    let is_same = |a: &(&str, f64), b: &(&str, f64)| a.0 == b.0 && (a.1 - b.1).abs() <= TOLERANCE;
+    let same = fired.iter().zip(expected).take_while(|(a, b)| is_same(a, b)).count();
+    if same == fired.len() && same == expected.len() {
+        return;
+    }
+    let line = |callback: Option<&(&str, f64)>| match callback {
+        Some((name, time)) => format!("{name} at {time:.3} s"),
+        None => "-".into(),
+    };
+    let mut list = String::new();
+    for at in same.saturating_sub(2)..fired.len().max(expected.len()).min(same + 5) {
+        let mark = if at == same { '>' } else { ' ' };
+        let _ = write!(list, "\n{mark} {at:>4}  {:<32} {}", line(expected.get(at)), line(fired.get(at)));
+    }
+    panic!("other callbacks fired from number {same} on\n        {:<32} fired{list}", "expected");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{controller::AnimationController, model::ClipTiming};
+
+    fn walked() -> Vec<(u64, PlaybackEvent)> {
+        let mut clip = ClipTiming::new("walk", 1.0);
+        clip.add_callback(0.25, "left", ());
+        clip.add_callback(0.75, "right", ());
+        let mut events = Vec::new();
+        AnimationController::playing("walk").advance(1.6, &[clip], &mut events).unwrap();
+        events.into_iter().map(|event| (0, event)).collect()
+    }
+
+    #[test]
+    fn what_fired_is_accepted() {
+        assert_callbacks(&walked(), &[("left", 0.25), ("right", 0.75), ("left", 1.2504)]);
+    }
+
+    #[test]
+    #[should_panic(expected = ">    1  right at 0.700 s                 right at 0.750 s")]
+    fn another_time_is_not() {
+        assert_callbacks(&walked(), &[("left", 0.25), ("right", 0.7), ("left", 1.25)]);
+    }
+
+    #[test]
+    #[should_panic(expected = ">    2  -                                left at 1.250 s")]
+    fn one_more_is_not() {
+        assert_callbacks(&walked(), &[("left", 0.25), ("right", 0.75)]);
+    }
+}

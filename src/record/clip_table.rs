@@ -1,0 +1,189 @@
+//! What a controller knows of a character's clips, to advance without the character.
+
+use crate::{
+    controller::Clips,
+    model::{
+        BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, CallbackData, CallbackKey, ClipTiming, JointIndex,
+        PlaybackMode, RootPath, SkeletalClip, SyncMark,
+    },
+    pose::Mask,
+    rig::Plants,
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The lengths, callback keys and movements of a character's clips, and its blend spaces: all that a controller asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Form", into = "Form")]
+pub struct ClipTable {
+    clips: Vec<Row>,
+    unbound_spaces: Vec<Arc<BlendSpace>>,
+    spaces: Vec<BoundBlendSpace>,
+    /// The weights of masks at the joint that root motion is taken from.
+    masks: BTreeMap<String, f32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    timing: ClipTiming,
+    is_additive: bool,
+    root_path: Option<RootPath>,
+    reaches_root: bool,
+    landings: Vec<SyncMark>,
+}
+
+impl ClipTable {
+    /// Takes down a character's clips. `plants` tells when each of them plants the feet; `root` is the joint that root
+    /// motion is taken from.
+    pub fn new<'m>(
+        clips: &[Arc<SkeletalClip>],
+        plants: &[Arc<Plants>],
+        spaces: &[Arc<BlendSpace>],
+        masks: impl IntoIterator<Item = (&'m String, &'m Arc<Mask>)>,
+        root: JointIndex,
+    ) -> Self {
+        let row = |(index, clip): (usize, &Arc<SkeletalClip>)| Row {
+            timing: clip.timing.clone(),
+            is_additive: clip.additive,
+            root_path: clip.root_path().map(|path| (**path).clone()),
+            reaches_root: clip.animates(root.into()) || clip.root_path().is_some(),
+            landings: plants.get(index).map_or_else(Vec::new, |plants| plants.landings().collect()),
+        };
+        let masks = masks.into_iter().map(|(name, mask)| (name.clone(), mask.get(root.into()))).collect();
+        Self::bound(clips.iter().enumerate().map(row).collect(), spaces.to_vec(), masks)
+    }
+
+    fn bound(clips: Vec<Row>, unbound_spaces: Vec<Arc<BlendSpace>>, masks: BTreeMap<String, f32>) -> Self {
+        let bind = |space: &Arc<BlendSpace>| {
+            let landings = |clip: usize| clips.get(clip).map_or_else(Vec::new, |row| row.landings.clone());
+            space.bind(clips.iter().map(|row| &row.timing), landings).ok()
+        };
+        let spaces = unbound_spaces.iter().filter_map(bind).collect();
+        Self { clips, unbound_spaces, spaces, masks }
+    }
+}
+
+impl Clips for ClipTable {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.clips.iter().position(|row| &*row.timing.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.clips.get(index).map(|row| &row.timing)
+    }
+
+    fn is_additive(&self, index: usize) -> bool {
+        self.clips.get(index).is_some_and(|row| row.is_additive)
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.clips.get(index)?.root_path.as_ref()
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        self.clips.get(index).is_some_and(|row| row.reaches_root)
+    }
+
+    fn root_mask(&self, mask: &str) -> f32 {
+        self.masks.get(mask).copied().unwrap_or(0.0)
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.spaces
+    }
+}
+
+/// A [`ClipTable`] in a file.
+#[derive(Serialize, Deserialize)]
+struct Form {
+    clips: Vec<RowForm>,
+    spaces: Vec<SpaceForm>,
+    masks: BTreeMap<String, f32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RowForm {
+    name: String,
+    duration: f64,
+    playback: PlaybackMode,
+    keys: Vec<(f64, Option<f64>, String, CallbackData)>,
+    is_additive: bool,
+    root_path: Option<RootPath>,
+    reaches_root: bool,
+    landings: Vec<(f64, usize)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SpaceForm {
+    name: String,
+    points: Vec<(String, BlendPoint)>,
+    is_plane: bool,
+    smoothing: f64,
+    sync: BlendSync,
+}
+
+impl From<ClipTable> for Form {
+    fn from(table: ClipTable) -> Self {
+        let row = |Row { timing, is_additive, root_path, reaches_root, landings }: Row| RowForm {
+            name: timing.name.to_string(),
+            duration: timing.duration,
+            playback: timing.playback,
+            keys: timing
+                .callbacks
+                .into_iter()
+                .map(|key| (key.time, key.until, key.name.to_string(), key.data))
+                .collect(),
+            is_additive,
+            root_path,
+            reaches_root,
+            landings: landings.into_iter().map(|mark| (mark.time, mark.foot)).collect(),
+        };
+        let space = |space: Arc<BlendSpace>| SpaceForm {
+            name: space.name().to_string(),
+            points: space.points().iter().map(|point| (point.clip.to_string(), point.at)).collect(),
+            is_plane: space.dimensions() == 2,
+            smoothing: space.smoothing(),
+            sync: space.sync().clone(),
+        };
+        Self {
+            clips: table.clips.into_iter().map(row).collect(),
+            spaces: table.unbound_spaces.into_iter().map(space).collect(),
+            masks: table.masks,
+        }
+    }
+}
+
+impl TryFrom<Form> for ClipTable {
+    type Error = String;
+
+    fn try_from(Form { clips, spaces, masks }: Form) -> Result<Self, String> {
+        let row = |form: RowForm| {
+            if !(form.duration.is_finite() && form.duration >= 0.0) {
+                return Err(format!("clip `{}` has no length", form.name));
+            }
+            let mut timing = ClipTiming::new(form.name, form.duration);
+            timing.playback = form.playback;
+            let key =
+                |(time, until, name, data): (_, _, String, _)| CallbackKey { time, until, name: name.into(), data };
+            timing.extend_callbacks(form.keys.into_iter().map(key));
+            Ok(Row {
+                timing,
+                is_additive: form.is_additive,
+                root_path: form.root_path,
+                reaches_root: form.reaches_root,
+                landings: form.landings.into_iter().map(|(time, foot)| SyncMark { time, foot }).collect(),
+            })
+        };
+        let space = |form: SpaceForm| {
+            let space = match form.is_plane {
+                true => BlendSpace::plane(form.name.as_str(), form.points),
+                false => BlendSpace::line(form.name.as_str(), form.points.into_iter().map(|(clip, at)| (clip, at.x))),
+            };
+            let named = |error| format!("blend space `{}`: {error}", form.name);
+            Ok(Arc::new(space.and_then(|space| space.smoothed(form.smoothing)).map_err(named)?.synced(form.sync)))
+        };
+        let clips = clips.into_iter().map(row).collect::<Result<_, String>>()?;
+        let spaces = spaces.into_iter().map(space).collect::<Result<_, String>>()?;
+        Ok(Self::bound(clips, spaces, masks))
+    }
+}

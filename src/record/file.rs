@@ -1,0 +1,241 @@
+//! Recordings in files.
+
+use super::{ClipTable, Frames, Replay, Tape, tape_form::TapeForm};
+use crate::controller::PlaybackEvent;
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+
+/// A recording as it is in a `.rec` file: a line of text, followed by CBOR compressed by zlib.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordingFile {
+    /// The frames and their advances.
+    pub frames: Frames,
+    /// The clips of each kind of character.
+    pub clips: Vec<ClipTable>,
+    /// The characters.
+    pub characters: Vec<RecordedCharacter>,
+}
+
+/// A character of a [`RecordingFile`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCharacter {
+    /// Its name, for people.
+    pub name: String,
+    /// The path of its asset, if it has one.
+    pub asset: Option<String>,
+    /// Its clips: an index into [`RecordingFile::clips`].
+    pub clips: usize,
+    /// What happened to it.
+    pub tape: Tape,
+    /// What its controller reported, with the frame of each event: see [`Tape::events`].
+    pub events: Vec<(u64, PlaybackEvent)>,
+}
+
+/// The file, before states are parsed.
+#[derive(Serialize, Deserialize)]
+struct Form {
+    frames: Frames,
+    clips: Vec<ClipTable>,
+    characters: Vec<CharacterForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CharacterForm {
+    name: String,
+    asset: Option<String>,
+    clips: usize,
+    tape: TapeForm,
+    events: Vec<(u64, PlaybackEvent)>,
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// It could not be read or decompressed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is something else.
+    #[error("it is not a recording: its first line should be `{expected}`", expected = RecordingFile::HEADER.trim_end())]
+    Header,
+    /// It was written by a newer version.
+    #[error("it is a recording of version {0}, expected {version}; use the version of bevy_marionette that wrote it", version = RecordingFile::VERSION)]
+    Version(String),
+    /// It takes too much memory.
+    #[error("it takes more than {0} MB in memory; record fewer characters or a shorter time")]
+    TooLarge(u64),
+    /// It is damaged.
+    #[error("it is damaged: {0}; save it again")]
+    Damaged(String),
+}
+
+impl RecordingFile {
+    /// The version of the format.
+    pub const VERSION: u32 = 1;
+    const HEADER: &'static str = "bevy_marionette recording 1\n";
+    const MAGIC: &'static str = "bevy_marionette recording ";
+    /// The most bytes that [`read`](Self::read) takes.
+    pub const MOST_BYTES: u64 = 1 << 29;
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write(&self, to: impl Write) -> io::Result<()> {
+        let mut to = BufWriter::new(to);
+        to.write_all(Self::HEADER.as_bytes())?;
+        let mut to = ZlibEncoder::new(to, Compression::fast());
+        let character = |of: &RecordedCharacter| {
+            let RecordedCharacter { name, asset, clips, tape, events } = of.clone();
+            Ok(CharacterForm { name, asset, clips, tape: TapeForm::new(&tape)?, events })
+        };
+        let characters = self.characters.iter().map(character).collect::<Result<_, String>>();
+        let characters = characters.map_err(io::Error::other)?;
+        let form = Form { frames: self.frames.clone(), clips: self.clips.clone(), characters };
+        ciborium::into_writer(&form, &mut to).map_err(|error| match error {
+            ciborium::ser::Error::Io(error) => error,
+            ciborium::ser::Error::Value(what) => io::Error::other(what),
+        })?;
+        to.finish()?.flush()
+    }
+
+    /// Reads a file, which may take [`MOST_BYTES`](Self::MOST_BYTES).
+    ///
+    /// # Errors
+    /// If it cannot be read, is no recording, takes too much memory, or is damaged.
+    pub fn read(from: impl Read) -> Result<Self, RecordingError> {
+        Self::read_within(from, Self::MOST_BYTES)
+    }
+
+    /// Reads a file that may take `most` bytes when it is decompressed, and its controllers as many in memory.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_within(from: impl Read, most: u64) -> Result<Self, RecordingError> {
+        let mut from = BufReader::new(from);
+        let mut header = [0; Self::HEADER.len()];
+        from.read_exact(&mut header).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => RecordingError::Header,
+            _ => error.into(),
+        })?;
+        if header != Self::HEADER.as_bytes() {
+            let version = header.strip_prefix(Self::MAGIC.as_bytes()).ok_or(RecordingError::Header)?;
+            return Err(RecordingError::Version(String::from_utf8_lossy(version).trim_end().into()));
+        }
+        let mut limited = BufReader::new(ZlibDecoder::new(from).take(most));
+        let parsed = ciborium::from_reader(&mut limited);
+        if limited.get_ref().limit() == 0 {
+            return Err(RecordingError::TooLarge(most >> 20));
+        }
+        let form: Form = parsed.map_err(|error| match error {
+            ciborium::de::Error::Io(error) => RecordingError::Damaged(error.to_string()),
+            ciborium::de::Error::Semantic(_, what) => RecordingError::Damaged(what),
+            error => RecordingError::Damaged(error.to_string()),
+        })?;
+        let mut budget = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut characters = Vec::with_capacity(form.characters.len());
+        for CharacterForm { name, asset, clips, tape, events } in form.characters {
+            let tape = tape.parse(&mut budget).map_err(RecordingError::Damaged)?;
+            let tape = tape.ok_or(RecordingError::TooLarge(most >> 20))?;
+            characters.push(RecordedCharacter { name, asset, clips, tape, events });
+        }
+        Self { frames: form.frames, clips: form.clips, characters }.validate()
+    }
+
+    fn validate(self) -> Result<Self, RecordingError> {
+        let damaged = |what: String| Err(RecordingError::Damaged(what));
+        if !self.frames.is_sound() {
+            return damaged("its frames are not in order".into());
+        }
+        for RecordedCharacter { name, clips, tape, .. } in &self.characters {
+            if *clips >= self.clips.len() {
+                return damaged(format!("`{name}` has no clips"));
+            }
+            if !tape.is_sound() {
+                return damaged(format!("what happened to `{name}` is not in order"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Plays everything again, and compares it with what was recorded.
+    pub fn check(&self) -> impl Iterator<Item = CheckedCharacter<'_>> {
+        self.characters.iter().map(|character| self.check_one(character))
+    }
+
+    fn check_one<'f>(&'f self, character: &'f RecordedCharacter) -> CheckedCharacter<'f> {
+        let (tape, clips) = (&character.tape, &self.clips[character.clips]);
+        let mut checked = CheckedCharacter { character, clips, events: Vec::new(), difference: None };
+        let Some(mut replay) = Replay::from_start(tape, &self.frames) else { return checked };
+        let first = replay.frame();
+        let mut recorded = character.events.iter().filter(|(frame, _)| *frame >= first).peekable();
+        let mut events = Vec::new();
+        while replay.play_frame(clips, &mut events) {
+            let frame = replay.frame() - 1;
+            let mut expected = std::iter::from_fn(|| recorded.next_if(|(of, _)| *of == frame)).map(|(_, event)| event);
+            for event in events.drain(..) {
+                let then = expected.next();
+                if checked.difference.is_none() && then != Some(&event) {
+                    let (recorded, replayed) = (then.cloned().map(Box::new), Some(Box::new(event.clone())));
+                    checked.difference = Some(Difference::Event { frame, recorded, replayed });
+                }
+                checked.events.push((frame, event));
+            }
+            if let Some(missing) = expected.next()
+                && checked.difference.is_none()
+            {
+                let recorded = Some(Box::new(missing.clone()));
+                checked.difference = Some(Difference::Event { frame, recorded, replayed: None });
+            }
+            expected.for_each(drop);
+            if let Some(frame) = replay.differs()
+                && checked.difference.is_none()
+            {
+                checked.difference = Some(Difference::State { frame });
+            }
+        }
+        checked
+    }
+}
+
+/// A character whose recording was played again.
+#[derive(Clone, Debug)]
+pub struct CheckedCharacter<'f> {
+    /// The character.
+    pub character: &'f RecordedCharacter,
+    /// Its clips.
+    pub clips: &'f ClipTable,
+    /// What its controller reported now, with the frame of each event.
+    pub events: Vec<(u64, PlaybackEvent)>,
+    /// Where that first differs from what was recorded.
+    pub difference: Option<Difference>,
+}
+
+/// Where a recording, played again, first differs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// The controller reported something else.
+    Event {
+        /// The frame.
+        frame: u64,
+        /// What it reported then; `None` for nothing.
+        recorded: Option<Box<PlaybackEvent>>,
+        /// What it reports now; `None` for nothing.
+        replayed: Option<Box<PlaybackEvent>>,
+    },
+    /// The controller is in another state than the one that was noted down.
+    State {
+        /// The frame.
+        frame: u64,
+    },
+}
+
+impl Difference {
+    /// The frame.
+    pub fn frame(&self) -> u64 {
+        match self {
+            Self::Event { frame, .. } | Self::State { frame } => *frame,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Which frames were recorded, and the advances of each.
+
+use serde::{Deserialize, Serialize};
+use std::{collections::VecDeque, ops::Range};
+
+/// The frames of a recording, numbered from the start of the app, and the advances of the controllers in each.
+///
+/// There is usually one advance per frame; in a fixed schedule, there may be several or none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frames {
+    /// The number of the first frame.
+    first: u64,
+    rows: VecDeque<Frame>,
+    /// The number of the first advance in `steps`.
+    first_step: u64,
+    /// The length of each advance, in seconds.
+    steps: VecDeque<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Frame {
+    /// The app's time in seconds.
+    time: f64,
+    /// The number of the first advance after the frame.
+    end: u64,
+}
+
+impl Frames {
+    /// No frames yet; the first one will have this number.
+    pub fn starting_at(frame: u64) -> Self {
+        Self { first: frame, ..Self::default() }
+    }
+
+    /// The frames that are complete.
+    pub fn range(&self) -> Range<u64> {
+        self.first..self.first + self.rows.len() as u64
+    }
+
+    /// The app's time at a frame, in seconds.
+    pub fn time(&self, frame: u64) -> Option<f64> {
+        Some(self.row(frame)?.time)
+    }
+
+    /// The last frame at or before a time in seconds, or the first of all.
+    pub fn at(&self, time: f64) -> Option<u64> {
+        let after = self.rows.partition_point(|row| row.time <= time);
+        (!self.rows.is_empty()).then(|| self.first + after.saturating_sub(1) as u64)
+    }
+
+    /// The numbers of the advances in a frame.
+    pub fn steps(&self, frame: u64) -> Option<Range<u64>> {
+        let end = self.row(frame)?.end;
+        let begin = frame.checked_sub(1).and_then(|before| self.row(before)).map_or(self.first_step, |row| row.end);
+        Some(begin..end)
+    }
+
+    /// The length of an advance in seconds.
+    pub fn dt(&self, step: u64) -> Option<f64> {
+        self.steps.get(usize::try_from(step.checked_sub(self.first_step)?).ok()?).copied()
+    }
+
+    /// The number of the next advance.
+    pub fn next_step(&self) -> u64 {
+        self.first_step + self.steps.len() as u64
+    }
+
+    /// The number of the frame that isn't complete yet.
+    pub fn next_frame(&self) -> u64 {
+        self.range().end
+    }
+
+    /// Adds an advance, of a length in seconds, to the frame that isn't complete yet.
+    pub fn add_step(&mut self, dt: f64) {
+        self.steps.push_back(dt);
+    }
+
+    /// Completes a frame at which the app's time was this, in seconds.
+    pub fn end_frame(&mut self, time: f64) {
+        self.rows.push_back(Frame { time, end: self.next_step() });
+    }
+
+    /// Drops all frames before this one.
+    pub fn drop_before(&mut self, frame: u64) {
+        while self.first < frame
+            && let Some(row) = self.rows.pop_front()
+        {
+            self.first += 1;
+            self.steps.drain(..(row.end - self.first_step) as usize);
+            self.first_step = row.end;
+        }
+    }
+
+    /// Drops all frames after this one.
+    pub fn drop_after(&mut self, frame: u64) {
+        let Some(end) = self.row(frame).map(|row| row.end) else { return };
+        self.rows.truncate((frame - self.first) as usize + 1);
+        self.steps.truncate((end - self.first_step) as usize);
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Frame>() * self.rows.len() + size_of::<f64>() * self.steps.len()
+    }
+
+    /// Whether what was read from a file makes sense.
+    pub(super) fn is_sound(&self) -> bool {
+        let ends = || self.rows.iter().map(|row| row.end);
+        self.first < 1 << 48
+            && self.first_step < 1 << 48
+            && self.rows.iter().all(|row| row.time.is_finite())
+            && self.rows.iter().is_sorted_by_key(|row| row.time)
+            && [self.first_step].into_iter().chain(ends()).is_sorted()
+            && ends().next_back().is_none_or(|end| end == self.next_step())
+            // No more than a day of frames, none of which takes an hour.
+            && self.steps.len() < 1 << 23
+            && self.steps.iter().all(|dt| (0.0..3600.0).contains(dt))
+    }
+
+    fn row(&self, frame: u64) -> Option<&Frame> {
+        self.rows.get(usize::try_from(frame.checked_sub(self.first)?).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of 1/10 s with 0, 1 and 2 advances in turn.
+    fn frames() -> Frames {
+        let mut frames = Frames::starting_at(5);
+        for frame in 0..9 {
+            (0..frame % 3).for_each(|_| frames.add_step(0.1));
+            frames.end_frame(f64::from(frame) * 0.1);
+        }
+        frames
+    }
+
+    #[test]
+    fn frames_know_their_advances() {
+        let frames = frames();
+        assert_eq!((frames.range(), frames.next_step()), (5..14, 9));
+        let steps: Vec<_> = frames.range().map(|frame| frames.steps(frame).unwrap()).collect();
+        assert_eq!(steps[..4], [0..0, 0..1, 1..3, 3..3]);
+        assert_eq!((frames.at(-1.0), frames.at(0.25), frames.at(9.0)), (Some(5), Some(7), Some(13)));
+        assert_eq!((frames.steps(4), frames.steps(14), frames.dt(9)), (None, None, None));
+        assert!(frames.is_sound());
+    }
+
+    #[test]
+    fn what_is_dropped_takes_its_advances_along() {
+        let mut frames = frames();
+        frames.drop_before(8);
+        assert_eq!((frames.range(), frames.steps(8), frames.dt(2)), (8..14, Some(3..3), None));
+        frames.drop_after(9);
+        assert_eq!((frames.range(), frames.next_step(), frames.steps(9)), (8..10, 4, Some(3..4)));
+        assert!(frames.is_sound());
+        frames.drop_before(99);
+        assert_eq!((frames.range(), frames.next_step()), (10..10, 4));
+    }
+}

@@ -1,0 +1,372 @@
+//! What happened to one character.
+
+use super::Frames;
+use crate::{
+    controller::{AnimationController, Clips, PlaybackEvent},
+    model::{JointTransform, RootDelta},
+    pose::JointOverride,
+    rig::{RigAction, RigState},
+};
+use glam::Affine3A;
+use serde::{Deserialize, Serialize};
+use std::{collections::VecDeque, ops::Range};
+
+/// What happened to one character: its state now and then, and everything since then that isn't a consequence of it.
+///
+/// Frames and advances are those of [`Frames`]. All lists are in order of frames.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tape {
+    /// From which frame on the character can be played again, and up to which it was there; `None` if it still is.
+    pub(super) begin: u64,
+    pub(super) end: Option<u64>,
+    pub(super) states: VecDeque<TapeState>,
+    /// The character's local transform from a frame on.
+    pub(super) transforms: VecDeque<(u64, JointTransform)>,
+    /// The overrides of its pose from a frame on.
+    pub(super) overrides: VecDeque<(u64, Vec<JointOverride>)>,
+    /// What its rig acted by.
+    pub(super) actions: VecDeque<(u64, RigAction)>,
+    /// The world transform of what the character is a child of from a frame on; `None` if it has no parent.
+    pub(super) parents: VecDeque<(u64, Option<Affine3A>)>,
+    /// The parts that don't look as in the asset from a frame on.
+    pub(super) parts: VecDeque<(u64, Vec<PartNote>)>,
+}
+
+/// How a part of a character differs from its asset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartNote {
+    /// The part.
+    pub part: NotedPart,
+    /// Whether it is hidden.
+    pub hidden: bool,
+    /// The path of its material, if it has another one. What starts with `#` is not a path: only the app that recorded it knows
+    /// the material.
+    pub material: Option<String>,
+}
+
+/// A part of a character, as the game named it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum NotedPart {
+    /// By name.
+    Name(String),
+    /// By index.
+    Index(usize),
+}
+
+/// When and why a state is noted down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TapeMoment {
+    /// The frame from which on the state counts.
+    pub frame: u64,
+    /// The number of the next advance.
+    pub step: u64,
+    /// Whether the controller was changed, rather than noted down to start from.
+    pub is_change: bool,
+    /// Whether its clips carry the character: whether it advances
+    /// [with root motion](AnimationController::advance_with_root_motion).
+    pub is_carried: bool,
+}
+
+/// The state of a controller, and of a rig.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct TapeState {
+    moment: TapeMoment,
+    controller: AnimationController,
+    /// Noted down now and then if there is a rig.
+    rig: Option<Box<RigState>>,
+}
+
+impl Tape {
+    /// An empty tape of a character that is there from this frame on.
+    pub fn starting_at(frame: u64) -> Self {
+        Self { begin: frame, ..Self::default() }
+    }
+
+    /// Notes down the state of a controller, and of a rig: whenever the game changed it, when it begins or ceases to carry
+    /// its character, and now and then, so that frames don't have to be played from the start.
+    ///
+    /// A rig's state is that at the start of the frame. Whatever is noted down has to be in order of frames and advances.
+    pub fn note_state(&mut self, moment: TapeMoment, controller: &AnimationController, rig: Option<&RigState>) {
+        self.states.push_back(TapeState { moment, controller: controller.clone(), rig: rig.cloned().map(Box::new) });
+    }
+
+    /// Notes down the character's local transform from a frame on.
+    pub fn note_transform(&mut self, frame: u64, transform: JointTransform) {
+        self.transforms.push_back((frame, transform));
+    }
+
+    /// Notes down the overrides of the character's pose from a frame on.
+    pub fn note_overrides(&mut self, frame: u64, overrides: &[JointOverride]) {
+        self.overrides.push_back((frame, overrides.to_vec()));
+    }
+
+    /// Notes down what the rig acted by in a frame.
+    pub fn note_action(&mut self, frame: u64, action: RigAction) {
+        self.actions.push_back((frame, action));
+    }
+
+    /// Notes down the world transform of what the character is a child of from a frame on.
+    pub fn note_parent(&mut self, frame: u64, parent: Option<Affine3A>) {
+        self.parents.push_back((frame, parent));
+    }
+
+    /// Notes down which parts don't look as in the asset from a frame on.
+    pub fn note_parts(&mut self, frame: u64, parts: Vec<PartNote>) {
+        self.parts.push_back((frame, parts));
+    }
+
+    /// Notes down that the character was gone in a frame.
+    pub fn end(&mut self, frame: u64) {
+        self.end = Some(frame);
+    }
+
+    /// The frames in which the character was there and that can be played again.
+    pub fn range(&self, frames: &Frames) -> Range<u64> {
+        let Range { start, end } = frames.range();
+        let begin = self.states.front().map_or(end, |state| state.moment.frame.max(self.begin).max(start));
+        begin..self.end.map_or(end, |last| last.min(end)).max(begin)
+    }
+
+    /// What the controller reported, and in which frames: found out by playing the whole tape again.
+    pub fn events<C: Clips + ?Sized>(&self, frames: &Frames, clips: &C) -> Vec<(u64, PlaybackEvent)> {
+        let (mut all, mut events) = (Vec::new(), Vec::new());
+        let mut replay = Replay::from_start(self, frames);
+        while let Some(replay) = &mut replay
+            && replay.play_frame(clips, &mut events)
+        {
+            let frame = replay.frame() - 1;
+            all.extend(events.drain(..).map(|event| (frame, event)));
+        }
+        all
+    }
+
+    /// The character's local transform in a frame.
+    pub fn transform(&self, frame: u64) -> Option<JointTransform> {
+        last_at(&self.transforms, frame).copied()
+    }
+
+    /// The overrides of the character's pose in a frame.
+    pub fn overrides(&self, frame: u64) -> &[JointOverride] {
+        last_at(&self.overrides, frame).map_or(&[], |overrides| &overrides[..])
+    }
+
+    /// What the rig acted by in a frame.
+    pub fn action(&self, frame: u64) -> Option<&RigAction> {
+        let at = self.actions.binary_search_by_key(&frame, |(frame, _)| *frame).ok()?;
+        Some(&self.actions[at].1)
+    }
+
+    /// The world transform of what the character is a child of in a frame; `None` if it has no parent.
+    pub fn parent(&self, frame: u64) -> Option<Affine3A> {
+        last_at(&self.parents, frame).copied().flatten()
+    }
+
+    /// The parts that don't look as in the asset in a frame.
+    pub fn parts(&self, frame: u64) -> &[PartNote] {
+        last_at(&self.parts, frame).map_or(&[], |parts| &parts[..])
+    }
+
+    /// The materials of parts in any frame, as in [`PartNote::material`].
+    pub fn materials(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| part.material.as_deref())
+    }
+
+    /// Drops everything before this frame, and up to the next state from which frames can be played again.
+    pub fn drop_before(&mut self, frame: u64) {
+        let is_start = |state: &TapeState| {
+            state.moment.frame >= frame && (state.rig.is_some() || self.action(state.moment.frame).is_none())
+        };
+        let keep = self.states.iter().position(is_start).unwrap_or(self.states.len());
+        self.states.drain(..keep);
+        let first = self.states.front().map_or(frame, |state| state.moment.frame);
+        drop_list(&mut self.transforms, first);
+        drop_list(&mut self.overrides, first);
+        drop_list(&mut self.parents, first);
+        drop_list(&mut self.parts, first);
+        self.actions.drain(..self.actions.partition_point(|(of, _)| *of < first));
+        self.begin = self.begin.max(frame);
+    }
+
+    /// Drops what happened after a frame.
+    pub fn drop_after(&mut self, frame: u64) {
+        self.states.truncate(self.states.partition_point(|state| state.moment.frame <= frame));
+        self.transforms.truncate(self.transforms.partition_point(|(of, _)| *of <= frame));
+        self.overrides.truncate(self.overrides.partition_point(|(of, _)| *of <= frame));
+        self.actions.truncate(self.actions.partition_point(|(of, _)| *of <= frame));
+        self.parents.truncate(self.parents.partition_point(|(of, _)| *of <= frame));
+        self.parts.truncate(self.parts.partition_point(|(of, _)| *of <= frame));
+        self.end = self.end.filter(|end| *end <= frame);
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let action = |(_, action): &(u64, RigAction)| {
+            let feet =
+                action.feet.as_ref().map_or(0, |feet| size_of_val(&feet.plans[..]) + size_of_val(&feet.ground[..]));
+            feet + size_of_val(&action.goals[..])
+        };
+        let overrides = |(_, overrides): &(u64, Vec<JointOverride>)| size_of_val(&overrides[..]);
+        let parts = |(_, parts): &(u64, Vec<PartNote>)| size_of_val(&parts[..]);
+        self.states.iter().map(TapeState::bytes).sum::<usize>()
+            + self.parents.len() * size_of::<(u64, Option<Affine3A>)>()
+            + self.parts.len() * size_of::<(u64, Vec<PartNote>)>()
+            + self.parts.iter().map(parts).sum::<usize>()
+            + self.transforms.len() * size_of::<(u64, JointTransform)>()
+            + self.overrides.len() * size_of::<(u64, Vec<JointOverride>)>()
+            + self.overrides.iter().map(overrides).sum::<usize>()
+            + self.actions.len() * size_of::<(u64, RigAction)>()
+            + self.actions.iter().map(action).sum::<usize>()
+    }
+
+    /// Whether what was read from a file makes sense.
+    pub(super) fn is_sound(&self) -> bool {
+        self.states.iter().is_sorted_by_key(|state| (state.moment.frame, state.moment.step))
+            && self.transforms.iter().is_sorted_by_key(|(frame, _)| frame)
+            && self.transforms.iter().all(|(_, transform)| transform.is_finite())
+            && self.overrides.iter().is_sorted_by_key(|(frame, _)| frame)
+            && self.actions.iter().is_sorted_by_key(|(frame, _)| frame)
+            && self.parents.iter().is_sorted_by_key(|(frame, _)| frame)
+            && self.parents.iter().all(|(_, parent)| parent.is_none_or(|parent| parent.is_finite()))
+            && self.parts.iter().is_sorted_by_key(|(frame, _)| frame)
+    }
+
+    /// The index of the state to play from, to get to a frame.
+    fn start_of(&self, frame: u64, with_rig: bool) -> usize {
+        let fits = |state: &TapeState| state.moment.frame <= frame && (!with_rig || state.rig.is_some());
+        self.states.iter().rposition(fits).unwrap_or(0)
+    }
+}
+
+impl TapeState {
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes());
+        size_of::<Self>() + self.controller.heap_bytes() + rig
+    }
+}
+
+fn last_at<T>(list: &VecDeque<(u64, T)>, frame: u64) -> Option<&T> {
+    let after = list.partition_point(|(of, _)| *of <= frame);
+    Some(&list.get(after.checked_sub(1)?)?.1)
+}
+
+/// Keeps what counts at `frame`, and everything after it.
+fn drop_list<T>(list: &mut VecDeque<(u64, T)>, frame: u64) {
+    let after = list.partition_point(|(of, _)| *of <= frame);
+    list.drain(..after.saturating_sub(1));
+}
+
+/// Plays a [`Tape`] again, frame by frame.
+#[derive(Clone, Debug)]
+pub struct Replay<'t> {
+    tape: &'t Tape,
+    frames: &'t Frames,
+    /// The index of the next state.
+    at: usize,
+    /// The next frame.
+    frame: u64,
+    /// The number of the next advance.
+    step: u64,
+    is_carried: bool,
+    movement: RootDelta,
+    controller: AnimationController,
+    rig: Option<Box<RigState>>,
+    /// The first frame in which the controller wasn't as it was noted down.
+    differs: Option<u64>,
+}
+
+impl<'t> Replay<'t> {
+    /// Starts from the last state from which a frame can be reached, with its rig if it has one. `None` if the frame isn't
+    /// on the tape.
+    pub fn to(tape: &'t Tape, frames: &'t Frames, frame: u64) -> Option<Self> {
+        if !tape.range(frames).contains(&frame) {
+            return None;
+        }
+        // Whoever has a rig in this frame had it since a state that tells about it.
+        let at = tape.start_of(frame, tape.action(frame).is_some());
+        Self::from_state(tape, frames, at)
+    }
+
+    /// Starts from the tape's first state.
+    pub fn from_start(tape: &'t Tape, frames: &'t Frames) -> Option<Self> {
+        Self::from_state(tape, frames, 0)
+    }
+
+    fn from_state(tape: &'t Tape, frames: &'t Frames, at: usize) -> Option<Self> {
+        let TapeState { moment: TapeMoment { frame, step, is_carried, .. }, controller, rig } =
+            tape.states.get(at)?.clone();
+        frames.range().contains(&frame).then_some(())?;
+        let movement = RootDelta::IDENTITY;
+        Some(Self { tape, frames, at: at + 1, frame, step, is_carried, movement, controller, rig, differs: None })
+    }
+
+    /// The number of the frame that [`play_frame`](Self::play_frame) will play.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// The controller after the last frame that was played.
+    pub fn controller(&self) -> &AnimationController {
+        &self.controller
+    }
+
+    /// Returns the controller.
+    pub fn into_controller(self) -> AnimationController {
+        self.controller
+    }
+
+    /// The controller after the last frame that was played, and the rig's state before it acted in that frame; `None` if
+    /// there is no rig. Whoever plays its actions changes it.
+    pub fn parts_mut(&mut self) -> (&AnimationController, Option<&mut RigState>) {
+        (&self.controller, self.rig.as_deref_mut())
+    }
+
+    /// How far the clips carried the character in the last frame that was played.
+    pub fn movement(&self) -> RootDelta {
+        self.movement
+    }
+
+    /// The first frame in which the controller wasn't in the state that was noted down.
+    pub fn differs(&self) -> Option<u64> {
+        self.differs
+    }
+
+    /// Plays a frame and adds what the controller reports in it. Returns `false` if there are no more.
+    pub fn play_frame<C: Clips + ?Sized>(&mut self, clips: &C, events: &mut Vec<PlaybackEvent>) -> bool {
+        let Some(steps) = self.frames.steps(self.frame).filter(|_| self.tape.end.is_none_or(|end| self.frame < end))
+        else {
+            return false;
+        };
+        self.movement = RootDelta::IDENTITY;
+        loop {
+            while let Some(state) = self.tape.states.get(self.at)
+                && state.moment.frame <= self.frame
+                && state.moment.step <= self.step
+            {
+                self.take(state);
+            }
+            let Some(dt) = self.frames.dt(self.step).filter(|_| self.step < steps.end) else { break };
+            let advanced = match self.is_carried {
+                true => self.controller.advance_with_root_motion(dt, clips, events),
+                false => self.controller.advance(dt, clips, events).map(|()| RootDelta::IDENTITY),
+            };
+            // An advance that was refused changed nothing then, either.
+            self.movement = self.movement.then(advanced.unwrap_or_default());
+            self.step += 1;
+        }
+        self.frame += 1;
+        true
+    }
+
+    fn take(&mut self, state: &TapeState) {
+        self.at += 1;
+        if !state.moment.is_change && state.controller != self.controller {
+            self.differs.get_or_insert(state.moment.frame);
+        }
+        self.is_carried = state.moment.is_carried;
+        self.controller.clone_from(&state.controller);
+        if state.rig.is_some() {
+            self.rig.clone_from(&state.rig);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A tape as it is in a file.
+//!
+//! A controller in a file can be a single byte: everything has a default. In memory it takes a kilobyte. So states are parsed one
+//! by one, each within bounds, and what they take in memory is counted.
+
+use super::tape::{PartNote, Tape, TapeState};
+use crate::{model::JointTransform, pose::JointOverride, rig::RigAction};
+use glam::Affine3A;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, Visitor},
+};
+use std::{collections::VecDeque, fmt};
+
+/// The most bytes of a state in a file.
+const MOST_BYTES: usize = 1 << 18;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct TapeForm {
+    begin: u64,
+    end: Option<u64>,
+    states: Vec<Blob>,
+    transforms: VecDeque<(u64, JointTransform)>,
+    overrides: VecDeque<(u64, Vec<JointOverride>)>,
+    actions: VecDeque<(u64, RigAction)>,
+    #[serde(default)]
+    parents: VecDeque<(u64, Option<Affine3A>)>,
+    #[serde(default)]
+    parts: VecDeque<(u64, Vec<PartNote>)>,
+}
+
+impl TapeForm {
+    pub(super) fn new(tape: &Tape) -> Result<Self, String> {
+        let Tape { begin, end, states, transforms, overrides, actions, parents, parts } = tape;
+        let state = |state: &TapeState| {
+            let mut bytes = Vec::new();
+            ciborium::into_writer(state, &mut bytes).map_err(|error| error.to_string())?;
+            Ok(Blob(bytes))
+        };
+        Ok(Self {
+            begin: *begin,
+            end: *end,
+            states: states.iter().map(state).collect::<Result<_, String>>()?,
+            transforms: transforms.clone(),
+            overrides: overrides.clone(),
+            actions: actions.clone(),
+            parents: parents.clone(),
+            parts: parts.clone(),
+        })
+    }
+
+    /// Parses the states. What they take in memory is taken from `budget`; `None` if that isn't enough.
+    pub(super) fn parse(self, budget: &mut usize) -> Result<Option<Tape>, String> {
+        let Self { begin, end, states: blobs, transforms, overrides, actions, parents, parts } = self;
+        let mut states = VecDeque::new();
+        for Blob(bytes) in blobs {
+            if bytes.len() > MOST_BYTES {
+                return Err("the state of a controller is too large".into());
+            }
+            let state: TapeState = ciborium::from_reader(&bytes[..]).map_err(|error| error.to_string())?;
+            let Some(left) = budget.checked_sub(state.bytes()) else { return Ok(None) };
+            *budget = left;
+            states.push_back(state);
+        }
+        Ok(Some(Tape { begin, end, states, transforms, overrides, actions, parents, parts }))
+    }
+}
+
+/// Bytes, as CBOR has them.
+#[derive(Clone, Debug)]
+struct Blob(Vec<u8>);
+
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Blob;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Blob, E> {
+                Ok(Blob(bytes.to_vec()))
+            }
+
+            fn visit_byte_buf<E: de::Error>(self, bytes: Vec<u8>) -> Result<Blob, E> {
+                Ok(Blob(bytes))
+            }
+        }
+
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+}

@@ -1,0 +1,123 @@
+//! What played in each recorded frame, for drawing as curves over time.
+
+use super::Recorded;
+use crate::{
+    asset::Character,
+    character::RigReplay,
+    controller::{AnimationController, AnimationName, PlaybackEvent, TrackId},
+    model::{BlendPoint, JointIndex, JointTransform},
+    record::{Frames, Replay},
+};
+use bevy::prelude::*;
+use std::collections::VecDeque;
+
+/// What a character played, frame by frame. Follows its recording.
+#[derive(Default)]
+pub(crate) struct Curves {
+    of: Option<Entity>,
+    joint: Option<JointIndex>,
+    /// The next frame to look at.
+    next: u64,
+    rows: VecDeque<CurveRow>,
+    memory: RigReplay,
+}
+
+/// What a character played in a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct CurveRow {
+    pub(crate) frame: u64,
+    pub(crate) time: f64,
+    pub(crate) tracks: Vec<CurveTrack>,
+    /// The parameters of the blend space that plays.
+    pub(crate) parameters: Option<BlendPoint>,
+    /// How fast its clips carry the character over the ground, in model units per second.
+    pub(crate) ground_speed: f64,
+    /// The joint, relative to its parent.
+    pub(crate) joint: Option<JointTransform>,
+    /// What its controller reported.
+    pub(crate) events: Vec<PlaybackEvent>,
+}
+
+/// A track of a [`CurveRow`].
+#[derive(Clone, Debug)]
+pub(crate) struct CurveTrack {
+    pub(crate) id: TrackId,
+    pub(crate) clip: AnimationName,
+    /// Its share of what plays.
+    pub(crate) weight: f32,
+}
+
+impl Curves {
+    /// Looks at frames that are new, `most` of them. Returns `true` if there are more.
+    pub(crate) fn follow(
+        &mut self,
+        (entity, recorded): (Entity, &Recorded),
+        frames: &Frames,
+        character: &Character,
+        joint: Option<JointIndex>,
+        most: u64,
+    ) -> bool {
+        let range = recorded.tape().range(frames);
+        if self.of != Some(entity) || self.joint != joint || self.next > range.end {
+            self.rows.clear();
+            (self.of, self.joint, self.next) = (Some(entity), joint, range.start);
+        }
+        while self.rows.front().is_some_and(|row| row.frame < range.start) {
+            self.rows.pop_front();
+        }
+        let from = self.next.max(range.start);
+        let to = (from + most).min(range.end);
+        self.next = to;
+        let Some(mut replay) = Replay::to(recorded.tape(), frames, from) else { return false };
+        let tape = recorded.tape();
+        let mut events = Vec::new();
+        self.memory.start_over();
+        while replay.frame() < to {
+            let frame = replay.frame();
+            events.clear();
+            replay.play_frame(character, &mut events);
+            let movement = replay.movement();
+            let (controller, rig) = replay.parts_mut();
+            let rig = rig.zip(tape.action(frame));
+            if frame < from && (rig.is_none() || joint.is_none()) {
+                continue;
+            }
+            let pose = joint.map(|joint| {
+                let pose = self.memory.pose(character, controller, tape.overrides(frame), rig);
+                pose.joint(joint.into())
+            });
+            if frame < from {
+                continue;
+            }
+            let seconds: f64 = frames.steps(frame).into_iter().flatten().filter_map(|step| frames.dt(step)).sum();
+            let ground = movement.translation.x.hypot(movement.translation.z);
+            self.rows.push_back(CurveRow {
+                frame,
+                time: frames.time(frame).unwrap_or_default(),
+                tracks: tracks(controller),
+                parameters: parameters(controller, character),
+                ground_speed: if seconds > 0.0 { ground / seconds } else { 0.0 },
+                joint: pose.flatten(),
+                events: std::mem::take(&mut events),
+            });
+        }
+        to < range.end
+    }
+
+    /// The frames looked at so far.
+    pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = &CurveRow> + Clone {
+        self.rows.iter()
+    }
+}
+
+fn tracks(controller: &AnimationController) -> Vec<CurveTrack> {
+    let shown = controller.tracks().filter(|track| track.enabled);
+    shown
+        .map(|track| CurveTrack { id: track.id(), clip: AnimationName::new(track.clip()), weight: track.weight })
+        .collect()
+}
+
+fn parameters(controller: &AnimationController, character: &Character) -> Option<BlendPoint> {
+    let track = controller.current_track().and_then(|id| controller.track(id))?;
+    character.blend_space(track.clip()).map(|_| track.parameters())
+}

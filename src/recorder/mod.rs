@@ -1,0 +1,313 @@
+//! The recorder: keeps what happened to characters in the last minutes, and shows it again.
+//!
+//! ```no_run
+//! # use bevy::prelude::*;
+//! # use bevy_marionette::{prelude::*, recorder::RecorderPlugin};
+//! App::new()
+//!     .add_plugins((DefaultPlugins.set(render_plugin()), MarionettePlugins, RecorderPlugin))
+//!     .add_systems(Update, look_back)
+//!     .run();
+//!
+//! fn look_back(keys: Res<ButtonInput<KeyCode>>, mut recording: ResMut<Recording>) {
+//!     if keys.just_pressed(KeyCode::KeyR) {
+//!         // A second ago. Time stands still until the present is shown again.
+//!         let now = recording.frames().range().end;
+//!         recording.show(now.saturating_sub(60));
+//!     }
+//!     if keys.just_released(KeyCode::KeyR) {
+//!         recording.show_present();
+//!     }
+//! }
+//! ```
+//!
+//! Every [`SkinnedCharacter`] is recorded: its controller, its transform and that of its parent, its
+//! [`PoseOverrides`](crate::character::PoseOverrides) and [`PartOverrides`](crate::character::PartOverrides), and what its
+//! rig reached for, looked at and stood on. Recorded are inputs ([`record`](crate::record)), so the past is shown to the bit as it was, and what doesn't change takes no
+//! memory. The inspector's Rewind tab is made of it, and [`Recording::file`] makes a file of it.
+//!
+//! What is shown of the past are characters. The rest of the game stays as it is, and time stands still
+//! (`Time<Virtual>` is paused). Characters that were there and are gone are shown by stand-ins; those that weren't there yet
+//! are hidden. Those that are children of something are shown where they were, even if it has moved since or is gone.
+
+mod capture;
+#[cfg(feature = "inspector")]
+mod curves;
+mod rewind;
+
+#[cfg(feature = "inspector")]
+pub(crate) use curves::{CurveRow, Curves};
+
+use crate::{
+    asset::Character,
+    character::{CharacterPlugin, CharacterSystems, SkinnedCharacter, TapeHead},
+    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
+};
+use bevy::{
+    camera::visibility::VisibilitySystems, ecs::change_detection::Tick, platform::collections::HashMap, prelude::*,
+    time::TimeSystems, transform::TransformSystems,
+};
+use glam::Affine3A;
+use rewind::{Showing, Shown};
+
+/// Records characters. Add it after [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// It costs a few percent of what the animation of the characters costs. Without it, nothing.
+#[derive(Default)]
+pub struct RecorderPlugin;
+
+impl Plugin for RecorderPlugin {
+    fn build(&self, app: &mut App) {
+        let schedule = app.get_added_plugins::<CharacterPlugin>().first().map(|plugin| plugin.schedule());
+        let Some(schedule) = schedule else {
+            error!("`RecorderPlugin` records nothing: add it after `MarionettePlugins`");
+            return;
+        };
+        use CharacterSystems::*;
+        app.init_resource::<Recording>()
+            .register_required_components::<SkinnedCharacter, Recorded>()
+            .configure_sets(schedule, (Advance, CharacterSystems::RootMotion, Callbacks).run_if(not(showing)))
+            .add_systems(First, rewind::answer.before(TimeSystems))
+            .add_systems(schedule, capture::begin_step.run_if(recording).after(Spawn).before(Advance))
+            .add_systems(
+                PostUpdate,
+                (
+                    (rewind::look_back, rewind::apply).chain().run_if(showing).before(Spawn).before(Advance),
+                    rewind::place
+                        .run_if(showing)
+                        .after(TransformSystems::Propagate)
+                        .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible)
+                        .before(UpdateRates),
+                    (capture::note_parents.run_if(recording), capture::end_frame.run_if(not(showing)))
+                        .chain()
+                        .after(PosePalettes),
+                ),
+            );
+    }
+}
+
+fn showing(recording: Res<Recording>) -> bool {
+    recording.showing.is_some()
+}
+
+fn recording(recording: Res<Recording>) -> bool {
+    recording.enabled && recording.showing.is_none()
+}
+
+/// What was recorded, and which frame of it is shown.
+#[derive(Resource, Debug)]
+pub struct Recording {
+    /// Whether characters are recorded. What was recorded is kept.
+    pub enabled: bool,
+    /// How many seconds are kept at most. Default: 120.
+    pub seconds: f64,
+    /// How many bytes are kept at most; then the oldest frames are dropped. Default: 256 MB.
+    pub bytes: usize,
+    frames: Frames,
+    /// Characters that are gone.
+    departed: Vec<Departed>,
+    /// The materials of [`PartNote`](crate::record::PartNote)s.
+    materials: HashMap<String, Handle<StandardMaterial>>,
+    bytes_used: usize,
+    request: Option<Request>,
+    /// A file to show in place of what happened here.
+    opening: Option<Box<RecordingFile>>,
+    showing: Option<Showing>,
+    /// Whether characters went on unrecorded.
+    was_off: bool,
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            seconds: 120.0,
+            bytes: 256 << 20,
+            frames: Frames::default(),
+            departed: Vec::new(),
+            materials: HashMap::new(),
+            bytes_used: 0,
+            request: None,
+            opening: None,
+            showing: None,
+            was_off: false,
+        }
+    }
+}
+
+/// What to do at the start of the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Request {
+    Show(u64),
+    ShowPresent,
+    ContinueHere,
+    Clear,
+}
+
+impl Recording {
+    /// The frames that were recorded. Their numbers count from the start of the app.
+    pub fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
+    /// About how many bytes are kept. Brought up to date about once a second.
+    pub fn bytes_used(&self) -> usize {
+        self.bytes_used
+    }
+
+    /// The frame of the past that is shown.
+    pub fn shown(&self) -> Option<u64> {
+        match self.request {
+            Some(Request::Show(frame)) => Some(frame),
+            Some(_) => None,
+            None => self.showing.as_ref().map(|showing| showing.frame),
+        }
+    }
+
+    /// Shows a frame of the past from the next frame on, or the recorded frame nearest to it. Time stands still meanwhile.
+    pub fn show(&mut self, frame: u64) {
+        let range = self.frames.range();
+        if !range.is_empty() {
+            self.request = Some(Request::Show(frame.clamp(range.start, range.end - 1)));
+        }
+    }
+
+    /// Shows the present again, and lets time pass.
+    pub fn show_present(&mut self) {
+        self.request = Some(Request::ShowPresent);
+    }
+
+    /// Goes on from the frame that is shown, for good: what was recorded after it is dropped, characters that were spawned
+    /// after it are despawned, and the stand-ins of those that were despawned stay. The rest of the game is not turned back.
+    pub fn continue_here(&mut self) {
+        self.request = Some(Request::ContinueHere);
+    }
+
+    /// Shows a recording from a file, from the next frame on, in place of what happened in this app: its last frame, with stand-ins
+    /// of all characters, whose assets are loaded by the paths they had. Recording is switched off.
+    ///
+    /// For viewers. What was recorded here is dropped, and characters of this app are hidden.
+    pub fn open(&mut self, file: RecordingFile) {
+        self.opening = Some(Box::new(file));
+    }
+
+    /// Returns `true` while characters of the frame that is shown wait for their assets.
+    pub fn is_loading(&self) -> bool {
+        self.opening.is_some() || self.showing.as_ref().is_some_and(|showing| showing.is_waiting)
+    }
+
+    /// Drops everything that was recorded or opened, from the next frame on, and shows the present.
+    pub fn clear(&mut self) {
+        self.opening = None;
+        self.request = Some(Request::Clear);
+    }
+
+    /// Where the joints of all characters are in the present, in the world, while the past is shown: for drawing ghosts.
+    pub fn present_joints(&self) -> impl Iterator<Item = (Entity, &[Affine3A])> {
+        let present = self.showing.iter().flat_map(|showing| &showing.present);
+        present.map(|(entity, present)| (*entity, &present.joints[..]))
+    }
+
+    /// The characters that are gone, with what happened to them.
+    pub fn departed(&self) -> impl Iterator<Item = (&str, &Tape)> {
+        self.departed.iter().map(|departed| (&*departed.name, &departed.tape))
+    }
+
+    /// Makes a file of everything that was recorded. `characters` are those that are there now.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::{prelude::*, recorder::Recorded};
+    /// fn save(
+    ///     recording: Res<Recording>,
+    ///     assets: Res<Assets<Character>>,
+    ///     characters: Query<(Option<&Name>, &SkinnedCharacter, &Recorded)>,
+    /// ) -> Result {
+    ///     let file = recording.file(&assets, characters.iter());
+    ///     file.write(std::fs::File::create("bug.rec")?)?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn file<'c>(
+        &self,
+        assets: &Assets<Character>,
+        characters: impl IntoIterator<Item = (Option<&'c Name>, &'c SkinnedCharacter, &'c Recorded)>,
+    ) -> RecordingFile {
+        let mut file = RecordingFile { frames: self.frames.clone(), ..RecordingFile::default() };
+        let mut tables = HashMap::new();
+        let mut add = |name: &str, handle: &Handle<Character>, tape: &Tape| {
+            let Some(asset) = assets.get(handle) else { return };
+            let clips = *tables.entry(handle.id()).or_insert_with(|| {
+                file.clips.push(asset.clip_table());
+                file.clips.len() - 1
+            });
+            let path = handle.path().map(|path| path.to_string());
+            let (tape, events) = (tape.clone(), tape.events(&self.frames, asset));
+            file.characters.push(RecordedCharacter { name: name.into(), asset: path, clips, tape, events });
+        };
+        for departed in &self.departed {
+            add(&departed.name, &departed.handle, &departed.tape);
+        }
+        for (name, handle, recorded) in characters {
+            add(name.map_or("character", Name::as_str), &handle.0, &recorded.tape);
+        }
+        file
+    }
+}
+
+/// A character that is gone.
+#[derive(Debug)]
+struct Departed {
+    name: String,
+    handle: Handle<Character>,
+    /// Version of the asset; `None` if it isn't known, because the tape is from a file.
+    version: Option<u64>,
+    since: Option<u64>,
+    tape: Tape,
+    /// Who shows it in the past.
+    stand_in: Option<Entity>,
+}
+
+/// What was recorded of a character. Added to all of them by [`RecorderPlugin`].
+#[derive(Component, Debug, Default)]
+#[require(TapeHead, Watch)]
+#[component(on_remove = capture::keep_departed)]
+pub struct Recorded {
+    tape: Tape,
+    /// The first frame in which it could be seen.
+    since: Option<u64>,
+    /// What it shows of the past.
+    shown: Option<Box<Shown>>,
+}
+
+impl Recorded {
+    /// What happened to the character.
+    pub fn tape(&self) -> &Tape {
+        &self.tape
+    }
+}
+
+/// What was last noted down of a character.
+#[derive(Component, Debug, Default)]
+struct Watch {
+    controller: Option<Tick>,
+    transform: Option<Tick>,
+    overrides: Option<Tick>,
+    parts: Option<Tick>,
+    /// Whether it was noted down where its parent is, if it has one.
+    is_placed: bool,
+    rig: Option<Tick>,
+    is_carried: bool,
+    /// Version of its asset; 0 for none.
+    version: u64,
+}
+
+/// Stands in for a character that is gone.
+#[derive(Component, Debug)]
+struct StandIn;
+
+impl Character {
+    /// Returns what controllers know of the character's clips, for [recordings](crate::record).
+    pub fn clip_table(&self) -> ClipTable {
+        ClipTable::new(&self.clips, &self.plants, self.unbound_spaces(), &self.masks, self.root)
+    }
+}
