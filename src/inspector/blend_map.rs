@@ -1,6 +1,9 @@
 //! A map of a blend space, with a point that can be dragged.
 
-use super::style::{self, ACCENT};
+use super::{
+    keyboard,
+    style::{self, ACCENT},
+};
 use crate::{
     controller::AnimationTrack,
     model::{BlendPoint, BoundBlendSpace},
@@ -18,6 +21,10 @@ pub(super) fn show(ui: &mut Ui, space: &BoundBlendSpace, track: &mut AnimationTr
     let map = Map::new(space, rect.shrink2(MARGIN));
     if let Some(pointer) = response.interact_pointer_pos() {
         track.set_parameters(space.nearest(map.point(pointer)));
+    }
+    if let Some([right, down]) = keyboard::arrows(ui, &response) {
+        let at = map.place(track.parameters()) + 4.0 * egui::vec2(right as f32, down as f32);
+        track.set_parameters(space.nearest(map.point(at)));
     }
     let response = response.on_hover_cursor(egui::CursorIcon::Crosshair);
     let (painter, visuals) = (ui.painter_at(rect), ui.visuals());
@@ -40,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, space: &BoundBlendSpace, track: &mut AnimationTr
     painter.circle_filled(here, 4.5, ACCENT);
     let BlendPoint { x, y } = track.parameters();
     let shown = if space.dimensions() == 2 { format!("({x:.2}, {y:.2})") } else { format!("{x:.2}") };
-    response.on_hover_text(format!("{shown}: drag to set the parameters"));
+    response.on_hover_text(format!("{shown}: drag, or use the arrow keys, to set the parameters"));
 }
 
 /// Places of the space in a rectangle, with the second parameter upward.

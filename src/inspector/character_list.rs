@@ -1,6 +1,6 @@
 //! The list of characters at the top of the panel.
 
-use super::{InspectedCharacter, InspectedReadOnlyItem, widgets::grouped};
+use super::{InspectedCharacter, InspectedReadOnlyItem, keyboard, widgets::grouped};
 use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -10,6 +10,8 @@ pub(super) struct ListState {
     search: String,
     /// The character last scrolled to or clicked.
     revealed: Option<Entity>,
+    /// The character whose row gets the focus when it is shown.
+    focused: Option<Entity>,
 }
 
 /// Rows shown without scrolling.
@@ -67,15 +69,25 @@ pub(super) fn show<'w, 's>(
         }
     }
     area.show_rows(ui, height, all.len(), |ui, range| {
-        for &(entity, name, loaded) in &all[range] {
+        for at in range {
+            let (entity, name, loaded) = all[at];
             let label = match name {
                 Some(name) => format!("{name}  ({entity})"),
                 None => format!("{entity}"),
             };
             let label = if loaded { RichText::new(label) } else { RichText::new(format!("{label} (loading)")).weak() };
-            if ui.selectable_label(inspected.0 == Some(entity), label).clicked() {
+            let row = ui.selectable_label(inspected.0 == Some(entity), label);
+            if row.clicked() {
                 inspected.0 = Some(entity);
                 state.revealed = Some(entity);
+            }
+            if state.focused == Some(entity) {
+                state.focused = None;
+                row.request_focus();
+            }
+            if let Some([_, down]) = keyboard::arrows(ui, &row) {
+                let next = all[keyboard::stepped(at, down, all.len())].0;
+                (inspected.0, state.focused) = (Some(next), Some(next));
             }
         }
     });

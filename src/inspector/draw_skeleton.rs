@@ -3,7 +3,7 @@
 //! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
 
 use super::{
-    click, rig,
+    click, ghosts, rig,
     vertex::{self, ClickedVertex},
 };
 use crate::{
@@ -133,6 +133,7 @@ impl Plugin for DrawSkeletonPlugin {
                     rig::draw.run_if(
                         any_with_component::<DrawSkeleton>.or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
                     ),
+                    ghosts::draw.run_if(ghosts::are_shown),
                     vertex::mark.run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some()).after(click::select),
                 )
                     .after(CharacterSystems::SharePoses),

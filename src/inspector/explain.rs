@@ -3,6 +3,7 @@
 use super::{
     InspectedItem,
     joints::local_of,
+    keyboard::{Choose, FollowFocus},
     style::{accent, bar_background},
 };
 use crate::{
@@ -89,7 +90,7 @@ pub(super) fn show(
     ui.horizontal(|ui| {
         ui.weak("joint");
         let title = selected.and_then(|joint| names.get(usize::from(joint))).map_or("select", |name| name);
-        egui::ComboBox::from_id_salt("explain").width(220.0).selected_text(title).truncate().show_ui(ui, |ui| {
+        egui::ComboBox::from_id_salt("explain").width(220.0).selected_text(title).truncate().choose(ui, |ui| {
             for (joint, name) in names.iter().enumerate() {
                 ui.selectable_value(selected, Some(joint as JointIndex), &**name);
             }
@@ -98,7 +99,7 @@ pub(super) fn show(
     let joint = selected.filter(|&joint| usize::from(joint) < names.len())?;
     let contributions = contributions(character, &item.controller, usize::from(joint));
     let replaced: f32 = contributions.iter().filter(|c| c.mode != BlendMode::Additive).map(|c| c.share).sum();
-    egui::ScrollArea::vertical().id_salt("explain").auto_shrink([false, false]).show(ui, |ui| {
+    egui::ScrollArea::vertical().id_salt("explain").auto_shrink([false, false]).follow(ui, |ui| {
         for c in &contributions {
             let name = character.clips.get(c.clip).map_or("", |clip| &clip.timing.name);
             let how = match (c.moves, c.mode) {

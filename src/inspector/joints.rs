@@ -2,7 +2,9 @@
 
 use super::{
     InspectedItem,
+    folds::Folds,
     influences::Influences,
+    keyboard::{self, FollowFocus},
     mirror, override_edit,
     style::accent,
     tree::{self, Row},
@@ -22,20 +24,23 @@ use std::collections::BTreeSet;
 pub(super) struct JointsState {
     selected: Option<JointIndex>,
     search: String,
-    folded: BTreeSet<JointIndex>,
-    hide_control: bool,
+    pub(super) folded: BTreeSet<JointIndex>,
+    pub(super) hide_control: bool,
     /// The vertex of this character that was clicked.
     pub(super) clicked: Option<PartVertex>,
     euler: EulerEdit,
     influences: Option<Influences>,
     /// The joint last scrolled to or clicked in the tree.
     revealed: Option<JointIndex>,
+    /// The joint whose row gets the focus when it is shown.
+    focused: Option<JointIndex>,
 }
 
 /// Shows the tab; returns the hovered joint.
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut JointsState,
+    folds: &mut Folds,
     selected: &mut Option<JointIndex>,
     character: &Character,
     meshes: Option<&Assets<Mesh>>,
@@ -80,10 +85,15 @@ pub(super) fn show(
             area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
         }
         area.show_rows(ui, height, rows.len(), |ui, range| {
-            for row in &rows[range] {
+            for at in range {
+                let row = &rows[at];
                 let posed = overrides.iter().any(|change| change.joint == row.joint);
-                if tree_row(ui, state, character, row, height, posed) {
+                let response = tree_row(ui, state, character, row, height, posed);
+                if response.hovered() {
                     hovered = Some(row.joint);
+                }
+                if let Some(by) = keyboard::arrows(ui, &response) {
+                    walk(state, &rows, at, by);
                 }
             }
         });
@@ -92,7 +102,7 @@ pub(super) fn show(
         }
     });
     ui.separator();
-    egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).show(ui, |ui| {
+    egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).follow(ui, |ui| {
         if let (Some(clicked), Some(meshes)) = (state.clicked, meshes) {
             vertex::show(ui, clicked, &mut state.selected, character, meshes);
         }
@@ -107,16 +117,18 @@ pub(super) fn show(
         let at = usize::from(joint);
         let local = local_of(character, item.joints(), joint);
         ui.add_space(4.0);
-        section(ui, "Pose override", true, |ui| {
+        folds.section(ui, "Pose override", true, |ui| {
             override_edit::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
         });
-        section(ui, "Local", true, |ui| widgets::transform(ui, "local", &local));
+        folds.section(ui, "Local", true, |ui| widgets::transform(ui, "local", &local));
         if let Some(model) = item.joints().get(at) {
-            section(ui, "Model", false, |ui| widgets::transform(ui, "model", &JointTransform::from_affine(*model)));
+            folds.section(ui, "Model", false, |ui| {
+                widgets::transform(ui, "model", &JointTransform::from_affine(*model))
+            });
         }
-        section(ui, "Rest", false, |ui| widgets::transform(ui, "rest", &skeleton.rest_of(joint)));
+        folds.section(ui, "Rest", false, |ui| widgets::transform(ui, "rest", &skeleton.rest_of(joint)));
         let inverse = skeleton.inverse_bind()[at];
-        section(ui, "Bind (model space)", false, |ui| {
+        folds.section(ui, "Bind (model space)", false, |ui| {
             let bind = JointTransform::from_affine(inverse.inverse());
             if bind.is_finite() {
                 widgets::transform(ui, "bind", &bind);
@@ -124,7 +136,7 @@ pub(super) fn show(
                 ui.weak("The inverse bind matrix is singular.");
             }
         });
-        section(ui, "Inverse bind", false, |ui| {
+        folds.section(ui, "Inverse bind", false, |ui| {
             widgets::grid("inverse", 2).show(ui, |ui| {
                 for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
                     let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
@@ -171,12 +183,36 @@ pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: J
     if local.is_finite() { local } else { skeleton.rest_of(joint) }
 }
 
-fn section(ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
-    egui::CollapsingHeader::new(title).default_open(open).show_unindented(ui, contents);
+/// Walks through the tree: up and down to other rows, to the right and left to unfold and fold, or to children and parents.
+fn walk(state: &mut JointsState, rows: &[Row], at: usize, [right, down]: [i32; 2]) {
+    let row = rows[at];
+    let is_open = row.has_children && !state.folded.contains(&row.joint);
+    let to = match (right, is_open) {
+        (0, _) => keyboard::stepped(at, down, rows.len()),
+        (1.., false) => {
+            state.folded.remove(&row.joint);
+            at
+        }
+        (1.., true) => at + 1,
+        (_, true) => {
+            state.folded.insert(row.joint);
+            at
+        }
+        (_, false) => rows[..at].iter().rposition(|above| above.depth < row.depth).unwrap_or(at),
+    };
+    let to = rows.get(to).unwrap_or(&row).joint;
+    (state.selected, state.focused) = (Some(to), Some(to));
 }
 
-/// Shows a row of the tree; returns `true` if it is hovered.
-fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &Row, height: f32, posed: bool) -> bool {
+/// Shows a row of the tree.
+fn tree_row(
+    ui: &mut Ui,
+    state: &mut JointsState,
+    character: &Character,
+    row: &Row,
+    height: f32,
+    posed: bool,
+) -> egui::Response {
     let name = character.skeleton.name(row.joint);
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height), egui::Sense::click());
@@ -216,7 +252,11 @@ fn tree_row(ui: &mut Ui, state: &mut JointsState, character: &Character, row: &R
         state.selected = if selected { None } else { Some(row.joint) };
         state.revealed = state.selected;
     }
-    response.hovered()
+    if state.focused == Some(row.joint) {
+        state.focused = None;
+        response.request_focus();
+    }
+    response
 }
 
 /// Shows a joint's name, parent, counterpart and the vertices it deforms.

@@ -19,15 +19,33 @@
 //! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
 //! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and timed events; pause, step, slow motion |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
+//! | Rewind | stop time and go back, with ghosts of the present; see weights, parameters, speed and joint angles as curves, and what happened when |
 //! | Explain | find out how much each track contributes to a joint |
 //! | Drawing | show bones, axes, names, sockets and culling boxes; show weights on the skin |
 //! | Parts | see each part's triangles, joints and material; show and hide parts |
 //! | Cost | see sizes and evaluation times, and how many poses are culled or shared |
 //!
+//! # By keyboard
+//!
+//! | keys | what they do |
+//! | --- | --- |
+//! | F1 | open and close the panel ([`Inspector::key`]) |
+//! | Tab, Shift+Tab | go to the next or previous control; the first one gives the panel the keyboard |
+//! | arrow keys | go to the control in that direction |
+//! | Space, Enter | press a button, open a list, type a number |
+//! | Page Down, Page Up | next and previous tab, while the panel has the keyboard |
+//! | arrow keys on a slider | change it; on the Rewind tab's slider, frame by frame |
+//! | up, down on a character or joint | select the next or previous one |
+//! | left, right on a joint | fold and unfold it, or go to its parent or child |
+//! | arrow keys on a timeline | left and right move the playhead, or the selected callback key, by 10 ms; up and down select a key |
+//! | arrow keys on a blend space | move its point |
+//! | Escape | give the keyboard back to the game |
+//!
 //! # From code
 //!
 //! - Open the panel or choose its tab and joint: [`Inspector`].
 //! - Choose the character it shows: [`InspectedCharacter`].
+//! - Find the panel as it was in the last run: [`InspectorMemoryPlugin`].
 //! - Keep your own input systems from reacting to clicks and keys meant for the panel: the run conditions
 //!   [`inspector_wants_pointer`] and [`inspector_wants_keys`].
 //! - Draw skeletons without a panel: [`DrawSkeletonPlugin`] and [`DrawSkeleton`].
@@ -53,13 +71,18 @@ mod draw_skeleton;
 mod drawing_tab;
 mod event_log;
 mod explain;
+mod folds;
+mod ghosts;
 mod influences;
 mod joint_names;
 mod joints;
+mod keyboard;
+mod memory;
 mod mirror;
 mod override_edit;
 mod panel;
 mod parts;
+mod rewind;
 mod rig;
 mod style;
 mod timeline;
@@ -71,6 +94,7 @@ mod widgets;
 
 pub use callback_edit::callbacks_ron;
 pub use draw_skeleton::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
+pub use memory::InspectorMemoryPlugin;
 pub use mirror::{mirror_joint, mirror_override, mirror_pose};
 pub use override_edit::overrides_ron;
 pub use rig::rig_ron;
@@ -108,11 +132,14 @@ pub struct Inspector {
     pub tab: InspectorTab,
     /// The selected joint. Ignored if the character has no joint of that index.
     pub joint: Option<JointIndex>,
+    /// Draws skeletons of the present while the past is shown, by the Rewind tab or by
+    /// [`Recording::show`](crate::recorder::Recording::show).
+    pub ghosts: bool,
 }
 
 impl Default for Inspector {
     fn default() -> Self {
-        Self { open: false, key: Some(KeyCode::F1), tab: InspectorTab::default(), joint: None }
+        Self { open: false, key: Some(KeyCode::F1), tab: InspectorTab::default(), joint: None, ghosts: false }
     }
 }
 
@@ -136,6 +163,8 @@ pub enum InspectorTab {
     Tracks,
     /// Callback keys and the event log.
     Timeline,
+    /// The past: frame by frame, and as curves over time.
+    Rewind,
     /// How much each track contributes to a joint.
     Explain,
     /// What is drawn in the view, and weights on the skin.
@@ -148,8 +177,17 @@ pub enum InspectorTab {
 
 impl InspectorTab {
     /// All tabs, in the order shown.
-    pub const ALL: [Self; 8] =
-        [Self::Joints, Self::Rig, Self::Tracks, Self::Timeline, Self::Explain, Self::Drawing, Self::Parts, Self::Cost];
+    pub const ALL: [Self; 9] = [
+        Self::Joints,
+        Self::Rig,
+        Self::Tracks,
+        Self::Timeline,
+        Self::Rewind,
+        Self::Explain,
+        Self::Drawing,
+        Self::Parts,
+        Self::Cost,
+    ];
 
     /// Returns the tab's title.
     pub fn title(self) -> &'static str {
@@ -158,6 +196,7 @@ impl InspectorTab {
             Self::Rig => "Rig",
             Self::Tracks => "Tracks",
             Self::Timeline => "Timeline",
+            Self::Rewind => "Rewind",
             Self::Explain => "Explain",
             Self::Drawing => "Drawing",
             Self::Parts => "Parts",
@@ -192,7 +231,7 @@ pub struct PointerInput<'w, 's> {
     window: Query<'w, 's, &'static Window, With<PrimaryWindow>>,
 }
 
-/// Run condition: returns `true` while a text field of the panel has the keyboard.
+/// Run condition: returns `true` while a control of the panel has the keyboard.
 pub fn inspector_wants_keys(wants: Option<Res<EguiWantsInput>>) -> bool {
     wants.is_some_and(|wants| wants.wants_any_keyboard_input())
 }

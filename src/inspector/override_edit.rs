@@ -1,6 +1,7 @@
 //! Editing pose overrides: their values, mirroring them, and copying them as RON.
 
 use super::{
+    keyboard::Choose,
     mirror::{mirror_joint, mirror_override, mirror_pose},
     widgets::{self, EulerEdit},
 };
@@ -103,7 +104,7 @@ fn space(ui: &mut Ui, change: &mut JointOverride, local: JointTransform) -> bool
         JointSpace::Joint => "offset",
     };
     let before = change.space;
-    egui::ComboBox::from_id_salt("space").width(84.0).selected_text(title(before)).show_ui(ui, |ui| {
+    egui::ComboBox::from_id_salt("space").width(84.0).selected_text(title(before)).choose(ui, |ui| {
         // Not model space: the values edited here are relative to the parent, so the joint would jump.
         for space in [JointSpace::Parent, JointSpace::Joint] {
             ui.selectable_value(&mut change.space, space, title(space));

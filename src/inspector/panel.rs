@@ -2,8 +2,8 @@
 
 use super::{
     DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard, context, cost,
-    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, joints, parts, rig, style, timeline, tracks,
-    vertex, weights,
+    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, folds, joints, keyboard, parts, rewind, rig,
+    style, timeline, tracks, vertex, weights,
 };
 use crate::{
     asset::Character,
@@ -13,6 +13,7 @@ use crate::{
     },
     controller::AnimationController,
     model::JointIndex,
+    recorder::{Recorded, Recording},
     rig::RigState,
 };
 use bevy::{
@@ -26,13 +27,15 @@ use bevy_egui::{EguiContexts, egui};
 #[derive(Resource, Default)]
 pub(super) struct PanelState {
     list: character_list::ListState,
-    joints: joints::JointsState,
+    pub(super) joints: joints::JointsState,
     rig: rig::RigTabState,
     tracks: tracks::TracksState,
     timeline: timeline::TimelineState,
+    pub(super) rewind: rewind::RewindState,
     cost: cost::CostState,
     copied: clipboard::CopyNote,
     weights: weights::WeightsState,
+    pub(super) folds: folds::Folds,
     rect: Option<egui::Rect>,
 }
 
@@ -84,6 +87,8 @@ pub(super) struct PanelParams<'w, 's> {
     log: Res<'w, event_log::EventLog>,
     clicked: Res<'w, vertex::ClickedVertex>,
     area: ResMut<'w, click::PanelArea>,
+    recording: Option<ResMut<'w, Recording>>,
+    recorded: Query<'w, 's, &'static Recorded>,
     own_context: Option<Res<'w, context::OwnContext>>,
     rig: rig::RigParams<'w, 's>,
     commands: Commands<'w, 's>,
@@ -117,7 +122,7 @@ pub(super) fn show(
         "marionette_inspector".into(),
         egui::UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(ctx.viewport_rect()),
     );
-    let panel = egui::Panel::right("marionette_inspector_panel").default_size(400.0).size_range(330.0..=640.0).show(
+    let panel = egui::Panel::right("marionette_inspector_panel").default_size(420.0).size_range(330.0..=640.0).show(
         &mut viewport,
         |ui| {
             style::apply_style(ui);
@@ -143,15 +148,15 @@ pub(super) fn show(
                 InspectorTab::Joints => {
                     let meshes = params.meshes.as_deref();
                     let mut joint = inspector.joint;
-                    let (state, commands) = (&mut state.joints, &mut params.commands);
+                    let (state, folds, commands) = (&mut state.joints, &mut state.folds, &mut params.commands);
                     state.clicked = params.clicked.0.filter(|clicked| clicked.character == item.entity);
-                    let hovered = joints::show(ui, state, &mut joint, character, meshes, &mut item, commands);
+                    let hovered = joints::show(ui, state, folds, &mut joint, character, meshes, &mut item, commands);
                     highlight = hovered.or(joint).map(|joint| (item.entity, joint));
                     select(&mut inspector, joint);
                 }
                 InspectorTab::Rig => {
-                    let (state, commands) = (&mut state.rig, &mut params.commands);
-                    rig::show(ui, state, inspector.joint, character, &mut item, &mut params.rig, commands);
+                    let (state, folds, commands) = (&mut state.rig, &mut state.folds, &mut params.commands);
+                    rig::show(ui, state, folds, inspector.joint, character, &mut item, &mut params.rig, commands);
                     highlight = inspector.joint.map(|joint| (item.entity, joint));
                     shows_rig = Some(item.entity);
                 }
@@ -163,6 +168,15 @@ pub(super) fn show(
                     let now = params.real_time.elapsed_secs_f64();
                     let (log, commands) = ((&*params.log, now), &mut params.commands);
                     timeline::show(ui, &mut state.timeline, character, &mut item, log, commands);
+                }
+                InspectorTab::Rewind => {
+                    let (joint, recording) = (inspector.joint, params.recording.as_deref_mut());
+                    let mut ghosts = inspector.ghosts;
+                    let (state, folds, recorded) = (&mut state.rewind, &mut state.folds, &params.recorded);
+                    rewind::show(ui, state, folds, joint, &mut ghosts, character, &item, recording, recorded);
+                    if inspector.ghosts != ghosts {
+                        inspector.ghosts = ghosts;
+                    }
                 }
                 InspectorTab::Explain => {
                     let mut joint = inspector.joint;
@@ -205,12 +219,18 @@ fn select(inspector: &mut ResMut<Inspector>, joint: Option<JointIndex>) {
 
 /// Shows the tab bar.
 fn tabs(ui: &mut egui::Ui, inspector: &mut ResMut<Inspector>) {
+    let is_turned = keyboard::turn_pages(ui, inspector);
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().item_spacing.x = 1.0;
+        ui.spacing_mut().button_padding.x = 3.0;
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         for tab in InspectorTab::ALL {
-            if ui.selectable_label(inspector.tab == tab, tab.title()).clicked() && inspector.tab != tab {
+            let label = ui.selectable_label(inspector.tab == tab, tab.title());
+            if label.clicked() && inspector.tab != tab {
                 inspector.tab = tab;
+            }
+            if is_turned && inspector.tab == tab {
+                label.request_focus();
             }
         }
     });

@@ -1,6 +1,6 @@
 //! The Parts tab: triangles, joints, material and visibility of each part.
 
-use super::{InspectedItem, widgets};
+use super::{InspectedItem, keyboard::FollowFocus, widgets};
 use crate::{asset::Character, character::PartOverrides};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -17,7 +17,7 @@ pub(super) fn show(
         return;
     }
     let mut toggled = None;
-    egui::ScrollArea::both().id_salt("parts").show(ui, |ui| {
+    egui::ScrollArea::both().id_salt("parts").follow(ui, |ui| {
         egui::Grid::new("parts").num_columns(4).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
             widgets::cell(ui, RichText::new("part (visible)").weak());
             widgets::right_cell(ui, RichText::new("triangles").weak());

@@ -4,6 +4,7 @@ use super::{
     InspectedItem,
     callback_edit::{self, Edge, KeyEdit, callbacks_ron},
     event_log::{EventLog, Kind},
+    keyboard::{self, FollowFocus},
     style::{accent, bar_background},
     tracks, widgets,
 };
@@ -25,6 +26,8 @@ pub(super) struct TimelineState {
 
 /// Seconds for which a marker glows after firing.
 const FLASH: f64 = 0.45;
+/// Seconds that an arrow key moves the playhead or a key by.
+const STEP: f64 = 0.01;
 /// Rows of key names under a bar.
 const LINES: usize = 3;
 const LINE: f32 = 14.0;
@@ -49,7 +52,7 @@ pub(super) fn show(
         ui.weak("No tracks. Start a clip in the Tracks tab.");
     }
     let mut edited = None;
-    egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).show(ui, |ui| {
+    egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).follow(ui, |ui| {
         for track in controller.tracks_mut() {
             let Some(timing) = character.index_of(track.clip()).and_then(|clip| character.timing(clip)) else {
                 ui.weak(format!("track {}: no clip `{}`", track.id().0, track.clip()));
@@ -237,6 +240,9 @@ impl Bar {
         changed: &mut ClipTiming,
     ) -> Option<f64> {
         let response = &self.response;
+        if let Some(by) = keyboard::arrows(ui, response) {
+            return self.step(state, track, timing, changed, by);
+        }
         let hovered = response.hover_pos().and_then(|at| self.key_at(at));
         if hovered.is_some() {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
@@ -282,6 +288,37 @@ impl Bar {
         };
         edit.move_to(changed, edge, to);
         None
+    }
+}
+
+impl Bar {
+    /// Lets the arrow keys move the playhead, or the selected key: up and down select one. Returns the time if it is the playhead.
+    fn step(
+        &self,
+        state: &mut TimelineState,
+        track: &AnimationTrack,
+        timing: &ClipTiming,
+        changed: &mut ClipTiming,
+        [right, down]: [i32; 2],
+    ) -> Option<f64> {
+        let edit = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+        if down != 0 {
+            let count = timing.callbacks.len();
+            let next = match edit {
+                Some(edit) => edit.index.checked_add_signed(down as isize),
+                None => Some(if down > 0 { 0 } else { count.saturating_sub(1) }),
+            };
+            state.edit = next.and_then(|key| KeyEdit::new(track.id(), timing, key));
+            return None;
+        }
+        let by = f64::from(right) * STEP;
+        match edit {
+            Some(edit) => {
+                edit.move_to(changed, Edge::Begin, (timing.callbacks[edit.index].time + by).clamp(0.0, self.duration));
+                None
+            }
+            None => Some((timing.periodic(track.position()) + by).clamp(0.0, self.duration)),
+        }
     }
 }
 

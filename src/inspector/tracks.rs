@@ -2,6 +2,7 @@
 
 use super::{
     InspectedItem, blend_map,
+    keyboard::{Choose, FollowFocus},
     widgets::{self, cell},
 };
 use crate::{
@@ -67,7 +68,7 @@ pub(super) fn show(
     play(ui, state, character, controller);
     ui.separator();
     let mut action = None;
-    egui::ScrollArea::vertical().id_salt("tracks").auto_shrink([false, false]).show(ui, |ui| {
+    egui::ScrollArea::vertical().id_salt("tracks").auto_shrink([false, false]).follow(ui, |ui| {
         ui.horizontal(|ui| {
             ui.strong("Tracks");
             ui.weak(controller.tracks().count().to_string());
@@ -183,7 +184,7 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
 fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, width: f32) -> bool {
     let before = chosen.clone();
     let shown = if chosen.is_empty() { "(none)" } else { &before };
-    egui::ComboBox::from_id_salt(id).width(width).selected_text(shown).truncate().show_ui(ui, |ui| {
+    egui::ComboBox::from_id_salt(id).width(width).selected_text(shown).truncate().choose(ui, |ui| {
         for name in character.clip_names().chain(character.blend_spaces().iter().map(|space| space.name())) {
             ui.selectable_value(chosen, name.clone(), &**name);
         }
@@ -246,7 +247,7 @@ fn one_track(
                 TrackPriority::Low => "low",
                 TrackPriority::High => "high",
             };
-            egui::ComboBox::from_id_salt("priority").width(56.0).selected_text(title).show_ui(ui, |ui| {
+            egui::ComboBox::from_id_salt("priority").width(56.0).selected_text(title).choose(ui, |ui| {
                 ui.selectable_value(&mut track.priority, TrackPriority::Low, "low");
                 ui.selectable_value(&mut track.priority, TrackPriority::High, "high");
             });
@@ -257,7 +258,7 @@ fn one_track(
                 (Some(BlendMode::Override), "override"),
             ];
             let title = modes.iter().find(|(mode, _)| *mode == track.blend).map_or("", |&(_, title)| title);
-            egui::ComboBox::from_id_salt("blend").width(76.0).selected_text(title).show_ui(ui, |ui| {
+            egui::ComboBox::from_id_salt("blend").width(76.0).selected_text(title).choose(ui, |ui| {
                 for (mode, title) in modes {
                     ui.selectable_value(&mut track.blend, mode, title);
                 }
@@ -286,7 +287,7 @@ fn playback(ui: &mut Ui, track: &mut AnimationTrack) {
         (Some(PlaybackMode::PingPong), "ping-pong"),
     ];
     let title = choices.iter().find(|(playback, _)| *playback == track.playback).map_or("", |&(_, title)| title);
-    egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).show_ui(ui, |ui| {
+    egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).choose(ui, |ui| {
         for (playback, title) in choices {
             ui.selectable_value(&mut track.playback, playback, title);
         }
@@ -297,7 +298,7 @@ fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
     let mut names: Vec<&String> = character.masks.keys().collect();
     names.sort_unstable();
     let title = track.mask.as_deref().unwrap_or("all joints").to_owned();
-    egui::ComboBox::from_id_salt("mask").width(96.0).selected_text(title).truncate().show_ui(ui, |ui| {
+    egui::ComboBox::from_id_salt("mask").width(96.0).selected_text(title).truncate().choose(ui, |ui| {
         ui.selectable_value(&mut track.mask, None, "all joints");
         for name in names {
             ui.selectable_value(&mut track.mask, Some(AnimationName::new(name.as_str())), name);

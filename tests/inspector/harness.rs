@@ -54,14 +54,17 @@ impl Harness {
 
     /// Like [`new`](Self::new), in a window of this physical size and scale factor.
     pub fn in_window(width: u32, height: u32, scale: f32) -> Self {
-        Self::build((width, height, scale), |app| {
-            app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
-        })
+        Self::build_with((width, height, scale), |_| {})
     }
 
     /// Like [`new`](Self::new), with more added to the app.
     pub fn with(more: impl FnOnce(&mut App)) -> Self {
-        Self::build((1280, 800, 1.0), |app| {
+        Self::build_with((1280, 800, 1.0), more)
+    }
+
+    /// [`in_window`](Self::in_window), with more added to the app.
+    pub fn build_with(window: (u32, u32, f32), more: impl FnOnce(&mut App)) -> Self {
+        Self::build(window, |app| {
             app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
             more(app);
         })

@@ -6,8 +6,11 @@ mod cost;
 mod desk;
 mod harness;
 mod joints;
+mod keyboard;
+mod memory;
 mod painted;
 mod pointers;
+mod rewind;
 mod rig;
 #[cfg(target_os = "linux")]
 mod window;

@@ -44,6 +44,7 @@ fn a_real_pointer_selects_poses_scrubs_and_toggles() {
         time_is_scrubbed_and_a_key_added(desk);
         drawings_are_switched(desk);
         a_part_is_hidden(desk);
+        time_is_turned_back(desk);
         the_view_is_clicked_and_turned(desk);
     });
 }
@@ -54,7 +55,9 @@ fn screenshots_of_every_tab_show_no_text_cut_off() {
     desk::run(plain(), &folder(), |desk| {
         set_up(desk);
         desk.key("F1");
-        pictures(desk);
+        let small = (1280, 800, 1.0, &[Theme::Light, Theme::Dark][..]);
+        let large = (1920, 1080, 1.0, &[Theme::Light, Theme::Dark][..]);
+        pictures(desk, &[small, large, (2560, 1600, 2.0, &[Theme::Dark])]);
     });
 }
 
@@ -72,6 +75,17 @@ fn the_readmes_picture() {
         desk.point(pos2(40.0, 300.0));
         desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 400);
         desk.picture("inspector");
+    });
+}
+
+/// The panel in every tab, for `docs/inspector.md`.
+#[test]
+#[ignore = "needs its own X display: run .ci/panel docs"]
+fn the_pictures_of_the_docs() {
+    desk::run(plain(), &folder(), |desk| {
+        set_up(desk);
+        desk.key("F1");
+        pictures(desk, &[(1280, 800, 1.0, &[Theme::Dark])]);
     });
 }
 
@@ -97,7 +111,7 @@ fn folder() -> PathBuf {
 /// Scout and Hound on the examples' stage, with a closed panel.
 fn on_stage(how: &str) -> App {
     let mut app = stage::app("panel", &StageArgs::parse_from(["panel", how]), "");
-    app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin))
+    app.add_plugins((MarionetteInspectorPlugin, RecorderPlugin, PaintedPlugin))
         .insert_resource(WinitSettings::continuous())
         // Fixed time steps, however slowly frames are drawn.
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(25)))
@@ -270,6 +284,49 @@ fn a_part_is_hidden(desk: &Desk) {
     println!("parts: hair hidden and shown");
 }
 
+fn time_is_turned_back(desk: &Desk) {
+    let shown = |desk: &Desk| desk.ask(|world| world.resource::<Recording>().shown());
+    desk.click("Rewind");
+    desk.click("Stop here");
+    let last = shown(desk).expect("the past is shown");
+    let stopped = scouts::<AnimationController>(desk).unwrap().time();
+    desk.frames(10);
+    assert_eq!(scouts::<AnimationController>(desk).unwrap().time(), stopped);
+    desk.click("◀");
+    desk.click("⏪");
+    assert_eq!(shown(desk), Some(last - 11));
+    // Time steps are always the same here.
+    let ago = stopped - scouts::<AnimationController>(desk).unwrap().time();
+    assert!((ago - 11.0 * 0.025).abs() < 1e-6, "{ago}");
+    desk.click("ghosts");
+    // The slider is below the buttons, and as wide as the panel.
+    let slider = desk.find("◀").center() + vec2(200.0, 24.0);
+    desk.drag(slider, vec2(-80.0, 0.0));
+    let dragged = shown(desk).unwrap();
+    assert!(dragged < last - 11, "{dragged} {last}");
+    // By keys: from the text, Shift+Tab goes back to "all", "30 s", "5 s" and the slider.
+    desk.click("filter events");
+    desk.type_text("footstep");
+    (0..4).for_each(|_| desk.key("shift+Tab"));
+    desk.key("Left");
+    desk.key("Left");
+    assert_eq!(shown(desk), Some(dragged - 2));
+    let texts = desk.ask(|world| {
+        let painted = world.resource::<super::painted::Painted>();
+        painted.texts().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
+    });
+    let line = texts.iter().find(|text| text.ends_with("footstep (walk)")).unwrap_or_else(|| panic!("{texts:?}"));
+    desk.click(line);
+    let step = shown(desk).unwrap();
+    assert_ne!(step, dragged - 2);
+    desk.click("ghosts");
+    desk.click("Back to the present");
+    assert_eq!(shown(desk), None);
+    let back = scouts::<AnimationController>(desk).unwrap().time();
+    assert!(back > stopped, "{back} {stopped}");
+    println!("rewind: stopped at frame {last}, stepped, dragged to {dragged}, a footstep at {step}, and back");
+}
+
 fn the_view_is_clicked_and_turned(desk: &Desk) {
     let head = joint_named(desk, "head");
     let at = desk.ask(move |world| {
@@ -304,8 +361,8 @@ fn act(mut scout: EntityWorldMut) {
     });
 }
 
-/// Screenshots of every tab, in all sizes and both themes.
-fn pictures(desk: &mut Desk) {
+/// Screenshots of every tab, in windows of these sizes, scales and themes.
+fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
     let arm = joint_named(desk, "upper_arm.L");
     change_scout(desk, move |mut scout| {
         let mut by_hand = PoseOverrides::default();
@@ -332,11 +389,7 @@ fn pictures(desk: &mut Desk) {
     desk.ask(move |world| world.resource_mut::<Inspector>().joint = Some(arm));
     desk.frames(20);
     desk.point(pos2(40.0, 300.0));
-    for (width, height, scale, themes) in [
-        (1280, 800, 1.0, &[Theme::Light, Theme::Dark][..]),
-        (1920, 1080, 1.0, &[Theme::Light, Theme::Dark]),
-        (2560, 1600, 2.0, &[Theme::Dark]),
-    ] {
+    for &(width, height, scale, themes) in windows {
         desk.resize(width, height, scale);
         for &theme in themes {
             desk.ask(move |world| {
@@ -346,6 +399,7 @@ fn pictures(desk: &mut Desk) {
             for tab in InspectorTab::ALL.into_iter().filter(|tab| is_wanted(*tab)) {
                 let is_drawing = tab == InspectorTab::Drawing;
                 let is_rig = tab == InspectorTab::Rig;
+                let is_rewind = tab == InspectorTab::Rewind;
                 desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);
                 if is_drawing {
                     change_scout(desk, move |mut scout| {
@@ -355,11 +409,21 @@ fn pictures(desk: &mut Desk) {
                 if is_rig {
                     change_scout(desk, act);
                 }
+                if is_rewind {
+                    desk.ask(|world| {
+                        let mut recording = world.resource_mut::<Recording>();
+                        let last = recording.frames().range().end;
+                        recording.show(last.saturating_sub(25));
+                    });
+                }
                 // The panel, its lists and the weight mesh each take a frame, and handles one more.
-                desk.frames(if is_rig { 30 } else { 3 });
+                desk.frames(if is_rig { 30 } else { 3 + 3 * usize::from(is_rewind) });
                 let title = tab.title().to_lowercase();
                 desk.picture(&format!("{title}-{of}"));
                 assert!(desk.cut().is_empty(), "{title} at {width}×{height}: {:?}", desk.cut());
+                if is_rewind {
+                    desk.ask(|world| world.resource_mut::<Recording>().show_present());
+                }
                 if is_rig {
                     change_scout(desk, |mut scout| {
                         let goals: Vec<_> = scout.get::<IkGoals>().expect("it has a goal").iter().collect();

@@ -1,7 +1,7 @@
 //! The list of goals: weights, poles and how far the limbs are from them.
 
 use super::{
-    super::{InspectedItem, widgets},
+    super::{InspectedItem, keyboard::Choose, widgets},
     PlacedLimb, RigParams, SpawnedByPanel, entry_of,
 };
 use crate::{
@@ -227,7 +227,7 @@ fn add(
     ui.horizontal(|ui| {
         ui.weak("limb");
         let shown = title(&limb).to_owned();
-        egui::ComboBox::from_id_salt("limb").width(190.0).selected_text(shown).truncate().show_ui(ui, |ui| {
+        egui::ComboBox::from_id_salt("limb").width(190.0).selected_text(shown).truncate().choose(ui, |ui| {
             for choice in &choices {
                 let text = match choice {
                     GoalLimb::Named(name) => name.clone(),

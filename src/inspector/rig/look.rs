@@ -1,7 +1,7 @@
 //! What the character looks at: the target, the joints that turn, and their limits.
 
 use super::{
-    super::{InspectedItem, widgets},
+    super::{InspectedItem, keyboard::Choose, widgets},
     RigParams,
 };
 use crate::{
@@ -110,7 +110,7 @@ fn target(
             params.names.get(entity).map_or_else(|_| "despawned".to_owned(), |name| name.to_string())
         }
     };
-    egui::ComboBox::from_id_salt("look target").width(190.0).selected_text(shown).truncate().show_ui(ui, |ui| {
+    egui::ComboBox::from_id_salt("look target").width(190.0).selected_text(shown).truncate().choose(ui, |ui| {
         if ui.selectable_label(look.target == LookTarget::Nothing, "nothing").clicked() {
             look.target = LookTarget::Nothing;
         }

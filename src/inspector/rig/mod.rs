@@ -23,7 +23,7 @@ pub(super) use drag::drag;
 pub(super) use draw::draw;
 pub use lines::rig_ron;
 
-use super::{InspectedItem, draw_skeleton::in_world, overrides_ron};
+use super::{InspectedItem, draw_skeleton::in_world, folds::Folds, keyboard::FollowFocus, overrides_ron};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkGoal, IkWeight},
@@ -65,6 +65,7 @@ pub(super) struct RigParams<'w, 's> {
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut RigTabState,
+    folds: &mut Folds,
     selected: Option<JointIndex>,
     character: &Character,
     item: &mut InspectedItem,
@@ -74,7 +75,7 @@ pub(super) fn show(
     let world = params.places.get(item.entity).copied().unwrap_or_default();
     let joints = item.pose.and_then(|pose| in_world(character, pose, &world)).unwrap_or_default();
     let selected = selected.filter(|&joint| usize::from(joint) < character.skeleton.len());
-    egui::ScrollArea::vertical().id_salt("rig").auto_shrink([false, false]).show(ui, |ui| {
+    egui::ScrollArea::vertical().id_salt("rig").auto_shrink([false, false]).follow(ui, |ui| {
         ui.horizontal(|ui| {
             if ui
                 .button("Copy manifest lines")
@@ -103,7 +104,7 @@ pub(super) fn show(
         ui.separator();
         feet::show(ui, &mut rig, character, item, commands);
         ui.separator();
-        springs::show(ui, &mut rig, item, commands);
+        springs::show(ui, folds, &mut rig, item, commands);
         if rig != *character.rig() {
             set_rig(item.handle.id(), rig, commands);
         }

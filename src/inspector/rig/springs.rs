@@ -1,6 +1,6 @@
 //! Springs and what they stay outside of. Changes apply to all instances of the character.
 
-use super::super::{InspectedItem, widgets};
+use super::super::{InspectedItem, folds::Folds, widgets};
 use crate::{
     character::SpringBones,
     import::{ColliderEntry, RigEntries, SpringEntry},
@@ -9,7 +9,13 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
 /// Shows the springs and colliders of `rig`, which may be changed.
-pub(super) fn show(ui: &mut Ui, rig: &mut RigEntries, item: &mut InspectedItem, commands: &mut Commands) {
+pub(super) fn show(
+    ui: &mut Ui,
+    folds: &mut Folds,
+    rig: &mut RigEntries,
+    item: &mut InspectedItem,
+    commands: &mut Commands,
+) {
     ui.strong("Springs");
     if rig.springs.is_empty() {
         ui.weak("The manifest has no springs.");
@@ -31,11 +37,11 @@ pub(super) fn show(ui: &mut Ui, rig: &mut RigEntries, item: &mut InspectedItem, 
     }
     for (index, entry) in rig.springs.iter_mut().enumerate() {
         let title = format!("springs at {}", widgets::shortened(&entry.joints.join(", "), 36));
-        egui::CollapsingHeader::new(title).id_salt(("springs", index)).show(ui, |ui| spring(ui, index, entry));
+        folds.named_section(ui, &format!("springs {index}"), &title, false, |ui| spring(ui, index, entry));
     }
     for (name, entry) in &mut rig.colliders {
         let title = format!("collider {} on {}", widgets::shortened(name, 18), widgets::shortened(&entry.joint, 18));
-        egui::CollapsingHeader::new(title).id_salt(("collider", name)).show(ui, |ui| collider(ui, name, entry));
+        folds.named_section(ui, &format!("collider {name}"), &title, false, |ui| collider(ui, name, entry));
     }
 }
 

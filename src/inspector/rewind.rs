@@ -1,0 +1,401 @@
+//! The Rewind tab: going back in time, and what played as curves over it.
+
+use super::{
+    InspectedItem,
+    folds::Folds,
+    keyboard::FollowFocus,
+    style::{ACCENT, AXES, accent},
+    widgets,
+};
+use crate::{
+    asset::Character,
+    controller::{CallbackKind, Clips, FiredCallback, PlaybackEvent},
+    model::JointIndex,
+    recorder::{CurveRow, Curves, Recorded, Recording},
+};
+use bevy::prelude::Query;
+use bevy_egui::egui::{self, Color32, RichText, Ui};
+use egui_plot::{
+    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotPoints, PlotResponse, PlotUi, Points, VLine,
+};
+use std::{collections::BTreeMap, ops::Range};
+
+#[derive(Default)]
+pub(super) struct RewindState {
+    curves: Curves,
+    /// Which events are shown: those whose words contain this.
+    pub(super) filter: String,
+    /// The seconds of the last time that are shown; all of them if `None`.
+    pub(super) seconds: Option<f64>,
+}
+
+/// Frames that curves catch up with at a time.
+const FRAMES_AT_ONCE: u64 = 600;
+/// Marks that are drawn at most.
+const MOST_MARKS: usize = 2000;
+/// The heights of the plots.
+const MARKS: f32 = 52.0;
+const CURVES: f32 = 96.0;
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut RewindState,
+    folds: &mut Folds,
+    joint: Option<JointIndex>,
+    ghosts: &mut bool,
+    character: &Character,
+    item: &InspectedItem,
+    recording: Option<&mut Recording>,
+    recorded: &Query<&Recorded>,
+) {
+    let Some(recording) = recording else {
+        ui.weak("Nothing is recorded.");
+        ui.weak("Add `RecorderPlugin` after `MarionettePlugins`.");
+        return;
+    };
+    let range = recording.frames().range();
+    if range.is_empty() {
+        ui.weak("Nothing has been recorded yet.");
+        return;
+    }
+    transport(ui, recording, ghosts, &range);
+    let Ok(recorded) = recorded.get(item.entity) else { return };
+    if state.curves.follow((item.entity, recorded), recording.frames(), character, joint, FRAMES_AT_ONCE) {
+        ui.ctx().request_repaint();
+    }
+    ui.horizontal(|ui| {
+        ui.weak("show").on_hover_text("How much of what was recorded the plots show");
+        for (title, seconds) in [("5 s", Some(5.0)), ("30 s", Some(30.0)), ("all", None)] {
+            ui.selectable_value(&mut state.seconds, seconds, title);
+        }
+        ui.add(egui::TextEdit::singleline(&mut state.filter).hint_text("filter events").desired_width(f32::INFINITY));
+    });
+    let last = recording.frames().time(range.end - 1).unwrap_or_default();
+    let first = recording.frames().time(range.start).unwrap_or_default();
+    let shown = recording.shown().and_then(|frame| recording.frames().time(frame));
+    let begin = match state.seconds {
+        // The shown frame stays in view.
+        Some(seconds) => (last - seconds).max(first).min(shown.map_or(last, |shown| shown - seconds * 0.1)),
+        None => first,
+    };
+    let axis =
+        TimeAxis { begin, end: (begin + state.seconds.unwrap_or(last - begin)).min(last).max(begin + 0.1), shown };
+    let marks = marks(state, character, &axis);
+    let rows = || state.curves.rows().filter(|row| (axis.begin..=axis.end).contains(&row.time));
+    egui::ScrollArea::vertical().id_salt("curves").auto_shrink([false, false]).follow(ui, |ui| {
+        let mut to = None;
+        let jump = |to: &mut Option<f64>, response: Option<f64>| *to = response.or(*to);
+        jump(&mut to, show_marks(ui, &axis, &marks));
+        jump(&mut to, show_curves(ui, folds, &axis, ["weights"; 2], weights(rows())));
+        jump(&mut to, show_curves(ui, folds, &axis, ["parameters"; 2], parameters(rows())));
+        jump(&mut to, show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows())));
+        if let Some(joint) = joint.filter(|&joint| usize::from(joint) < character.skeleton.len()) {
+            let title = format!("{}, degrees", character.skeleton.names()[usize::from(joint)]);
+            jump(&mut to, show_curves(ui, folds, &axis, ["joint", &title], angles(rows())));
+        } else {
+            ui.weak("Select a joint in the Joints tab to see its angles.");
+        }
+        if let Some(frame) = to.and_then(|time| recording.frames().at(time)) {
+            recording.show(frame);
+        }
+        ui.add_space(4.0);
+        list(ui, &marks, recording);
+    });
+}
+
+/// Shows the buttons and the slider.
+fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &Range<u64>) {
+    let (shown, last) = (recording.shown(), range.end - 1);
+    let at = shown.unwrap_or(last);
+    let time = |frame: u64| recording.frames().time(frame).unwrap_or_default();
+    let (ago, length) = (time(last) - time(at), time(last) - time(range.start));
+    let mut to = None;
+    ui.horizontal(|ui| {
+        if shown.is_none() {
+            if ui.button("Stop here").on_hover_text("Stops time, to look at the past").clicked() {
+                to = Some(last);
+            }
+        } else {
+            if ui
+                .button("Back to the present")
+                .on_hover_text("Everything goes on as if nothing had been shown")
+                .clicked()
+            {
+                recording.show_present();
+            }
+            let hint = "Drops what came after, and plays on. The rest of the game is not turned back.";
+            if ui.button("Continue here").on_hover_text(hint).clicked() {
+                recording.continue_here();
+            }
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let megabytes = recording.bytes_used() as f64 / f64::from(1 << 20);
+            ui.weak(format!("{length:.0} s, {megabytes:.1} MB")).on_hover_text("What is kept of all characters");
+        });
+    });
+    ui.horizontal(|ui| {
+        for (title, frames, hint) in
+            [("⏪", -10_i64, "10 frames back"), ("◀", -1, "One frame back (left arrow on the slider)")]
+        {
+            if ui.button(title).on_hover_text(hint).clicked() {
+                to = Some(at.saturating_add_signed(frames));
+            }
+        }
+        for (title, frames, hint) in
+            [("▶", 1, "One frame ahead (right arrow on the slider)"), ("⏩", 10, "10 frames ahead")]
+        {
+            if ui.add_enabled(at < last, egui::Button::new(title)).on_hover_text(hint).clicked() {
+                to = Some(at + frames);
+            }
+        }
+        let label = if shown.is_some() { format!("{ago:.3} s ago") } else { "present".into() };
+        let label = RichText::new(label).monospace();
+        ui.add_sized([110.0, 18.0], egui::Label::new(if shown.is_some() { label.color(ACCENT) } else { label }));
+        ui.weak(format!("frame {at}"));
+        ui.checkbox(ghosts, "ghosts").on_hover_text("Draws skeletons of the present while the past is shown");
+    });
+    let mut frame = at;
+    ui.spacing_mut().slider_width = ui.available_width() - 4.0;
+    let slider = egui::Slider::new(&mut frame, range.start..=last).show_value(false).step_by(1.0);
+    if ui.add_enabled(last > range.start, slider).changed() {
+        to = Some(frame);
+    }
+    if let Some(frame) = to {
+        recording.show(frame);
+    }
+}
+
+/// The axis that all plots share.
+struct TimeAxis {
+    begin: f64,
+    end: f64,
+    /// What is shown of the past.
+    shown: Option<f64>,
+}
+
+/// Something that happened.
+struct Mark {
+    frame: u64,
+    time: f64,
+    words: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Callback,
+    Track,
+    Trouble,
+}
+
+fn marks(state: &RewindState, character: &Character, axis: &TimeAxis) -> Vec<Mark> {
+    let filter = state.filter.trim().to_lowercase();
+    let rows = state.curves.rows().rev().filter(|row| (axis.begin..=axis.end).contains(&row.time));
+    let events = rows.flat_map(|row| row.events.iter().rev().map(move |event| (row, event)));
+    let mark = |(row, event): (&CurveRow, &PlaybackEvent)| {
+        let (words, kind) = describe(event, character);
+        let is_shown = words.to_lowercase().contains(&filter);
+        is_shown.then_some(Mark { frame: row.frame, time: row.time, words, kind })
+    };
+    let mut marks: Vec<Mark> = events.filter_map(mark).take(MOST_MARKS).collect();
+    marks.reverse();
+    marks
+}
+
+/// An event in a few words.
+fn describe(event: &PlaybackEvent, character: &Character) -> (String, Kind) {
+    let clip = |index: usize| character.timing(index).map_or("?", |timing| &timing.name);
+    let played = |index: usize, space: Option<usize>| {
+        space.and_then(|space| character.blend_spaces().get(space)).map_or(clip(index), |space| space.name())
+    };
+    match event {
+        PlaybackEvent::Callback(FiredCallback { name, kind, clip: of, .. }) => {
+            let what = match kind {
+                CallbackKind::Key => "",
+                CallbackKind::Begin => " begins",
+                CallbackKind::End => " ends",
+            };
+            (format!("{name}{what} ({})", clip(*of)), Kind::Callback)
+        }
+        PlaybackEvent::Started { clip, space, .. } => (format!("{} starts", played(*clip, *space)), Kind::Track),
+        PlaybackEvent::Looped { clip, space, .. } => (format!("{} loops", played(*clip, *space)), Kind::Track),
+        PlaybackEvent::Finished { clip, space, .. } => (format!("{} finishes", played(*clip, *space)), Kind::Track),
+        PlaybackEvent::CrossFadeFinished { clip, space, .. } => {
+            (format!("{} is faded in", played(*clip, *space)), Kind::Track)
+        }
+        PlaybackEvent::UnknownClip { name, .. } => (format!("no clip `{name}`"), Kind::Trouble),
+        other => (format!("{other:?}").split([' ', '(']).next().unwrap_or_default().into(), Kind::Trouble),
+    }
+}
+
+impl Kind {
+    fn color(self, ui: &Ui) -> Color32 {
+        match self {
+            Self::Callback => accent(ui.visuals()),
+            Self::Track => AXES[2],
+            Self::Trouble => ui.visuals().error_fg_color,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Callback => "callbacks",
+            Self::Track => "tracks",
+            Self::Trouble => "warnings",
+        }
+    }
+}
+
+fn plot<'a>(axis: &TimeAxis, id: &str, height: f32) -> Plot<'a> {
+    Plot::new(id.to_owned())
+        .height(height)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_drag(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .include_x(axis.begin)
+        .include_x(axis.end)
+        .set_margin_fraction(egui::vec2(0.0, 0.1))
+        .y_axis_min_width(30.0)
+}
+
+/// Shows the frame that is shown, and returns the time under the pointer while it is pressed.
+fn finish(ui: &mut PlotUi, axis: &TimeAxis, color: Color32) -> Option<f64> {
+    ui.set_plot_bounds_x(axis.begin..=axis.end);
+    if let Some(shown) = axis.shown {
+        ui.vline(VLine::new("", shown).color(color).width(1.5).allow_hover(false));
+    }
+    ui.pointer_coordinate().map(|point| point.x)
+}
+
+fn pressed(response: &PlotResponse<Option<f64>>) -> Option<f64> {
+    let is_pressed = response.response.dragged() || response.response.clicked();
+    response.inner.filter(|_| is_pressed)
+}
+
+/// Shows marks on the time axis, and returns the time to jump to.
+fn show_marks(ui: &mut Ui, axis: &TimeAxis, marks: &[Mark]) -> Option<f64> {
+    let color = ui.visuals().strong_text_color();
+    let colors = [Kind::Callback, Kind::Track, Kind::Trouble].map(|kind| (kind, kind.color(ui)));
+    let near = |time: f64| marks.iter().min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
+    let reach = (axis.end - axis.begin) * 0.01;
+    let words = |time: f64| near(time).filter(|mark| (mark.time - time).abs() < reach);
+    let response = plot(axis, "marks", MARKS)
+        .show_grid([true, false])
+        .auto_bounds([false, false])
+        .default_y_bounds(-0.7, 2.7)
+        // Without numbers, and as wide as those of the curves.
+        .y_axis_formatter(|_, _| String::new())
+        .label_formatter(|at| {
+            let (HoverPosition::NearDataPoint { position, .. } | HoverPosition::Elsewhere { position }) = at;
+            let mark = words(position.x)?;
+            Some(format!("{}\n{:.3} s, frame {}", mark.words, mark.time, mark.frame))
+        })
+        .show(ui, |ui| {
+            for (row, (kind, color)) in colors.into_iter().rev().enumerate() {
+                let points: Vec<_> =
+                    marks.iter().filter(|mark| mark.kind == kind).map(|mark| [mark.time, row as f64]).collect();
+                let shape = if kind == Kind::Callback { MarkerShape::Diamond } else { MarkerShape::Circle };
+                ui.points(Points::new(kind.title(), points).color(color).radius(3.0).shape(shape));
+            }
+            finish(ui, axis, color)
+        });
+    // A click near a mark goes to the mark.
+    pressed(&response).map(|time| words(time).filter(|_| response.response.clicked()).map_or(time, |mark| mark.time))
+}
+
+/// Shows named curves, and returns the time to jump to.
+fn show_curves(
+    ui: &mut Ui,
+    folds: &mut Folds,
+    axis: &TimeAxis,
+    [name, title]: [&str; 2],
+    curves: BTreeMap<String, Vec<[f64; 2]>>,
+) -> Option<f64> {
+    if curves.is_empty() {
+        return None;
+    }
+    let color = ui.visuals().strong_text_color();
+    let legend = Legend::default().position(Corner::LeftTop).background_alpha(0.6);
+    let mut to = None;
+    folds.named_section(ui, name, title, true, |ui| {
+        let plot = plot(axis, title, CURVES).legend(legend).include_y(0.0).auto_bounds([false, true]);
+        let response = plot.show(ui, |ui| {
+            for (index, (name, points)) in curves.into_iter().enumerate() {
+                ui.line(Line::new(name, PlotPoints::from(points)).color(line_color(index)).width(1.5));
+            }
+            finish(ui, axis, color)
+        });
+        to = pressed(&response);
+    });
+    to
+}
+
+/// Colors that can be told apart on dark and on light ground.
+fn line_color(index: usize) -> Color32 {
+    let [x, y, z] = AXES;
+    let more = [ACCENT, Color32::from_rgb(170, 110, 220), Color32::from_rgb(60, 170, 180), Color32::from_gray(140)];
+    [z, more[0], y, x, more[1], more[2], more[3]][index % 7]
+}
+
+fn weights<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
+    for row in rows {
+        for track in &row.tracks {
+            let points = curves.entry(format!("{} {}", track.clip, track.id.0)).or_default();
+            points.push([row.time, f64::from(track.weight)]);
+        }
+    }
+    curves
+}
+
+fn parameters<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
+    for row in rows {
+        let Some(point) = row.parameters else { continue };
+        for (name, value) in [("x", point.x), ("y", point.y)] {
+            curves.entry(name.into()).or_default().push([row.time, value]);
+        }
+    }
+    // A space with one parameter leaves the other at 0.
+    curves.retain(|_, points| points.iter().any(|point| point[1] != 0.0));
+    curves
+}
+
+fn speed<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let points: Vec<_> = rows.map(|row| [row.time, row.ground_speed]).collect();
+    let moves = points.iter().any(|point| point[1] > 0.0);
+    if moves { BTreeMap::from([("m/s".into(), points)]) } else { BTreeMap::new() }
+}
+
+fn angles<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
+    for row in rows {
+        let Some(joint) = row.joint else { continue };
+        for (name, angle) in ["x", "y", "z"].into_iter().zip(widgets::degrees(joint.rotation)) {
+            curves.entry(name.into()).or_default().push([row.time, f64::from(angle)]);
+        }
+    }
+    curves
+}
+
+/// Lists what happened around the shown frame; a click shows its frame.
+fn list(ui: &mut Ui, marks: &[Mark], recording: &mut Recording) {
+    const LINES: usize = 12;
+    let now = recording.shown().unwrap_or(u64::MAX);
+    let after = marks.partition_point(|mark| mark.frame <= now);
+    let first = after.saturating_sub(LINES - LINES / 3).min(marks.len().saturating_sub(LINES));
+    for mark in marks.iter().skip(first).take(LINES) {
+        let text = RichText::new(format!("{:>9.3} s  {}", mark.time, mark.words)).monospace();
+        let color = mark.kind.color(ui);
+        let is_now = mark.frame == now;
+        let line = ui.selectable_label(is_now, if is_now { text.strong() } else { text.color(color) });
+        if line.on_hover_text(format!("Show frame {}", mark.frame)).clicked() {
+            recording.show(mark.frame);
+        }
+    }
+    if marks.is_empty() {
+        ui.weak("No events.");
+    }
+}
