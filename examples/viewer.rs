@@ -7,9 +7,10 @@
 //! cargo run --example viewer -- model.md5mesh walk.md5anim run.md5anim
 //! cargo run --example viewer -- model.m3d --headless out.png --clip Take1 --time 0.5
 //! cargo run --example viewer -- --headless turntable.gif --frames 32 --fps 15 --turn 360
+//! BEVY_ASSET_ROOT=path/to/the/game cargo run --example viewer -- bug.rec --inspector rewind
 //! ```
 //!
-//! You can also drop files on the window: a model replaces the current one, an `.md5anim` is added to it.
+//! You can also drop files on the window: a model or a recording replaces the current one, an `.md5anim` is added to it.
 
 mod stage;
 
@@ -21,6 +22,7 @@ use bevy_marionette::{
     asset::CharacterLoaderSettings,
     import::{FileKind, Hand, UpAxis},
     prelude::*,
+    record::{RecordingError, RecordingFile},
 };
 use clap::Parser;
 use stage::{
@@ -35,7 +37,8 @@ use std::{
 /// Plays a skinned character.
 #[derive(Parser, Resource, Clone)]
 struct Args {
-    /// A model or manifest, and any files with clips to add to it: .md5anim, or .glb with one clip
+    /// A model or manifest, and any files with clips to add to it: .md5anim, or .glb with one clip. Or a recording, .rec, with
+    /// the assets that it names
     files: Vec<PathBuf>,
     /// Clip to start with, or `bind` for the bind pose
     #[arg(long, value_name = "NAME")]
@@ -118,8 +121,8 @@ pub fn main() {
     }
     app.insert_resource(args)
         .init_resource::<Shown>()
-        .add_plugins(GalleryPlugin)
-        .add_systems(Startup, open_first)
+        .add_plugins((GalleryPlugin, RecorderPlugin))
+        .add_systems(Startup, (open_first, open_recording))
         .add_systems(Update, drop_files.before(open_dropped))
         .add_systems(
             Update,
@@ -157,6 +160,10 @@ struct Shown {
     model: Option<PathBuf>,
     /// The one from the gallery.
     exhibit: Option<Exhibit>,
+    /// The recording that is shown instead.
+    recording: Option<PathBuf>,
+    /// What its characters take up.
+    points: Vec<Vec3>,
     /// Clip files to add to it.
     clips: Vec<PathBuf>,
     /// Whether it has yet to be loaded.
@@ -173,7 +180,16 @@ struct Shown {
     last_clip: Option<Arc<str>>,
 }
 
-fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, mut on_show: ResMut<OnShow>) {
+fn open_first(
+    mut commands: Commands,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    mut on_show: ResMut<OnShow>,
+    mut recording: ResMut<Recording>,
+) {
+    if args.files.first().is_some_and(|file| is_recording(file)) {
+        return;
+    }
     let (mut clips, mut models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
     // glTF files after the model have clips for it.
     let others = models.split_off(models.len().min(1));
@@ -192,12 +208,32 @@ fn open_first(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>,
     if shown.model.is_none() {
         shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == DEFAULT);
     }
-    open(&mut commands, &mut shown, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show, &mut recording);
+}
+
+/// Shows a recording, if one was given.
+fn open_recording(args: Res<Args>, mut shown: ResMut<Shown>, mut recording: ResMut<Recording>) {
+    let Some(path) = args.files.first().filter(|file| is_recording(file)) else { return };
+    if let Err(error) = read_recording(path, &mut shown, &mut recording) {
+        stage::fail(error);
+    }
+}
+
+/// Shows a recording in place of what is shown.
+fn read_recording(path: &Path, shown: &mut Shown, recording: &mut Recording) -> Result<(), String> {
+    let file = std::fs::File::open(path).map_err(RecordingError::from).and_then(RecordingFile::read);
+    recording.open(file.map_err(|error| format!("{}: {error}", path.display()))?);
+    *shown = Shown { recording: Some(path.into()), clip_used: true, ..default() };
+    Ok(())
+}
+
+fn is_recording(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rec"))
 }
 
 /// Returns the file's name, or the title in the gallery.
 fn title(shown: &Shown) -> String {
-    let name = shown.model.as_ref().and_then(|model| model.file_name());
+    let name = shown.recording.as_ref().or(shown.model.as_ref()).and_then(|file| file.file_name());
     let exhibit = || shown.exhibit.as_ref().map_or_else(|| DEFAULT.into(), |exhibit| exhibit.title.clone());
     name.map_or_else(exhibit, |name| name.to_string_lossy().into_owned())
 }
@@ -211,10 +247,14 @@ fn kind(file: &Path) -> Option<FileKind> {
 }
 
 /// Removes the current character; [`load`] spawns the new one.
-fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow) {
+fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow, recording: &mut Recording) {
     if let Some(old) = shown.entity.take() {
         commands.entity(old).despawn();
     }
+    // What was recorded keeps the assets of characters that are gone, and `load` waits until they are dropped.
+    recording.clear();
+    recording.enabled = true;
+    shown.recording = None;
     on_show.0 = shown.exhibit.clone().filter(|_| shown.model.is_none());
     shown.error = None;
     shown.clip = None;
@@ -279,21 +319,45 @@ fn open_dropped(
     mut dropped: MessageReader<FileDragAndDrop>,
     mut shown: ResMut<Shown>,
     mut on_show: ResMut<OnShow>,
+    mut recording: ResMut<Recording>,
+    capture: Option<Res<Capture>>,
 ) {
     let files = dropped.read().filter_map(|message| match message {
         FileDragAndDrop::DroppedFile { path_buf, .. } => Some(path_buf.clone()),
         _ => None,
     });
-    let (clips, models): (Vec<_>, Vec<_>) = files.partition(|file| is_clip(file));
-    if let Some(model) = models.into_iter().next_back() {
+    let (recordings, files): (Vec<_>, Vec<_>) = files.partition(|file| is_recording(file));
+    if let Some(path) = recordings.last() {
+        let old = shown.entity;
+        match read_recording(path, &mut shown, &mut recording) {
+            Ok(()) => {
+                on_show.0 = None;
+                old.into_iter().for_each(|old| commands.entity(old).despawn());
+            }
+            Err(error) if capture.is_some() => stage::fail(error),
+            Err(error) => {
+                eprintln!("{error}");
+                shown.error = Some(error);
+            }
+        }
+        return;
+    }
+    let (clips, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_clip(file));
+    // Textures come along with their model, and a model and its clips with the manifest that names them.
+    let rank = |file: &PathBuf| match kind(file) {
+        Some(FileKind::Manifest) => 2,
+        Some(_) => 1,
+        None => 0,
+    };
+    if let Some(model) = others.into_iter().max_by_key(rank) {
+        shown.clips = if rank(&model) == 2 { vec![] } else { clips };
         shown.model = Some(model);
-        shown.clips = clips;
     } else if !clips.is_empty() {
         shown.clips.extend(clips);
     } else {
         return;
     }
-    open(&mut commands, &mut shown, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show, &mut recording);
 }
 
 fn open_chosen(
@@ -301,10 +365,11 @@ fn open_chosen(
     mut chosen: MessageReader<Chosen>,
     mut shown: ResMut<Shown>,
     mut on_show: ResMut<OnShow>,
+    mut recording: ResMut<Recording>,
 ) {
     let Some(Chosen(exhibit)) = chosen.read().last() else { return };
     (shown.model, shown.clips, shown.exhibit) = (None, vec![], Some(exhibit.clone()));
-    open(&mut commands, &mut shown, &mut on_show);
+    open(&mut commands, &mut shown, &mut on_show, &mut recording);
 }
 
 /// Makes a headless run wait for the model, and reports loading errors.
@@ -312,12 +377,20 @@ fn watch_loading(
     mut shown: ResMut<Shown>,
     characters: Query<&SkinnedCharacter>,
     server: Res<AssetServer>,
+    recording: Res<Recording>,
     mut capture: Option<ResMut<Capture>>,
 ) {
     if let Some(capture) = &mut capture
         && shown.is_due
     {
         capture.waiting = true;
+    }
+    if let Some(capture) = &mut capture
+        && shown.recording.is_some()
+    {
+        let is_loaded = |of: &SkinnedCharacter| server.recursive_dependency_load_state(of.id()).is_loaded();
+        capture.waiting = recording.is_loading() || !characters.iter().all(is_loaded);
+        return;
     }
     let Some(handle) = shown.entity.and_then(|entity| characters.get(entity).ok()) else { return };
     if let LoadState::Failed(error) = server.load_state(handle.id()) {
@@ -344,12 +417,12 @@ fn show(
     mut shown: ResMut<Shown>,
     assets: Res<Assets<Character>>,
     meshes: Res<Assets<Mesh>>,
-    mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
+    mut characters: Query<(&SkinnedCharacter, &mut AnimationController, &Transform)>,
     mut commands: Commands,
     camera: Single<(Entity, &mut Orbit)>,
-    mut ground: Single<&mut Transform, With<Ground>>,
+    mut ground: Single<&mut Transform, (With<Ground>, Without<SkinnedCharacter>)>,
 ) {
-    let Ok((handle, mut controller)) = characters.get_mut(ready.entity) else { return };
+    let Ok((handle, mut controller, place)) = characters.get_mut(ready.entity) else { return };
     let Some(character) = assets.get(handle.id()) else { return };
     let names: Vec<_> = character.clip_names().cloned().collect();
     let last = shown.last_clip.take().and_then(|last| names.iter().position(|name| *name == last));
@@ -369,6 +442,10 @@ fn show(
         None => names.iter().position(|name| &**name == "walk").or(Some(0)),
     };
     shown.clip_used = true;
+    if shown.recording.is_some() {
+        // What it plays is recorded.
+        shown.clip = None;
+    }
     if let Some(clip) = shown.clip {
         controller.play(names[clip].clone());
         shown.last_clip = Some(names[clip].clone());
@@ -384,6 +461,12 @@ fn show(
     }
     let clip = shown.clip.and_then(|clip| character.clips.get(clip));
     let points = stage::outline(character, clip.map(|clip| &**clip), &meshes);
+    let mut points: Vec<Vec3> = points.into_iter().map(|point| *place * point).collect();
+    if shown.recording.is_some() {
+        // All of its characters.
+        shown.points.append(&mut points);
+        points.clone_from(&shown.points);
+    }
     ground.translation.y = stage::around(&points).0.y;
     commands.entity(camera).insert(Framing::of(points));
 }
@@ -436,9 +519,17 @@ fn caption(
     stage: Res<Stage>,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &AnimationController)>,
+    recording: Res<Recording>,
     mut caption: ResMut<Caption>,
 ) {
     let name = title(&shown);
+    if shown.recording.is_some() && shown.error.is_none() {
+        let frames = recording.frames();
+        let time = |frame: u64| frames.time(frame).unwrap_or_default();
+        let (range, at) = (frames.range(), recording.shown().unwrap_or_default());
+        let (first, last) = (time(range.start), time(range.end.saturating_sub(1)));
+        return caption.set(format!("{name}\n{:.2} of {:.2} s   F1: Rewind tab", time(at) - first, last - first));
+    }
     let playing = shown.entity.and_then(|entity| characters.get(entity).ok()).and_then(|(handle, controller)| {
         let character = assets.get(handle.id())?;
         let count = character.clips.len();

@@ -2,6 +2,10 @@
 //!
 //! `cargo test` builds the examples first; to run only this file, `cargo build --examples` before it.
 
+use bevy_marionette::{
+    controller::AnimationController,
+    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape, TapeMoment},
+};
 use image::RgbImage;
 use std::{
     collections::BTreeSet,
@@ -356,6 +360,9 @@ fn viewer_opens_what_is_dropped_on_it() {
     assert_caption(&mesh, &["hound.md5mesh\nbind pose  (no clips)"]);
     let with_clip = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.2"]);
     assert_caption(&with_clip, &["hound.md5mesh\ngallop  (1 of 1)"]);
+    // A model comes with its clips and textures, in any order.
+    let at_once = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.1", "hound/tack.png@0.1"]);
+    assert_caption(&at_once, &["hound.md5mesh\ngallop  (1 of 1)"]);
     let runs = [&before, &manifest, &mesh, &with_clip];
     runs.iter().for_each(|run| assert_character_visible(&run.pictures[0]));
     for (i, a) in runs.iter().enumerate() {
@@ -367,6 +374,44 @@ fn viewer_opens_what_is_dropped_on_it() {
     let drop = format!("{}@0.1", readme.display());
     let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--drop", &drop]);
     assert!(!fine && err.contains("README.md"), "{err}");
+}
+
+#[test]
+fn viewer_shows_recordings_dropped_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bug.rec");
+    // Hound stands still for a second. What its clips are called doesn't matter to the viewer.
+    let (mut frames, mut tape) = (Frames::default(), Tape::default());
+    let moment = TapeMoment { frame: 0, step: 0, is_change: true, is_carried: false };
+    tape.note_state(moment, &AnimationController::playing("idle"), None);
+    for frame in 0..60 {
+        frames.add_step(1.0 / 60.0);
+        frames.end_frame(f64::from(frame) / 60.0);
+    }
+    let (name, asset) = ("Hound".into(), Some("hound/hound.character.ron".into()));
+    let hound = RecordedCharacter { name, asset, clips: 0, tape, events: vec![] };
+    let recording =
+        RecordingFile { frames, clips: vec![ClipTable::new(&[], &[], &[], [], 0)], characters: vec![hound] };
+    recording.write(fs::File::create(&file).unwrap()).unwrap();
+    let [rec, model] =
+        [file.to_str().unwrap(), concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scout/scout.m3d")].map(str::to_owned);
+    let given = run("viewer", &[&rec, "--time", "0.4"]);
+    let dropped = run("viewer", &["--drop", &format!("{rec}@0.1"), "--time", "0.4"]);
+    for run in [&given, &dropped] {
+        assert_caption(run, &["bug.rec\n0.98 of 0.98 s"]);
+        assert_character_visible(&run.pictures[0]);
+        assert_eq!(run.poses.len(), 1, "{:?}", run.poses);
+    }
+    // And back to a model.
+    let model = run("viewer", &[&rec, "--drop", &format!("{model}@0.1"), "--time", "0.4"]);
+    assert_caption(&model, &["scout.m3d\nwalk"]);
+    assert_character_visible(&model.pictures[0]);
+    let readme = format!("{}/README.md", env!("CARGO_MANIFEST_DIR"));
+    let broken = folder.path().join("broken.rec");
+    fs::copy(readme, &broken).unwrap();
+    let (fine, _, err) =
+        execute("viewer", &["--headless", "unused.png", "--drop", &format!("{}@0.1", broken.display())]);
+    assert!(!fine && err.contains("broken.rec: it is not a recording"), "{err}");
 }
 
 #[test]
