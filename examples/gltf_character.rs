@@ -72,5 +72,7 @@ fn caption(
         let names: Vec<&str> = character.clip_names().map(|name| &**name).collect();
         lines.push(format!("{}: {} of {}", title.0, controller.current().unwrap_or("bind pose"), names.join(", ")));
     }
+    // Queries find characters in the order in which they were loaded, which varies.
+    lines.sort();
     caption.set(lines.join("\n"));
 }

@@ -3,7 +3,7 @@
 //! Speed and turn are the parameters of one blend space, `locomotion`, which her manifest makes of seven clips: two of them
 //! mirror images of others. Root motion carries her, so the example only sets the parameters. The jump, and the way back,
 //! are switches: the new clip starts at once, and what it differs by dies out. Her cheer is borrowed from a rig with other
-//! names and proportions.
+//! names and proportions. Hold R to go back in time, and let go to walk on from there.
 //!
 //! Without input, she follows a path of her own.
 //!
@@ -19,7 +19,7 @@ use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
 const HELP: &str = "W, S: faster, slower   A, D: turn   Space: jump   C: cheer   or a gamepad: left stick, South, West\n\
-                    drag, arrows: orbit   wheel: zoom";
+                    R: back in time   drag, arrows: orbit   wheel: zoom";
 
 const SPACE: &str = "locomotion";
 /// Meters per second, and degrees per second, at the edge of the blend space.
@@ -29,10 +29,14 @@ const SHARPEST: f32 = 76.0;
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(5.2, "");
     stage::app("locomotion", &args, HELP)
+        .add_plugins(RecorderPlugin)
         .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
         .init_resource::<Drive>()
         .add_systems(Startup, (spawn, spawn_map.run_if(move || !args.bare)))
-        .add_systems(Update, (read_input, drive, follow, draw_map.run_if(resource_exists::<Map>), caption).chain())
+        .add_systems(
+            Update,
+            (read_input, drive, rewind, follow, draw_map.run_if(resource_exists::<Map>), caption).chain(),
+        )
         .add_observer(land)
         .run();
 }
@@ -131,6 +135,16 @@ fn drive(mut drive: ResMut<Drive>, mut scout: Single<&mut AnimationController>) 
     // Whoever moves on stops cheering.
     if scout.is_playing("cheer") && drive.has_player && drive.speed > 0.3 {
         scout.switch(SPACE, Duration::from_millis(300));
+    }
+}
+
+/// Goes back in time at twice the speed while R is held.
+fn rewind(keys: Res<ButtonInput<KeyCode>>, mut recording: ResMut<Recording>) {
+    if keys.pressed(KeyCode::KeyR) {
+        let shown = recording.shown().unwrap_or(recording.frames().range().end);
+        recording.show(shown.saturating_sub(2));
+    } else if keys.just_released(KeyCode::KeyR) {
+        recording.continue_here();
     }
 }
 

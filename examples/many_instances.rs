@@ -54,7 +54,7 @@ fn crowd(
     mut all: Local<Vec<Entity>>,
     mut rng: Local<Option<fastrand::Rng>>,
 ) {
-    // The same crowd every time.
+    // The same crowd every time; `usize` would make another one on the web, where it has 32 bits.
     let rng = rng.get_or_insert_with(|| fastrand::Rng::with_seed(7));
     while all.len() > wanted.0 {
         if let Some(last) = all.pop() {
@@ -62,7 +62,7 @@ fn crowd(
         }
     }
     while all.len() < wanted.0 {
-        let clip = ["walk", "walk", "walk", "jog", "idle", "wave"][rng.usize(..6)];
+        let clip = ["walk", "walk", "walk", "jog", "idle", "wave"][rng.u64(..6) as usize];
         let track = AnimationTrack::new(clip).starting_at(rng.f64() * 3.0).speed(0.75 + 0.5 * rng.f64());
         let mut controller = AnimationController::default();
         controller.add_track(track);

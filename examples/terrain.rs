@@ -235,5 +235,8 @@ fn caption(walkers: Query<(&Walker, &Transform, &AnimationController)>, mut capt
         let clip = controller.current().unwrap_or("nothing");
         format!("{}  {clip}  {:.2} m up", walker.name, transform.translation.y)
     });
-    caption.set(lines.collect::<Vec<_>>().join("\n"));
+    let mut lines: Vec<_> = lines.collect();
+    // Queries find characters in the order in which they were loaded, which varies.
+    lines.sort();
+    caption.set(lines.join("\n"));
 }
