@@ -10,6 +10,7 @@
 //! games.
 
 mod assert;
+mod changes;
 mod clip_table;
 mod file;
 mod frames;

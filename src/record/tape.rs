@@ -1,6 +1,6 @@
 //! What happened to one character.
 
-use super::Frames;
+use super::{Frames, changes::Changes};
 use crate::{
     controller::{AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
@@ -20,16 +20,16 @@ pub struct Tape {
     pub(super) begin: u64,
     pub(super) end: Option<u64>,
     pub(super) states: VecDeque<TapeState>,
-    /// The character's local transform from a frame on.
-    pub(super) transforms: VecDeque<(u64, JointTransform)>,
-    /// The overrides of its pose from a frame on.
-    pub(super) overrides: VecDeque<(u64, Vec<JointOverride>)>,
-    /// What its rig acted by.
-    pub(super) actions: VecDeque<(u64, RigAction)>,
-    /// The world transform of what the character is a child of from a frame on; `None` if it has no parent.
-    pub(super) parents: VecDeque<(u64, Option<Affine3A>)>,
-    /// The parts that don't look as in the asset from a frame on.
-    pub(super) parts: VecDeque<(u64, Vec<PartNote>)>,
+    /// The character's local transform.
+    pub(super) transforms: Changes<JointTransform>,
+    /// The overrides of its pose.
+    pub(super) overrides: Changes<Vec<JointOverride>>,
+    /// What its rig acted by in a frame, and only in that frame.
+    pub(super) actions: Changes<RigAction>,
+    /// The world transform of what the character is a child of; `None` if it has no parent.
+    pub(super) parents: Changes<Option<Affine3A>>,
+    /// The parts that don't look as in the asset.
+    pub(super) parts: Changes<Vec<PartNote>>,
 }
 
 /// How a part of a character differs from its asset.
@@ -92,27 +92,27 @@ impl Tape {
 
     /// Notes down the character's local transform from a frame on.
     pub fn note_transform(&mut self, frame: u64, transform: JointTransform) {
-        self.transforms.push_back((frame, transform));
+        self.transforms.push(frame, transform);
     }
 
     /// Notes down the overrides of the character's pose from a frame on.
     pub fn note_overrides(&mut self, frame: u64, overrides: &[JointOverride]) {
-        self.overrides.push_back((frame, overrides.to_vec()));
+        self.overrides.push(frame, overrides.to_vec());
     }
 
     /// Notes down what the rig acted by in a frame.
     pub fn note_action(&mut self, frame: u64, action: RigAction) {
-        self.actions.push_back((frame, action));
+        self.actions.push(frame, action);
     }
 
     /// Notes down the world transform of what the character is a child of from a frame on.
     pub fn note_parent(&mut self, frame: u64, parent: Option<Affine3A>) {
-        self.parents.push_back((frame, parent));
+        self.parents.push(frame, parent);
     }
 
     /// Notes down which parts don't look as in the asset from a frame on.
     pub fn note_parts(&mut self, frame: u64, parts: Vec<PartNote>) {
-        self.parts.push_back((frame, parts));
+        self.parts.push(frame, parts);
     }
 
     /// Notes down that the character was gone in a frame.
@@ -142,33 +142,32 @@ impl Tape {
 
     /// The character's local transform in a frame.
     pub fn transform(&self, frame: u64) -> Option<JointTransform> {
-        last_at(&self.transforms, frame).copied()
+        self.transforms.at(frame).copied()
     }
 
     /// The overrides of the character's pose in a frame.
     pub fn overrides(&self, frame: u64) -> &[JointOverride] {
-        last_at(&self.overrides, frame).map_or(&[], |overrides| &overrides[..])
+        self.overrides.at(frame).map_or(&[], |overrides| &overrides[..])
     }
 
     /// What the rig acted by in a frame.
     pub fn action(&self, frame: u64) -> Option<&RigAction> {
-        let at = self.actions.binary_search_by_key(&frame, |(frame, _)| *frame).ok()?;
-        Some(&self.actions[at].1)
+        self.actions.exactly_at(frame)
     }
 
     /// The world transform of what the character is a child of in a frame; `None` if it has no parent.
     pub fn parent(&self, frame: u64) -> Option<Affine3A> {
-        last_at(&self.parents, frame).copied().flatten()
+        self.parents.at(frame).copied().flatten()
     }
 
     /// The parts that don't look as in the asset in a frame.
     pub fn parts(&self, frame: u64) -> &[PartNote] {
-        last_at(&self.parts, frame).map_or(&[], |parts| &parts[..])
+        self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }
 
     /// The materials of parts in any frame, as in [`PartNote::material`].
     pub fn materials(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| part.material.as_deref())
+        self.parts.values().flatten().filter_map(|part| part.material.as_deref())
     }
 
     /// Drops everything before this frame, and up to the next state from which frames can be played again.
@@ -179,55 +178,48 @@ impl Tape {
         let keep = self.states.iter().position(is_start).unwrap_or(self.states.len());
         self.states.drain(..keep);
         let first = self.states.front().map_or(frame, |state| state.moment.frame);
-        drop_list(&mut self.transforms, first);
-        drop_list(&mut self.overrides, first);
-        drop_list(&mut self.parents, first);
-        drop_list(&mut self.parts, first);
-        self.actions.drain(..self.actions.partition_point(|(of, _)| *of < first));
+        self.transforms.drop_before(first);
+        self.overrides.drop_before(first);
+        self.actions.drop_before(first);
+        self.parents.drop_before(first);
+        self.parts.drop_before(first);
         self.begin = self.begin.max(frame);
     }
 
     /// Drops what happened after a frame.
     pub fn drop_after(&mut self, frame: u64) {
         self.states.truncate(self.states.partition_point(|state| state.moment.frame <= frame));
-        self.transforms.truncate(self.transforms.partition_point(|(of, _)| *of <= frame));
-        self.overrides.truncate(self.overrides.partition_point(|(of, _)| *of <= frame));
-        self.actions.truncate(self.actions.partition_point(|(of, _)| *of <= frame));
-        self.parents.truncate(self.parents.partition_point(|(of, _)| *of <= frame));
-        self.parts.truncate(self.parts.partition_point(|(of, _)| *of <= frame));
+        self.transforms.drop_after(frame);
+        self.overrides.drop_after(frame);
+        self.actions.drop_after(frame);
+        self.parents.drop_after(frame);
+        self.parts.drop_after(frame);
         self.end = self.end.filter(|end| *end <= frame);
     }
 
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
-        let action = |(_, action): &(u64, RigAction)| {
+        let action = |action: &RigAction| {
             let feet =
                 action.feet.as_ref().map_or(0, |feet| size_of_val(&feet.plans[..]) + size_of_val(&feet.ground[..]));
             feet + size_of_val(&action.goals[..])
         };
-        let overrides = |(_, overrides): &(u64, Vec<JointOverride>)| size_of_val(&overrides[..]);
-        let parts = |(_, parts): &(u64, Vec<PartNote>)| size_of_val(&parts[..]);
         self.states.iter().map(TapeState::bytes).sum::<usize>()
-            + self.parents.len() * size_of::<(u64, Option<Affine3A>)>()
-            + self.parts.len() * size_of::<(u64, Vec<PartNote>)>()
-            + self.parts.iter().map(parts).sum::<usize>()
-            + self.transforms.len() * size_of::<(u64, JointTransform)>()
-            + self.overrides.len() * size_of::<(u64, Vec<JointOverride>)>()
-            + self.overrides.iter().map(overrides).sum::<usize>()
-            + self.actions.len() * size_of::<(u64, RigAction)>()
-            + self.actions.iter().map(action).sum::<usize>()
+            + self.transforms.bytes(|_| 0)
+            + self.overrides.bytes(|overrides| size_of_val(&overrides[..]))
+            + self.actions.bytes(action)
+            + self.parents.bytes(|_| 0)
+            + self.parts.bytes(|parts| size_of_val(&parts[..]))
     }
 
     /// Whether what was read from a file makes sense.
     pub(super) fn is_sound(&self) -> bool {
         self.states.iter().is_sorted_by_key(|state| (state.moment.frame, state.moment.step))
-            && self.transforms.iter().is_sorted_by_key(|(frame, _)| frame)
-            && self.transforms.iter().all(|(_, transform)| transform.is_finite())
-            && self.overrides.iter().is_sorted_by_key(|(frame, _)| frame)
-            && self.actions.iter().is_sorted_by_key(|(frame, _)| frame)
-            && self.parents.iter().is_sorted_by_key(|(frame, _)| frame)
-            && self.parents.iter().all(|(_, parent)| parent.is_none_or(|parent| parent.is_finite()))
-            && self.parts.iter().is_sorted_by_key(|(frame, _)| frame)
+            && self.transforms.is_sound(JointTransform::is_finite)
+            && self.overrides.is_sound(|_| true)
+            && self.actions.is_sound(|_| true)
+            && self.parents.is_sound(|parent| parent.is_none_or(|parent| parent.is_finite()))
+            && self.parts.is_sound(|_| true)
     }
 
     /// The index of the state to play from, to get to a frame.
@@ -243,17 +235,6 @@ impl TapeState {
         let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes());
         size_of::<Self>() + self.controller.heap_bytes() + rig
     }
-}
-
-fn last_at<T>(list: &VecDeque<(u64, T)>, frame: u64) -> Option<&T> {
-    let after = list.partition_point(|(of, _)| *of <= frame);
-    Some(&list.get(after.checked_sub(1)?)?.1)
-}
-
-/// Keeps what counts at `frame`, and everything after it.
-fn drop_list<T>(list: &mut VecDeque<(u64, T)>, frame: u64) {
-    let after = list.partition_point(|(of, _)| *of <= frame);
-    list.drain(..after.saturating_sub(1));
 }
 
 /// Plays a [`Tape`] again, frame by frame.

@@ -3,7 +3,10 @@
 //! A controller in a file can be a single byte: everything has a default. In memory it takes a kilobyte. So states are parsed one
 //! by one, each within bounds, and what they take in memory is counted.
 
-use super::tape::{PartNote, Tape, TapeState};
+use super::{
+    changes::Changes,
+    tape::{PartNote, Tape, TapeState},
+};
 use crate::{model::JointTransform, pose::JointOverride, rig::RigAction};
 use glam::Affine3A;
 use serde::{
@@ -20,13 +23,13 @@ pub(super) struct TapeForm {
     begin: u64,
     end: Option<u64>,
     states: Vec<Blob>,
-    transforms: VecDeque<(u64, JointTransform)>,
-    overrides: VecDeque<(u64, Vec<JointOverride>)>,
-    actions: VecDeque<(u64, RigAction)>,
+    transforms: Changes<JointTransform>,
+    overrides: Changes<Vec<JointOverride>>,
+    actions: Changes<RigAction>,
     #[serde(default)]
-    parents: VecDeque<(u64, Option<Affine3A>)>,
+    parents: Changes<Option<Affine3A>>,
     #[serde(default)]
-    parts: VecDeque<(u64, Vec<PartNote>)>,
+    parts: Changes<Vec<PartNote>>,
 }
 
 impl TapeForm {

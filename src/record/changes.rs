@@ -1,0 +1,81 @@
+//! Values that change now and then.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Values, each with the frame from which on it counts, in order of frames.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Changes<T>(VecDeque<(u64, T)>);
+
+impl<T> Default for Changes<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T> Changes<T> {
+    /// Adds a value that counts from a frame on: the last one so far, or a later one.
+    pub(super) fn push(&mut self, frame: u64, value: T) {
+        self.0.push_back((frame, value));
+    }
+
+    /// The value that counts in a frame.
+    pub(super) fn at(&self, frame: u64) -> Option<&T> {
+        Some(&self.0.get(self.until(frame).checked_sub(1)?)?.1)
+    }
+
+    /// The value that was added for this very frame.
+    pub(super) fn exactly_at(&self, frame: u64) -> Option<&T> {
+        let at = self.0.binary_search_by_key(&frame, |(of, _)| *of).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    /// Drops what no longer counts in a frame.
+    pub(super) fn drop_before(&mut self, frame: u64) {
+        self.0.drain(..self.until(frame).saturating_sub(1));
+    }
+
+    /// Drops what counts only after a frame.
+    pub(super) fn drop_after(&mut self, frame: u64) {
+        self.0.truncate(self.until(frame));
+    }
+
+    /// About how many bytes it takes, given how many a value has allocated.
+    pub(super) fn bytes(&self, allocated: impl Fn(&T) -> usize) -> usize {
+        self.0.len() * size_of::<(u64, T)>() + self.values().map(allocated).sum::<usize>()
+    }
+
+    /// Whether what was read from a file makes sense.
+    pub(super) fn is_sound(&self, is_sound: impl Fn(&T) -> bool) -> bool {
+        self.0.iter().is_sorted_by_key(|(frame, _)| frame) && self.values().all(is_sound)
+    }
+
+    /// How many values count up to a frame.
+    fn until(&self, frame: u64) -> usize {
+        self.0.partition_point(|(of, _)| *of <= frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_counts_until_the_next() {
+        let mut changes = Changes::default();
+        for (frame, value) in [(2, 'a'), (5, 'b'), (5, 'c'), (9, 'd')] {
+            changes.push(frame, value);
+        }
+        let at = |changes: &Changes<char>| [1, 2, 4, 5, 8, 9, 99].map(|frame| changes.at(frame).copied());
+        assert_eq!(at(&changes), [None, Some('a'), Some('a'), Some('c'), Some('c'), Some('d'), Some('d')]);
+        assert_eq!((changes.exactly_at(2), changes.exactly_at(3)), (Some(&'a'), None));
+        changes.drop_before(6);
+        changes.drop_after(8);
+        assert_eq!(at(&changes), [None, None, None, Some('c'), Some('c'), Some('c'), Some('c')]);
+        assert!(changes.is_sound(|value| *value == 'c') && !changes.is_sound(|value| *value == 'd'));
+    }
+}
