@@ -37,8 +37,22 @@ pub struct LookAction {
     /// How far it turns, 0..=1.
     pub weight: f32,
     /// The joints that turn instead of the character's own.
-    #[serde(skip)]
+    #[serde(default, with = "shared")]
     pub chain: Option<Arc<LookChain>>,
+}
+
+/// serde's own support of `Arc` is a feature.
+mod shared {
+    use super::{Arc, LookChain};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(chain: &Option<Arc<LookChain>>, to: S) -> Result<S::Ok, S::Error> {
+        chain.as_deref().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Arc<LookChain>>, D::Error> {
+        Ok(Option::deserialize(from)?.map(Arc::new))
+    }
 }
 
 /// The ground under a character's feet. The lists are in the order of the legs.
@@ -86,7 +100,7 @@ impl RigAction {
     pub fn run(&self, joints: &RigJoints, state: &mut RigState, scratch: &mut RigScratch, pose: &mut PoseMut) {
         let dt = self.dt.as_secs_f32();
         if let Some(look) = &self.look
-            && let Some(chain) = look.chain.as_deref().or(joints.look)
+            && let Some(chain) = look.chain.as_deref().filter(|chain| chain.fits(pose.skeleton)).or(joints.look)
         {
             chain.run(&mut state.look, look.target, look.weight, dt, pose);
         }

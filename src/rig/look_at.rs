@@ -18,7 +18,8 @@ use std::f32::consts::PI;
 ///
 /// Limits count from where the joint above the chain faces: a head can look over the shoulder, whichever way the
 /// body is turned.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct LookChain {
     /// The largest yaw to either side, in radians.
     pub yaw_limit: f32,
@@ -34,7 +35,7 @@ pub struct LookChain {
     base_axes: [Vec3A; 2],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct LookJoint {
     joint: JointIndex,
     /// The share of the turn that it and those before it make.
@@ -43,11 +44,35 @@ struct LookJoint {
     forward: Vec3A,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Eye {
     joint: JointIndex,
     /// The direction forward in its space.
     forward: Vec3A,
+}
+
+/// A [`LookChain`] in a file.
+#[derive(Deserialize)]
+struct Unchecked {
+    yaw_limit: f32,
+    pitch_limit: f32,
+    eye_limit: f32,
+    speed: f32,
+    joints: Vec<LookJoint>,
+    eyes: Vec<Eye>,
+    base_axes: [Vec3A; 2],
+}
+
+impl TryFrom<Unchecked> for LookChain {
+    type Error = &'static str;
+
+    fn try_from(chain: Unchecked) -> Result<Self, Self::Error> {
+        let Unchecked { yaw_limit, pitch_limit, eye_limit, speed, joints, eyes, base_axes } = chain;
+        if joints.is_empty() {
+            return Err("a chain that looks has no joints");
+        }
+        Ok(Self { yaw_limit, pitch_limit, eye_limit, speed, joints, eyes, base_axes })
+    }
 }
 
 /// How far a [`LookChain`] has turned: all that it keeps from frame to frame.
@@ -111,6 +136,11 @@ impl LookChain {
     /// The joints that turn, parents first, and the eyes.
     pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
         self.joints.iter().map(|joint| joint.joint).chain(self.eyes.iter().map(|eye| eye.joint))
+    }
+
+    /// Whether the skeleton has all its joints.
+    pub(super) fn fits(&self, skeleton: &Skeleton) -> bool {
+        self.joints().all(|joint| usize::from(joint) < skeleton.len())
     }
 
     /// The last joint that turns before the eyes do: the one that ends up looking at the target.

@@ -179,14 +179,15 @@ impl Surroundings<'_, '_> {
         action.world = character;
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, resolved)) = look
-            && let Some(chain) = &resolved.chain
+            && resolved.chain.is_some()
         {
             let target = match look.target {
                 LookTarget::Nothing => None,
                 LookTarget::Point(point) => Some(to_character.transform_point3(point)),
                 LookTarget::Entity(target) => place(target).map(|place| place.translation.into()),
             };
-            action.look = Some(LookAction { target, weight: look.weight, chain: Some(chain.clone()) });
+            let chain = look.joints.as_ref().and(resolved.chain.clone());
+            action.look = Some(LookAction { target, weight: look.weight, chain });
         }
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
             let Ok((of, resolved, weight)) = self.goals.get(goal) else { continue };
