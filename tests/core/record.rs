@@ -2,11 +2,13 @@
 
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
-    model::{BlendSpace, ClipFrames, ClipTiming, JointTransform, RootDelta, RootPath, SkeletalClip},
+    model::{BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton},
+    pose::PoseMut,
     record::{ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Replay, Tape, TapeMoment},
+    rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch, RigState},
 };
 use fastrand::Rng;
-use glam::DVec3;
+use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::{sync::Arc, time::Duration};
 
 const NAMES: [&str; 4] = ["idle", "walk", "jog", "wave"];
@@ -233,4 +235,43 @@ fn a_clip_table_knows_what_the_clips_know() {
     assert_eq!(table.timing(1).map(|timing: &ClipTiming| timing.callbacks.len()), Some(2));
     assert!(table.root_path(2).is_some() && table.reaches_root(2) && !table.is_additive(2));
     assert_eq!(table.blend_spaces().len(), 1);
+}
+
+/// A rig's state from a damaged file, with a point of the foot that no foot has.
+#[test]
+fn a_damaged_rig_state_does_not_panic() {
+    let joint = |(parent, place)| Joint {
+        name: "".into(),
+        parent,
+        rest: JointTransform::new(place, Quat::IDENTITY),
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let joints =
+        [(None, Vec3::Y), (Some(0), Vec3::X * 0.1), (Some(1), Vec3::new(0.0, -0.5, 0.1)), (Some(2), Vec3::NEG_Y * 0.4)];
+    let skeleton = Skeleton::new(joints.map(joint).into()).unwrap();
+    let leg = LegJoints { root: 1, mid: Some(2), tip: 3, toe: None, heel: None };
+    let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
+    let action = RigAction {
+        dt: Duration::from_millis(16),
+        feet: Some(FeetAction { weight: 1.0, ..FeetAction::default() }),
+        ..RigAction::default()
+    };
+    let act = |state: &mut RigState| {
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
+        let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+        action.run(
+            &RigJoints { feet: Some(&feet), ..RigJoints::default() },
+            state,
+            &mut RigScratch::default(),
+            &mut pose,
+        );
+    };
+    let mut state = RigState::default();
+    act(&mut state);
+    let text = ron::to_string(&state).unwrap();
+    assert!(text.contains("contact:0"), "{text}");
+    let mut damaged: RigState = ron::from_str(&text.replace("contact:0", "contact:200")).unwrap();
+    act(&mut damaged);
+    act(&mut state);
+    assert_eq!(ron::to_string(&damaged).unwrap().replace("contact:200", "contact:0"), ron::to_string(&state).unwrap());
 }

@@ -117,6 +117,11 @@ impl Moved {
     }
 }
 
+/// Heel or ball, whichever isn't given. States come from files, too, so it may be any number.
+fn other_contact(contact: u8) -> u8 {
+    1 - (contact & 1)
+}
+
 impl LegPose {
     pub(crate) fn contact(&self, contact: u8) -> Vec3A {
         self.contacts[usize::from(contact & 1)].0
@@ -133,7 +138,7 @@ impl LegPose {
     /// Returns `true` if a contact is lower than the other by more than a distance.
     fn is_lower(&self, contact: u8, much: f32) -> bool {
         let height = |contact: u8| self.contacts[usize::from(contact & 1)].1;
-        height(contact) < height(1 - (contact & 1)) - much
+        height(contact) < height(other_contact(contact)) - much
     }
 }
 
@@ -294,7 +299,7 @@ impl Leg {
         }
         now.target = now.place(memory, normal, feet, space);
 
-        let other = 1 - memory.contact;
+        let other = other_contact(memory.contact);
         let (pose, turn) = (now.pose, now.turn);
         let moved = |contact: u8, target: Vec3A| {
             target + turn * (pose.contact(contact) - pose.points[2]) - pose.above_slope(contact, normal, feet)
@@ -317,7 +322,7 @@ impl Leg {
             }
             now.target = now.place(memory, normal, feet, space);
         }
-        memory.other = space.place + space.to_world(moved(1 - memory.contact, now.target));
+        memory.other = space.place + space.to_world(moved(other_contact(memory.contact), now.target));
     }
 
     /// Locks the foot, lets it go, or lets it follow the clip.

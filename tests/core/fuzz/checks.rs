@@ -13,14 +13,17 @@ use bevy_marionette::{
     import::{
         ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
     },
-    model::{JointTransform, Model, SkeletalClip},
-    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, Scratch, SkinVertices},
+    model::{Joint, JointTransform, Model, SkeletalClip, Skeleton},
+    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, PoseMut, Scratch, SkinVertices},
     record::{RecordingFile, Replay},
-    rig::{ChainIk, Ik, IkScratch, PoleAngle, TwoBoneIk},
+    rig::{
+        ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, PoleAngle, RigAction, RigJoints, RigScratch, RigState,
+        SpringChain, Springs, TwoBoneIk,
+    },
 };
 use flate2::{Compression, write::ZlibEncoder};
 use glam::{Affine3A, Mat4, Quat, Vec3};
-use std::io::Write;
+use std::{io::Write, sync::LazyLock};
 
 /// Any bytes as what is compressed in a `.rec`: read within bounds, written, read again, and the start of it played.
 pub fn recording(source: &[u8]) {
@@ -51,11 +54,67 @@ pub fn recording(source: &[u8]) {
             if !is_short || replay.frame() > frames.range().start + 50 || !replay.play_frame(clips, &mut events) {
                 break;
             }
+            let action = tape.action(replay.frame() - 1);
+            if let Some((action, rig)) = action.zip(replay.parts_mut().1) {
+                BIPED.act(action, rig);
+            }
         }
         let middle = frames.range().start.midpoint(frames.range().end);
         character.tape.drop_after(middle);
         character.tape.drop_before(middle / 2);
         assert!(character.tape.range(frames).end <= frames.range().end);
+    }
+}
+
+/// A character with everything that acts on poses.
+struct Biped {
+    skeleton: Skeleton,
+    look: LookChain,
+    feet: Feet,
+    springs: Springs,
+}
+
+static BIPED: LazyLock<Biped> = LazyLock::new(Biped::new);
+
+impl Biped {
+    fn new() -> Self {
+        // Hips, two legs, spine and head, and a tail.
+        let joints = [
+            (None, Vec3::Y),
+            (Some(0), Vec3::new(0.1, 0.0, 0.0)),
+            (Some(1), Vec3::new(0.0, -0.45, 0.05)),
+            (Some(2), Vec3::new(0.0, -0.45, -0.05)),
+            (Some(0), Vec3::new(-0.1, 0.0, 0.0)),
+            (Some(4), Vec3::new(0.0, -0.45, 0.05)),
+            (Some(5), Vec3::new(0.0, -0.45, -0.05)),
+            (Some(0), Vec3::Y * 0.4),
+            (Some(7), Vec3::Y * 0.3),
+            (Some(0), Vec3::NEG_Z * 0.2),
+            (Some(9), Vec3::NEG_Z * 0.2),
+        ];
+        let joint = |(parent, place)| Joint {
+            name: "".into(),
+            parent,
+            rest: JointTransform::new(place, Quat::IDENTITY),
+            inverse_bind: Affine3A::IDENTITY,
+        };
+        let skeleton = Skeleton::new(joints.map(joint).into()).expect("parents come first");
+        let leg = |root| LegJoints { root, mid: None, tip: root + 2, toe: None, heel: None };
+        let tail = SpringChain { root: 9, ..SpringChain::default() };
+        Self {
+            look: LookChain::new(&skeleton, &[(7, 0.3), (8, 0.7)], &[], Vec3::Z, Vec3::Y).expect("they form a chain"),
+            feet: Feet::new(&skeleton, 0, &[leg(1), leg(4)], Vec3::Y).expect("they are below the hips"),
+            springs: Springs::new(&skeleton, &[tail], &[]),
+            skeleton,
+        }
+    }
+
+    fn act(&self, action: &RigAction, state: &mut RigState) {
+        let Self { skeleton, look, feet, springs } = self;
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
+        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        let joints = RigJoints { look: Some(look), feet: Some(feet), springs: Some(springs) };
+        action.run(&joints, state, &mut RigScratch::default(), &mut pose);
     }
 }
 
