@@ -459,17 +459,19 @@ pub(super) fn place(
     characters: Query<(Entity, &Recorded)>,
     children: Query<&Children>,
     mut transforms: Query<(&Transform, &mut GlobalTransform)>,
+    mut below: Local<Vec<(Entity, Option<GlobalTransform>)>>,
 ) {
-    for (entity, recorded) in &characters {
+    for (character, recorded) in &characters {
         // Those without a parent, too: the frame shown before may have had one.
         let Some(parent) = recorded.shown.as_ref().map(|shown| shown.parent) else { continue };
-        let mut below = vec![(entity, parent.map(GlobalTransform::from))];
+        below.push((character, parent.map(GlobalTransform::from)));
         while let Some((entity, parent)) = below.pop() {
             let Ok((transform, mut world)) = transforms.get_mut(entity) else { continue };
             let now = parent.map_or_else(|| (*transform).into(), |parent| parent.mul_transform(*transform));
             world.set_if_neq(now);
             let children = children.get(entity).map_or(&[][..], |children| &children[..]);
-            below.extend(children.iter().map(|&child| (child, Some(now))));
+            // A child has one parent, so whoever is their own ancestor gets back to where the walk began.
+            below.extend(children.iter().filter(|child| **child != character).map(|&child| (child, Some(now))));
         }
     }
 }
