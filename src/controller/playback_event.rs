@@ -1,6 +1,6 @@
 //! What an advance reports.
 
-use super::{AnimationName, BlendMode, KeyRef, TrackId};
+use super::{AnimationName, BlendMode, Clips, KeyRef, TrackId};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 
@@ -132,6 +132,32 @@ impl PlaybackEvent {
             Self::TooManyClips { .. } => None,
         }
     }
+
+    /// Says what happened in a few words, such as `footstep (walk)` or `walk loops`. `clips` are those of the advance.
+    pub fn describe<C: Clips + ?Sized>(&self, clips: &C) -> String {
+        let clip = |index: usize| clips.timing(index).map_or("?", |timing| &*timing.name);
+        let played = |index: usize, space: Option<usize>| {
+            space.and_then(|space| clips.blend_spaces().get(space)).map_or(clip(index), |space| space.name())
+        };
+        match self {
+            Self::Callback(FiredCallback { name, kind, clip: of, .. }) => {
+                format!("{} ({})", kind.describe(name), clip(*of))
+            }
+            Self::Started { clip, space, .. } => format!("{} starts", played(*clip, *space)),
+            Self::Looped { clip, space, .. } => format!("{} loops", played(*clip, *space)),
+            Self::Finished { clip, space, .. } => format!("{} finishes", played(*clip, *space)),
+            Self::CrossFadeFinished { clip, space, .. } => format!("{} is faded in", played(*clip, *space)),
+            Self::UnknownClip { name, .. } => format!("no clip `{name}`"),
+            Self::BlendMismatch { clip: of, blend: BlendMode::Additive, .. } => {
+                format!("{} is added, but is not additive", clip(*of))
+            }
+            Self::BlendMismatch { clip: of, .. } => format!("{} is additive, but is not added", clip(*of)),
+            Self::TooManyClips { limit, .. } => format!("more than {limit} clips of the queue in one advance"),
+            Self::TooManyCallbacks { clip: of, limit, .. } => {
+                format!("more than {limit} callbacks of {} in one advance", clip(*of))
+            }
+        }
+    }
 }
 
 /// A callback key that a track passed, or a range among the keys that it entered or left.
@@ -172,4 +198,15 @@ pub enum CallbackKind {
     Begin,
     /// A range ended: its track has left it in either direction, started another round, moved elsewhere, or is gone.
     End,
+}
+
+impl CallbackKind {
+    /// Says what happened to the key of this name: `swing`, `swing begins` or `swing ends`.
+    pub fn describe(self, name: &str) -> String {
+        match self {
+            Self::Key => name.into(),
+            Self::Begin => format!("{name} begins"),
+            Self::End => format!("{name} ends"),
+        }
+    }
 }

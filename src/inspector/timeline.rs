@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{AnimationTrack, CallbackKind, Clips},
+    controller::{AnimationTrack, Clips},
     model::ClipTiming,
 };
 use bevy::prelude::Commands;
@@ -362,12 +362,7 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
             for entry in log.entries.range(range) {
                 let (what, data) = match &entry.kind {
                     Kind::Callback { name, kind, at, data } => {
-                        let what = match kind {
-                            CallbackKind::Key => "",
-                            CallbackKind::Begin => " begins",
-                            CallbackKind::End => " ends",
-                        };
-                        (format!("{name}{what}  at {at:.3} s"), data.as_str())
+                        (format!("{}  at {at:.3} s", kind.describe(name)), data.as_str())
                     }
                     Kind::Started => ("started".into(), ""),
                     Kind::Looped => ("looped".into(), ""),

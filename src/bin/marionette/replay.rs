@@ -5,7 +5,7 @@ use crate::{
     term::{self, BOLD, DIM, GREEN, RED, counted, printable},
 };
 use bevy_marionette::{
-    controller::{CallbackKind, Clips, FiredCallback, PlaybackEvent},
+    controller::{Clips, FiredCallback, PlaybackEvent},
     format::Diagnostic,
     import::Limits,
     record::{CheckedCharacter, ClipTable, Difference, Frames, RecordingFile},
@@ -116,31 +116,9 @@ impl Replay {
 
 /// An event on a line.
 fn words(event: &PlaybackEvent, clips: &ClipTable) -> String {
-    let clip = |index: usize| clips.timing(index).map_or("?", |timing| &*timing.name);
-    let played = |index: usize, space: Option<usize>| match space.and_then(|space| clips.blend_spaces().get(space)) {
-        Some(space) => space.name(),
-        None => clip(index),
+    let PlaybackEvent::Callback(FiredCallback { name, kind, clip, clip_time, weight, .. }) = event else {
+        return event.describe(clips);
     };
-    let on = |index: usize, space: Option<usize>, what: &str| format!("{} {what}", played(index, space));
-    match event {
-        PlaybackEvent::Callback(FiredCallback { name, kind, clip: of, clip_time, weight, .. }) => {
-            let what = match kind {
-                CallbackKind::Key => "",
-                CallbackKind::Begin => " begins",
-                CallbackKind::End => " ends",
-            };
-            format!("{name}{what} ({} at {clip_time:.3} s, weight {weight:.2})", clip(*of))
-        }
-        PlaybackEvent::Started { clip, space, .. } => on(*clip, *space, "starts"),
-        PlaybackEvent::Looped { clip, space, .. } => on(*clip, *space, "loops"),
-        PlaybackEvent::Finished { clip, space, .. } => on(*clip, *space, "finishes"),
-        PlaybackEvent::CrossFadeFinished { clip, space, .. } => on(*clip, *space, "is faded in"),
-        PlaybackEvent::UnknownClip { name, .. } => format!("no clip `{name}`"),
-        PlaybackEvent::BlendMismatch { clip: of, .. } => format!("{} is blended as what it isn't", clip(*of)),
-        PlaybackEvent::TooManyClips { limit, .. } => format!("more than {limit} clips from the queue in one step"),
-        PlaybackEvent::TooManyCallbacks { clip: of, limit, .. } => {
-            format!("more than {limit} callbacks of {} in one step", clip(*of))
-        }
-        other => format!("{other:?}"),
-    }
+    let clip = clips.timing(*clip).map_or("?", |timing| &timing.name);
+    format!("{} ({clip} at {clip_time:.3} s, weight {weight:.2})", kind.describe(name))
 }
