@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// Keeps what the inspector shows in a RON file, from run to run: whether the panel is open, its tab and joint, what is
-/// folded, and what the Rewind tab shows.
+/// folded, and which events and curves the Rewind tab shows.
 ///
-/// Without this plugin, the inspector reads and writes no files. The file is read when the plugin is added, so an [`Inspector`] that
-/// you insert later wins. It is written at most once a second, after something changed, and when the app exits. In browsers, the
-/// plugin does nothing.
+/// Without this plugin, the inspector reads and writes no files. The file is read when the plugin is added, so an
+/// [`Inspector`] that you insert later wins. It is written at most once a second, after something changed, and when the
+/// app exits. In browsers, the plugin does nothing.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -79,6 +79,7 @@ struct Kept {
     hide_control_joints: bool,
     rewind_seconds: Option<f64>,
     rewind_filter: String,
+    hidden_curves: BTreeSet<(String, String)>,
 }
 
 impl Kept {
@@ -93,6 +94,7 @@ impl Kept {
             hide_control_joints: state.joints.hide_control,
             rewind_seconds: state.rewind.seconds,
             rewind_filter: state.rewind.filter.clone(),
+            hidden_curves: state.rewind.hidden.clone(),
         }
     }
 
@@ -104,6 +106,7 @@ impl Kept {
         state.joints.hide_control = self.hide_control_joints;
         state.rewind.seconds = self.rewind_seconds.filter(|seconds| *seconds > 0.0);
         state.rewind.filter = self.rewind_filter;
+        state.rewind.hidden = self.hidden_curves;
     }
 }
 

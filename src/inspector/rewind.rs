@@ -9,16 +9,19 @@ use super::{
 };
 use crate::{
     asset::Character,
-    controller::{CallbackKind, Clips, FiredCallback, PlaybackEvent},
+    controller::PlaybackEvent,
     model::JointIndex,
     recorder::{CurveRow, Curves, Recorded, Recording},
 };
 use bevy::prelude::Query;
-use bevy_egui::egui::{self, Color32, RichText, Ui};
+use bevy_egui::egui::{self, Color32, Id, RichText, Ui};
 use egui_plot::{
-    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotPoints, PlotResponse, PlotUi, Points, VLine,
+    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse, PlotUi, Points, VLine,
 };
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 #[derive(Default)]
 pub(super) struct RewindState {
@@ -27,6 +30,8 @@ pub(super) struct RewindState {
     pub(super) filter: String,
     /// The seconds of the last time that are shown; all of them if `None`.
     pub(super) seconds: Option<f64>,
+    /// The plots and names of the curves that are hidden by their legends.
+    pub(super) hidden: BTreeSet<(String, String)>,
 }
 
 /// Frames that curves catch up with at a time.
@@ -81,17 +86,18 @@ pub(super) fn show(
     let axis =
         TimeAxis { begin, end: (begin + state.seconds.unwrap_or(last - begin)).min(last).max(begin + 0.1), shown };
     let marks = marks(state, character, &axis);
-    let rows = || state.curves.rows().filter(|row| (axis.begin..=axis.end).contains(&row.time));
+    let RewindState { curves, hidden, .. } = state;
+    let rows = || curves.rows().filter(|row| (axis.begin..=axis.end).contains(&row.time));
     egui::ScrollArea::vertical().id_salt("curves").auto_shrink([false, false]).follow(ui, |ui| {
         let mut to = None;
         let jump = |to: &mut Option<f64>, response: Option<f64>| *to = response.or(*to);
         jump(&mut to, show_marks(ui, &axis, &marks));
-        jump(&mut to, show_curves(ui, folds, &axis, ["weights"; 2], weights(rows())));
-        jump(&mut to, show_curves(ui, folds, &axis, ["parameters"; 2], parameters(rows())));
-        jump(&mut to, show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows())));
+        jump(&mut to, show_curves(ui, folds, &axis, ["weights"; 2], weights(rows()), hidden));
+        jump(&mut to, show_curves(ui, folds, &axis, ["parameters"; 2], parameters(rows()), hidden));
+        jump(&mut to, show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows()), hidden));
         if let Some(joint) = joint.filter(|&joint| usize::from(joint) < character.skeleton.len()) {
             let title = format!("{}, degrees", character.skeleton.names()[usize::from(joint)]);
-            jump(&mut to, show_curves(ui, folds, &axis, ["joint", &title], angles(rows())));
+            jump(&mut to, show_curves(ui, folds, &axis, ["joint", &title], angles(rows()), hidden));
         } else {
             ui.weak("Select a joint in the Joints tab to see its angles.");
         }
@@ -193,7 +199,7 @@ fn marks(state: &RewindState, character: &Character, axis: &TimeAxis) -> Vec<Mar
     let rows = state.curves.rows().rev().filter(|row| (axis.begin..=axis.end).contains(&row.time));
     let events = rows.flat_map(|row| row.events.iter().rev().map(move |event| (row, event)));
     let mark = |(row, event): (&CurveRow, &PlaybackEvent)| {
-        let (words, kind) = describe(event, character);
+        let (words, kind) = (event.describe(character), Kind::of(event));
         let is_shown = words.to_lowercase().contains(&filter);
         is_shown.then_some(Mark { frame: row.frame, time: row.time, words, kind })
     };
@@ -202,33 +208,18 @@ fn marks(state: &RewindState, character: &Character, axis: &TimeAxis) -> Vec<Mar
     marks
 }
 
-/// An event in a few words.
-fn describe(event: &PlaybackEvent, character: &Character) -> (String, Kind) {
-    let clip = |index: usize| character.timing(index).map_or("?", |timing| &timing.name);
-    let played = |index: usize, space: Option<usize>| {
-        space.and_then(|space| character.blend_spaces().get(space)).map_or(clip(index), |space| space.name())
-    };
-    match event {
-        PlaybackEvent::Callback(FiredCallback { name, kind, clip: of, .. }) => {
-            let what = match kind {
-                CallbackKind::Key => "",
-                CallbackKind::Begin => " begins",
-                CallbackKind::End => " ends",
-            };
-            (format!("{name}{what} ({})", clip(*of)), Kind::Callback)
-        }
-        PlaybackEvent::Started { clip, space, .. } => (format!("{} starts", played(*clip, *space)), Kind::Track),
-        PlaybackEvent::Looped { clip, space, .. } => (format!("{} loops", played(*clip, *space)), Kind::Track),
-        PlaybackEvent::Finished { clip, space, .. } => (format!("{} finishes", played(*clip, *space)), Kind::Track),
-        PlaybackEvent::CrossFadeFinished { clip, space, .. } => {
-            (format!("{} is faded in", played(*clip, *space)), Kind::Track)
-        }
-        PlaybackEvent::UnknownClip { name, .. } => (format!("no clip `{name}`"), Kind::Trouble),
-        other => (format!("{other:?}").split([' ', '(']).next().unwrap_or_default().into(), Kind::Trouble),
-    }
-}
-
 impl Kind {
+    fn of(event: &PlaybackEvent) -> Self {
+        match event {
+            PlaybackEvent::Callback(_) => Self::Callback,
+            PlaybackEvent::Started { .. }
+            | PlaybackEvent::Looped { .. }
+            | PlaybackEvent::Finished { .. }
+            | PlaybackEvent::CrossFadeFinished { .. } => Self::Track,
+            _ => Self::Trouble,
+        }
+    }
+
     fn color(self, ui: &Ui) -> Color32 {
         match self {
             Self::Callback => accent(ui.visuals()),
@@ -312,15 +303,19 @@ fn show_curves(
     axis: &TimeAxis,
     [name, title]: [&str; 2],
     curves: BTreeMap<String, Vec<[f64; 2]>>,
+    hidden: &mut BTreeSet<(String, String)>,
 ) -> Option<f64> {
     if curves.is_empty() {
         return None;
     }
     let color = ui.visuals().strong_text_color();
-    let legend = Legend::default().position(Corner::LeftTop).background_alpha(0.6);
+    let names: Vec<_> = curves.keys().map(|curve| (name.to_owned(), curve.clone())).collect();
+    let hidden_items = names.iter().filter(|curve| hidden.contains(curve)).map(|(_, curve)| Id::new(curve));
+    let legend = Legend::default().position(Corner::LeftTop).background_alpha(0.6).hidden_items(hidden_items);
     let mut to = None;
     folds.named_section(ui, name, title, true, |ui| {
-        let plot = plot(axis, title, CURVES).legend(legend).include_y(0.0).auto_bounds([false, true]);
+        let id = ui.make_persistent_id(("curves", name));
+        let plot = plot(axis, title, CURVES).id(id).legend(legend).include_y(0.0).auto_bounds([false, true]);
         let response = plot.show(ui, |ui| {
             for (index, (name, points)) in curves.into_iter().enumerate() {
                 ui.line(Line::new(name, PlotPoints::from(points)).color(line_color(index)).width(1.5));
@@ -328,6 +323,13 @@ fn show_curves(
             finish(ui, axis, color)
         });
         to = pressed(&response);
+        let Some(memory) = PlotMemory::load(ui.ctx(), id) else { return };
+        for curve in names {
+            match memory.hidden_items.contains(&Id::new(&curve.1)) {
+                true => hidden.insert(curve),
+                false => hidden.remove(&curve),
+            };
+        }
     });
     to
 }

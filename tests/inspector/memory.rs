@@ -36,6 +36,8 @@ fn what_is_open_folded_and_watched_comes_back_in_the_next_run() {
     first.click("Rewind");
     first.frames(30);
     first.click("weights");
+    first.frames(10);
+    first.click("y");
     first.click("5 s");
     first.click("ghosts");
     first.click("filter events");
@@ -54,7 +56,14 @@ fn what_is_open_folded_and_watched_comes_back_in_the_next_run() {
     assert!(!second.shows("hand.R"), "the tree is folded but for the selected joint");
     assert_eq!(second.texts().iter().filter(|text| **text == "quaternion").count(), 2, "local and rest");
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.contains("tab: \"Rewind\""), "{text}");
+    assert!(text.contains("tab: \"Rewind\"") && text.contains("(\"joint\", \"y\")"), "{text}");
+    // The curve is hidden, so a click in the legend shows it.
+    second.app.world_mut().resource_mut::<Inspector>().tab = InspectorTab::Rewind;
+    second.frames(10);
+    second.click("y");
+    exit(second);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("hidden_curves: []"), "{text}");
 }
 
 #[test]
