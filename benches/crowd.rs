@@ -20,7 +20,8 @@
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
 //! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides.
-//! `--recorded` records ours, as `RecorderPlugin` does. `--every N` poses our characters every N-th frame, `--share N` lets them share poses at N steps per second.
+//! `--recorded` records ours, as `RecorderPlugin` does. `--every N` poses our characters every N-th frame, `--share N` lets
+//! them share poses at N steps per second.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},

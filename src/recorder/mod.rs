@@ -22,8 +22,9 @@
 //!
 //! Every [`SkinnedCharacter`] is recorded: its controller, its transform and that of its parent, its
 //! [`PoseOverrides`](crate::character::PoseOverrides) and [`PartOverrides`](crate::character::PartOverrides), and what its
-//! rig reached for, looked at and stood on. Recorded are inputs ([`record`](crate::record)), so the past is shown to the bit as it was, and what doesn't change takes no
-//! memory. The inspector's Rewind tab is made of it, and [`Recording::file`] makes a file of it.
+//! rig reached for, looked at and stood on. Since these are inputs ([`record`](crate::record)), the past is shown exactly
+//! as it was, bit for bit, and what doesn't change takes no memory. The inspector's Rewind tab is made of it, and
+//! [`Recording::file`] makes a file of it.
 //!
 //! What is shown of the past are characters. The rest of the game stays as it is, and time stands still
 //! (`Time<Virtual>` is paused). Characters that were there and are gone are shown by stand-ins; those that weren't there yet
@@ -52,6 +53,9 @@ use rewind::{Showing, Shown};
 /// Records characters. Add it after [`MarionettePlugins`](crate::MarionettePlugins).
 ///
 /// It costs a few percent of what the animation of the characters costs. Without it, nothing.
+///
+/// The assets of characters that are gone stay loaded as long as the characters are in the recording: see
+/// [`Recording::seconds`] and [`Recording::clear`].
 #[derive(Default)]
 pub struct RecorderPlugin;
 
