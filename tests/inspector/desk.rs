@@ -193,6 +193,15 @@ impl Desk {
         self.frames(3);
     }
 
+    /// Presses a key while another one is held, for as long as people hold one.
+    pub fn key_with(&self, held: &str, key: &str) {
+        self.xdotool(&["keydown", held]);
+        self.frames(2);
+        self.key(key);
+        self.xdotool(&["keyup", held]);
+        self.frames(2);
+    }
+
     pub fn type_text(&self, text: &str) {
         self.xdotool(&["type", "--delay", "30", text]);
         self.frames(3);

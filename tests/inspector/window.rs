@@ -307,7 +307,7 @@ fn time_is_turned_back(desk: &Desk) {
     // By keys: from the text, Shift+Tab goes back to "all", "30 s", "5 s" and the slider.
     desk.click("filter events");
     desk.type_text("footstep");
-    (0..4).for_each(|_| desk.key("shift+Tab"));
+    (0..4).for_each(|_| desk.key_with("shift", "Tab"));
     desk.key("Left");
     desk.key("Left");
     assert_eq!(shown(desk), Some(dragged - 2));
