@@ -16,7 +16,8 @@ use crate::{
 use bevy::prelude::Query;
 use bevy_egui::egui::{self, Color32, Id, RichText, Ui};
 use egui_plot::{
-    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse, PlotUi, Points, VLine,
+    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse, PlotUi, Points,
+    VLine, uniform_grid_spacer,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -316,6 +317,10 @@ fn show_curves(
     folds.named_section(ui, name, title, true, |ui| {
         let id = ui.make_persistent_id(("curves", name));
         let plot = plot(axis, title, CURVES).id(id).legend(legend).include_y(0.0).auto_bounds([false, true]);
+        let plot = plot.y_grid_spacer(uniform_grid_spacer(|grid| {
+            let step = round_step((grid.bounds.1 - grid.bounds.0) / 4.0);
+            [0.2 * step, step, 10.0 * step]
+        }));
         let response = plot.show(ui, |ui| {
             for (index, (name, points)) in curves.into_iter().enumerate() {
                 ui.line(Line::new(name, PlotPoints::from(points)).color(line_color(index)).width(1.5));
@@ -332,6 +337,13 @@ fn show_curves(
         }
     });
     to
+}
+
+/// The 1, 2, 5 or 10 times a power of ten from `step` on. egui's own steps are powers of ten: too few for low plots.
+fn round_step(step: f64) -> f64 {
+    let power = 10.0_f64.powf(step.max(1e-9).log10().floor());
+    let round = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= step);
+    round.unwrap_or(10.0) * power
 }
 
 /// Colors that can be told apart on dark and on light ground.
@@ -399,5 +411,17 @@ fn list(ui: &mut Ui, marks: &[Mark], recording: &mut Recording) {
     }
     if marks.is_empty() {
         ui.weak("No events.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_and_not_smaller() {
+        for (step, round) in [(0.3, 0.5), (1.0, 1.0), (1.2, 2.0), (7.0, 10.0), (31.0, 50.0), (0.0, 1e-9)] {
+            assert!((round_step(step) / round - 1.0).abs() < 1e-9, "{step}: {}", round_step(step));
+        }
     }
 }
