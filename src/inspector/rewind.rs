@@ -14,10 +14,10 @@ use crate::{
     recorder::{CurveRow, Curves, Recorded, Recording},
 };
 use bevy::prelude::Query;
-use bevy_egui::egui::{self, Color32, Id, RichText, Ui};
+use bevy_egui::egui::{self, Color32, Id, Rangef, RichText, Ui};
 use egui_plot::{
-    Corner, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse, PlotUi, Points,
-    VLine, uniform_grid_spacer,
+    AxisHints, Corner, GridInput, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse,
+    PlotUi, Points, VLine, uniform_grid_spacer,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,6 +42,8 @@ const MOST_MARKS: usize = 2000;
 /// The heights of the plots.
 const MARKS: f32 = 52.0;
 const CURVES: f32 = 96.0;
+/// The width of the numbers beside them.
+const AXIS_WIDTH: f32 = 30.0;
 
 pub(super) fn show(
     ui: &mut Ui,
@@ -249,7 +251,7 @@ fn plot<'a>(axis: &TimeAxis, id: &str, height: f32) -> Plot<'a> {
         .include_x(axis.begin)
         .include_x(axis.end)
         .set_margin_fraction(egui::vec2(0.0, 0.1))
-        .y_axis_min_width(30.0)
+        .y_axis_min_width(AXIS_WIDTH)
 }
 
 /// Shows the frame that is shown, and returns the time under the pointer while it is pressed.
@@ -317,10 +319,16 @@ fn show_curves(
     folds.named_section(ui, name, title, true, |ui| {
         let id = ui.make_persistent_id(("curves", name));
         let plot = plot(axis, title, CURVES).id(id).legend(legend).include_y(0.0).auto_bounds([false, true]);
-        let plot = plot.y_grid_spacer(uniform_grid_spacer(|grid| {
-            let step = round_step((grid.bounds.1 - grid.bounds.0) / 4.0);
+        // egui's own steps are powers of ten: too few for low plots.
+        let steps = |grid: GridInput| {
+            let step = round_step((grid.bounds.1 - grid.bounds.0) / 5.0);
             [0.2 * step, step, 10.0 * step]
-        }));
+        };
+        let numbers = AxisHints::new_y()
+            .min_thickness(AXIS_WIDTH)
+            .label_spacing(Rangef::new(12.0, 16.0))
+            .formatter(|mark, _| ((mark.value * 1e6).round() / 1e6 + 0.0).to_string());
+        let plot = plot.y_grid_spacer(uniform_grid_spacer(steps)).custom_y_axes(vec![numbers]);
         let response = plot.show(ui, |ui| {
             for (index, (name, points)) in curves.into_iter().enumerate() {
                 ui.line(Line::new(name, PlotPoints::from(points)).color(line_color(index)).width(1.5));
@@ -339,7 +347,7 @@ fn show_curves(
     to
 }
 
-/// The 1, 2, 5 or 10 times a power of ten from `step` on. egui's own steps are powers of ten: too few for low plots.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_step(step: f64) -> f64 {
     let power = 10.0_f64.powf(step.max(1e-9).log10().floor());
     let round = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= step);

@@ -73,7 +73,7 @@ fn the_readmes_picture() {
         desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
         desk.click("clear");
         desk.point(pos2(40.0, 300.0));
-        desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 400);
+        desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 120);
         desk.picture("inspector");
     });
 }
