@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! cargo run --example locomotion
+//! cargo run --example locomotion --features bevy/bevy_gilrs     # gamepads, too; needs libudev-dev on Linux
 //! ```
 
 mod stage;
