@@ -19,7 +19,10 @@ const executable = ["chromium", "google-chrome"]
 const browser = await puppeteer.launch({
   executablePath: executable,
   protocolTimeout: 600_000,
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+  args: [
+    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
+    "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader",
+  ],
 });
 
 // Software rendering takes its time.
@@ -43,7 +46,7 @@ async function check(name, test) {
 
 // Opens an example for a test, and returns the test's result. Errors on the page and in its console fail it, except
 // those that `expected` knows.
-async function onPage({ example, args = "", mobile = false, expected = () => false }, test) {
+async function onPage({ example, args = "", renderer = "webgl2", mobile = false, expected = () => false }, test) {
   const page = await browser.newPage();
   const errors = [];
   page.on("pageerror", (error) => {
@@ -57,7 +60,7 @@ async function onPage({ example, args = "", mobile = false, expected = () => fal
   page.setDefaultNavigationTimeout(PATIENCE.timeout);
   try {
     await page.setViewport({ width: 640, height: 400, isMobile: mobile, hasTouch: mobile });
-    await page.goto(`${origin}?example=${example}&arguments=${encodeURIComponent(args)}`);
+    await page.goto(`${origin}?${new URLSearchParams({ example, renderer, arguments: args })}`);
     const result = await test(page);
     assert.deepEqual(errors, [], "errors in the console");
     return result;
@@ -69,6 +72,14 @@ async function onPage({ example, args = "", mobile = false, expected = () => fal
   }
 }
 
+async function hasWebGpu() {
+  const page = await browser.newPage();
+  await page.goto(origin);
+  const found = await page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
+  await page.close();
+  return found;
+}
+
 // Waits until the page says something, or has failed.
 async function until(page, condition) {
   await page.waitForFunction(`marionette.log.failure || (${condition})`, PATIENCE);
@@ -76,16 +87,16 @@ async function until(page, condition) {
 }
 
 // Runs an example without a window, on the page or as a program: its lines and its picture.
-async function inBrowser(example, args) {
+async function inBrowser(example, args, renderer) {
   // A bare MD5 model doesn't say what its textures' files are called, so the loader tries several names.
   const expected = (error) => example === "md5_character" && error.includes("404");
-  const settings = { example, args: `--headless ${example}.png --size ${SIZE} ${args}`, expected };
+  const settings = { example, args: `--headless ${example}.png --size ${SIZE} ${args}`, renderer, expected };
   const log = await onPage(settings, async (page) => {
     await until(page, "Object.keys(marionette.log.files).length");
     return page.evaluate("marionette.log");
   });
   const bytes = Buffer.from(Object.values(log.files)[0], "base64");
-  writeFileSync(join(out, `${example}.web.png`), bytes);
+  writeFileSync(join(out, `${example}.${renderer}.png`), bytes);
   return { lines: log.lines.flatMap((line) => line.split("\n")), picture: PNG.sync.read(bytes) };
 }
 
@@ -148,19 +159,23 @@ const EXAMPLES = {
   attachments: "", rig: "", locomotion: "", terrain: "", md5_character: "", gltf_character: "",
   many_instances: "--count 12", dressing: "", viewer: "",
 };
+const renderers = ["webgl2", ...((await hasWebGpu()) ? ["webgpu"] : [])];
 for (const [example, args] of Object.entries(EXAMPLES)) {
-  await check(example, async () => {
-    const native = asProgram(example, `--joints ${args}`);
-    const web = await inBrowser(example, `--joints ${args}`);
-    const joints = compareJoints(web.lines, native.lines);
-    assert(joints.count > 0, "no joints");
-    // Springs and feet carry differences of the last bit on from frame to frame.
-    assert(joints.worst <= 5e-3, `joint matrices differ by ${joints.worst}`);
-    assert.deepEqual(caption(web.lines), caption(native.lines), "captions");
-    const share = comparePictures(web.picture, native.picture);
-    assert(share <= 0.005, `${(share * 100).toFixed(2)} % of the pixels differ`);
-    return `${joints.count} joint matrices within ${joints.worst.toExponential(1)}, ${(share * 100).toFixed(2)} % of the pixels differ`;
-  });
+  let native;
+  for (const renderer of renderers) {
+    await check(`${example}, ${renderer}`, async () => {
+      native ??= asProgram(example, `--joints ${args}`);
+      const web = await inBrowser(example, `--joints ${args}`, renderer);
+      const joints = compareJoints(web.lines, native.lines);
+      assert(joints.count > 0, "no joints");
+      // Springs and feet carry differences of the last bit on from frame to frame.
+      assert(joints.worst <= 5e-3, `joint matrices differ by ${joints.worst}`);
+      assert.deepEqual(caption(web.lines), caption(native.lines), "captions");
+      const share = comparePictures(web.picture, native.picture);
+      assert(share <= 0.005, `${(share * 100).toFixed(2)} % of the pixels differ`);
+      return `${joints.count} joint matrices within ${joints.worst.toExponential(1)}, ${(share * 100).toFixed(2)} % of the pixels differ`;
+    });
+  }
 }
 
 // Nothing is drawn: that would measure the software renderer.
@@ -230,14 +245,14 @@ await check("the gallery", async () => {
   await page.screenshot({ path: join(out, "gallery.png"), fullPage: true });
   const broken = await page.evaluate(() => [...document.images].filter((image) => !image.naturalWidth).length);
   assert.equal(broken, 0, "pictures that are missing");
+  if (renderers.includes("webgpu")) await page.waitForSelector("#renderers:not([hidden])");
   await page.click("#cards a");
   await page.waitForFunction("marionette.log.caption.includes('walk')", PATIENCE);
   await page.screenshot({ path: join(out, "example.png") });
   await page.close();
 });
 
-// Bevy chooses between WebGL2 and WebGPU when it is built, and the page is built for WebGL2, which more browsers have.
-console.log("WebGPU was not tested: the page is built for WebGL2");
+if (!renderers.includes("webgpu")) console.log("WEBGPU WAS NOT TESTED: this browser has no adapter for it");
 costs.forEach((line) => console.log(line));
 if (costs.length) writeFileSync(join(out, "costs.txt"), `${costs.join("\n")}\n`);
 console.log(`pictures: ${out}`);

@@ -20,6 +20,9 @@ const EXAMPLES = {
 };
 
 const address = new URLSearchParams(location.search);
+// More browsers have WebGL2, so WebGPU is asked for: `?renderer=webgpu`.
+const renderer = address.get("renderer") === "webgpu" ? "webgpu" : "webgl2";
+const PROGRAM = `./${renderer}/bevy_marionette_web`;
 const find = (id) => document.getElementById(id);
 const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 
@@ -50,13 +53,31 @@ window.marionette = {
   help: showKeys,
 };
 
+find("back").href = link({});
 if (address.has("example")) play(address.get("example"));
 else showGallery();
 
+// An address of this page that keeps the renderer.
+function link(parameters) {
+  return `?${new URLSearchParams(renderer === "webgpu" ? { ...parameters, renderer } : parameters)}`;
+}
+
+async function hasWebGpu() {
+  return Boolean(await navigator.gpu?.requestAdapter());
+}
+
+async function showRenderers() {
+  for (const choice of find("renderers").querySelectorAll("a")) {
+    if (choice.textContent.toLowerCase() === renderer) choice.setAttribute("aria-current", "true");
+  }
+  find("renderers").hidden = !(await hasWebGpu());
+}
+
 function showGallery() {
+  showRenderers();
   for (const [name, line] of Object.entries(EXAMPLES)) {
     const card = document.createElement("a");
-    card.href = `?example=${name}`;
+    card.href = link({ example: name });
     const picture = document.createElement("img");
     picture.src = `pictures/${name === "viewer" ? "inspector" : name}.png`;
     picture.alt = "";
@@ -74,10 +95,16 @@ function showGallery() {
 async function play(name) {
   document.title = `${title(name)} - bevy_marionette`;
   find("player").hidden = false;
-  const { default: start, drop_files } = await import("./bevy_marionette_web.js");
+  if (renderer === "webgpu" && !(await hasWebGpu())) {
+    find("progress").hidden = true;
+    marionette.fail("This browser has no WebGPU. Go back and choose WebGL2.");
+    find("back").href = "?";
+    return;
+  }
+  const { default: start, drop_files } = await import(`${PROGRAM}.js`);
   takeDrops(drop_files);
   try {
-    await start({ module_or_path: await download("bevy_marionette_web_bg.wasm") });
+    await start({ module_or_path: await download(`${PROGRAM}_bg.wasm`) });
   } catch (error) {
     // Not an error: the program leaves `main` this way, and goes on frame by frame.
     if (!String(error).includes("Using exceptions for control flow")) {
@@ -95,7 +122,7 @@ async function download(file) {
   const response = await fetch(file);
   if (!response.ok) throw new Error(`${file}: ${response.status} ${response.statusText}`);
   // The length of a compressed file is not what arrives; the build wrote down the real one.
-  const total = Number((await (await fetch("size.txt")).text()).trim());
+  const total = Number((await (await fetch(`./${renderer}/size.txt`)).text()).trim());
   let loaded = 0;
   const counted = response.body.pipeThrough(
     new TransformStream({
