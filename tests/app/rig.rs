@@ -175,6 +175,20 @@ fn a_character_looks_at_what_moves_and_back_when_it_is_gone() {
 }
 
 #[test]
+fn a_character_looks_again_when_the_joints_named_in_code_are_taken_back() {
+    let (mut app, [character]) = with_arms();
+    let turned = |app: &mut TestApp| {
+        app.update(0.01);
+        app.world().get::<RigState>(character).unwrap() != &RigState::default()
+    };
+    let look = LookAt::point(Vec3::new(6.0, 1.0, 1.0)).joints(LookAtEntry::new([("hnad", 1.0)]));
+    app.world().entity_mut(character).insert(look);
+    assert!(!turned(&mut app), "it has no such joint");
+    app.world().get_mut::<LookAt>(character).unwrap().joints = None;
+    assert!(turned(&mut app), "the manifest names joints");
+}
+
+#[test]
 fn a_restored_state_goes_on_with_the_same_bits() {
     let (mut app, [character]) = with_arms();
     let joints = LookAtEntry { speed: 90.0, ..LookAtEntry::new([("root", 0.3), ("elbow", 0.7)]) };

@@ -98,10 +98,12 @@ impl LookAt {
 pub(in crate::character) struct ResolvedLook {
     /// 0 until the first look-up; no asset has that version.
     version: u64,
+    /// Those of the `LookAt` when they were looked up.
+    joints: Option<LookAtEntry>,
     pub(super) chain: Option<Arc<LookChain>>,
 }
 
-/// Looks up the joints of characters whose asset changed, or whose joints were chosen in code.
+/// Looks up the joints of characters whose asset changed, or for which others were chosen in code.
 pub(in crate::character) fn resolve_looks(
     assets: Res<Assets<Character>>,
     mut looks: Query<(Entity, Ref<LookAt>, &mut ResolvedLook, &SkinnedCharacter, &CharacterParts)>,
@@ -109,7 +111,7 @@ pub(in crate::character) fn resolve_looks(
 ) {
     for (entity, look, mut resolved, handle, parts) in &mut looks {
         let is_new = parts.version != Some(resolved.version);
-        if !(is_new || look.is_changed() && look.joints.is_some()) {
+        if !(is_new || look.is_changed() && look.joints != resolved.joints) {
             continue;
         }
         let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
@@ -129,6 +131,6 @@ pub(in crate::character) fn resolve_looks(
                 ),
             }
         }
-        *resolved = ResolvedLook { version: character.version, chain };
+        *resolved = ResolvedLook { version: character.version, joints: look.joints.clone(), chain };
     }
 }
