@@ -34,6 +34,7 @@ mod capture;
 #[cfg(feature = "inspector")]
 mod curves;
 mod rewind;
+mod show;
 
 #[cfg(feature = "inspector")]
 pub(crate) use curves::{CurveRow, Curves};
@@ -48,7 +49,8 @@ use bevy::{
     time::TimeSystems, transform::TransformSystems,
 };
 use glam::Affine3A;
-use rewind::{Showing, Shown};
+use rewind::Showing;
+use show::Shown;
 
 /// Records characters. Add it after [`MarionettePlugins`](crate::MarionettePlugins).
 ///
@@ -75,8 +77,8 @@ impl Plugin for RecorderPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (rewind::look_back, rewind::apply).chain().run_if(showing).before(Spawn).before(Advance),
-                    rewind::place
+                    (show::look_back, show::apply).chain().run_if(showing).before(Spawn).before(Advance),
+                    show::place
                         .run_if(showing)
                         .after(TransformSystems::Propagate)
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible)

@@ -1,23 +1,16 @@
-//! Showing the past, and returning from it.
+//! Going back to the past and returning from it: time stops, and stand-ins come for characters that are gone.
 
 use super::{Departed, Recorded, Recording, Request, StandIn, Watch};
 use crate::{
     asset::Character,
-    character::{
-        CharacterPoses, PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion, SkinnedCharacter, TapeHead,
-        Teleported,
-    },
+    character::{CharacterPoses, PartOverrides, PoseOverrides, SkinnedCharacter, TapeHead, Teleported},
     controller::AnimationController,
-    model::JointTransform,
-    pose::JointOverride,
-    record::{Frames, NotedPart, PartNote, RecordedCharacter, RecordingFile, Replay, Tape},
-    rig::{RigAction, RigState},
+    record::{Frames, RecordedCharacter, RecordingFile, Tape},
+    rig::RigState,
 };
 use bevy::{
     ecs::{entity::EntityHashMap, system::RunSystemOnce},
-    platform::collections::HashMap,
     prelude::*,
-    utils::Parallel,
 };
 use glam::Affine3A;
 use std::mem;
@@ -27,7 +20,7 @@ use std::mem;
 pub(super) struct Showing {
     pub(super) frame: u64,
     /// Whether characters show it already.
-    is_shown: bool,
+    pub(super) is_shown: bool,
     /// Whether assets of stand-ins are yet to be loaded.
     pub(super) is_waiting: bool,
     /// Whether time stood still before.
@@ -45,19 +38,7 @@ pub(super) struct Present {
     overrides: Option<PoseOverrides>,
     parts: Option<PartOverrides>,
     rig: Option<RigState>,
-    visibility: Visibility,
-}
-
-/// A character in a frame of the past.
-#[derive(Debug)]
-pub(super) struct Shown {
-    controller: AnimationController,
-    transform: Option<JointTransform>,
-    parent: Option<Affine3A>,
-    parts: Vec<PartNote>,
-    overrides: Vec<JointOverride>,
-    /// The rig's state before the frame, and what it acted by in it.
-    rig: Option<Box<(RigState, RigAction)>>,
+    pub(super) visibility: Visibility,
 }
 
 /// Begins to show the past, shows another frame of it, or returns, as asked.
@@ -298,180 +279,5 @@ fn stop_showing(entity: &mut EntityWorldMut) {
     if let Some(mut watch) = entity.get_mut::<Watch>() {
         // Everything is noted down anew.
         *watch = Watch { version: watch.version, ..Watch::default() };
-    }
-}
-
-/// Finds out how characters were in the frame to show.
-pub(super) fn look_back(
-    assets: Res<Assets<Character>>,
-    recording: Res<Recording>,
-    mut memory: Local<Parallel<RigReplay>>,
-    mut characters: Query<(&SkinnedCharacter, &mut Recorded)>,
-) {
-    let Some(showing) = recording.showing.as_ref().filter(|showing| !showing.is_shown) else { return };
-    let memory = &mut *memory;
-    characters.par_iter_mut().for_each_init(
-        || memory.borrow_local_mut(),
-        |memory, (handle, mut recorded)| {
-            let shown = assets.get(handle.id()).and_then(|character| {
-                let shown = state_at(&recorded.tape, &recording.frames, showing.frame, character, memory)?;
-                Some(Box::new(shown))
-            });
-            recorded.shown = shown;
-        },
-    );
-}
-
-/// Plays a tape up to a frame.
-fn state_at(tape: &Tape, frames: &Frames, frame: u64, character: &Character, memory: &mut RigReplay) -> Option<Shown> {
-    let mut replay = Replay::to(tape, frames, frame)?;
-    memory.start_over();
-    let mut events = Vec::new();
-    while replay.frame() < frame {
-        let of = replay.frame();
-        replay.play_frame(character, &mut events);
-        events.clear();
-        if let Some(action) = tape.action(of)
-            && let (controller, Some(rig)) = replay.parts_mut()
-        {
-            memory.pose(character, controller, tape.overrides(of), Some((rig, action)));
-        }
-    }
-    replay.play_frame(character, &mut events);
-    let rig = replay.parts_mut().1.zip(tape.action(frame)).map(|(rig, action)| Box::new((rig.clone(), action.clone())));
-    Some(Shown {
-        transform: tape.transform(frame),
-        parent: tape.parent(frame),
-        parts: tape.parts(frame).to_vec(),
-        overrides: tape.overrides(frame).to_vec(),
-        rig,
-        controller: replay.into_controller(),
-    })
-}
-
-/// Shows characters as they were. What the game changes meanwhile has no effect.
-pub(super) fn apply(
-    mut commands: Commands,
-    mut recording: ResMut<Recording>,
-    assets: Res<AssetServer>,
-    mut characters: Query<(
-        Entity,
-        &mut Recorded,
-        &mut Watch,
-        &mut TapeHead,
-        &mut AnimationController,
-        &mut Transform,
-        &mut Visibility,
-        Option<&mut PoseOverrides>,
-        Option<&mut PartOverrides>,
-        Option<&mut RootMotion>,
-        Has<RigState>,
-    )>,
-) {
-    let Recording { showing, materials, .. } = recording.bypass_change_detection();
-    let Some(showing) = showing else { return };
-    let is_new = !mem::replace(&mut showing.is_shown, true);
-    for item in &mut characters {
-        let (
-            entity,
-            mut recorded,
-            mut watch,
-            mut head,
-            mut controller,
-            mut place,
-            mut visibility,
-            overrides,
-            parts,
-            motion,
-            has_rig,
-        ) = item;
-        if recorded.since.is_some_and(|since| since > showing.frame) {
-            visibility.set_if_neq(Visibility::Hidden);
-            continue;
-        }
-        // Whoever cannot be played again, because that much isn't kept, stays in the present.
-        let Some(shown) = recorded.bypass_change_detection().shown.as_deref_mut() else { continue };
-        let watch = watch.bypass_change_detection();
-        if is_new || Some(controller.last_changed()) != watch.controller {
-            controller.clone_from(&shown.controller);
-            watch.controller = Some(controller.last_changed());
-        }
-        if let Some(JointTransform { translation, rotation, scale }) = shown.transform {
-            place.set_if_neq(Transform { translation, rotation, scale });
-        }
-        let shows = showing.present.get(&entity).map_or(Visibility::default(), |present| present.visibility);
-        visibility.set_if_neq(shows);
-        match overrides {
-            Some(mut overrides) if overrides.0 != shown.overrides => overrides.0.clone_from(&shown.overrides),
-            None if !shown.overrides.is_empty() => {
-                commands.entity(entity).insert(PoseOverrides(shown.overrides.clone()));
-            }
-            _ => {}
-        }
-        match parts {
-            Some(mut parts) if is_new || parts.is_changed() => {
-                parts.set_if_neq(part_overrides(&shown.parts, materials, &assets));
-            }
-            None if !shown.parts.is_empty() => {
-                commands.entity(entity).insert(part_overrides(&shown.parts, materials, &assets));
-            }
-            _ => {}
-        }
-        if !is_new {
-            continue;
-        }
-        if let Some(mut motion) = motion {
-            motion.delta = default();
-        }
-        if shown.rig.is_some() && !has_rig {
-            commands.entity(entity).insert(RigState::default());
-        }
-        head.bypass_change_detection().shown = shown.rig.take();
-        commands.entity(entity).insert(Teleported);
-    }
-}
-
-/// What was noted down of parts, as a component.
-fn part_overrides(
-    parts: &[PartNote],
-    materials: &mut HashMap<String, Handle<StandardMaterial>>,
-    assets: &AssetServer,
-) -> PartOverrides {
-    let mut overrides = PartOverrides::default();
-    for PartNote { part, hidden, material } in parts {
-        let id = match part {
-            NotedPart::Name(name) => PartId::from(&**name),
-            NotedPart::Index(index) => PartId::from(*index),
-        };
-        overrides.set_hidden(id.clone(), *hidden);
-        let Some(name) = material else { continue };
-        // Whatever isn't known is from a file.
-        if !materials.contains_key(name) && !name.starts_with('#') {
-            materials.insert(name.clone(), assets.load(name));
-        }
-        overrides.set_material(id, materials.get(name).cloned());
-    }
-    overrides
-}
-
-/// Moves characters to where they were: what they are children of may have moved since, or be gone.
-pub(super) fn place(
-    characters: Query<(Entity, &Recorded)>,
-    children: Query<&Children>,
-    mut transforms: Query<(&Transform, &mut GlobalTransform)>,
-    mut below: Local<Vec<(Entity, Option<GlobalTransform>)>>,
-) {
-    for (character, recorded) in &characters {
-        // Those without a parent, too: the frame shown before may have had one.
-        let Some(parent) = recorded.shown.as_ref().map(|shown| shown.parent) else { continue };
-        below.push((character, parent.map(GlobalTransform::from)));
-        while let Some((entity, parent)) = below.pop() {
-            let Ok((transform, mut world)) = transforms.get_mut(entity) else { continue };
-            let now = parent.map_or_else(|| (*transform).into(), |parent| parent.mul_transform(*transform));
-            world.set_if_neq(now);
-            let children = children.get(entity).map_or(&[][..], |children| &children[..]);
-            // A child has one parent, so whoever is their own ancestor gets back to where the walk began.
-            below.extend(children.iter().filter(|child| **child != character).map(|&child| (child, Some(now))));
-        }
     }
 }
