@@ -16,14 +16,16 @@ const origin = `http://localhost:${server.address().port}/`;
 const executable = ["chromium", "google-chrome"]
   .map((name) => execFileSync("sh", ["-c", `command -v ${name} || true`], { encoding: "utf8" }).trim())
   .find((path) => path);
-const browser = await puppeteer.launch({
-  executablePath: executable,
-  protocolTimeout: 600_000,
-  args: [
-    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
+const launch = (...args) =>
+  puppeteer.launch({ executablePath: executable, protocolTimeout: 600_000, args: ["--no-sandbox", ...args] });
+// Software rendering, in a browser for each: a canvas shows what WebGPU draws only on Vulkan, where WebGL2 crashes.
+const browsers = {
+  webgl2: await launch("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
+  webgpu: await launch(
+    "--enable-features=Vulkan", "--use-vulkan=swiftshader", "--use-angle=vulkan",
     "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader",
-  ],
-});
+  ),
+};
 
 // Software rendering takes its time.
 const PATIENCE = { timeout: 420_000, polling: 250 };
@@ -47,7 +49,7 @@ async function check(name, test) {
 // Opens an example for a test, and returns the test's result. Errors on the page and in its console fail it, except
 // those that `expected` knows.
 async function onPage({ example, args = "", renderer = "webgl2", mobile = false, expected = () => false }, test) {
-  const page = await browser.newPage();
+  const page = await browsers[renderer].newPage();
   const errors = [];
   page.on("pageerror", (error) => {
     // The program leaves `main` by this exception, and goes on.
@@ -73,7 +75,7 @@ async function onPage({ example, args = "", renderer = "webgl2", mobile = false,
 }
 
 async function hasWebGpu() {
-  const page = await browser.newPage();
+  const page = await browsers.webgpu.newPage();
   await page.goto(origin);
   const found = await page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
   await page.close();
@@ -109,6 +111,8 @@ function asProgram(example, args) {
 function runProgram(example, args) {
   const text = execFileSync(join(examples, example), args.split(" ").filter((argument) => argument), {
     encoding: "utf8",
+    // What it says on the side is in the error if it fails.
+    stdio: "pipe",
     env: { ...process.env, BEVY_ASSET_ROOT: process.cwd() },
     maxBuffer: 1 << 28,
   });
@@ -238,24 +242,34 @@ await check("touch", () =>
 );
 
 await check("the gallery", async () => {
-  const page = await browser.newPage();
+  const page = await browsers.webgl2.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
   await page.setViewport({ width: 1280, height: 1000 });
   await page.goto(origin, { waitUntil: "networkidle0" });
   await page.screenshot({ path: join(out, "gallery.png"), fullPage: true });
   const broken = await page.evaluate(() => [...document.images].filter((image) => !image.naturalWidth).length);
   assert.equal(broken, 0, "pictures that are missing");
-  if (renderers.includes("webgpu")) await page.waitForSelector("#renderers:not([hidden])");
   await page.click("#cards a");
   await page.waitForFunction("marionette.log.caption.includes('walk')", PATIENCE);
   await page.screenshot({ path: join(out, "example.png") });
   await page.close();
 });
 
-if (!renderers.includes("webgpu")) console.log("WEBGPU WAS NOT TESTED: this browser has no adapter for it");
+if (renderers.includes("webgpu")) {
+  await check("the gallery offers WebGPU", async () => {
+    const page = await browsers.webgpu.newPage();
+    page.setDefaultTimeout(PATIENCE.timeout);
+    await page.goto(origin);
+    await page.waitForSelector("#renderers:not([hidden])");
+    await Promise.all([page.waitForNavigation(), page.click("#renderers a:last-child")]);
+    const link = await page.$eval("#cards a", (card) => card.href);
+    assert(link.endsWith("renderer=webgpu"), link);
+    await page.close();
+  });
+} else console.log("WEBGPU WAS NOT TESTED: this browser has no adapter for it");
 costs.forEach((line) => console.log(line));
 if (costs.length) writeFileSync(join(out, "costs.txt"), `${costs.join("\n")}\n`);
 console.log(`pictures: ${out}`);
-await browser.close();
+await Promise.all(Object.values(browsers).map((browser) => browser.close()));
 server.close();
 process.exitCode = failures ? 1 : 0;
