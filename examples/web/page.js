@@ -22,7 +22,7 @@ const EXAMPLES = {
 const address = new URLSearchParams(location.search);
 // More browsers have WebGL2, so WebGPU is asked for: `?renderer=webgpu`.
 const renderer = address.get("renderer") === "webgpu" ? "webgpu" : "webgl2";
-const PROGRAM = `./${renderer}/bevy_marionette_web`;
+const FOLDER = `./${renderer}`;
 const find = (id) => document.getElementById(id);
 const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 
@@ -101,10 +101,10 @@ async function play(name) {
     find("back").href = "?";
     return;
   }
-  const { default: start, drop_files } = await import(`${PROGRAM}.js`);
+  const { default: start, drop_files } = await import(`${FOLDER}/bevy_marionette_web.js`);
   takeDrops(drop_files);
   try {
-    await start({ module_or_path: await download(`${PROGRAM}_bg.wasm`) });
+    await start({ module_or_path: await download(`${FOLDER}/bevy_marionette_web_bg.wasm`) });
   } catch (error) {
     // Not an error: the program leaves `main` this way, and goes on frame by frame.
     if (!String(error).includes("Using exceptions for control flow")) {
@@ -122,7 +122,7 @@ async function download(file) {
   const response = await fetch(file);
   if (!response.ok) throw new Error(`${file}: ${response.status} ${response.statusText}`);
   // The length of a compressed file is not what arrives; the build wrote down the real one.
-  const total = Number((await (await fetch(`./${renderer}/size.txt`)).text()).trim());
+  const total = Number((await (await fetch(`${FOLDER}/size.txt`)).text()).trim());
   let loaded = 0;
   const counted = response.body.pipeThrough(
     new TransformStream({
