@@ -8,9 +8,9 @@
 //! move along a parabola through the last three frames. A part of a step, of which nothing is kept, brings the result to
 //! the frame's own time. So all that a frame rate changes is how well the motion between frames is known. For the hair and
 //! scarf of a character that walks and turns, paths at 30, 60, 144 and irregular frame rates stay within 1 % of a bone's
-//! length of each other; at 30, within 1.5 % where colliders are touched for a third of the time. Limits and colliders slow
-//! bones down the more, the deeper they went in, and so don't make paths part. Where a bone balances on a collider, it may
-//! still slip off on either side. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
+//! length of each other, even where colliders are touched for a third of the time. Limits and colliders slow bones down
+//! the more, the deeper they went in, and so don't make paths part. Where a bone balances on a collider, it may still slip
+//! off on either side. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
 
 mod bone;
 mod run;

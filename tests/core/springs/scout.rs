@@ -132,8 +132,7 @@ fn scouts_hair_and_scarf_follow_the_same_path_at_any_frame_rate() {
             all.sort_by(f32::total_cmp);
             let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
             println!("{name} at {rate}: off by {:.2} % of a bone, {:.2} % at most", median * 100.0, most * 100.0);
-            // At 30 frames per second, what happens between two frames of a contact makes a little more of a difference.
-            if most > if (name, rate) == ("a larger skull", "30") { 0.015 } else { 0.01 } {
+            if most > 0.01 {
                 over.push((name, rate, most));
             }
         }
