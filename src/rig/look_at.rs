@@ -249,17 +249,16 @@ impl LookChain {
     }
 
     fn turn_eyes(&self, target: Vec3A, weight: f32, pose: &mut PoseMut) {
-        let Some(first) = self.eyes.iter().map(|eye| eye.joint).min() else { return };
         // Half the angle, as the length of a rotation's vector part is the sine of that.
-        let limit = (0.5 * self.eye_limit.clamp(0.0, PI)).sin();
+        let (limit, _) = sin_cos_f32(0.5 * self.eye_limit.clamp(0.0, PI));
         for eye in &self.eyes {
             let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
             let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
             let sine = turn.xyz().length();
             let share = if sine > limit { limit / sine } else { 1.0 };
             pose.turn(eye.joint, part(turn, share * weight));
+            pose.update_from(eye.joint);
         }
-        pose.update_from(first);
     }
 }
 
@@ -302,7 +301,7 @@ mod tests {
     use crate::model::{Joint, JointTransform};
     use glam::Mat3;
 
-    /// Hips, spine, neck, head and an eye, upright, with joint axes of their own.
+    /// Hips, spine, neck, head and two eyes, upright, with joint axes of their own.
     fn skeleton() -> Skeleton {
         let rest = [
             JointTransform::new(Vec3::Y, Quat::from_rotation_y(0.3)),
@@ -310,10 +309,11 @@ mod tests {
             JointTransform::new(Vec3::Y * 0.3, Quat::from_rotation_z(1.2)),
             JointTransform::new(Vec3::X * 0.1, Quat::from_rotation_x(-1.0)),
             JointTransform::new(Vec3::new(0.02, 0.05, 0.08), Quat::from_rotation_y(0.7)),
+            JointTransform::new(Vec3::new(-0.03, 0.05, 0.08), Quat::from_rotation_y(-0.4)),
         ];
         let joint = |(i, rest): (usize, &JointTransform)| Joint {
             name: "".into(),
-            parent: i.checked_sub(1).map(|p| p as JointIndex),
+            parent: i.checked_sub(1).map(|above| above.min(3) as JointIndex),
             rest: *rest,
             inverse_bind: Affine3A::IDENTITY,
         };
@@ -321,13 +321,13 @@ mod tests {
     }
 
     fn look(skeleton: &Skeleton) -> LookChain {
-        LookChain::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4], Vec3::Z, Vec3::Y).unwrap()
+        LookChain::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4, 5], Vec3::Z, Vec3::Y).unwrap()
     }
 
     struct Seen {
-        /// The position and facing of head and eye.
+        /// The position and facing of head and eyes.
         head: [Vec3; 2],
-        eye: [Vec3; 2],
+        eyes: [[Vec3; 2]; 2],
         turns: [f32; 3],
     }
 
@@ -340,7 +340,7 @@ mod tests {
             [pose.position(joint), Mat3::from(pose.model[usize::from(joint)].matrix3) * rest]
         };
         let turns = [1, 2, 3].map(|joint| pose.rotation(joint).angle_between(skeleton.rest_of(joint).rotation));
-        Seen { head: facing(3), eye: facing(4), turns }
+        Seen { head: facing(3), eyes: [4, 5].map(facing), turns }
     }
 
     fn angle([place, facing]: [Vec3; 2], target: Vec3) -> f32 {
@@ -358,7 +358,8 @@ mod tests {
             let target = Vec3::Y * 1.7 + toward * (1.0 + 9.0 * random.f32());
             let seen = run(&skeleton, &look, &mut LookState::default(), Some(target), 0.01);
             // A hundredth of a degree for the head.
-            assert!(angle(seen.head, target) < 2e-3 && angle(seen.eye, target) < 1e-5, "{target}");
+            assert!(angle(seen.head, target) < 2e-3, "{target}");
+            assert!(seen.eyes.iter().all(|eye| angle(*eye, target) < 1e-5), "{target}");
             assert!(seen.head[1].dot(target - seen.head[0]) > 0.0);
             let [spine, neck, head] = seen.turns;
             assert!((spine - neck).abs() < 0.02 + 0.05 * spine && (head - 2.0 * neck).abs() < 0.03 + 0.1 * head);
@@ -420,7 +421,7 @@ mod tests {
             for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {
                 let mut state = LookState::default();
                 let seen = run(&skeleton, &look, &mut state, Some(target), dt);
-                assert!(state.turn.is_finite() && seen.head[1].is_finite() && seen.eye[1].is_finite(), "{target}");
+                assert!(state.turn.is_finite() && seen.head[1].is_finite() && seen.eyes.iter().all(|eye| eye[1].is_finite()), "{target}");
             }
         }
     }
