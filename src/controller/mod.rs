@@ -140,6 +140,10 @@ impl AnimationController {
     /// For an overlay that fades in and removes itself, see [`play_over`](Self::play_over).
     pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
         let id = TrackId(self.next_id());
+        // Most characters have one or two tracks, of hundreds of bytes each: a `Vec` would make room for four.
+        if self.tracks.len() < 4 {
+            self.tracks.reserve_exact(1);
+        }
         // A copy of another track is a track of its own.
         self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
         id
