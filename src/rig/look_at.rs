@@ -421,7 +421,12 @@ mod tests {
             for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {
                 let mut state = LookState::default();
                 let seen = run(&skeleton, &look, &mut state, Some(target), dt);
-                assert!(state.turn.is_finite() && seen.head[1].is_finite() && seen.eyes.iter().all(|eye| eye[1].is_finite()), "{target}");
+                assert!(
+                    state.turn.is_finite()
+                        && seen.head[1].is_finite()
+                        && seen.eyes.iter().all(|eye| eye[1].is_finite()),
+                    "{target}"
+                );
             }
         }
     }
