@@ -520,6 +520,7 @@ fn caption(
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &AnimationController)>,
     recording: Res<Recording>,
+    progress: Res<LoadProgress>,
     mut caption: ResMut<Caption>,
 ) {
     let name = title(&shown);
@@ -550,6 +551,7 @@ fn caption(
             None => format!("bind pose  ({count} clips)"),
         })
     });
-    let line = shown.error.clone().or(playing).unwrap_or_else(|| "loading...".into());
+    let loading = || format!("loading... {} of {} files", progress.read(), progress.files());
+    let line = shown.error.clone().or(playing).unwrap_or_else(loading);
     caption.set(format!("{name}\n{line}"));
 }

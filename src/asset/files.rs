@@ -1,5 +1,6 @@
 //! The files that an asset names or that lie beside it.
 
+use super::LoadProgress;
 use crate::import::Limits;
 use bevy::{
     asset::{
@@ -20,6 +21,7 @@ use std::{
 #[derive(Clone)]
 pub(super) struct Files {
     pub(super) server: AssetServer,
+    pub(super) progress: LoadProgress,
     unapproved: UnapprovedPathMode,
     /// The app's asset folder, unless assets come from somewhere else.
     root: Option<PathBuf>,
@@ -35,24 +37,27 @@ impl Files {
         let root = None;
         Self {
             server: app.world().resource::<AssetServer>().clone(),
+            progress: app.world().resource::<LoadProgress>().clone(),
             unapproved: plugin.map(|plugin| &plugin.unapproved_path_mode).cloned().unwrap_or_default(),
             root,
         }
     }
 
-    /// Reads files named relative to the asset being loaded, which is reloaded when one of them changes. All at once: over
-    /// HTTP, waiting for one after another would take long.
+    /// Reads files named relative to `asset`, on behalf of the one being loaded, which is reloaded when one of them changes.
+    /// All at once: over HTTP, waiting for one after another would take long.
     ///
     /// Reads at most one byte of each more than the limit. The app's [`UnapprovedPathMode`] applies.
     pub(super) async fn read_all(
         &self,
+        asset: &AssetPath<'_>,
         files: Vec<String>,
         limits: &Limits,
         context: &mut LoadContext<'_>,
     ) -> Vec<(String, Result<Vec<u8>, String>)> {
-        let asset = context.path().clone();
+        self.progress.add_files(files.len());
         let reads = files.into_iter().map(async |file| {
-            let bytes = self.bytes(&asset, &file, limits).await;
+            let bytes = self.bytes(asset, &file, limits).await;
+            self.progress.add_read();
             (file, bytes)
         });
         let read = join_all(reads).await;
@@ -61,7 +66,7 @@ impl Files {
                 // There is nothing left to load, but only loads count as dependencies.
                 let nothing = &mut VecReader::new(Vec::new());
                 let builder = context.load_builder();
-                _ = builder.load_value_from_reader::<Dependency>(beside(&asset, file), nothing).await;
+                _ = builder.load_value_from_reader::<Dependency>(beside(asset, file), nothing).await;
             }
         }
         read

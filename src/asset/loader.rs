@@ -64,7 +64,8 @@ pub struct CharacterLoaderSettings {
 pub enum TextureMode {
     /// Loads the textures in the model's file or beside it, and generates mip levels for formats without them (`.tga`,
     /// `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels and those in
-    /// the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`].
+    /// the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`]. Their `.meta` files are not
+    /// read.
     #[default]
     Load,
     /// Loads the textures in the model's file or beside it without changes. Characters that use the same image file
@@ -99,8 +100,9 @@ impl AssetLoader for CharacterLoader {
         context: &mut LoadContext<'_>,
     ) -> Result<Character, CharacterLoaderError> {
         let limits = &settings.import.limits;
-        let name = name_of(context);
+        let (name, path) = (name_of(context), context.path().clone());
         let source = read_within(reader, limits).await?;
+        let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
         let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
@@ -116,7 +118,7 @@ impl AssetLoader for CharacterLoader {
         named.sort_unstable();
         named.dedup();
         let unread = named.iter().filter(|file| !files.contains_key(*file)).cloned().collect();
-        files.extend(self.files.read_all(unread, limits, context).await);
+        files.extend(self.files.read_all(&path, unread, limits, context).await);
         for file in named {
             let Some(Ok(source)) = files.get(&file) else { continue };
             // Together, the files of one model are within the limit, too.
@@ -125,7 +127,7 @@ impl AssetLoader for CharacterLoader {
                 if files.contains_key(&beside) {
                     continue;
                 }
-                for (file, bytes) in self.files.read_all(vec![beside], &left, context).await {
+                for (file, bytes) in self.files.read_all(&path, vec![beside], &left, context).await {
                     let size = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
                     left.file_bytes = left.file_bytes.saturating_sub(size);
                     files.insert(file, bytes);
@@ -140,7 +142,7 @@ impl AssetLoader for CharacterLoader {
         let mut imported = open_manifest(&name, &manifest, limits, read)?;
         drop(files);
 
-        let model_path = beside(context.path(), &manifest.model);
+        let model_path = beside(&path, &manifest.model);
         // Without an image loader, as on a server, every texture would be an error.
         let images = self.files.server.get_asset_loader_with_asset_type::<Image>().await;
         let mode = if images.is_ok() { settings.textures } else { TextureMode::Ignore };
@@ -158,9 +160,10 @@ impl AssetLoader for CharacterLoader {
         }
         report(&imported.warnings);
         let wants_mips = mode == TextureMode::Load;
-        let path_of = |file: &str| beside(&model_path, file);
-        let formats = self.formats.get();
-        let own = textures.load_own(&imported.model.materials, wants_mips, formats, context, path_of).await;
+        let (materials, formats) = (&imported.model.materials, self.formats.get());
+        let images = textures.image_files(materials, wants_mips);
+        let images = self.files.read_all(&model_path, images, limits, context).await;
+        let own = textures.load_own(materials, wants_mips, images, formats, &name).await;
         let mut sink = ContextSink {
             context,
             loader: self,

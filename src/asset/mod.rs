@@ -10,6 +10,7 @@ mod loader;
 mod material;
 mod mesh;
 mod mips;
+mod progress;
 mod rig;
 mod textures;
 
@@ -21,6 +22,7 @@ pub use label::CharacterAssetLabel;
 pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
 };
+pub use progress::LoadProgress;
 
 use bevy::{
     asset::{AssetApp, ReflectHandle},
@@ -40,6 +42,7 @@ impl Plugin for CharacterAssetPlugin {
         init_if_missing::<Mesh>(app);
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
+        app.init_resource::<LoadProgress>();
         let files = files::Files::new(app);
         let formats = SupportedFormats::default();
         app.insert_resource(formats.clone())

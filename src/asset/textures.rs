@@ -9,7 +9,6 @@ use crate::{
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
 };
 use bevy::{
-    asset::{AssetPath, LoadContext},
     image::{
         CompressedImageFormats, ImageAddressMode, ImageFilterMode, ImageLoaderSettings, ImageSampler,
         ImageSamplerDescriptor,
@@ -17,7 +16,10 @@ use bevy::{
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// The textures of each material.
 #[derive(Default)]
@@ -76,6 +78,14 @@ impl Textures {
         self.materials.get(material)?[map as usize].as_ref()
     }
 
+    /// Returns the files from which [`load_own`](Self::load_own) makes textures.
+    pub(super) fn image_files(&self, materials: &[Material], wants_mips: bool) -> Vec<String> {
+        let own = self.own(materials, wants_mips);
+        let files = own.into_iter().map(|own| own.key.file).filter(|file| !self.embedded.contains_key(file));
+        let files: BTreeSet<String> = files.collect();
+        files.into_iter().collect()
+    }
+
     /// Makes the textures that belong to the character: the embedded images, and, if mip levels are wanted, those in files of
     /// formats without them. `None` for an embedded image that cannot be decoded, with a warning.
     ///
@@ -84,45 +94,23 @@ impl Textures {
         &mut self,
         materials: &[Material],
         wants_mips: bool,
+        files: Vec<(String, Result<Vec<u8>, String>)>,
         formats: CompressedImageFormats,
-        context: &mut LoadContext<'_>,
-        path_of: impl Fn(&str) -> AssetPath<'static>,
+        character: &str,
     ) -> HashMap<TextureKey, Option<Image>> {
-        let mut wanted: Vec<(TextureKey, Content)> = Vec::new();
-        for (material, keys) in materials.iter().zip(&self.materials) {
-            for (map, key) in TextureMap::ALL.into_iter().zip(keys) {
-                let Some(key) = key else { continue };
-                if wanted.iter().all(|(known, _)| known != key) {
-                    let content = match map {
-                        TextureMap::BaseColor => Content::Color { cutoff: material.alpha_cutoff },
-                        TextureMap::Normal => Content::Normals,
-                        _ if key.is_srgb => Content::Color { cutoff: None },
-                        _ => Content::Data,
-                    };
-                    wanted.push((key.clone(), content));
-                }
-            }
-        }
+        let own = self.own(materials, wants_mips);
+        let embedded = std::mem::take(&mut self.embedded);
+        let files = files.into_iter().filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
+        let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
         let mut pending: Vec<(TextureKey, Pending)> = Vec::new();
-        for (key, content) in wanted {
-            let mips = wants_mips && key.sampler.mip_levels != MipFilter::Off && has_no_mips(&key.file);
-            let finish = move |image: Image| if mips { with_mips(image, content) } else { image };
-            if let Some(bytes) = self.embedded.get(&key.file) {
-                let (bytes, used) = (bytes.clone(), key.clone());
-                pending.push((
-                    key,
-                    spawn(move || {
-                        let sampler = sampler_of(&used.sampler);
-                        decode(&used.file, &bytes, formats, used.is_srgb, sampler).map(finish)
-                    }),
-                ));
-            } else if mips {
-                let load = context.load_builder().with_settings(image_settings(&key));
-                let Ok(image) = load.load_value::<Image>(path_of(&key.file)).await else { continue };
-                let image = image.take();
-                // Generates the levels of one texture while the next is read.
-                pending.push((key, spawn(move || Ok(finish(image)))));
-            }
+        for OwnImage { key, content, has_mips } in own {
+            let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else { continue };
+            let used = key.clone();
+            let make = move || {
+                let image = decode(&used.file, &bytes, formats, used.is_srgb, sampler_of(&used.sampler))?;
+                Ok(if has_mips { with_mips(image, content) } else { image })
+            };
+            pending.push((key, spawn(make)));
         }
         let mut ready = HashMap::new();
         for (key, image) in pending {
@@ -130,14 +118,50 @@ impl Textures {
                 Pending::Task(task) => task.await,
                 Pending::Done(image) => *image,
             };
-            if let Err(error) = &image {
-                warn!("{}: cannot read the embedded texture `{}`: {error}", context.path(), key.file);
+            match image {
+                Ok(image) => {
+                    ready.insert(key, Some(image));
+                }
+                Err(error) if embedded.contains_key(&key.file) => {
+                    warn!("{character}: cannot read the embedded texture `{}`: {error}", key.file);
+                    ready.insert(key, None);
+                }
+                Err(_) => {}
             }
-            ready.insert(key, image.ok());
         }
-        self.embedded.clear();
         ready
     }
+
+    /// Lists the textures that belong to the character, each once.
+    fn own(&self, materials: &[Material], wants_mips: bool) -> Vec<OwnImage> {
+        let mut own: Vec<OwnImage> = Vec::new();
+        for (material, keys) in materials.iter().zip(&self.materials) {
+            for (map, key) in TextureMap::ALL.into_iter().zip(keys) {
+                let Some(key) = key else { continue };
+                let has_mips = wants_mips && key.sampler.mip_levels != MipFilter::Off && has_no_mips(&key.file);
+                let is_own = has_mips || self.embedded.contains_key(&key.file);
+                if !is_own || own.iter().any(|known| known.key == *key) {
+                    continue;
+                }
+                let content = match map {
+                    TextureMap::BaseColor => Content::Color { cutoff: material.alpha_cutoff },
+                    TextureMap::Normal => Content::Normals,
+                    _ if key.is_srgb => Content::Color { cutoff: None },
+                    _ => Content::Data,
+                };
+                own.push(OwnImage { key: key.clone(), content, has_mips });
+            }
+        }
+        own
+    }
+}
+
+/// A texture that belongs to the character.
+struct OwnImage {
+    key: TextureKey,
+    content: Content,
+    /// Whether mip levels are made for it.
+    has_mips: bool,
 }
 
 /// A texture in the making.

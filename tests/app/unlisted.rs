@@ -11,9 +11,11 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{format::m3d, import::to_m3d, prelude::*};
+use futures_lite::future::yield_now;
 use std::{
     path::Path,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
@@ -21,11 +23,26 @@ use tempfile::TempDir;
 struct Unlisted {
     files: FileAssetReader,
     asked: Arc<Mutex<Vec<String>>>,
+    /// Delivers no image before it was asked for this many.
+    together: usize,
+}
+
+fn is_image(file: &str) -> bool {
+    file.ends_with("tga") || file.ends_with("png")
 }
 
 impl AssetReader for Unlisted {
     async fn read<'a>(&'a self, path: &'a Path) -> Result<impl Reader + 'a, AssetReaderError> {
-        self.asked.lock().unwrap().push(path.to_string_lossy().into_owned());
+        let file = path.to_string_lossy().into_owned();
+        let waits = is_image(&file);
+        self.asked.lock().unwrap().push(file);
+        let begin = Instant::now();
+        while waits && self.asked.lock().unwrap().iter().filter(|file| is_image(file)).count() < self.together {
+            if begin.elapsed() > Duration::from_secs(10) {
+                return Err(AssetReaderError::NotFound(path.to_owned()));
+            }
+            yield_now().await;
+        }
         AssetReader::read(&self.files, path).await
     }
 
@@ -45,10 +62,16 @@ impl AssetReader for Unlisted {
 /// Loads a character from such a source. Returns whether its material has a base color and a normal map, and the images that
 /// were asked for.
 fn load(folder: &TempDir, file: &str) -> ([bool; 2], Vec<String>) {
+    let (maps, asked, _) = load_together(folder, file, 0);
+    (maps, asked)
+}
+
+/// As [`load`], from a source that delivers images only together. Also returns how far the app says it is loaded.
+fn load_together(folder: &TempDir, file: &str, together: usize) -> ([bool; 2], Vec<String>, LoadProgress) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (root, log) = (folder.path().to_owned(), asked.clone());
     let source = move || -> Box<dyn ErasedAssetReader> {
-        Box::new(Unlisted { files: FileAssetReader::new(&root), asked: log.clone() })
+        Box::new(Unlisted { files: FileAssetReader::new(&root), asked: log.clone(), together })
     };
     let mut app = TestApp::with_source("web", AssetSourceBuilder::new(source));
     load_images(&mut app);
@@ -58,8 +81,8 @@ fn load(folder: &TempDir, file: &str) -> ([bool; 2], Vec<String>) {
     let material = app.asset(&material).unwrap();
     let maps = [material.base_color_texture.is_some(), material.normal_map_texture.is_some()];
     let mut asked = asked.lock().unwrap().clone();
-    asked.retain(|file| file.ends_with("tga") || file.ends_with("png"));
-    (maps, asked)
+    asked.retain(|file| is_image(file));
+    (maps, asked, app.world().resource::<LoadProgress>().clone())
 }
 
 fn folder() -> TempDir {
@@ -87,4 +110,16 @@ fn a_manifest_that_lists_its_textures_asks_for_no_others() {
     let (maps, asked) = load(&folder, "a.character.ron");
     assert_eq!(maps, [true, true]);
     assert!(asked.iter().all(|file| file == "skin.tga" || file == "skin_nmap.tga"), "{asked:?}");
+}
+
+#[test]
+fn textures_are_read_side_by_side_and_counted() {
+    let folder = folder();
+    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured("skin", ""))));
+    write(folder.path(), "a.character.ron", r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#);
+    let (maps, asked, progress) = load_together(&folder, "a.character.ron", 2);
+    assert_eq!((maps, asked.len()), ([true, true], 2));
+    // The manifest, the model and two textures.
+    assert_eq!((progress.read(), progress.files()), (4, 4));
+    assert_eq!((progress.characters(), progress.fraction()), (0, 1.0));
 }

@@ -1,0 +1,104 @@
+//! How far characters are loaded.
+
+use bevy::prelude::*;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How many files of the characters being loaded have arrived, for a loading bar.
+///
+/// Characters know how many files they need only after the first of them is read, so [`files`](Self::files) grows for a
+/// while. Counting starts over once everything is loaded and another character is asked for.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::asset::LoadProgress;
+/// fn show(progress: Res<LoadProgress>, mut bar: Single<&mut Node>) {
+///     bar.width = percent(progress.fraction() * 100.0);
+/// }
+/// ```
+#[derive(Resource, Clone, Debug, Default)]
+pub struct LoadProgress(Arc<Mutex<Counts>>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// Characters that are being loaded.
+    characters: usize,
+    files: usize,
+    read: usize,
+}
+
+impl LoadProgress {
+    /// Number of characters that are being loaded.
+    pub fn characters(&self) -> usize {
+        self.counts().characters
+    }
+
+    /// Number of files that they need, as far as is known, including those that cannot be read.
+    pub fn files(&self) -> usize {
+        self.counts().files
+    }
+
+    /// How many of these files have been read. Their textures may still have to be decoded.
+    pub fn read(&self) -> usize {
+        self.counts().read
+    }
+
+    /// The share of the files that has been read, 0..=1; 1 if no character is being loaded.
+    pub fn fraction(&self) -> f32 {
+        let Counts { characters, files, read } = *self.counts();
+        if characters == 0 || files == 0 { 1.0 } else { read as f32 / files as f32 }
+    }
+
+    /// Counts a character, of which one file is here already, until the guard is dropped.
+    pub(super) fn begin(&self) -> Loading<'_> {
+        let mut counts = self.counts();
+        if counts.characters == 0 {
+            *counts = Counts::default();
+        }
+        *counts = Counts { characters: counts.characters + 1, files: counts.files + 1, read: counts.read + 1 };
+        Loading(self)
+    }
+
+    pub(super) fn add_files(&self, files: usize) {
+        self.counts().files += files;
+    }
+
+    pub(super) fn add_read(&self) {
+        self.counts().read += 1;
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A character that is being loaded.
+pub(super) struct Loading<'a>(&'a LoadProgress);
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        self.0.counts().characters -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_starts_over_once_everything_is_loaded() {
+        let progress = LoadProgress::default();
+        assert_eq!((progress.characters(), progress.fraction()), (0, 1.0));
+        let first = progress.begin();
+        progress.add_files(3);
+        progress.add_read();
+        assert_eq!((progress.characters(), progress.read(), progress.files()), (1, 2, 4));
+        let second = progress.begin();
+        assert_eq!((progress.characters(), progress.fraction()), (2, 0.6));
+        drop(first);
+        assert_eq!((progress.characters(), progress.fraction()), (1, 0.6));
+        drop(second);
+        assert_eq!((progress.characters(), progress.fraction(), progress.files()), (0, 1.0, 5));
+        let _third = progress.begin();
+        assert_eq!((progress.read(), progress.files()), (1, 1));
+    }
+}
