@@ -75,7 +75,7 @@ impl Files {
     async fn bytes(&self, asset: &AssetPath<'_>, file: &str, limits: &Limits) -> Result<Vec<u8>, String> {
         let path = beside(asset, file);
         if !self.permits(asset, &path) {
-            return Err("it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)".to_owned());
+            return Err(OUTSIDE.to_owned());
         }
         self.check_regular(&path)?;
         let source = self.server.get_source(path.source()).map_err(|error| error.to_string())?;
@@ -89,7 +89,7 @@ impl Files {
 
     /// Returns `true` if an asset may name a path: one in the asset folder or, if the asset itself was
     /// loaded from outside by [`override_unapproved`](bevy::asset::LoadBuilder::override_unapproved), in its own.
-    fn permits(&self, asset: &AssetPath<'_>, path: &AssetPath<'_>) -> bool {
+    pub(super) fn permits(&self, asset: &AssetPath<'_>, path: &AssetPath<'_>) -> bool {
         let folder = asset.path().parent().unwrap_or(Path::new(""));
         let inside = |rest: &Path| rest.components().all(|component| component != Component::ParentDir);
         match self.unapproved {
@@ -165,6 +165,9 @@ impl Files {
         found
     }
 }
+
+/// Why a file that an asset names is not read.
+pub(super) const OUTSIDE: &str = "it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)";
 
 /// Most files listed: a model in a home folder must not list the whole disk.
 const MOST: usize = 4096;

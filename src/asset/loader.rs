@@ -3,7 +3,7 @@
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
     build::{Sink, assemble_character},
-    files::{Files, beside, read_within},
+    files::{Files, OUTSIDE, beside, read_within},
     images::SupportedFormats,
     textures::{TextureKey, Textures, image_settings},
 };
@@ -255,9 +255,14 @@ impl Sink for ContextSink<'_, '_> {
                     Some(last)
                 }
                 None if missing.is_none() => {
-                    // The model was allowed to be here, so its textures are, too.
-                    let load = self.context.load_builder().with_settings(image_settings(key)).override_unapproved();
-                    Some(load.load(beside(&self.model_path, &key.file)))
+                    let path = beside(&self.model_path, &key.file);
+                    if self.loader.files.permits(&self.model_path, &path) {
+                        let load = self.context.load_builder().with_settings(image_settings(key));
+                        Some(load.override_unapproved().load(path))
+                    } else {
+                        warn!("{}: `{}` is not drawn: {OUTSIDE}", self.context.path(), key.file);
+                        None
+                    }
                 }
                 None => None,
             },

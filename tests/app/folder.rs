@@ -1,7 +1,7 @@
 //! Which files a manifest may read, and how much of them.
 
 use super::{
-    loading::{MANIFEST, folder, textured, write},
+    loading::{MANIFEST, folder, load_images, textured, tga, write},
     support::*,
 };
 use bevy::{
@@ -9,7 +9,12 @@ use bevy::{
     image::{CompressedImageFormats, ImageLoader},
     prelude::*,
 };
-use bevy_marionette::{asset::CharacterLoaderSettings, format::m3d, import::to_m3d, prelude::*};
+use bevy_marionette::{
+    asset::{CharacterLoaderSettings, TextureMode},
+    format::m3d,
+    import::to_m3d,
+    prelude::*,
+};
 use std::fs;
 use tempfile::TempDir;
 
@@ -56,6 +61,29 @@ fn a_manifest_leaves_the_asset_folder_only_if_the_app_allows_it() {
         app.wait_for(&handle);
         assert_eq!(clip_names(&app, &handle).contains(&"away".to_owned()), manifest.starts_with("clip"));
     }
+}
+
+#[test]
+fn textures_leave_the_asset_folder_only_if_the_app_allows_it() {
+    let folder = two_folders();
+    let inside = folder.path().join("inside");
+    write(folder.path(), "hide.tga", tga(2, 2));
+    write(&inside, "chain.m3d", m3d::write(&to_m3d(&textured("../hide.tga", ""))));
+    write(&inside, "up.character.ron", "(model: \"chain.m3d\", textures: [\"../hide.tga\"])");
+    for mode in [UnapprovedPathMode::Forbid, UnapprovedPathMode::Deny, UnapprovedPathMode::Allow] {
+        for textures in [TextureMode::Load, TextureMode::LoadAsTheyAre] {
+            let mut app = app(&folder, mode.clone());
+            load_images(&mut app);
+            let settings = move |settings: &mut CharacterLoaderSettings| settings.textures = textures;
+            let load = app.server().load_builder().with_settings(settings);
+            let handle: Handle<Character> = load.load("up.character.ron");
+            app.wait_for(&handle);
+            let material = app.asset(&app.asset(&handle).unwrap().parts[0].material).unwrap();
+            let is_allowed = matches!(mode, UnapprovedPathMode::Allow);
+            assert_eq!(material.base_color_texture.is_some(), is_allowed, "allowed: {is_allowed}, {textures:?}");
+        }
+    }
+    assert_eq!(logged("`../hide.tga` is not drawn: it is outside the asset folder").len(), 4);
 }
 
 #[test]
