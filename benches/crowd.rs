@@ -14,8 +14,8 @@
 //! *Frame* is `PostUpdate` plus skin extraction, as in an app. *Work* is the part of it that is animation,
 //! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
 //! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
-//! the heap memory that stays allocated, per character after the first. *Share of the limit* is how much of a stage's time writing its
-//! bytes would take on this machine.
+//! the heap memory that stays allocated, per character after the first. *Share of the limit* is how much of a stage's
+//! time writing its bytes would take on this machine.
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.

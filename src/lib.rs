@@ -35,7 +35,8 @@ Loading
 
 * [Load `.glb` and other files beside Bevy's own loader](asset::CharacterLoader)
 * [Spawn a character](character::SkinnedCharacter), and react when it is [ready](character::CharacterReady) or has
-  [failed to load](character::CharacterFailed); [a loading bar](asset::LoadProgress)
+  [failed to load](character::CharacterFailed)
+* [Show a loading bar](asset::LoadProgress)
 * [Add clips, masks, sockets and callback keys with a manifest](import::Manifest)
 * [Play clips of other humanoids](import::RetargetEntry), and [mirror clips](import::ClipEntry::mirror)
 * [Change scale, axes and limits](import::ImportSettings), or [skip textures](asset::TextureMode)
