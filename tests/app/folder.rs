@@ -70,16 +70,17 @@ fn textures_leave_the_asset_folder_only_if_the_app_allows_it() {
     write(folder.path(), "hide.tga", tga(2, 2));
     write(&inside, "chain.m3d", m3d::write(&to_m3d(&textured("../hide.tga", ""))));
     write(&inside, "up.character.ron", "(model: \"chain.m3d\", textures: [\"../hide.tga\"])");
-    for mode in [UnapprovedPathMode::Forbid, UnapprovedPathMode::Deny, UnapprovedPathMode::Allow] {
-        for textures in [TextureMode::Load, TextureMode::LoadAsTheyAre] {
-            let mut app = app(&folder, mode.clone());
+    let modes = || [UnapprovedPathMode::Forbid, UnapprovedPathMode::Deny, UnapprovedPathMode::Allow];
+    for textures in [TextureMode::Load, TextureMode::LoadAsTheyAre] {
+        for mode in modes() {
+            let is_allowed = matches!(mode, UnapprovedPathMode::Allow);
+            let mut app = app(&folder, mode);
             load_images(&mut app);
             let settings = move |settings: &mut CharacterLoaderSettings| settings.textures = textures;
             let load = app.server().load_builder().with_settings(settings);
             let handle: Handle<Character> = load.load("up.character.ron");
             app.wait_for(&handle);
             let material = app.asset(&app.asset(&handle).unwrap().parts[0].material).unwrap();
-            let is_allowed = matches!(mode, UnapprovedPathMode::Allow);
             assert_eq!(material.base_color_texture.is_some(), is_allowed, "allowed: {is_allowed}, {textures:?}");
         }
     }
