@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import puppeteer from "puppeteer-core";
@@ -163,7 +163,10 @@ const EXAMPLES = {
   attachments: "", rig: "", locomotion: "", terrain: "", md5_character: "", gltf_character: "",
   many_instances: "--count 12", dressing: "", viewer: "",
 };
-const renderers = ["webgl2", ...((await hasWebGpu()) ? ["webgpu"] : [])];
+const noWebGpu = !existsSync(join(site, "webgpu"))
+  ? "its program was not built"
+  : !(await hasWebGpu()) && "this browser has no adapter for it";
+const renderers = ["webgl2", ...(noWebGpu ? [] : ["webgpu"])];
 for (const [example, args] of Object.entries(EXAMPLES)) {
   let native;
   for (const renderer of renderers) {
@@ -266,7 +269,7 @@ if (renderers.includes("webgpu")) {
     assert(link.endsWith("renderer=webgpu"), link);
     await page.close();
   });
-} else console.log("WEBGPU WAS NOT TESTED: this browser has no adapter for it");
+} else console.log(`WEBGPU WAS NOT TESTED: ${noWebGpu}`);
 costs.forEach((line) => console.log(line));
 if (costs.length) writeFileSync(join(out, "costs.txt"), `${costs.join("\n")}\n`);
 console.log(`pictures: ${out}`);
