@@ -239,8 +239,14 @@ fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
             let plan = FootPlan { weight: 1.0, landing: None };
             let rays = feet.rays(0, &plan, &Affine3A::IDENTITY, &stood, pose.model);
             let ground = rays.map(|ray| ray.map(|ray| GroundHit { point: ray.origin, normal: Vec3::Y }));
-            let frame =
-                FeetFrame { world: Affine3A::IDENTITY, dt: 0.01, weight: 1.0, plans: &[plan], ground: &[ground] };
+            let frame = FeetFrame {
+                world: Affine3A::IDENTITY,
+                dt: 0.01,
+                weight: 1.0,
+                plans: &[plan],
+                ground: &[ground],
+                turn_speeds: None,
+            };
             feet.run(&frame, &mut stood, &mut pose);
             assert!(limb.run(&mut pose) && tail.run(&mut ik, &mut pose));
             // Frames with no step of the springs, with one and with several.

@@ -7,7 +7,7 @@ use bevy_marionette::{
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
         Feet, FeetFrame, FeetState, FootPlan, GroundHit, LookChain, LookState, Plants, SpringFrame, SpringScratch,
-        SpringState, Springs,
+        SpringState, Springs, TurnSpeeds,
     },
 };
 use glam::{Affine3A, Vec3};
@@ -53,6 +53,7 @@ impl Clips for Cast {
 pub struct Walker {
     cast: Cast,
     plants: Vec<Plants>,
+    speeds: TurnSpeeds,
     feet: Feet,
     look: LookChain,
     springs: Springs,
@@ -71,12 +72,12 @@ pub struct Walker {
 impl Walker {
     /// Plays some clips or blend spaces, and steers if they are to be steered.
     pub fn new(mut model: Model, manifest: &Manifest, plays: &[&str], steers: bool) -> Self {
-        let mut feet =
+        let feet =
             manifest.feet.as_ref().and_then(|feet| feet.resolve(&model.skeleton, &model.parts)).expect("feet");
         model.clips = model.clips.iter().map(|clip| clip.bind(&model.skeleton)).collect();
         let plants: Vec<Plants> =
             model.clips.iter().map(|clip| manifest.plants(&feet, &model.skeleton, clip)).collect();
-        plants.iter().for_each(|plants| feet.note(plants));
+        let speeds = TurnSpeeds::new(&model.skeleton, &model.clips);
         let spaces = manifest.resolve_blend_spaces().map(|space| {
             let landings = |clip: usize| plants[clip].landings().collect();
             space.bind(model.clips.iter().map(|clip| &clip.timing), landings).expect("all clips are there")
@@ -91,6 +92,7 @@ impl Walker {
         Self {
             cast: Cast { model, spaces },
             plants,
+            speeds,
             feet,
             look,
             springs,
@@ -160,7 +162,8 @@ impl Walker {
             let normal = Vec3::new(0.0, 1.0, 0.3);
             rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
         });
-        let frame = FeetFrame { world: self.place, dt: FRAME, weight: 1.0, plans: &plans, ground: &ground };
+        let (world, turn_speeds) = (self.place, Some(&self.speeds));
+        let frame = FeetFrame { world, dt: FRAME, weight: 1.0, plans: &plans, ground: &ground, turn_speeds };
         self.feet.run(&frame, &mut self.stood, &mut pose);
         let frame = SpringFrame { dt: f64::from(FRAME), world: self.place, wind: Vec3::X, ..SpringFrame::default() };
         self.springs.run(&frame, &mut self.swinging, &mut self.memory, &mut pose);

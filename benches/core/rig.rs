@@ -11,14 +11,15 @@ use bevy_marionette::{
     model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        Collider, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, Limb, LimbJoints, LookState, SpringChain,
-        SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
+        ChainIk, Collider, FeetFrame, FeetState, FootPlan, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookState,
+        RigAction, RigJoints, RigScratch, RigState, SpringChain, SpringFrame, SpringScratch, SpringSettings,
+        SpringState, Springs, TurnSpeeds, TwoBoneIk,
     },
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use glam::{Affine3A, Quat, Vec3};
 use locomotion::{Part, Walker};
-use std::{borrow::Cow, hint::black_box, path::Path};
+use std::{borrow::Cow, hint::black_box, path::Path, time::Duration};
 
 fn scout() -> (Model, Manifest) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/scout");
@@ -50,14 +51,18 @@ fn rig(criterion: &mut Criterion) {
         .expect("a chain");
 
     let springs = [springs(skeleton, 0), springs(skeleton, 4), manifest.resolve_springs(skeleton)];
-    let mut feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
+    let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
     let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
-    plants.iter().for_each(|plants| feet.note(plants));
+    let speeds = TurnSpeeds::new(skeleton, &model.clips);
+    let turn_speeds = Some(&speeds);
+    let joints = RigJoints { turn_speeds, ..RigJoints::default() };
     let mut stood = FeetState::default();
 
     let mut group = criterion.benchmark_group("rig, Scout");
     let mut time = 0.0;
-    let (mut scratch, mut ik, mut looked) = (Scratch::default(), IkScratch::default(), LookState::default());
+    let (mut scratch, mut looked) = (Scratch::default(), LookState::default());
+    let mut action = RigAction { dt: Duration::from_micros(16_700), ..RigAction::default() };
+    let (mut reached, mut limbs) = (RigState::default(), RigScratch::default());
     let (mut swinging, mut memory) = ([0; 3].map(|_| SpringState::default()), SpringScratch::default());
     let mut frame = 0_u32;
     let mut run = |name: &str, abilities: &[Ability]| {
@@ -75,11 +80,14 @@ fn rig(criterion: &mut Criterion) {
                             look.run(&mut looked, Some(target), 1.0, 0.0167, &mut pose);
                         }
                         Ability::Arms => {
-                            for (joints, side) in arms.into_iter().zip([-0.3, 0.3]) {
+                            let goals = arms.into_iter().zip([-0.3, 0.3]).map(|(arm, side)| {
                                 let target = Vec3::new(side, 1.2, -0.4) + sway;
                                 let pole = Some(Vec3::new(3.0 * side, 0.5, 0.5));
-                                TwoBoneIk { pole, ..TwoBoneIk::new(joints, target) }.run(&mut pose);
-                            }
+                                GoalAction::new(Ik::TwoBone(TwoBoneIk { pole, ..TwoBoneIk::new(arm, target) }))
+                            });
+                            action.goals.clear();
+                            action.goals.extend(goals);
+                            action.run(&joints, &mut reached, &mut limbs, &mut pose);
                         }
                         Ability::Springs(which) => {
                             // As a display does it: about 60 frames per second.
@@ -101,13 +109,22 @@ fn rig(criterion: &mut Criterion) {
                                 let normal = Vec3::new(0.0, 1.0, 0.3);
                                 rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
                             });
-                            let frame = FeetFrame { world, dt: 0.0167, weight: 1.0, plans: &plans, ground: &ground };
+                            let frame = FeetFrame {
+                                world,
+                                dt: 0.0167,
+                                weight: 1.0,
+                                plans: &plans,
+                                ground: &ground,
+                                turn_speeds,
+                            };
                             feet.run(&frame, &mut stood, &mut pose);
                         }
                         Ability::Tail => {
                             let tip = arms[0][2];
-                            let tail = bevy_marionette::rig::ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
-                            tail.run(&mut ik, &mut pose);
+                            let tail = ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
+                            action.goals.clear();
+                            action.goals.push(GoalAction::new(Ik::Chain(tail)));
+                            action.run(&joints, &mut reached, &mut limbs, &mut pose);
                         }
                     }
                 }

@@ -18,7 +18,7 @@ use bevy_marionette::{
         to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
-    rig::{Limb, PoleAngle},
+    rig::Limb,
 };
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use std::{collections::BTreeMap, path::PathBuf};
@@ -365,7 +365,7 @@ pub fn socket(joint: &str, translation: Vec3) -> SocketEntry {
 
 /// A limb that reaches for a goal.
 pub fn goal(limb: Limb) -> GoalEntry {
-    GoalEntry { limb, pole_angle: PoleAngle::default(), rotate_tip: false }
+    GoalEntry::new(limb)
 }
 
 /// Rounds to multiples of 1/`steps`, and −0 to 0.

@@ -11,6 +11,7 @@ use crate::{
     import::{Imported, Manifest, root_joint},
     model::{BoundingBox, Model, SkeletalClip},
     pose::{BlendReach, Mask, PartBounds},
+    rig::TurnSpeeds,
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
 use glam::{Affine3A, Vec3};
@@ -126,9 +127,8 @@ pub(super) fn assemble_character(
         Some((name.clone(), Socket { joint: skeleton.joint(&socket.joint)?, offset }))
     });
     let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(&skeleton, &skin));
-    let (feet, plants) = feet.map_or((None, Vec::new()), |mut feet| {
-        let plants = clips.iter().map(|clip| Arc::new(manifest.plants(&feet, &skeleton, clip))).collect::<Vec<_>>();
-        plants.iter().for_each(|plants| feet.note(plants));
+    let (feet, plants) = feet.map_or((None, Vec::new()), |feet| {
+        let plants = clips.iter().map(|clip| Arc::new(manifest.plants(&feet, &skeleton, clip))).collect();
         (Some(Arc::new(feet)), plants)
     });
     let version = next_version();
@@ -146,6 +146,7 @@ pub(super) fn assemble_character(
         root: root_joint(manifest, &skeleton),
         skeleton: skeleton.clone(),
         parts,
+        turn_speeds: Arc::new(TurnSpeeds::new(&skeleton, clips.iter().map(|clip| &**clip))),
         clips,
         _sub_assets: sub_assets,
         reach: Arc::new(reach),

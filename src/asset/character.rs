@@ -8,7 +8,7 @@ use crate::{
         SkeletalClip, Skeleton,
     },
     pose::{BlendReach, Mask, PartBounds},
-    rig::{Feet, LookChain, Plants, RigJoints, Springs},
+    rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -66,6 +66,8 @@ pub struct Character {
     pub feet: Option<Arc<Feet>>,
     /// For each clip, when it plants the feet. Empty without [`feet`](Self::feet).
     pub plants: Vec<Arc<Plants>>,
+    /// How fast the clips turn the joints.
+    pub(crate) turn_speeds: Arc<TurnSpeeds>,
     /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.
@@ -162,8 +164,13 @@ impl Character {
 
     /// The joints that a rig acts on.
     pub(crate) fn rig_joints(&self) -> RigJoints<'_> {
-        let Self { look_at, feet, springs, .. } = self;
-        RigJoints { look: look_at.as_deref(), feet: feet.as_deref(), springs: springs.as_deref() }
+        let Self { look_at, feet, springs, turn_speeds, .. } = self;
+        RigJoints {
+            look: look_at.as_deref(),
+            feet: feet.as_deref(),
+            springs: springs.as_deref(),
+            turn_speeds: Some(turn_speeds),
+        }
     }
 
     /// Binds the blend spaces to the present clips.

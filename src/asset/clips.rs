@@ -5,7 +5,7 @@ use crate::{
     controller::Clips,
     model::SkeletalClip,
     pose::{BlendReach, PartBounds},
-    rig::Plants,
+    rig::{Plants, TurnSpeeds},
 };
 use std::sync::Arc;
 
@@ -62,10 +62,8 @@ impl Character {
             let bounds = bounds.map_or(part.rest_bounds, aabb);
             part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
         }
-        if let Some(feet) = &mut self.feet {
-            let plants = Plants::detect(feet, &self.skeleton, &clip);
-            Arc::make_mut(feet).note(&plants);
-            self.plants.push(Arc::new(plants));
+        if let Some(feet) = &self.feet {
+            self.plants.push(Arc::new(Plants::detect(feet, &self.skeleton, &clip)));
         }
         self.clips.push(Arc::new(clip));
         self.bind_blend_spaces();
@@ -94,7 +92,7 @@ impl Character {
         Some(clip)
     }
 
-    /// Makes the boxes around blends those of the present clips.
+    /// Makes the boxes around blends, and the speeds of joints, those of the present clips.
     fn follow_clips(&mut self) {
         let reach = BlendReach::new(&self.skeleton, self.clips.iter().map(|clip| &**clip));
         for part in &mut self.parts {
@@ -103,5 +101,6 @@ impl Character {
             }
         }
         self.reach = Arc::new(reach);
+        self.turn_speeds = Arc::new(TurnSpeeds::new(&self.skeleton, self.clips.iter().map(|clip| &**clip)));
     }
 }

@@ -232,7 +232,7 @@ impl Tape {
 impl TapeState {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
-        let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes());
+        let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes() + rig.goals.bytes());
         size_of::<Self>() + self.controller.heap_bytes() + rig
     }
 }

@@ -1,7 +1,9 @@
 //! What a rig does in a frame, as plain data.
 
 use super::{
-    Feet, FeetFrame, FootPlan, GroundHit, Ik, IkScratch, LookChain, RigState, SpringFrame, SpringScratch, Springs,
+    Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState, SpringFrame, SpringScratch, Springs,
+    TurnSpeeds,
+    goals::{GoalFrame, GoalScratch},
 };
 use crate::pose::PoseMut;
 use glam::{Affine3A, Vec3};
@@ -17,12 +19,12 @@ pub struct RigAction {
     pub dt: Duration,
     /// The character's world transform.
     pub world: Affine3A,
-    /// Whether the character was moved without passing through the space between.
+    /// Whether the character just appeared, or was moved without passing through the space between.
     pub teleported: bool,
     /// What the head turns toward, if the character looks at anything.
     pub look: Option<LookAction>,
-    /// What limbs reach for, in the character's space, in the order in which they act.
-    pub goals: Vec<Ik>,
+    /// What limbs reach for, in the order in which they act.
+    pub goals: Vec<GoalAction>,
     /// The ground under the feet; `None` if they don't adapt to it.
     pub feet: Option<FeetAction>,
     /// What acts on the springs; `None` if they don't swing.
@@ -86,12 +88,14 @@ pub struct RigJoints<'a> {
     pub feet: Option<&'a Feet>,
     /// The joints that swing.
     pub springs: Option<&'a Springs>,
+    /// How fast the clips turn the joints; `None` if there are no clips.
+    pub turn_speeds: Option<&'a TurnSpeeds>,
 }
 
 /// The working memory of [`RigAction::run`].
 #[derive(Debug, Default)]
 pub struct RigScratch {
-    ik: IkScratch,
+    goals: GoalScratch,
     springs: SpringScratch,
 }
 
@@ -104,15 +108,15 @@ impl RigAction {
         {
             chain.run(&mut state.look, look.target, look.weight, dt, pose);
         }
-        for goal in &self.goals {
-            goal.run(&mut scratch.ik, pose);
-        }
+        let turn_speeds = joints.turn_speeds;
+        let frame = GoalFrame { dt, teleported: self.teleported, turn_speeds };
+        state.goals.run(&self.goals, frame, &mut scratch.goals, pose);
         if self.teleported {
             state.feet.clear();
         }
         match (&self.feet, joints.feet) {
             (Some(FeetAction { weight, plans, ground }), Some(feet)) => {
-                let frame = FeetFrame { world: self.world, dt, weight: *weight, plans, ground };
+                let frame = FeetFrame { world: self.world, dt, weight: *weight, plans, ground, turn_speeds };
                 feet.run(&frame, &mut state.feet, pose);
             }
             _ => state.feet.clear(),

@@ -23,19 +23,19 @@ mod state;
 
 pub use frame::{FeetFrame, FeetLimits, FootPlan, GroundHit, GroundRay, Landing, LegJoints};
 pub use state::FeetState;
-pub(super) use {filters::angle, leg::LegPose};
-
-use super::{
-    Plants,
-    math::{direction, part, unit_arc},
+pub(super) use {
+    filters::{angle, turn_toward},
+    leg::LegPose,
 };
+
+use super::math::{direction, part, unit_arc};
 use crate::{
     model::{JointIndex, Skeleton},
     pose::{PoseMut, clamp_weight},
 };
 use filters::{Step, smoothstep};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
-use leg::{Leg, LegFrame, Moved, Steps};
+use leg::{Leg, LegFrame, Moved, Steps, TurnLimit};
 use space::{GroundPlane, Space};
 use state::{BodyState, LegState, Stance};
 
@@ -121,19 +121,9 @@ impl Feet {
         self.up
     }
 
-    /// The legs of a pose, each with the rotations of its joints.
-    pub(super) fn legs_of(&self, pose: &PoseMut) -> impl Iterator<Item = (LegPose, [Quat; 3])> {
-        self.legs.iter().map(|leg| (leg.pose(pose.model, self.up), leg.joints.map(|joint| pose.rotation(joint))))
-    }
-
-    /// Takes note of how fast a clip turns the legs' joints. Adapting turns none of them faster than
-    /// [`FeetLimits::turn`] times the fastest of all clips noted.
-    pub fn note(&mut self, plants: &Plants) {
-        for (leg, speeds) in self.legs.iter_mut().zip(&plants.turn_speeds) {
-            for (most, speed) in leg.turn_speeds.iter_mut().zip(speeds) {
-                *most = most.max(*speed);
-            }
-        }
+    /// The legs of a pose.
+    pub(super) fn legs_of(&self, model: &[Affine3A]) -> impl Iterator<Item = LegPose> {
+        self.legs.iter().map(|leg| leg.pose(model, self.up))
     }
 
     /// The rays along which to look for the ground of a foot: under its heel, under its ball, and, while it swings to where
@@ -236,9 +226,10 @@ impl Feet {
             memory.ground = now.ground;
         }
         let moved = self.move_hips(frames, (body, legs), weight, dt, pose);
-        let limits = (self.limits.turn, weight);
+        let speeds = frame.turn_speeds;
         for ((leg, now), memory) in self.legs.iter().zip(&*frames).zip(&mut *legs) {
-            leg.solve(now, memory, &moved, limits, dt, pose);
+            let turn = TurnLimit { limit: self.limits.turn, speeds: leg.turn_speeds(speeds) };
+            leg.solve(now, memory, &moved, (turn, weight), dt, pose);
         }
         if self.is_hips_all && moved.turn == Quat::IDENTITY {
             pose.model.iter_mut().for_each(|joint| joint.translation += moved.shift);

@@ -13,12 +13,14 @@
 //! | [`Feet`] | legs and hips adapt to uneven ground; [`Plants`] tell when a clip plants the feet, [`GroundMesh`] is ground made of triangles |
 //! | [`Springs`] | hair, ears, tails and scarves swing |
 //!
-//! [`RigAction`] is all of it for one frame.
+//! [`RigAction`] is all of it for one frame. In it, limbs with goals and legs turn no faster than by a multiple of the
+//! character's [`TurnSpeeds`].
 
 mod action;
 mod chain;
 mod colliders;
 mod feet;
+mod goals;
 mod ground_mesh;
 mod ik;
 mod limb;
@@ -27,6 +29,7 @@ mod math;
 mod plants;
 mod springs;
 mod state;
+mod turn_speeds;
 mod two_bone;
 mod wind;
 
@@ -34,6 +37,7 @@ pub use action::{FeetAction, LookAction, RigAction, RigJoints, RigScratch, Sprin
 pub use chain::{ChainIk, IkScratch};
 pub use colliders::Collider;
 pub use feet::{Feet, FeetFrame, FeetLimits, FeetState, FootPlan, GroundHit, GroundRay, Landing, LegJoints};
+pub use goals::{GoalAction, GoalState};
 pub use ground_mesh::GroundMesh;
 pub use ik::Ik;
 pub use limb::{Limb, LimbError, LimbJoints};
@@ -41,5 +45,6 @@ pub use look_at::{LookChain, LookState};
 pub use plants::{PlantRange, Plants};
 pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
 pub use state::RigState;
+pub use turn_speeds::TurnSpeeds;
 pub use two_bone::{PoleAngle, TwoBoneIk};
 pub use wind::Wind;

@@ -20,8 +20,6 @@ pub struct Plants {
     places: Vec<Vec<[Vec3; 2]>>,
     /// Length of the clip in seconds if it loops, 0 otherwise.
     period: f64,
-    /// How fast each leg's joints turn at most, in radians per second.
-    pub(super) turn_speeds: Vec<[f32; 3]>,
 }
 
 /// A time for which a foot is planted.

@@ -1,6 +1,6 @@
 //! What a rig keeps from frame to frame.
 
-use super::{FeetState, LookState, SpringState};
+use super::{FeetState, GoalState, LookState, SpringState};
 #[cfg(feature = "bevy")]
 use bevy::{ecs::reflect::ReflectComponent, reflect::prelude::ReflectDefault};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct RigState {
     /// How far the character has turned toward what it looks at.
     pub look: LookState,
+    /// How limbs with goals are turned.
+    pub goals: GoalState,
     /// Where its springs are.
     pub springs: SpringState,
     /// Where the feet are locked, and how far they and the hips have adapted to the ground.

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterPoses, IkGoals, ModelPose},
+    character::{CharacterPoses, IkGoals, ModelPose, Teleported},
     import::{GoalEntry, LookAtEntry, Manifest},
     model::Model,
     prelude::*,
@@ -17,7 +17,7 @@ fn arm() -> (Model, Manifest) {
     model.clips.clear();
     let mut manifest = manifest();
     let limb = Limb::two_bone("root", "hand");
-    manifest.goals.insert("reach".into(), GoalEntry { limb, pole_angle: PoleAngle::Bend(0.0), rotate_tip: false });
+    manifest.goals.insert("reach".into(), GoalEntry::new(limb));
     manifest.look_at = Some(LookAtEntry { speed: f32::INFINITY, ..LookAtEntry::new([("root", 0.5), ("elbow", 0.5)]) });
     (model, manifest)
 }
@@ -58,7 +58,8 @@ fn hands_are_at_their_goals_in_the_frame_in_which_both_moved() {
     app.world().entity_mut(character).insert(ChildOf(mount));
     let stand = app.world().spawn(Transform::default()).id();
     let pole = app.world().spawn(Transform::default()).id();
-    let goal = IkGoal::named(character, "reach").pole(pole).rotate_tip(true);
+    // They are thrown about, farther in each frame than an arm can turn.
+    let goal = IkGoal::named(character, "reach").pole(pole).rotate_tip(true).turn_limit(f32::INFINITY);
     let goal = app.world().spawn((goal, ChildOf(stand))).id();
     for frame in 0..200 {
         for entity in [mount, stand, character, pole] {
@@ -89,9 +90,10 @@ fn a_hand_rests_on_the_shoulder_of_another_that_is_moved_by_its_own_goal() {
         app.world().entity_mut(entity).insert(Transform::from_xyz(x, 0.0, 0.0));
     }
     // Each reaches for the hand of the next; the last for a ball that is thrown about.
-    let ball = app.world().spawn((IkGoal::named(third, "reach"), Transform::from_xyz(2.0, 1.0, 0.0))).id();
-    let on_third = app.world().spawn((AttachedTo::new(third, "hand"), IkGoal::named(second, "reach"))).id();
-    let on_second = app.world().spawn((AttachedTo::new(second, "hand"), IkGoal::named(first, "reach"))).id();
+    let reach = |arm| IkGoal::named(arm, "reach").turn_limit(f32::INFINITY);
+    let ball = app.world().spawn((reach(third), Transform::from_xyz(2.0, 1.0, 0.0))).id();
+    let on_third = app.world().spawn((AttachedTo::new(third, "hand"), reach(second))).id();
+    let on_second = app.world().spawn((AttachedTo::new(second, "hand"), reach(first))).id();
     for step in 0..50 {
         let angle = step as f32 * 0.7;
         let place = Vec3::new(2.0 + 0.4 * angle.sin(), 0.5, 0.8 * angle.cos());
@@ -115,7 +117,7 @@ fn characters_that_hold_on_to_each_other_and_goals_on_themselves_do_not_hang() {
     app.world().spawn((AttachedTo::new(other, "elbow"), IkGoal::named(one, "reach")));
     let own = AttachedTo::new(alone, "elbow").at(Transform::from_xyz(0.0, 0.2, 0.3));
     app.world().spawn((own, IkGoal::named(alone, "reach")));
-    for _ in 0..20 {
+    for _ in 0..100 {
         app.update(0.01);
     }
     for character in [one, other, alone] {
@@ -147,8 +149,50 @@ fn weights_fade_softly_and_a_despawned_goal_lets_go() {
     assert!(there.distance(Vec3::new(1.0, 0.5, 0.0)) < 2e-4, "{there}");
     app.world().despawn(goal);
     app.update(0.01);
+    assert!(place_of(&mut app, character, HAND).distance(there) < 0.1, "it lets go smoothly");
+    (0..100).for_each(|_| app.update(0.01));
     assert!(place_of(&mut app, character, HAND).distance(at_rest) < 1e-5);
     assert!(app.world().get::<IkGoals>(character).is_none_or(|goals| goals.is_empty()));
+    assert_eq!(app.world().get::<RigState>(character).unwrap(), &RigState::default());
+}
+
+#[test]
+fn goals_that_are_there_first_are_reached_at_once_and_others_smoothly() {
+    let mut app = TestApp::new();
+    let (model, manifest) = arm();
+    let handle = app.add(model, &manifest);
+    app.update(0.01);
+    let place = Vec3::new(1.0, 0.5, 0.0);
+    let distance = |app: &mut TestApp, character| place_of(app, character, HAND).distance(place);
+    let goal = |app: &mut TestApp, goal: IkGoal| app.world().spawn((goal, Transform::from_translation(place))).id();
+    let first = app.spawn(&handle, "");
+    goal(&mut app, IkGoal::named(first, "reach"));
+    app.update(0.01);
+    assert!(distance(&mut app, first) < 2e-4, "in the first frame in which the character is seen");
+
+    let [second, third] = [app.spawn(&handle, ""), app.spawn(&handle, "")];
+    app.update(0.01);
+    goal(&mut app, IkGoal::named(second, "reach"));
+    goal(&mut app, IkGoal::named(third, "reach").turn_limit(f32::INFINITY));
+    app.update(0.01);
+    assert!(distance(&mut app, third) < 2e-4, "without a limit");
+    let mut last = distance(&mut app, second);
+    assert!(last > 0.5, "{last}");
+    for _ in 0..100 {
+        app.update(0.01);
+        let now = distance(&mut app, second);
+        // Two bones of a meter, each of which turns by 2.8 radians per second.
+        assert!((last - now).abs() < 0.1, "{last} {now}");
+        last = now;
+    }
+    assert!(last < 2e-4, "{last}");
+
+    // A teleported character takes its arm along.
+    let mut transform = app.world().get_mut::<Transform>(second).unwrap();
+    *transform = transform.with_rotation(Quat::from_rotation_y(1.0));
+    app.world().entity_mut(second).insert(Teleported);
+    app.update(0.01);
+    assert!(distance(&mut app, second) < 2e-4);
 }
 
 #[test]
@@ -216,7 +260,8 @@ fn a_restored_state_goes_on_with_the_same_bits() {
 fn what_hangs_from_a_rig_follows_in_the_same_frame_and_its_pose_can_be_asked_for() {
     let (mut app, [character]) = with_arms();
     let ring = app.world().spawn(AttachedTo::new(character, "hand")).id();
-    let goal = app.world().spawn((IkGoal::named(character, "reach"), Transform::default())).id();
+    let goal = IkGoal::named(character, "reach").turn_limit(f32::INFINITY);
+    let goal = app.world().spawn((goal, Transform::default())).id();
     for step in 0..20 {
         let place = Vec3::new((step as f32).sin(), 0.5, (step as f32).cos());
         app.world().get_mut::<Transform>(goal).unwrap().translation = place;

@@ -1,6 +1,6 @@
 //! Foot placement, on the sample characters.
 
-mod walk;
+pub mod walk;
 
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::rig::{FeetFrame, FeetState, FootPlan, GroundHit, Landing, PlantRange, Plants};
@@ -213,7 +213,8 @@ fn no_input_gives_a_pose_that_is_not_finite() {
                 let plan = plans.get(leg).copied().unwrap_or_default();
                 let _ = cast.feet.rays(leg, &plan, &world, &state, pose.model);
             }
-            let frame = FeetFrame { world, dt, weight, plans: &plans[..step as usize % 5], ground: &ground };
+            let frame =
+                FeetFrame { world, dt, weight, plans: &plans[..step as usize % 5], ground: &ground, turn_speeds: None };
             cast.feet.run(&frame, &mut state, &mut pose);
             for joint in cast.skeleton.joints() {
                 let transform = pose.transform(joint);

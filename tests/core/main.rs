@@ -10,6 +10,7 @@ mod fuzz;
 mod gltf_files;
 #[cfg(feature = "gltf")]
 mod gltf_written;
+mod goals;
 mod import_accuracy;
 mod m3d_files;
 mod md5_files;

@@ -103,7 +103,7 @@ impl Harness {
         let mut manifest = Manifest::of_model("code");
         manifest.masks.insert("left arm".into(), MaskEntry { roots: vec!["arm.L".into()], falloff: 0 });
         let limb = Limb::two_bone("body", "hand.L");
-        manifest.goals.insert("reach".into(), GoalEntry { limb, pole_angle: PoleAngle::Bend(0.0), rotate_tip: false });
+        manifest.goals.insert("reach".into(), GoalEntry::new(limb));
         manifest.look_at = Some(LookAtEntry::new([("arm.R", 0.3), ("hand.R", 0.7)]));
         let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
             let mut materials = world.resource_mut::<Assets<StandardMaterial>>();

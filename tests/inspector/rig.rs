@@ -56,6 +56,16 @@ fn a_goal_is_added_where_the_hand_is_and_its_weight_slides_fades_and_is_removed(
 
     harness.app.world_mut().get_mut::<Transform>(goal).unwrap().translation = Vec3::new(1.0, 2.0, 0.5);
     harness.frames(2);
+    assert!(!harness.shows("reached"), "it is on its way");
+    harness.frames(60);
+    assert!(harness.shows("reached") && hand(&harness).distance(place(&harness, goal)) < 1e-3);
+    harness.drag(harness.find_beside("turns", "1.4").center(), vec2(40.0, 0.0));
+    let limit = of::<IkGoal>(&harness, goal).turn_limit;
+    assert!(limit.is_some_and(|limit| (1.5..3.0).contains(&limit)), "{limit:?}");
+    harness.click("at most");
+    assert_eq!(of::<IkGoal>(&harness, goal).turn_limit, Some(f32::INFINITY));
+    harness.app.world_mut().get_mut::<Transform>(goal).unwrap().translation = Vec3::new(1.0, 2.0, -0.5);
+    harness.frames(2);
     assert!(harness.shows("reached") && hand(&harness).distance(place(&harness, goal)) < 1e-3);
     harness.app.world_mut().get_mut::<Transform>(goal).unwrap().translation = Vec3::new(3.5, 1.0, 0.0);
     harness.frames(2);
@@ -139,6 +149,7 @@ fn dragging_a_goal_moves_it_beneath_its_parent_and_selects_nothing() {
     assert!((at - from - vec2(80.0, -40.0)).length() < 0.5, "{at:?} {from:?}");
     // The camera looks along z, so the plane that faces it is at one z.
     assert!((moved.z - start.z).abs() < 1e-4 && moved.x > start.x + 0.1 && moved.y > start.y + 0.1, "{moved}");
+    harness.frames(60);
     assert!(hand(&harness).distance(moved) < 1e-3, "the hand follows");
     assert_eq!(joint(&harness), None);
 
@@ -229,8 +240,8 @@ fn the_rig_is_copied_as_lines_of_a_manifest() {
     let text = format!("(model: \"a.m3d\",\n{copied})");
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limb = Limb::two_bone("body", "hand.L");
-    let reach = GoalEntry { limb, pole_angle: PoleAngle::Blender(-57.296), rotate_tip: true };
-    let other = GoalEntry { limb: chain, pole_angle: PoleAngle::default(), rotate_tip: false };
+    let reach = GoalEntry { pole_angle: PoleAngle::Blender(-57.296), rotate_tip: true, ..GoalEntry::new(limb) };
+    let other = GoalEntry::new(chain);
     assert_eq!(manifest.goals.into_iter().collect::<Vec<_>>(), [("hand.R".into(), other), ("reach".into(), reach)]);
     let handle = harness.get::<SkinnedCharacter>().unwrap();
     let character = harness.app.world().resource::<Assets<Character>>().get(handle.id()).unwrap();

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    rig::{Limb, LimbJoints, PoleAngle, RigState},
+    rig::{GoalAction, Limb, LimbJoints, PoleAngle, RigState},
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*};
 use std::time::Duration;
@@ -17,9 +17,12 @@ use std::time::Duration;
 /// Makes a limb of a character reach for this entity.
 ///
 /// The entity is like any other: give it a `Transform`, move it, make it a child of something, or attach it to a joint
-/// of another character ([`AttachedTo`](super::super::AttachedTo)) to put a hand on its shoulder. The limb reaches it
+/// of another character ([`AttachedTo`](super::super::AttachedTo)) to put a hand on its shoulder. The limb follows it
 /// in the same frame. If it is too far away, the limb points straight at it. Despawn it, or fade its [`IkWeight`], to
 /// give the limb back to the clips.
+///
+/// When a goal appears, jumps or is gone, the limb's joints turn there as fast as the character moves elsewhere: see
+/// [`turn_limit`](Self::turn_limit). A goal that is there when the character appears is reached from the first frame on.
 ///
 /// The component cannot be changed in place: insert it again.
 ///
@@ -54,6 +57,10 @@ pub struct IkGoal {
     pub pole_angle: Option<PoleAngle>,
     /// Whether the tip takes this entity's rotation; `None` if as the manifest says, or not.
     pub rotate_tip: Option<bool>,
+    /// How fast the limb's joints turn at most when the goal comes, goes or jumps, as a multiple of the fastest they turn
+    /// in any clip, at least 1; `None` if as the manifest says, or 1.4. With [`f32::INFINITY`], the limb reaches the goal
+    /// at once, wherever it is.
+    pub turn_limit: Option<f32>,
 }
 
 /// The joints that reach for an [`IkGoal`].
@@ -116,7 +123,7 @@ impl IkWeight {
 
 impl IkGoal {
     fn new(character: Entity, limb: GoalLimb) -> Self {
-        Self { character, limb, pole: None, pole_angle: None, rotate_tip: None }
+        Self { character, limb, pole: None, pole_angle: None, rotate_tip: None, turn_limit: None }
     }
 
     /// A limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last joint.
@@ -153,6 +160,11 @@ impl IkGoal {
     pub fn rotate_tip(self, rotate: bool) -> Self {
         Self { rotate_tip: Some(rotate), ..self }
     }
+
+    /// Sets how fast the limb's joints turn at most.
+    pub fn turn_limit(self, limit: f32) -> Self {
+        Self { turn_limit: Some(limit), ..self }
+    }
 }
 
 impl Default for GoalLimb {
@@ -169,6 +181,7 @@ pub(in crate::character) struct ResolvedGoal {
     pub(super) limb: Option<LimbJoints>,
     pub(super) pole_angle: PoleAngle,
     pub(super) rotate_tip: bool,
+    pub(super) turn_limit: f32,
 }
 
 /// Advances weights that fade.
@@ -232,5 +245,6 @@ fn resolve(goal: &IkGoal, character: &Character, names: &Query<NameOrEntity>) ->
         limb: joints,
         pole_angle: goal.pole_angle.or(entry.map(|entry| entry.pole_angle())).unwrap_or_default(),
         rotate_tip: goal.rotate_tip.or(entry.map(|entry| entry.rotate_tip)).unwrap_or(false),
+        turn_limit: goal.turn_limit.or(entry.map(|entry| entry.turn_limit)).unwrap_or(GoalAction::TURN_LIMIT),
     }
 }

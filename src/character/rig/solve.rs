@@ -3,7 +3,7 @@
 use super::{
     super::{
         attachments::{AttachedTo, Attachments, ResolvedSocket, transform_of},
-        components::{ModelPose, SkinnedCharacter, Teleported},
+        components::{CharacterParts, ModelPose, SkinnedCharacter, Teleported},
         pose_state::PoseStamp,
         tape_head::TapeHead,
         threads::batches,
@@ -19,7 +19,9 @@ use super::{
 use crate::{
     asset::Character,
     pose::Scratch,
-    rig::{ChainIk, Ik, LimbJoints, LookAction, RigAction, RigScratch, RigState, SpringAction, TwoBoneIk, Wind},
+    rig::{
+        ChainIk, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigScratch, RigState, SpringAction, TwoBoneIk, Wind,
+    },
 };
 use bevy::{
     ecs::{entity::EntityHashSet, query::QueryData, system::SystemParam},
@@ -34,6 +36,7 @@ use glam::{Affine3A, Quat};
 pub(in crate::character) struct Rigged {
     entity: Entity,
     handle: &'static SkinnedCharacter,
+    parts: Ref<'static, CharacterParts>,
     state: &'static mut RigState,
     start: &'static mut RigPose,
     pose: &'static mut ModelPose,
@@ -196,7 +199,7 @@ impl Surroundings<'_, '_> {
             let pole = of.pole.and_then(place).map(|pole| pole.translation.into());
             let tip_rotation = resolved.rotate_tip.then(|| rotation_of(&goal));
             let weight = weight.eased();
-            action.goals.push(match limb {
+            let ik = match limb {
                 LimbJoints::TwoBone(joints) => {
                     let pole_angle = resolved.pole_angle;
                     Ik::TwoBone(TwoBoneIk { pole, pole_angle, tip_rotation, weight, ..TwoBoneIk::new(joints, target) })
@@ -204,7 +207,8 @@ impl Surroundings<'_, '_> {
                 LimbJoints::Chain { tip, bones } => {
                     Ik::Chain(ChainIk { pole, tip_rotation, weight, ..ChainIk::new(tip, bones, target) })
                 }
-            });
+            };
+            action.goals.push(GoalAction { ik, turn_limit: resolved.turn_limit });
         }
         true
     }
@@ -212,7 +216,8 @@ impl Surroundings<'_, '_> {
     /// Adds what doesn't depend on other rigs.
     fn complete(&self, rig: &RiggedItem, action: &mut RigAction) {
         action.dt = self.time.delta();
-        action.teleported = rig.teleported;
+        // Parts change when the character appears, and when its asset is another.
+        action.teleported = rig.teleported || rig.parts.is_changed();
         match rig.feet {
             None => action.feet = None,
             Some((placement, probe)) => {

@@ -74,9 +74,9 @@ impl Manifest {
         if let Some(message) = self.feet.as_ref().and_then(FeetEntry::misstatement) {
             diagnostics.push(place_of(source, "feet", Diagnostic::error(file, message)));
         }
-        for (name, _) in self.goals.iter().filter(|(_, goal)| !goal.is_finite()) {
+        for (name, wrong) in self.goals.iter().filter_map(|(name, goal)| Some((name, goal.misstatement()?))) {
             if diagnostics.len() < MOST_ERRORS {
-                let error = Diagnostic::error(file, format!("goal `{name}` has a pole angle that is not finite"));
+                let error = Diagnostic::error(file, format!("goal `{name}` {wrong}"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }

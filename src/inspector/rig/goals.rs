@@ -9,7 +9,7 @@ use crate::{
     character::{GoalLimb, IkGoal, IkWeight},
     import::GoalEntry,
     model::{JointIndex, Skeleton},
-    rig::{Limb, PoleAngle},
+    rig::{GoalAction, Limb, PoleAngle},
 };
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -161,6 +161,11 @@ fn one_goal(
             ui.label(left.unwrap_or_else(|| "no such limb".to_owned()));
         });
         ui.end_row();
+        ui.weak("turns").on_hover_text("How fast its joints turn at most when the goal comes, goes or jumps");
+        if let Some(limit) = ui.horizontal(|ui| turn_limit(ui, entry.turn_limit)).inner {
+            action = Some(Action::Change(goal.clone().turn_limit(limit)));
+        }
+        ui.end_row();
         ui.weak("pole");
         ui.horizontal(|ui| match pole {
             Some(pole) => {
@@ -185,6 +190,20 @@ fn one_goal(
         }
     });
     action
+}
+
+/// Shows a turn limit. Returns it if it changed.
+fn turn_limit(ui: &mut Ui, limit: f32) -> Option<f32> {
+    let mut is_limited = limit.is_finite();
+    if ui.checkbox(&mut is_limited, "at most").changed() {
+        return Some(if is_limited { GoalAction::TURN_LIMIT } else { f32::INFINITY });
+    }
+    let mut changed = limit;
+    if is_limited {
+        let drag = egui::DragValue::new(&mut changed).range(1.0..=10.0).speed(0.01);
+        ui.add(drag.suffix(" x the clips").max_decimals(2));
+    }
+    (changed != limit).then_some(changed)
 }
 
 /// Shows a pole angle, given in degrees. Returns it in radians if it changed.

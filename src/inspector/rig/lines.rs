@@ -5,7 +5,7 @@ use crate::{
     asset::Character,
     character::{GoalLimb, IkGoal},
     import::{ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries, SpringEntry},
-    rig::{FeetLimits, Limb, PoleAngle},
+    rig::{FeetLimits, GoalAction, Limb, PoleAngle},
 };
 use glam::Vec3;
 use std::{collections::BTreeMap, fmt::Write};
@@ -52,7 +52,8 @@ fn goal_text(entry: &GoalEntry) -> String {
         PoleAngle::Blender(degrees) => format!(", pole_angle: Blender({degrees:?})"),
     };
     let rotate = if entry.rotate_tip { ", rotate_tip: true" } else { "" };
-    format!("(limb: {limb}{angle}{rotate})")
+    let turn = numbers([("turn_limit", entry.turn_limit, GoalAction::TURN_LIMIT)]);
+    format!("(limb: {limb}{angle}{rotate}{turn})")
 }
 
 fn look_text(look: &LookAtEntry) -> String {
@@ -179,12 +180,13 @@ mod tests {
         let mid = |mid: Option<&str>| mid.map(str::to_owned);
         let two =
             |root: &str, middle, tip: &str| Limb::TwoBone { root: root.into(), mid: mid(middle), tip: tip.into() };
-        let entry = |limb, pole_angle, rotate_tip| GoalEntry { limb, pole_angle, rotate_tip };
+        let entry = |limb, pole_angle, rotate_tip| GoalEntry { pole_angle, rotate_tip, ..GoalEntry::new(limb) };
         let goals = BTreeMap::from([
             ("left \"hand\"".to_owned(), entry(two("arm.L", None, "hand\\L"), PoleAngle::Bend(0.0), true)),
             ("foot".into(), entry(two("thigh", Some("shin"), "foot"), PoleAngle::Blender(-90.0), false)),
             ("arm".into(), entry(two("arm", None, "hand"), PoleAngle::Bend(12.345), false)),
-            ("tail".into(), entry(Limb::chain("tail.1", "tail.5"), PoleAngle::default(), false)),
+            ("tail".into(), GoalEntry { turn_limit: 2.5, ..GoalEntry::new(Limb::chain("tail.1", "tail.5")) }),
+            ("ear".into(), GoalEntry { turn_limit: f32::INFINITY, ..GoalEntry::new(Limb::chain("ear", "tip")) }),
         ]);
         let simple = LookAtEntry::new([("neck", 0.3), ("head", 1.0 / 3.0)]);
         let full = LookAtEntry {

@@ -124,11 +124,12 @@ fn set_rig(character: AssetId<Character>, rig: RigEntries, commands: &mut Comman
 fn entry_of(goal: &IkGoal, character: &Character) -> Option<GoalEntry> {
     let entry = match &goal.limb {
         GoalLimb::Named(name) => character.rig().goals.get(name)?.clone(),
-        GoalLimb::Joints(limb) => GoalEntry { limb: limb.clone(), pole_angle: PoleAngle::default(), rotate_tip: false },
+        GoalLimb::Joints(limb) => GoalEntry::new(limb.clone()),
     };
     Some(GoalEntry {
         pole_angle: goal.pole_angle.map_or(entry.pole_angle, in_degrees),
         rotate_tip: goal.rotate_tip.unwrap_or(entry.rotate_tip),
+        turn_limit: goal.turn_limit.unwrap_or(entry.turn_limit),
         ..entry
     })
 }

@@ -111,7 +111,7 @@ pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
 
 /// Turns from one rotation toward another by at most an angle in radians, or another one that is asked for only if the
 /// first doesn't suffice.
-pub(super) fn turn_toward(from: Quat, to: Quat, most: f32, other: impl FnOnce() -> f32) -> Quat {
+pub(crate) fn turn_toward(from: Quat, to: Quat, most: f32, other: impl FnOnce() -> f32) -> Quat {
     let near = if from.dot(to) < 0.0 { -to } else { to };
     // An angle is less than the square root of 5 chords.
     if 5.0 * (from - near).length_squared() <= most * most {

@@ -1,6 +1,6 @@
 //! What foot placement is given: legs, limits, the clips' plans and the ground.
 
-use crate::model::JointIndex;
+use crate::{model::JointIndex, rig::TurnSpeeds};
 use glam::{Affine3A, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,9 @@ pub struct FeetFrame<'a> {
     pub plans: &'a [FootPlan],
     /// What [`Feet::rays`](super::Feet::rays) hit for each foot; `None` if nothing is in reach.
     pub ground: &'a [[Option<GroundHit>; 3]],
+    /// How fast the clips turn the joints; `None` if there are no clips. Adapting turns no joint of a leg faster than
+    /// [`FeetLimits::turn`] times that.
+    pub turn_speeds: Option<&'a TurnSpeeds>,
 }
 
 /// What a clip does with a foot at a time.

@@ -11,7 +11,10 @@ use super::{
 use crate::{
     model::{JointIndex, Skeleton},
     pose::PoseMut,
-    rig::math::{across, direction, part, unit_arc},
+    rig::{
+        TurnSpeeds,
+        math::{across, direction, part, unit_arc},
+    },
 };
 use glam::{Affine3A, Quat, Vec3A};
 
@@ -28,8 +31,6 @@ pub(crate) struct Leg {
     bend: Vec3A,
     /// The root at rest, in model space.
     pub(super) root_at_rest: Vec3A,
-    /// How fast the joints turn at most in the clips, in radians per second.
-    pub(super) turn_speeds: [f32; 3],
 }
 
 /// A leg in the animated pose, in model space.
@@ -76,6 +77,14 @@ impl Steps {
     }
 }
 
+/// How fast a leg's joints turn at most: by a multiple of the speeds in the clips.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TurnLimit {
+    pub(super) limit: f32,
+    /// In radians per second.
+    pub(super) speeds: [f32; 3],
+}
+
 /// Where the hips took the body, in model space.
 pub(super) struct Moved {
     pub(super) pivot: Vec3A,
@@ -85,8 +94,6 @@ pub(super) struct Moved {
 
 /// Seconds before a foot lands at which the ground counts where it will land.
 const LOOK_AHEAD: f32 = 0.4;
-/// A turn speed for joints that no clip turns, in radians per second.
-const SLOWEST: f32 = 2.0;
 /// Rates at which feet settle, in 1/s.
 const LEVEL_RATE: f32 = 26.0;
 const SLOPE_RATE: f32 = 14.0;
@@ -252,8 +259,12 @@ impl Leg {
         };
         let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3A::ZERO);
         let bend = direction(into(root)?.transform_vector3a(bend)).unwrap_or(Vec3A::ZERO);
-        let turn_speeds = [SLOWEST; 3];
-        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a, turn_speeds })
+        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a })
+    }
+
+    /// How fast the clips turn the joints, in radians per second.
+    pub(super) fn turn_speeds(&self, speeds: Option<&TurnSpeeds>) -> [f32; 3] {
+        self.joints.map(|joint| speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(joint)))
     }
 
     pub(super) fn has_two_contacts(&self) -> bool {
@@ -388,19 +399,19 @@ impl Leg {
         now: &LegFrame,
         memory: &mut LegState,
         moved: &Moved,
-        (turn_limit, weight): (f32, f32),
+        (turn, weight): (TurnLimit, f32),
         dt: Option<f32>,
         pose: &mut PoseMut,
     ) {
         let animated = self.joints.map(|joint| pose.rotation(joint));
         let wanted = self.wanted(now, memory, moved, weight, animated, pose);
-        let turn_limit = turn_limit.max(1.0);
+        let limit = turn.limit.max(1.0);
         for i in 0..3 {
             let shown = dt.map_or(wanted[i], |dt| {
-                let speed = self.turn_speeds[i] * dt;
-                turn_toward(memory.shown[i], wanted[i], turn_limit * speed, || {
+                let speed = turn.speeds[i] * dt;
+                turn_toward(memory.shown[i], wanted[i], limit * speed, || {
                     // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
-                    (turn_limit - 1.0) * speed + angle(memory.animated[i], animated[i])
+                    (limit - 1.0) * speed + angle(memory.animated[i], animated[i])
                 })
             });
             memory.is_reached &= shown == wanted[i];

@@ -4,9 +4,9 @@ use super::{PlantRange, Plants, RAMP};
 use crate::{
     model::{PlaybackMode, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::feet::{Feet, LegPose, angle},
+    rig::feet::{Feet, LegPose},
 };
-use glam::{Quat, Vec3};
+use glam::Vec3;
 
 /// Plants shorter than this, in seconds, are left out; gaps shorter than this are closed.
 const SHORTEST: f64 = 0.05;
@@ -46,12 +46,11 @@ impl Plants {
             return Self::default();
         }
         let period = if clip.timing.playback == PlaybackMode::Loop { clip.timing.duration } else { 0.0 };
-        let turn_speeds = sampled.turn_speeds.clone();
         let places = legs
             .iter()
             .enumerate()
             .map(|(leg, ranges)| ranges.iter().map(|range| sampled.places(leg, range.start)).collect());
-        Self { ground_velocity: sampled.ground, places: places.collect(), legs, period, turn_speeds }
+        Self { ground_velocity: sampled.ground, places: places.collect(), legs, period }
     }
 }
 
@@ -67,7 +66,6 @@ struct Samples {
     ground: Vec3,
     floor: f32,
     size: f32,
-    turn_speeds: Vec<[f32; 3]>,
 }
 
 impl Samples {
@@ -77,28 +75,24 @@ impl Samples {
         let count = if wanted.is_finite() { (wanted as usize).clamp(1, MOST_SAMPLES) } else { 1 };
         let step = duration / count as f64;
         let mut scratch = Scratch::default();
-        let mut at = |time: f64| -> Vec<(LegPose, [Quat; 3])> {
+        let mut at = |time: f64| -> Vec<LegPose> {
             Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
-            feet.legs_of(&scratch.pose_mut(skeleton)).collect()
+            feet.legs_of(scratch.model()).collect()
         };
         let size = feet.size();
         let mut legs = vec![Vec::with_capacity(count); feet.len()];
         let mut contacts = vec![Vec::with_capacity(count); feet.len()];
-        let mut turn_speeds = vec![[0.0_f32; 3]; feet.len()];
         let mut before = at(0.0);
         for sample in 1..=count {
             let now = at(sample as f64 * step);
             let per_second = if step > 0.0 { (1.0 / step) as f32 } else { 0.0 };
             for (leg, (from, to)) in before.iter().zip(&now).enumerate() {
-                contacts[leg].push(from.0.contacts.map(|(place, _)| place.into()));
+                contacts[leg].push(from.contacts.map(|(place, _)| place.into()));
                 legs[leg].push([0, 1].map(|contact| {
-                    let [(a, height), (b, _)] = [from, to].map(|pose| pose.0.contacts[contact]);
+                    let [(a, height), (b, _)] = [from, to].map(|pose| pose.contacts[contact]);
                     let velocity = (b - a) * per_second;
                     (height, Vec3::from(velocity - feet.up() * velocity.dot(feet.up())))
                 }));
-                for (most, (a, b)) in turn_speeds[leg].iter_mut().zip(from.1.iter().zip(&to.1)) {
-                    *most = most.max(angle(*a, *b) * per_second);
-                }
             }
             before = now;
         }
@@ -106,7 +100,7 @@ impl Samples {
         let heights = legs.iter().flatten().flatten().map(|(height, _)| *height);
         let lowest = heights.fold(f32::INFINITY, f32::min);
         let floor = if lowest.is_finite() { lowest.clamp(-0.05 * size, 0.05 * size) } else { 0.0 };
-        let mut samples = Self { step, duration, loops, legs, contacts, ground: Vec3::ZERO, floor, size, turn_speeds };
+        let mut samples = Self { step, duration, loops, legs, contacts, ground: Vec3::ZERO, floor, size };
         samples.ground = samples.ground_velocity();
         samples
     }

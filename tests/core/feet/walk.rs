@@ -3,7 +3,7 @@
 use bevy_marionette::import::{Manifest, open_manifest};
 use bevy_marionette::model::{JointIndex, Model, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-use bevy_marionette::rig::{Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants};
+use bevy_marionette::rig::{Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants, TurnSpeeds};
 use glam::{Affine3A, Quat, Vec3};
 
 /// A sample character with its feet.
@@ -11,6 +11,7 @@ pub struct Cast {
     pub skeleton: Skeleton,
     pub clips: Vec<SkeletalClip>,
     pub plants: Vec<Plants>,
+    pub speeds: TurnSpeeds,
     pub feet: Feet,
     pub legs: Vec<[JointIndex; 4]>,
     /// The fastest that each of the legs' joints turns in any clip, in radians per second.
@@ -52,9 +53,9 @@ impl Cast {
             heel: heel(leg),
         };
         let of: Vec<LegJoints> = legs.iter().map(of).collect();
-        let mut feet = Feet::new(&skeleton, joint("hips"), &of, Vec3::Y).unwrap();
+        let feet = Feet::new(&skeleton, joint("hips"), &of, Vec3::Y).unwrap();
         let plants: Vec<_> = clips.iter().map(|clip| Plants::detect(&feet, &skeleton, clip)).collect();
-        plants.iter().for_each(|plants| feet.note(plants));
+        let speeds = TurnSpeeds::new(&skeleton, &clips);
         let mut fastest = vec![[0.0_f32; 4]; legs.len()];
         for clip in &clips {
             let steps = (clip.timing.duration * 240.0).ceil() as usize;
@@ -65,7 +66,7 @@ impl Cast {
                 }
             }
         }
-        Self { skeleton, clips, plants, feet, legs, fastest }
+        Self { skeleton, clips, plants, speeds, feet, legs, fastest }
     }
 
     pub fn clip(&self, name: &str) -> usize {
@@ -179,7 +180,7 @@ impl<'a> Walk<'a> {
 
     /// Goes on from a step with a state.
     pub fn run_from(&self, first: usize, mut state: FeetState) -> Seen {
-        let Cast { skeleton, clips, plants, feet, legs, fastest } = self.cast;
+        let Cast { skeleton, clips, plants, speeds, feet, legs, fastest } = self.cast;
         let (clip, plants) = (&clips[self.clip], &plants[self.clip]);
         let dt = 1.0 / self.rate;
         let (mut scratch, mut seen) = (Scratch::default(), Seen::default());
@@ -229,7 +230,14 @@ impl<'a> Walk<'a> {
             });
             let heights: Vec<[f32; 2]> = heights.collect();
             let carrying: Vec<usize> = heights.iter().map(|h| usize::from(legs.len() > 2 || h[1] < h[0])).collect();
-            let frame = FeetFrame { world, dt: dt as f32, weight: 1.0, plans: &plans, ground: &hits };
+            let frame = FeetFrame {
+                world,
+                dt: dt as f32,
+                weight: 1.0,
+                plans: &plans,
+                ground: &hits,
+                turn_speeds: Some(speeds),
+            };
             let animated: Vec<Vec3> = legs.iter().map(|leg| pose.position(leg[2])).collect();
             feet.run(&frame, &mut state, &mut pose);
             if self.pause && step > first {

@@ -113,7 +113,7 @@ impl Biped {
         let Self { skeleton, look, feet, springs } = self;
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
-        let joints = RigJoints { look: Some(look), feet: Some(feet), springs: Some(springs) };
+        let joints = RigJoints { look: Some(look), feet: Some(feet), springs: Some(springs), turn_speeds: None };
         action.run(&joints, state, &mut RigScratch::default(), &mut pose);
     }
 }

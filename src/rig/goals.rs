@@ -1,0 +1,179 @@
+//! Limbs that reach for goals, and turn smoothly when goals come, go or jump.
+
+use super::{Ik, IkScratch, TurnSpeeds};
+use crate::{
+    model::{JointIndex, Skeleton},
+    pose::PoseMut,
+    rig::feet::{angle, turn_toward},
+};
+use glam::Quat;
+use serde::{Deserialize, Serialize};
+
+/// A limb that reaches for a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoalAction {
+    /// The limb and its target, in the character's space.
+    pub ik: Ik,
+    /// How fast the limb's joints turn at most, as a multiple of the fastest they turn in any clip; at least 1. With
+    /// [`f32::INFINITY`], the limb is at its target at once.
+    pub turn_limit: f32,
+}
+
+impl GoalAction {
+    /// The turn limit of goals that don't name one.
+    pub const TURN_LIMIT: f32 = 1.4;
+
+    /// A limb with the usual turn limit.
+    pub const fn new(ik: Ik) -> Self {
+        Self { ik, turn_limit: Self::TURN_LIMIT }
+    }
+
+    /// Calls `turned` with each joint that the limb turns.
+    fn each_joint(&self, skeleton: &Skeleton, mut turned: impl FnMut(JointIndex)) {
+        match &self.ik {
+            Ik::TwoBone(limb) if limb.weight > 0.0 => {
+                let tip = limb.tip_rotation.map(|_| limb.tip);
+                [Some(limb.root), Some(limb.mid), tip].into_iter().flatten().for_each(turned);
+            }
+            Ik::Chain(chain) if chain.weight > 0.0 && usize::from(chain.tip) < skeleton.len() => {
+                skeleton.ancestors(chain.tip).take(usize::from(chain.bones)).for_each(&mut turned);
+                chain.tip_rotation.into_iter().for_each(|_| turned(chain.tip));
+            }
+            Ik::TwoBone(_) | Ik::Chain(_) => {}
+        }
+    }
+}
+
+/// How the joints of limbs with goals were turned in the last frame. Empty while there are no goals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct GoalState {
+    joints: Vec<GoalJoint>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+struct GoalJoint {
+    joint: JointIndex,
+    /// That of the last goal that turned it: it also turns back by it.
+    turn_limit: f32,
+    /// Rotations relative to the parent: as shown, and before the goals.
+    shown: Quat,
+    animated: Quat,
+    /// Whether it was shown where the goals, or without any, the clips want it.
+    is_there: bool,
+}
+
+/// The working memory of [`GoalState::run`].
+#[derive(Debug, Default)]
+pub(super) struct GoalScratch {
+    ik: IkScratch,
+    animated: Vec<Quat>,
+}
+
+/// What limbs are told of a frame, besides their goals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GoalFrame<'a> {
+    /// Seconds since the last frame.
+    pub(super) dt: f32,
+    /// Whether limbs are at their goals at once.
+    pub(super) teleported: bool,
+    pub(super) turn_speeds: Option<&'a TurnSpeeds>,
+}
+
+impl GoalState {
+    /// Returns `true` if a limb is on its way to its goal, or back to the clips.
+    pub fn is_turning(&self) -> bool {
+        self.joints.iter().any(|joint| !joint.is_there)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.joints.capacity() * size_of::<GoalJoint>()
+    }
+
+    /// Makes limbs reach for their goals, and those without one return to the animated pose, which `pose` must be.
+    pub(super) fn run(
+        &mut self,
+        goals: &[GoalAction],
+        frame: GoalFrame,
+        scratch: &mut GoalScratch,
+        pose: &mut PoseMut,
+    ) {
+        if goals.is_empty() && self.joints.is_empty() {
+            return;
+        }
+        let known = self.remember(goals, pose);
+        let GoalScratch { ik, animated } = scratch;
+        animated.clear();
+        animated.extend(self.joints.iter().map(|joint| pose.rotation(joint.joint)));
+        for goal in goals {
+            goal.ik.run(ik, pose);
+        }
+        let mut index = 0;
+        self.joints.retain_mut(|joint| {
+            let wanted = pose.rotation(joint.joint);
+            let is_free = wanted == animated[index];
+            let shown = joint.turn(wanted, animated[index], index < known, &frame);
+            index += 1;
+            if shown != wanted {
+                pose.set_rotation(joint.joint, shown);
+                pose.update_from(joint.joint);
+            }
+            !(is_free && joint.is_there)
+        });
+    }
+
+    /// Takes note of joints that were not turned in the last frame. Returns how many were.
+    fn remember(&mut self, goals: &[GoalAction], pose: &PoseMut) -> usize {
+        // States come from files, too.
+        self.joints.retain(|joint| usize::from(joint.joint) < pose.skeleton.len());
+        let known = self.joints.len();
+        // Mostly, the joints are the same as in the last frame.
+        let mut next = 0;
+        for goal in goals {
+            goal.each_joint(pose.skeleton, |joint| {
+                let is_next = self.joints.get(next).is_some_and(|known| known.joint == joint);
+                let at = if is_next { Some(next) } else { self.joints.iter().position(|known| known.joint == joint) };
+                if let Some(at) = at {
+                    self.joints[at].turn_limit = goal.turn_limit;
+                    next = at + 1;
+                } else if usize::from(joint) < pose.skeleton.len() {
+                    let now = pose.rotation(joint);
+                    let turn_limit = goal.turn_limit;
+                    self.joints.push(GoalJoint { joint, turn_limit, shown: now, animated: now, is_there: true });
+                    next = self.joints.len();
+                }
+            });
+        }
+        known
+    }
+}
+
+impl GoalJoint {
+    /// The rotation to show. `was_turned` tells if goals turned the joint in the last frame.
+    fn turn(&mut self, wanted: Quat, animated: Quat, was_turned: bool, frame: &GoalFrame) -> Quat {
+        let shown = if frame.teleported {
+            wanted
+        } else if frame.dt > 0.0 {
+            let limit = self.turn_limit.max(1.0);
+            let most = frame.turn_speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(self.joint)) * frame.dt;
+            if was_turned {
+                // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
+                let beside = || (limit - 1.0) * most + angle(self.animated, animated);
+                turn_toward(self.shown, wanted, limit * most, beside)
+            } else {
+                // The clips may have turned it as fast as they can in this frame.
+                turn_toward(animated, wanted, (limit - 1.0) * most, || 0.0)
+            }
+        } else if self.is_there {
+            // While time stands still, as in an editor, limbs follow goals that are dragged.
+            wanted
+        } else {
+            self.shown
+        };
+        self.shown = if shown.is_finite() { shown } else { wanted };
+        self.animated = animated;
+        self.is_there = self.shown == wanted;
+        self.shown
+    }
+}
