@@ -53,8 +53,8 @@ impl GoalEntry {
         if !angle.is_finite() {
             return Some("has a pole angle that is not finite");
         }
-        // NaN, too, is not at least 1.
-        (!(self.turn_limit >= 1.0)).then_some("has a turn limit below 1, that is slower than its clips")
+        let is_fast_enough = self.turn_limit >= 1.0;
+        (!is_fast_enough).then_some("has a turn limit below 1, that is slower than its clips")
     }
 }
 
