@@ -151,6 +151,15 @@ fn a_child_before_its_parent_and_several_roots_are_put_in_order() {
 }
 
 #[test]
+fn characters_that_a_string_cannot_hold_are_replaced_where_it_is_written() {
+    let mut mesh = cube();
+    mesh.command_line = "export \"a\"\0".into();
+    mesh.joints[0].name = "the\norigin\0".into();
+    let read = parse_mesh("a", write_mesh(&mesh).as_bytes()).unwrap().value;
+    assert_eq!((&*read.command_line, &*read.joints[0].name), ("export 'a' ", "the origin "));
+}
+
+#[test]
 fn a_part_of_over_256_joints_is_cut() {
     let mut chance = Chance(fastrand::Rng::with_seed(11));
     let mut mesh = chance.mesh(2, 0.0);
