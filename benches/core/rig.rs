@@ -11,13 +11,12 @@ use bevy_marionette::{
     model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        ChainIk, Collider, FeetFrame, FeetState, FootPlan, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookState,
-        RigAction, RigJoints, RigScratch, RigState, SpringChain, SpringFrame, SpringScratch, SpringSettings,
-        SpringState, Springs, TurnSpeeds, TwoBoneIk,
+        ChainIk, Collider, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookAction, RigAction, RigJoints, RigScratch,
+        RigState, SpringAction, SpringChain, SpringSettings, Springs, TurnSpeeds, TwoBoneIk,
     },
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Vec3};
 use locomotion::{Part, Walker};
 use std::{borrow::Cow, hint::black_box, path::Path, time::Duration};
 
@@ -54,79 +53,67 @@ fn rig(criterion: &mut Criterion) {
     let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
     let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
     let speeds = TurnSpeeds::new(skeleton, &model.clips);
-    let turn_speeds = Some(&speeds);
-    let joints = RigJoints { turn_speeds, ..RigJoints::default() };
-    let mut stood = FeetState::default();
 
     let mut group = criterion.benchmark_group("rig, Scout");
-    let mut time = 0.0;
-    let (mut scratch, mut looked) = (Scratch::default(), LookState::default());
-    let mut action = RigAction { dt: Duration::from_micros(16_700), ..RigAction::default() };
-    let (mut reached, mut limbs) = (RigState::default(), RigScratch::default());
-    let (mut swinging, mut memory) = ([0; 3].map(|_| SpringState::default()), SpringScratch::default());
-    let mut frame = 0_u32;
     let mut run = |name: &str, abilities: &[Ability]| {
+        let mut joints =
+            RigJoints { look: Some(&look), feet: Some(&feet), turn_speeds: Some(&speeds), ..RigJoints::default() };
+        let (mut action, mut state) = (RigAction::default(), RigState::default());
+        let (mut scratch, mut memory) = (Scratch::default(), RigScratch::default());
+        let mut frame = 0_u32;
         group.bench_function(name, |b| {
             b.iter(|| {
-                time = (time + 0.0167) % 10.0;
+                // As a display does it: about 60 frames per second.
+                frame = (frame + 1) % 600;
+                action.dt = Duration::from_micros(15_800 + u64::from(frame % 7) * 300);
+                let time = f64::from(frame) / 60.0;
                 let layers = clips.map(|clip| ClipLayer::new(clip, time));
                 Evaluate::new(skeleton, &layers).run(&mut scratch);
                 let mut pose = scratch.pose_mut(skeleton);
+                // A hill that she walks up.
+                action.world = Affine3A::from_translation(Vec3::new(0.0, 0.3 * time as f32, -(time as f32)));
                 let sway = Vec3::new(0.2, 0.1, 0.3) * (time as f32).sin();
+                action.goals.clear();
                 for ability in abilities {
                     match *ability {
                         Ability::Look => {
-                            let target = Vec3::new(1.0, 1.5, -2.0) + sway;
-                            look.run(&mut looked, Some(target), 1.0, 0.0167, &mut pose);
+                            let target = Some(Vec3::new(1.0, 1.5, -2.0) + sway);
+                            action.look = Some(LookAction { target, weight: 1.0, chain: None });
                         }
                         Ability::Arms => {
-                            let goals = arms.into_iter().zip([-0.3, 0.3]).map(|(arm, side)| {
+                            action.goals.extend(arms.into_iter().zip([-0.3, 0.3]).map(|(arm, side)| {
                                 let target = Vec3::new(side, 1.2, -0.4) + sway;
                                 let pole = Some(Vec3::new(3.0 * side, 0.5, 0.5));
                                 GoalAction::new(Ik::TwoBone(TwoBoneIk { pole, ..TwoBoneIk::new(arm, target) }))
-                            });
-                            action.goals.clear();
-                            action.goals.extend(goals);
-                            action.run(&joints, &mut reached, &mut limbs, &mut pose);
+                            }));
+                        }
+                        Ability::Tail => {
+                            let target = Vec3::new(0.4, 1.3, 0.0) + sway;
+                            action.goals.push(GoalAction::new(Ik::Chain(ChainIk::new(arms[0][2], 4, target))));
                         }
                         Ability::Springs(which) => {
-                            // As a display does it: about 60 frames per second.
-                            frame = frame.wrapping_add(1);
-                            let dt = 1.0 / 60.0 + 0.0003 * f64::from(frame % 7) - 0.0009;
-                            let turn = Quat::from_rotation_y(sway.x);
-                            let world = Affine3A::from_rotation_translation(turn, sway * 4.0);
-                            let frame = SpringFrame { dt, world, wind: Vec3::X, ..SpringFrame::default() };
-                            springs[which].run(&frame, &mut swinging[which], &mut memory, &mut pose);
+                            joints.springs = Some(&springs[which]);
+                            let gravity = Vec3::NEG_Y * 9.81;
+                            action.springs = Some(SpringAction { weight: 1.0, wind: Vec3::X, gravity });
                         }
                         Ability::Feet => {
-                            // A hill that she walks up; asking for the ground costs nothing here.
-                            let place = Vec3::new(0.0, 0.3 * time as f32, -(time as f32));
-                            let world = Affine3A::from_translation(place);
-                            let plans: [FootPlan; 2] = [0, 1].map(|leg| plants[0].plan(leg, time % 1.066));
-                            let ground = [0, 1].map(|leg| {
-                                let rays = feet.rays(leg, &plans[leg], &world, &stood, pose.model);
+                            let stand = action.feet.get_or_insert_default();
+                            stand.weight = 1.0;
+                            stand.plans.clear();
+                            stand.plans.extend([0, 1].map(|leg| plants[0].plan(leg, time % 1.066)));
+                            stand.ground.clear();
+                            // Asking for the ground costs nothing here.
+                            stand.ground.extend((0..2).map(|leg| {
+                                let rays = feet.rays(leg, &stand.plans[leg], &action.world, &state.feet, pose.model);
                                 let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
                                 let normal = Vec3::new(0.0, 1.0, 0.3);
                                 rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
-                            });
-                            let frame = FeetFrame {
-                                world,
-                                dt: 0.0167,
-                                weight: 1.0,
-                                plans: &plans,
-                                ground: &ground,
-                                turn_speeds,
-                            };
-                            feet.run(&frame, &mut stood, &mut pose);
-                        }
-                        Ability::Tail => {
-                            let tip = arms[0][2];
-                            let tail = ChainIk::new(tip, 4, Vec3::new(0.4, 1.3, 0.0) + sway);
-                            action.goals.clear();
-                            action.goals.push(GoalAction::new(Ik::Chain(tail)));
-                            action.run(&joints, &mut reached, &mut limbs, &mut pose);
+                            }));
                         }
                     }
+                }
+                if !abilities.is_empty() {
+                    action.run(&joints, &mut state, &mut memory, &mut pose);
                 }
                 black_box(scratch.model());
             });

@@ -10,7 +10,7 @@ mod quantize;
 
 pub use frames::{ClipError, ClipFrames};
 
-use super::{ClipTiming, JointTransform, RootPath};
+use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
 use std::sync::Arc;
 
@@ -217,6 +217,12 @@ impl SkeletalClip {
             rotation: if matches!(r, ChannelSlot::Quantized(_)) { rotation.normalize() } else { rotation },
             scale: vec3(row.scale),
         }
+    }
+
+    /// The rotations of a row's joints at a frame; quantized ones are only nearly of unit length.
+    pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
+        let read = |i| self.vector(self.rows[row].rotation, i, frame);
+        SoaQuat { x: read(0), y: read(1), z: read(2), w: read(3) }
     }
 
     /// The `i`-th vector of a channel at a frame.

@@ -305,7 +305,7 @@ impl Feet {
             now.level - self.spine.map_or(0.0, |spine| slope * spine.dot(leg.root_at_rest - self.center))
         });
         let lowest = lowest.reduce(f32::min).unwrap_or(0.0);
-        match dt {
+        match dt.filter(|_| self.spine.is_some()) {
             Some(dt) => body.lean.toward(slope, Step::new(LEAN_RATE, dt)),
             None => body.lean.value = slope,
         }

@@ -1,7 +1,8 @@
 //! How fast clips turn joints.
 
 use super::feet::angle;
-use crate::model::{JointIndex, SkeletalClip, Skeleton};
+use crate::model::{ChannelSlot, JointIndex, SkeletalClip, Skeleton};
+use glam::Vec4;
 
 /// How fast each joint turns at most in the clips of a character.
 ///
@@ -21,17 +22,8 @@ impl TurnSpeeds {
         let mut joints = vec![Self::SLOWEST; skeleton.len()];
         let bound = clips.into_iter().filter(|clip| clip.rows().len() == skeleton.rows());
         for clip in bound.filter(|clip| !clip.additive) {
-            for (joint, fastest) in joints.iter_mut().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
-                let mut before = clip.transform_at(joint, 0).rotation;
-                for frame in 1..clip.frame_count() {
-                    let now = clip.transform_at(joint, frame).rotation;
-                    let seconds = (clip.frame_time(frame) - clip.frame_time(frame - 1)) as f32;
-                    // What a step changes isn't turned.
-                    if seconds > 0.0 && now != before {
-                        *fastest = fastest.max(angle(before, now) / seconds);
-                    }
-                    before = now;
-                }
+            for (row, fastest) in joints.chunks_mut(4).enumerate() {
+                raise(fastest, clip, row);
             }
         }
         Self { joints }
@@ -40,5 +32,28 @@ impl TurnSpeeds {
     /// How fast a joint turns at most, in radians per second; at least [`Self::SLOWEST`].
     pub fn of(&self, joint: JointIndex) -> f32 {
         self.joints.get(usize::from(joint)).copied().unwrap_or(Self::SLOWEST)
+    }
+}
+
+/// Raises the speeds of a row's joints to those of a clip.
+fn raise(fastest: &mut [f32], clip: &SkeletalClip, row: usize) {
+    if matches!(clip.rows()[row].rotation, ChannelSlot::Constant(_)) {
+        return;
+    }
+    let mut before = clip.rotations_at(row, 0);
+    for frame in 1..clip.frame_count() {
+        let now = clip.rotations_at(row, frame);
+        let change = [now.x - before.x, now.y - before.y, now.z - before.z, now.w - before.w];
+        let chords = change.into_iter().map(|change| change * change).sum::<Vec4>();
+        before = now;
+        let seconds = (clip.frame_time(frame) - clip.frame_time(frame - 1)) as f32;
+        for (lane, fastest) in fastest.iter_mut().enumerate() {
+            // An angle is less than the square root of 5 chords. What a step changes isn't turned.
+            let is_faster = seconds > 0.0 && 5.0 * chords[lane] > (*fastest * seconds).powi(2);
+            if is_faster && clip.animates(row * 4 + lane) {
+                let [a, b] = [frame - 1, frame].map(|frame| clip.transform_at(row * 4 + lane, frame).rotation);
+                *fastest = fastest.max(angle(a, b) / seconds);
+            }
+        }
     }
 }

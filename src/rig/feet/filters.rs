@@ -23,6 +23,9 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// No time passes.
+    pub(super) const STILL: Self = Self { rate: 0.0, dt: 0.0, decay: 1.0 };
+
     pub(super) fn new(rate: f32, dt: f32) -> Self {
         Self { rate, dt, decay: decay(rate * dt) }
     }

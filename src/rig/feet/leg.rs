@@ -70,6 +70,10 @@ pub(super) struct Steps {
 }
 
 impl Steps {
+    /// No time passes.
+    const STILL: Self =
+        Self { dt: 0.0, level: Step::STILL, slope: Step::STILL, offset: Step::STILL, twist: Step::STILL };
+
     pub(super) fn new(dt: f32) -> Self {
         let step = |rate: f32| Step::new(rate, dt);
         let (level, slope) = (step(LEVEL_RATE), step(SLOPE_RATE));
@@ -293,7 +297,6 @@ impl Leg {
         let up = feet.up;
         let steepest = feet.limits.slope.max(0.0);
         let slope = now.ground.map_or(Vec3A::ZERO, |ground| ground.slope * now.near).clamp_length_max(steepest);
-        let still = Steps::new(0.0);
         match steps {
             Some(steps) => {
                 memory.level.value -= now.jump;
@@ -302,7 +305,7 @@ impl Leg {
             }
             None => memory.slope.value = slope,
         }
-        self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&still));
+        self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&Steps::STILL));
         let normal = (up - space.to_model(memory.slope.value) * space.to_world).normalize();
         now.turn = unit_arc(up, normal);
         if memory.twist.value != 0.0 {
