@@ -316,7 +316,7 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         let before = KEPT.load(Relaxed);
         spawn(&mut app, 1..count);
         (0..8).for_each(|_| app.update());
-        let bytes = (KEPT.load(Relaxed) - before) / count.max(1) as isize;
+        let bytes = (KEPT.load(Relaxed) - before) / (count.max(2) - 1) as isize;
         let clock = app.world().resource::<StageClock>().clone();
         clock.take();
         (0..args.frames).for_each(|_| app.update());

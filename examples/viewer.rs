@@ -551,7 +551,10 @@ fn caption(
             None => format!("bind pose  ({count} clips)"),
         })
     });
-    let loading = || format!("loading... {} of {} files", progress.read(), progress.files());
+    let loading = || match progress.files() {
+        0 => "loading...".to_owned(),
+        files => format!("loading... {} of {files} files", progress.read()),
+    };
     let line = shown.error.clone().or(playing).unwrap_or_else(loading);
     caption.set(format!("{name}\n{line}"));
 }

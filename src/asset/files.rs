@@ -15,6 +15,7 @@ use std::{
     collections::HashSet,
     convert::Infallible,
     path::{Component, Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 /// Reads files on behalf of an asset that is being loaded.
@@ -46,19 +47,25 @@ impl Files {
     /// Reads files named relative to `asset`, on behalf of the one being loaded, which is reloaded when one of them changes.
     /// All at once: over HTTP, waiting for one after another would take long.
     ///
-    /// Reads at most one byte of each more than the limit. The app's [`UnapprovedPathMode`] applies.
+    /// The app's [`UnapprovedPathMode`] applies.
     pub(super) async fn read_all(
         &self,
         asset: &AssetPath<'_>,
         files: Vec<String>,
-        limits: &Limits,
+        most: Most,
         context: &mut LoadContext<'_>,
     ) -> Vec<(String, Result<Vec<u8>, String>)> {
         self.progress.add_files(files.len());
+        let shared = Room::new(most.bytes());
         let reads = files.into_iter().map(async |file| {
-            let bytes = self.bytes(asset, &file, limits).await;
+            let bytes = match most {
+                Most::Each(bytes) => self.bytes(asset, &file, &Room::new(bytes)).await,
+                Most::Together(_) => self.bytes(asset, &file, &shared).await,
+            };
             self.progress.add_read();
-            (file, bytes)
+            // What one of them is lacking may be in another.
+            let is_cut = matches!(most, Most::Together(_)) && shared.is_used_up();
+            (file, bytes.and_then(|bytes| if is_cut { Err(too_much(most.bytes())) } else { Ok(bytes) }))
         });
         let read = join_all(reads).await;
         for (file, bytes) in &read {
@@ -72,7 +79,7 @@ impl Files {
         read
     }
 
-    async fn bytes(&self, asset: &AssetPath<'_>, file: &str, limits: &Limits) -> Result<Vec<u8>, String> {
+    async fn bytes(&self, asset: &AssetPath<'_>, file: &str, room: &Room) -> Result<Vec<u8>, String> {
         let path = beside(asset, file);
         if !self.permits(asset, &path) {
             return Err(OUTSIDE.to_owned());
@@ -84,7 +91,7 @@ impl Files {
             AssetServerMode::Processed => source.processed_reader().map_err(|error| error.to_string())?,
         };
         let mut reader = reader.read(path.path()).await.map_err(|error| error.to_string())?;
-        read_within(&mut *reader, limits).await.map_err(|error| error.to_string())
+        room.read(&mut *reader).await.map_err(|error| error.to_string())
     }
 
     /// Returns `true` if an asset may name a path: one in the asset folder or, if the asset itself was
@@ -126,7 +133,7 @@ impl Files {
         let places: HashSet<Vec<String>> = places.into_iter().collect();
         let finds = places.into_iter().map(async |candidates| {
             for file in candidates {
-                if self.bytes(model, &file, limits).await.is_ok() {
+                if self.bytes(model, &file, &Room::new(limits.file_bytes)).await.is_ok() {
                     return Some(file);
                 }
             }
@@ -190,11 +197,58 @@ pub(super) fn beside(path: &AssetPath<'_>, file: &str) -> AssetPath<'static> {
     AssetPath::from_path_buf(folder.join(file.replace('\\', "/"))).with_source(path.source().clone_owned())
 }
 
+/// The most bytes that are read of files.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Most {
+    /// Of each; one more is read to tell that there are more.
+    Each(u64),
+    /// Of all of them, or some count as files that cannot be read.
+    Together(u64),
+}
+
+impl Most {
+    fn bytes(self) -> u64 {
+        let (Self::Each(bytes) | Self::Together(bytes)) = self;
+        bytes
+    }
+}
+
+fn too_much(most: u64) -> String {
+    format!("with it, more than {most} bytes would be read; if that is intended, raise the limit `file_bytes`")
+}
+
+/// How many bytes may still be read.
+struct Room(AtomicU64);
+
+impl Room {
+    /// Room for one more byte than a limit.
+    fn new(limit: u64) -> Self {
+        Self(AtomicU64::new(limit.saturating_add(1)))
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// Reads to the end, or as much as there is room for. Files that are read side by side may take a chunk each beyond that.
+    async fn read(&self, reader: &mut dyn Reader) -> Result<Vec<u8>, std::io::Error> {
+        const CHUNK: u64 = 1 << 16;
+        let mut source = Vec::new();
+        loop {
+            let most = self.0.load(Ordering::Relaxed).min(CHUNK);
+            let read = AsyncReadExt::take(&mut *reader, most).read_to_end(&mut source).await? as u64;
+            let left = |left: u64| Some(left.saturating_sub(read));
+            _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
+            if read < most || most == 0 {
+                return Ok(source);
+            }
+        }
+    }
+}
+
 /// Reads to the end, but no more than one byte beyond the limit.
 pub(super) async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
-    let mut source = Vec::new();
-    reader.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source).await?;
-    Ok(source)
+    Room::new(limits.file_bytes).read(reader).await
 }
 
 /// Stands for a file that a loader has read by itself.

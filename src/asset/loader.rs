@@ -3,7 +3,7 @@
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
     build::{Sink, assemble_character},
-    files::{Files, OUTSIDE, beside, read_within},
+    files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
     textures::{TextureKey, Textures, image_settings},
 };
@@ -118,21 +118,11 @@ impl AssetLoader for CharacterLoader {
         named.sort_unstable();
         named.dedup();
         let unread = named.iter().filter(|file| !files.contains_key(*file)).cloned().collect();
-        files.extend(self.files.read_all(&path, unread, limits, context).await);
+        files.extend(self.files.read_all(&path, unread, Most::Each(limits.file_bytes), context).await);
         for file in named {
             let Some(Ok(source)) = files.get(&file) else { continue };
-            // Together, the files of one model are within the limit, too.
-            let mut left = *limits;
-            for beside in files_beside(&file, source) {
-                if files.contains_key(&beside) {
-                    continue;
-                }
-                for (file, bytes) in self.files.read_all(&path, vec![beside], &left, context).await {
-                    let size = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-                    left.file_bytes = left.file_bytes.saturating_sub(size);
-                    files.insert(file, bytes);
-                }
-            }
+            let beside = files_beside(&file, source).into_iter().filter(|file| !files.contains_key(file)).collect();
+            files.extend(self.files.read_all(&path, beside, Most::Together(limits.file_bytes), context).await);
         }
         let read = |file: &str| match files.get(file) {
             Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
@@ -161,9 +151,10 @@ impl AssetLoader for CharacterLoader {
         report(&imported.warnings);
         let wants_mips = mode == TextureMode::Load;
         let (materials, formats) = (&imported.model.materials, self.formats.get());
-        let images = textures.image_files(materials, wants_mips);
-        let images = self.files.read_all(&model_path, images, limits, context).await;
-        let own = textures.load_own(materials, wants_mips, images, formats, &name).await;
+        let own = textures.own(materials, wants_mips);
+        let images = textures.files_of(&own);
+        let images = self.files.read_all(&model_path, images, Most::Together(limits.file_bytes), context).await;
+        let own = textures.load(own, images, formats, &name).await;
         let mut sink = ContextSink {
             context,
             loader: self,

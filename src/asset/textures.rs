@@ -78,32 +78,27 @@ impl Textures {
         self.materials.get(material)?[map as usize].as_ref()
     }
 
-    /// Returns the files from which [`load_own`](Self::load_own) makes textures.
-    pub(super) fn image_files(&self, materials: &[Material], wants_mips: bool) -> Vec<String> {
-        let own = self.own(materials, wants_mips);
-        let files = own.into_iter().map(|own| own.key.file).filter(|file| !self.embedded.contains_key(file));
-        let files: BTreeSet<String> = files.collect();
-        files.into_iter().collect()
+    /// Returns the files of textures that aren't embedded, each once.
+    pub(super) fn files_of(&self, textures: &[OwnImage]) -> Vec<String> {
+        let files = textures.iter().map(|own| &own.key.file).filter(|file| !self.embedded.contains_key(*file));
+        files.cloned().collect::<BTreeSet<String>>().into_iter().collect()
     }
 
-    /// Makes the textures that belong to the character: the embedded images, and, if mip levels are wanted, those in files of
-    /// formats without them. `None` for an embedded image that cannot be decoded, with a warning.
+    /// Makes textures. `None` for an embedded image that cannot be decoded, with a warning.
     ///
     /// Skips files that cannot be read: loading them as usual reports what is wrong.
-    pub(super) async fn load_own(
+    pub(super) async fn load(
         &mut self,
-        materials: &[Material],
-        wants_mips: bool,
+        textures: Vec<OwnImage>,
         files: Vec<(String, Result<Vec<u8>, String>)>,
         formats: CompressedImageFormats,
         character: &str,
     ) -> HashMap<TextureKey, Option<Image>> {
-        let own = self.own(materials, wants_mips);
         let embedded = std::mem::take(&mut self.embedded);
         let files = files.into_iter().filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
         let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
         let mut pending: Vec<(TextureKey, Pending)> = Vec::new();
-        for OwnImage { key, content, has_mips } in own {
+        for OwnImage { key, content, has_mips } in textures {
             let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else { continue };
             let used = key.clone();
             let make = move || {
@@ -132,8 +127,9 @@ impl Textures {
         ready
     }
 
-    /// Lists the textures that belong to the character, each once.
-    fn own(&self, materials: &[Material], wants_mips: bool) -> Vec<OwnImage> {
+    /// Lists the textures that belong to the character, each once: the embedded images and, if mip levels are wanted, those in
+    /// files of formats without them.
+    pub(super) fn own(&self, materials: &[Material], wants_mips: bool) -> Vec<OwnImage> {
         let mut own: Vec<OwnImage> = Vec::new();
         for (material, keys) in materials.iter().zip(&self.materials) {
             for (map, key) in TextureMap::ALL.into_iter().zip(keys) {
@@ -157,7 +153,7 @@ impl Textures {
 }
 
 /// A texture that belongs to the character.
-struct OwnImage {
+pub(super) struct OwnImage {
     key: TextureKey,
     content: Content,
     /// Whether mip levels are made for it.

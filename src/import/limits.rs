@@ -14,7 +14,8 @@ use std::collections::HashSet;
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Bytes of one file, and of all buffers of one `.gltf` together.
+    /// Bytes of one file, of all buffers of one `.gltf` together, and of all textures of a character that are read to give
+    /// them mip levels; those beyond are loaded without.
     pub file_bytes: u64,
     /// Joints of the skeleton. At most [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) count whatever is
     /// set here.

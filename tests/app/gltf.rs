@@ -54,7 +54,7 @@ pub fn glb(model: &Model) -> Vec<u8> {
 }
 
 /// Takes a `.glb` apart.
-fn split(glb: &[u8]) -> (Value, Vec<u8>) {
+pub fn split(glb: &[u8]) -> (Value, Vec<u8>) {
     let size = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
     let json = 20..20 + size(12);
     let blob = json.end + 8..json.end + 8 + size(json.end);

@@ -345,6 +345,28 @@ fn textures_get_mip_levels_once_for_all_materials_that_share_them() {
 }
 
 #[test]
+fn textures_that_are_too_large_together_are_loaded_without_mip_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "mipped.m3d", m3d::write(&to_m3d(&textured("hide.tga", "bumps.tga"))));
+    let picture = tga(128, 128);
+    write(folder.path(), "hide.tga", &picture);
+    write(folder.path(), "bumps.tga", &picture);
+    let limit = 2 * picture.len() as u64;
+    for (limit, expected) in [(limit, true), (limit - 1, false)] {
+        let mut app = TestApp::with_files(folder.path());
+        load_images(&mut app);
+        let settings = move |settings: &mut CharacterLoaderSettings| settings.import.limits.file_bytes = limit;
+        let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("mipped.m3d");
+        app.wait_for(&handle);
+        let skin = app.asset(&app.asset(&handle).unwrap().parts[0].material.clone()).unwrap().clone();
+        let textures = [skin.base_color_texture.unwrap(), skin.normal_map_texture.unwrap()];
+        app.wait("the textures", |app| textures.iter().all(|texture| app.asset(texture).is_some()));
+        let have_levels = |texture: &Handle<Image>| app.asset(texture).unwrap().texture_descriptor.mip_level_count == 8;
+        assert_eq!(textures.iter().all(have_levels), expected, "{limit}");
+    }
+}
+
+#[test]
 fn textures_can_be_left_out() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "server.m3d", m3d::write(&to_m3d(&textured("server_side.tga", ""))));

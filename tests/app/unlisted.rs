@@ -1,5 +1,7 @@
 //! Characters from sources that cannot list folders, as on the web.
 
+#[cfg(feature = "gltf")]
+use super::gltf::{glb, split};
 use super::{
     loading::{load_images, textured, tga, write},
     support::*,
@@ -23,21 +25,21 @@ use tempfile::TempDir;
 struct Unlisted {
     files: FileAssetReader,
     asked: Arc<Mutex<Vec<String>>>,
-    /// Delivers no image before it was asked for this many.
+    /// Delivers no image or buffer before it was asked for this many.
     together: usize,
 }
 
-fn is_image(file: &str) -> bool {
-    file.ends_with("tga") || file.ends_with("png")
+fn is_awaited(file: &str) -> bool {
+    ["tga", "png", "bin"].iter().any(|end| file.ends_with(end))
 }
 
 impl AssetReader for Unlisted {
     async fn read<'a>(&'a self, path: &'a Path) -> Result<impl Reader + 'a, AssetReaderError> {
         let file = path.to_string_lossy().into_owned();
-        let waits = is_image(&file);
+        let waits = is_awaited(&file);
         self.asked.lock().unwrap().push(file);
         let begin = Instant::now();
-        while waits && self.asked.lock().unwrap().iter().filter(|file| is_image(file)).count() < self.together {
+        while waits && self.asked.lock().unwrap().iter().filter(|file| is_awaited(file)).count() < self.together {
             if begin.elapsed() > Duration::from_secs(10) {
                 return Err(AssetReaderError::NotFound(path.to_owned()));
             }
@@ -59,14 +61,14 @@ impl AssetReader for Unlisted {
     }
 }
 
-/// Loads a character from such a source. Returns whether its material has a base color and a normal map, and the images that
-/// were asked for.
+/// Loads a character from such a source. Returns whether its material has a base color and a normal map, and the images
+/// and buffers that were asked for.
 fn load(folder: &TempDir, file: &str) -> ([bool; 2], Vec<String>) {
     let (maps, asked, _) = load_together(folder, file, 0);
     (maps, asked)
 }
 
-/// As [`load`], from a source that delivers images only together. Also returns how far the app says it is loaded.
+/// As [`load`], from a source that delivers images and buffers only together. Also returns how far the app says it is loaded.
 fn load_together(folder: &TempDir, file: &str, together: usize) -> ([bool; 2], Vec<String>, LoadProgress) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (root, log) = (folder.path().to_owned(), asked.clone());
@@ -81,7 +83,7 @@ fn load_together(folder: &TempDir, file: &str, together: usize) -> ([bool; 2], V
     let material = app.asset(&material).unwrap();
     let maps = [material.base_color_texture.is_some(), material.normal_map_texture.is_some()];
     let mut asked = asked.lock().unwrap().clone();
-    asked.retain(|file| is_image(file));
+    asked.retain(|file| is_awaited(file));
     (maps, asked, app.world().resource::<LoadProgress>().clone())
 }
 
@@ -122,4 +124,19 @@ fn textures_are_read_side_by_side_and_counted() {
     // The manifest, the model and two textures.
     assert_eq!((progress.read(), progress.files()), (4, 4));
     assert_eq!((progress.characters(), progress.fraction()), (0, 1.0));
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn buffers_are_read_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut json, blob) = split(&glb(&textured("", "")));
+    json["buffers"][0]["uri"] = "a.bin".into();
+    json["buffers"].as_array_mut().unwrap().push(serde_json::json!({ "uri": "b.bin", "byteLength": 4 }));
+    write(folder.path(), "chain.gltf", json.to_string());
+    write(folder.path(), "a.bin", blob);
+    write(folder.path(), "b.bin", [0; 4]);
+    let (_, mut asked, _) = load_together(&folder, "chain.gltf", 2);
+    asked.sort();
+    assert_eq!(asked, ["a.bin", "b.bin"]);
 }
