@@ -63,7 +63,7 @@ impl Files {
                 Most::Together(_) => self.bytes(asset, &file, &shared).await,
             };
             self.progress.add_read();
-            // What one of them is lacking may be in another.
+            // Once there is no room left, any of them may be cut off.
             let is_cut = matches!(most, Most::Together(_)) && shared.is_used_up();
             (file, bytes.and_then(|bytes| if is_cut { Err(too_much(most.bytes())) } else { Ok(bytes) }))
         });
