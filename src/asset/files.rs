@@ -56,16 +56,19 @@ impl Files {
         context: &mut LoadContext<'_>,
     ) -> Vec<(String, Result<Vec<u8>, String>)> {
         self.progress.add_files(files.len());
-        let shared = Room::new(most.bytes());
+        let (Most::Each(limit) | Most::Together(limit)) = most;
+        let shared = Room::new(limit);
         let reads = files.into_iter().map(async |file| {
             let bytes = match most {
-                Most::Each(bytes) => self.bytes(asset, &file, &Room::new(bytes)).await,
-                Most::Together(_) => self.bytes(asset, &file, &shared).await,
+                Most::Each(_) => self.bytes(asset, &file, &Room::new(limit)).await,
+                Most::Together(_) => match self.bytes(asset, &file, &shared).await {
+                    // Once there is no room left, any of them may be cut off.
+                    Ok(_) if shared.is_used_up() => Err(too_much(limit)),
+                    read => read,
+                },
             };
             self.progress.add_read();
-            // Once there is no room left, any of them may be cut off.
-            let is_cut = matches!(most, Most::Together(_)) && shared.is_used_up();
-            (file, bytes.and_then(|bytes| if is_cut { Err(too_much(most.bytes())) } else { Ok(bytes) }))
+            (file, bytes)
         });
         let read = join_all(reads).await;
         for (file, bytes) in &read {
@@ -204,13 +207,6 @@ pub(super) enum Most {
     Each(u64),
     /// Of all of them, or some count as files that cannot be read.
     Together(u64),
-}
-
-impl Most {
-    fn bytes(self) -> u64 {
-        let (Self::Each(bytes) | Self::Together(bytes)) = self;
-        bytes
-    }
 }
 
 fn too_much(most: u64) -> String {

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write};
 
 /// Returns the mesh as text that [`parse_mesh`](super::parse_mesh) reads back unchanged.
 ///
-/// MD5 strings have no escapes: a double quote inside one is written as an apostrophe, a line end or a NUL, with which
-/// a file looks binary, as a space. A number that is not finite is written as 0; a checked mesh has none.
+/// MD5 strings have no escapes: a double quote inside one is written as an apostrophe, and a line end or a NUL, which
+/// would make the file look binary, as a space. A number that is not finite is written as 0; a checked mesh has none.
 pub fn write_mesh(mesh: &Md5Mesh) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
