@@ -95,7 +95,7 @@ impl Scratch {
 
     /// The pose of the last run, to be changed. `skeleton` must be the one it was computed for.
     pub fn pose_mut<'a>(&'a mut self, skeleton: &'a Skeleton) -> PoseMut<'a> {
-        PoseMut { skeleton, local: &mut self.local, model: &mut self.model }
+        PoseMut::new(skeleton, &mut self.local, &mut self.model)
     }
 
     /// Takes over a pose, to be changed.

@@ -3,6 +3,7 @@
 use super::{LocalToModel, adjust::unit};
 use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
+use std::ops::Range;
 
 /// A pose as local transforms and as the matrices computed from them, for code that reads positions in model space
 /// and writes rotations to joints.
@@ -16,6 +17,15 @@ pub struct PoseMut<'a> {
     pub local: &'a mut [SoaTransform],
     /// Joint space → model space.
     pub model: &'a mut [Affine3A],
+    /// The joints among which are all whose matrices are to be updated before they are read.
+    stale: Range<usize>,
+}
+
+impl<'a> PoseMut<'a> {
+    /// A pose whose matrices are those of its local transforms.
+    pub fn new(skeleton: &'a Skeleton, local: &'a mut [SoaTransform], model: &'a mut [Affine3A]) -> Self {
+        Self { skeleton, local, model, stale: 0..0 }
+    }
 }
 
 impl PoseMut<'_> {
@@ -95,8 +105,37 @@ impl PoseMut<'_> {
 
     /// Computes the matrices of a joint and of its descendants.
     pub fn update_from(&mut self, joint: JointIndex) {
-        let joints = usize::from(joint)..usize::from(self.skeleton.last_descendant(joint)) + 1;
-        LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
-            .run_range(joints, self.model);
+        self.update_later(joint);
+        self.update();
+    }
+
+    /// Takes note that the matrices of a joint and of its descendants are out of date. Of what several limbs move, such
+    /// as fingers, matrices are then computed only once.
+    pub(crate) fn update_later(&mut self, joint: JointIndex) {
+        let below = usize::from(joint)..usize::from(self.skeleton.last_descendant(joint)) + 1;
+        if below.start >= self.stale.end || below.end <= self.stale.start {
+            self.update();
+            self.stale = below;
+        } else {
+            self.stale = self.stale.start.min(below.start)..self.stale.end.max(below.end);
+        }
+    }
+
+    /// Computes those matrices that are out of date among the first joints, up to this one.
+    pub(crate) fn update_until(&mut self, joint: JointIndex) {
+        self.update_range(self.stale.start..self.stale.end.min(usize::from(joint) + 1));
+    }
+
+    /// Computes all matrices that are out of date.
+    pub(crate) fn update(&mut self) {
+        self.update_range(self.stale.clone());
+    }
+
+    fn update_range(&mut self, joints: Range<usize>) {
+        if !joints.is_empty() {
+            self.stale.start = joints.end;
+            LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
+                .run_range(joints, self.model);
+        }
     }
 }

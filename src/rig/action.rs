@@ -106,11 +106,12 @@ impl RigAction {
         if let Some(look) = &self.look
             && let Some(chain) = look.chain.as_deref().filter(|chain| chain.fits(pose.skeleton)).or(joints.look)
         {
-            chain.run(&mut state.look, look.target, look.weight, dt, pose);
+            chain.solve(&mut state.look, look.target, look.weight, dt, pose);
         }
         let turn_speeds = joints.turn_speeds;
         let frame = GoalFrame { dt, teleported: self.teleported, turn_speeds };
         state.goals.run(&self.goals, frame, &mut scratch.goals, pose);
+        pose.update();
         if self.teleported {
             state.feet.clear();
         }

@@ -53,6 +53,13 @@ impl ChainIk {
     /// # Panics
     /// If the pose is too short for its skeleton.
     pub fn run(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
+        let is_solved = self.solve(scratch, pose);
+        pose.update();
+        is_solved
+    }
+
+    /// As [`Self::run`], without updating the matrices.
+    pub(super) fn solve(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
         let weight = clamp_weight(self.weight);
         if weight == 0.0 || !self.target.is_finite() || usize::from(self.tip) >= pose.skeleton.len() {
             return false;
@@ -62,6 +69,7 @@ impl ChainIk {
         joints.push(self.tip);
         joints.extend(pose.skeleton.ancestors(self.tip).take(usize::from(self.bones)));
         joints.reverse();
+        pose.update_until(self.tip);
         points.clear();
         points.extend(joints.iter().map(|&joint| pose.model[usize::from(joint)].translation));
         lengths.clear();
@@ -81,7 +89,7 @@ impl ChainIk {
             turned = (turned * turn).normalize();
         }
         turn_tip(pose, self.tip, self.tip_rotation, weight);
-        pose.update_from(joints[0]);
+        pose.update_later(joints[0]);
         true
     }
 

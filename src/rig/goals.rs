@@ -92,6 +92,7 @@ impl GoalState {
     }
 
     /// Makes limbs reach for their goals, and those without one return to the animated pose, which `pose` must be.
+    /// Matrices are not updated.
     pub(super) fn run(
         &mut self,
         goals: &[GoalAction],
@@ -107,7 +108,7 @@ impl GoalState {
         animated.clear();
         animated.extend(self.joints.iter().map(|joint| pose.rotation(joint.joint)));
         for goal in goals {
-            goal.ik.run(ik, pose);
+            goal.ik.solve(ik, pose);
         }
         let mut index = 0;
         self.joints.retain_mut(|joint| {
@@ -117,7 +118,7 @@ impl GoalState {
             index += 1;
             if shown != wanted {
                 pose.set_rotation(joint.joint, shown);
-                pose.update_from(joint.joint);
+                pose.update_later(joint.joint);
             }
             !(is_free && joint.is_there)
         });

@@ -21,9 +21,16 @@ impl Ik {
     /// # Panics
     /// If the pose is too short for its skeleton.
     pub fn run(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
+        let is_solved = self.solve(scratch, pose);
+        pose.update();
+        is_solved
+    }
+
+    /// As [`Self::run`], without updating the matrices.
+    pub(super) fn solve(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
         match self {
-            Self::TwoBone(limb) => limb.run(pose),
-            Self::Chain(chain) => chain.run(scratch, pose),
+            Self::TwoBone(limb) => limb.solve(pose),
+            Self::Chain(chain) => chain.solve(scratch, pose),
         }
     }
 }
@@ -50,7 +57,7 @@ mod tests {
 
     fn run(skeleton: &Skeleton, ik: Ik) -> (bool, Vec<Vec3>) {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         let done = ik.run(&mut IkScratch::default(), &mut pose);
         for joint in 0..skeleton.len() {
             let transform = local[joint / 4].get(joint % 4);
@@ -91,7 +98,7 @@ mod tests {
             let skeleton = chain(2, 0.5);
             let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
             let pole = Some(SHOULDER + offset.any_orthonormal_vector() * 9.0);
-            let mut posed = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+            let mut posed = PoseMut::new(&skeleton, &mut local, &mut model);
             assert!(TwoBoneIk { pole, ..limb(SHOULDER + offset) }.run(&mut posed));
             let bend = local[0].get(1).rotation;
             assert!(bend.y.abs() < 1e-3 && bend.z.abs() < 1e-3, "{bend}");
@@ -194,7 +201,7 @@ mod tests {
         for ik in [limb, chain_ik] {
             let skeleton = chain(2, 0.5);
             let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-            let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+            let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
             assert!(ik.run(&mut IkScratch::default(), &mut pose));
             assert!(pose.model_rotation(2).dot(rotation).abs() > 0.999_999 && pose.position(2).distance(target) < 1e-4);
         }

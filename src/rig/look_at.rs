@@ -162,6 +162,12 @@ impl LookChain {
     /// # Panics
     /// If the pose is of another skeleton.
     pub fn run(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+        self.solve(state, target, weight, dt, pose);
+        pose.update();
+    }
+
+    /// As [`Self::run`], without updating the matrices, which must be up to date.
+    pub(super) fn solve(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
         let weight = clamp_weight(weight);
         let target = target.filter(|target| target.is_finite() && weight > 0.0).map(Vec3A::from);
         if target.is_none() && state.turn == Vec2::ZERO {
@@ -201,7 +207,7 @@ impl LookChain {
                 pose.turn(joint.joint, until * before.conjugate());
                 before = until;
             }
-            pose.update_from(first);
+            pose.update_later(first);
         }
         if let Some(target) = target {
             self.turn_eyes(target, weight, pose);
@@ -252,12 +258,13 @@ impl LookChain {
         // Half the angle, as the length of a rotation's vector part is the sine of that.
         let (limit, _) = sin_cos_f32(0.5 * self.eye_limit.clamp(0.0, PI));
         for eye in &self.eyes {
+            pose.update_until(eye.joint);
             let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
             let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
             let sine = turn.xyz().length();
             let share = if sine > limit { limit / sine } else { 1.0 };
             pose.turn(eye.joint, part(turn, share * weight));
-            pose.update_from(eye.joint);
+            pose.update_later(eye.joint);
         }
     }
 }
@@ -333,7 +340,7 @@ mod tests {
 
     fn run(skeleton: &Skeleton, look: &LookChain, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         look.run(state, target, 1.0, dt, &mut pose);
         let facing = |joint: JointIndex| {
             let rest = Mat3::from(skeleton.rest_model()[usize::from(joint)].matrix3).inverse() * Vec3::Z;

@@ -92,7 +92,7 @@ pub struct SpringChain {
 /// let (mut state, mut scratch) = (SpringState::default(), SpringScratch::default());
 ///
 /// // Every frame:
-/// let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+/// let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
 /// let frame = SpringFrame { dt: 1.0 / 60.0, world: Affine3A::from_translation(Vec3::Z), ..SpringFrame::default() };
 /// springs.run(&frame, &mut state, &mut scratch, &mut pose);
 /// assert!(pose.position(2).y < 0.0, "the tail hangs down");

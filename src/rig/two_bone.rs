@@ -68,6 +68,13 @@ impl TwoBoneIk {
     /// # Panics
     /// If the pose is too short for its skeleton.
     pub fn run(&self, pose: &mut PoseMut) -> bool {
+        let is_solved = self.solve(pose);
+        pose.update();
+        is_solved
+    }
+
+    /// As [`Self::run`], without updating the matrices.
+    pub(super) fn solve(&self, pose: &mut PoseMut) -> bool {
         let weight = clamp_weight(self.weight);
         if weight == 0.0
             || !self.target.is_finite()
@@ -76,6 +83,7 @@ impl TwoBoneIk {
         {
             return false;
         }
+        pose.update_until(self.tip);
         let [a, b, c] = [self.root, self.mid, self.tip].map(|joint| pose.model[usize::from(joint)].translation);
         let (upper, lower) = (b - a, c - b);
         let (l1, l2) = (upper.length(), lower.length());
@@ -111,7 +119,7 @@ impl TwoBoneIk {
         pose.turn(self.root, part(first, weight));
         pose.turn(self.mid, part(second, weight));
         turn_tip(pose, self.tip, self.tip_rotation, weight);
-        pose.update_from(self.root);
+        pose.update_later(self.root);
         true
     }
 }

@@ -258,7 +258,7 @@ fn a_damaged_rig_state_does_not_panic() {
     };
     let act = |state: &mut RigState| {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
         action.run(
             &RigJoints { feet: Some(&feet), ..RigJoints::default() },
             state,

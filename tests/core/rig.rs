@@ -42,7 +42,7 @@ fn a_limb_bends_as_in_blender() {
         ])
         .unwrap();
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
         let limb = TwoBoneIk::new([0, 1, 2], case.goal);
         let (pole, pole_angle) = (Some(case.pole), PoleAngle::Blender(case.angle));
         assert!(TwoBoneIk { pole, pole_angle, ..limb }.run(&mut pose));

@@ -64,7 +64,7 @@ impl Stage {
         LocalToModel { parents: self.skeleton.parents(), local: &self.local, root: None, unit_scale: true }
             .run(&mut self.model);
         let Self { skeleton, springs, state, scratch, local, model } = self;
-        springs.run(&frame, state, scratch, &mut PoseMut { skeleton, local, model });
+        springs.run(&frame, state, scratch, &mut PoseMut::new(skeleton, local, model));
     }
 
     fn rest(&mut self, frame: SpringFrame) {
@@ -441,7 +441,7 @@ fn skeletons_without_bones_to_swing_are_fine() {
     let springs = Springs::new(&skeleton, &[SpringChain::default()], &[]);
     assert!(springs.is_empty());
     let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-    let mut pose = PoseMut { skeleton: &skeleton, local: &mut local, model: &mut model };
+    let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
     springs.run(&SpringFrame::default(), &mut SpringState::default(), &mut SpringScratch::default(), &mut pose);
     assert_eq!(local, skeleton.rest());
 }

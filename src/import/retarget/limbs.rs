@@ -27,7 +27,7 @@ pub(super) fn place(
         let mut local = SoaTransform::rows(frame);
         let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false };
         job.run(&mut model);
-        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         if let Some(goals) = feet.and_then(|feet| feet.get(at)) {
             place_feet(map, goals, &mut pose, frame);
         }

@@ -112,7 +112,7 @@ impl Biped {
     fn act(&self, action: &RigAction, state: &mut RigState) {
         let Self { skeleton, look, feet, springs } = self;
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut { skeleton, local: &mut local, model: &mut model };
+        let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         let joints = RigJoints { look: Some(look), feet: Some(feet), springs: Some(springs), turn_speeds: None };
         action.run(&joints, state, &mut RigScratch::default(), &mut pose);
     }
