@@ -139,12 +139,15 @@ impl SoaVec3 {
 
     /// Returns the vector in `lane`, 0 to 3.
     pub fn get(&self, lane: usize) -> Vec3 {
-        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+        // Indexing a `Vec4` itself compiles to a jump table.
+        let [x, y, z] = [&self.x, &self.y, &self.z].map(AsRef::<[f32; 4]>::as_ref);
+        Vec3::new(x[lane], y[lane], z[lane])
     }
 
     /// Sets the vector in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, v: Vec3) {
-        (self.x[lane], self.y[lane], self.z[lane]) = (v.x, v.y, v.z);
+        let [x, y, z] = [&mut self.x, &mut self.y, &mut self.z].map(AsMut::<[f32; 4]>::as_mut);
+        (x[lane], y[lane], z[lane]) = (v.x, v.y, v.z);
     }
 }
 
@@ -156,12 +159,14 @@ impl SoaQuat {
 
     /// Returns the quaternion in `lane`, 0 to 3.
     pub fn get(&self, lane: usize) -> Quat {
-        Quat::from_xyzw(self.x[lane], self.y[lane], self.z[lane], self.w[lane])
+        let [x, y, z, w] = [&self.x, &self.y, &self.z, &self.w].map(AsRef::<[f32; 4]>::as_ref);
+        Quat::from_xyzw(x[lane], y[lane], z[lane], w[lane])
     }
 
     /// Sets the quaternion in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, q: Quat) {
-        (self.x[lane], self.y[lane], self.z[lane], self.w[lane]) = (q.x, q.y, q.z, q.w);
+        let [x, y, z, w] = [&mut self.x, &mut self.y, &mut self.z, &mut self.w].map(AsMut::<[f32; 4]>::as_mut);
+        (x[lane], y[lane], z[lane], w[lane]) = (q.x, q.y, q.z, q.w);
     }
 }
 
