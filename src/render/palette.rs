@@ -141,6 +141,7 @@ fn extract_palettes(
 ) {
     let (uniforms, without_history) = (uniforms.into_inner(), &mut without_history.0);
     let Buffer { matrices, written, settled, jumped } = &mut *next.lock();
+    trim(&mut uniforms.current_staging_buffer);
     matrices.resize(uniforms.current_staging_buffer.len(), Mat4::IDENTITY);
     writer.jobs.clear();
     revoked.clear();
@@ -178,6 +179,13 @@ fn extract_palettes(
     without_history.clear();
     without_history.append(jumped);
     without_history.extend(writer.jobs.iter().map(|job| job.range.clone()));
+}
+
+/// Gives back memory. A list that grows takes up to twice what it needs, and here that is most of what a crowd takes.
+fn trim(matrices: &mut Vec<Mat4>) {
+    if matrices.capacity() > matrices.len() + matrices.len() / 4 {
+        matrices.shrink_to(matrices.len() + matrices.len() / 8);
+    }
 }
 
 fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
