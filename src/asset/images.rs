@@ -1,14 +1,46 @@
 //! Images that a model's own file contains.
 
+use ::image::{ImageFormat, ImageReader};
 use bevy::{
     asset::RenderAssetUsages,
     image::{CompressedImageFormats, ImageSampler, ImageType},
     prelude::*,
 };
-use std::sync::{Arc, OnceLock};
+use std::{
+    io::Cursor,
+    sync::{Arc, OnceLock},
+};
 
 /// Largest width and height: more than any device can draw. A file of a few kilobytes can claim to be gigabytes large.
 const MOST_TEXELS: u32 = 16_384;
+
+/// The most bytes that a character's own images may take together, with mip levels.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// What a character's images claim to take, added up before they are decoded.
+#[derive(Default)]
+pub(super) struct Claims {
+    bytes: u64,
+}
+
+impl Claims {
+    /// Adds an image file called `name`. Refuses one that is too large by itself, or with those before it.
+    ///
+    /// Formats for video memory hold what they claim, and are not counted.
+    pub(super) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let Some((width, height)) = claimed_size(name, bytes) else { return Ok(()) };
+        if width.max(height) > MOST_TEXELS {
+            return Err(format!("it has {width} × {height} texels; the limit is {MOST_TEXELS} per side"));
+        }
+        // Four bytes a texel, and a third of that for mip levels.
+        let with_it = self.bytes + u64::from(width) * u64::from(height) * 16 / 3;
+        if with_it > MOST_BYTES {
+            return Err(format!("with it, the character's textures would take more than {} GiB", MOST_BYTES >> 30));
+        }
+        self.bytes = with_it;
+        Ok(())
+    }
+}
 
 /// Decodes an image file called `name`.
 pub(super) fn decode(
@@ -18,40 +50,19 @@ pub(super) fn decode(
     is_srgb: bool,
     sampler: ImageSampler,
 ) -> Result<Image, String> {
-    if let Some(size) = size(bytes).filter(|size| size.iter().any(|&side| side > MOST_TEXELS)) {
-        return Err(format!("it has {} × {} texels; the limit is {MOST_TEXELS} per side", size[0], size[1]));
-    }
-    let kind = ImageType::Extension(name.rsplit_once('.').map_or("", |(_, extension)| extension));
+    let kind = ImageType::Extension(extension(name));
     Image::from_buffer(bytes, kind, formats, is_srgb, sampler, RenderAssetUsages::default())
         .map_err(|error| error.to_string())
 }
 
-/// Returns the width and height that a PNG or JPEG claims, before it is decoded. The other formats that Bevy reads hold
-/// what they claim.
-fn size(bytes: &[u8]) -> Option<[u32; 2]> {
-    let wide = |at: usize| Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
-    let short = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
-    if bytes.starts_with(b"\x89PNG") {
-        return Some([wide(16)?, wide(20)?]);
-    }
-    if !bytes.starts_with(&[0xff, 0xd8]) {
-        return None;
-    }
-    let mut at = 2;
-    loop {
-        let [mark, kind] = *bytes.get(at..)?.first_chunk()?;
-        match (mark, kind) {
-            // Markers can be padded, and some have nothing behind them.
-            (0xff, 0xff) => at += 1,
-            (0xff, 0x01 | 0xd0..=0xd9) => at += 2,
-            // A frame header: precision, height and width.
-            (0xff, 0xc0..=0xcf) if ![0xc4, 0xc8, 0xcc].contains(&kind) => {
-                return Some([short(at + 7)?.into(), short(at + 5)?.into()]);
-            }
-            (0xff, _) => at += 2 + usize::from(short(at + 2)?),
-            _ => return None,
-        }
-    }
+/// Returns the width and height in an image's header.
+fn claimed_size(name: &str, bytes: &[u8]) -> Option<(u32, u32)> {
+    let format = ImageFormat::from_extension(extension(name))?;
+    ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().ok()
+}
+
+fn extension(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
 /// The compressed formats that the device can draw. Empty until the app is finished.
@@ -71,23 +82,32 @@ impl SupportedFormats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::image::GrayImage;
 
     #[test]
-    fn the_size_that_an_image_claims_is_read_before_it_is_decoded() {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
-        png.extend([0, 0, 64, 1, 0, 0, 0, 2]);
-        assert_eq!(size(&png), Some([16_385, 2]));
-        let tables = [0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xff, 0xc4, 0, 3, 0];
-        let frame = [0xff, 0xc2, 0, 11, 8, 0, 3, 0xff, 0xff];
-        let jpeg = [&[0xff, 0xd8][..], &tables, &frame].concat();
-        assert_eq!(size(&jpeg), Some([65_535, 3]));
-        for bytes in [&png[..18], &jpeg[..12], &jpeg[..jpeg.len() - 1], b"", b"RIFF"] {
-            assert_eq!(size(bytes), None);
+    fn an_image_that_claims_too_much_is_refused_before_it_is_decoded() {
+        let mut png = Cursor::new(Vec::new());
+        GrayImage::new(MOST_TEXELS + 1, 1).write_to(&mut png, ImageFormat::Png).unwrap();
+        let error = Claims::default().add("wide.png", png.get_ref()).unwrap_err();
+        assert_eq!(error, "it has 16385 × 1 texels; the limit is 16384 per side");
+
+        // Headers of TGA files. 16,000² texels with their mip levels take 1.27 GiB.
+        let tga = |size: u16| {
+            let [low, high] = size.to_le_bytes();
+            [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 0]
+        };
+        let mut claims = Claims::default();
+        for _ in 0..3 {
+            assert_eq!(claims.add("large.tga", &tga(16_000)), Ok(()));
         }
-        for bytes in [&png, &jpeg] {
-            let none = CompressedImageFormats::NONE;
-            let error = decode("a.png", bytes, none, true, ImageSampler::Default).unwrap_err();
-            assert!(error.contains("the limit is 16384 per side"), "{error}");
+        let error = claims.add("large.TGA", &tga(16_000)).unwrap_err();
+        assert_eq!(error, "with it, the character's textures would take more than 4 GiB");
+        assert_eq!(claims.add("small.tga", &tga(256)), Ok(()), "there is still room for a small one");
+        assert!(claims.add("huge.tga", &tga(u16::MAX)).is_err());
+
+        // Decoding says what is wrong with these.
+        for (name, bytes) in [("cut.png", &png.get_ref()[..20]), ("empty.tga", &[]), ("none", &tga(256))] {
+            assert_eq!(claims.add(name, bytes), Ok(()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Textures of characters: which files or embedded images they are, and how they are loaded.
 
 use super::{
-    images::decode,
+    images::{Claims, decode},
     mips::{Content, with_mips},
 };
 use crate::{
@@ -97,9 +97,13 @@ impl Textures {
         let embedded = std::mem::take(&mut self.embedded);
         let files = files.into_iter().filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
         let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
-        let mut pending: Vec<(TextureKey, Pending)> = Vec::new();
+        let (mut pending, mut claims): (Vec<(TextureKey, Pending)>, _) = (Vec::new(), Claims::default());
         for OwnImage { key, content, has_mips } in textures {
             let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else { continue };
+            if let Err(error) = claims.add(&key.file, &bytes) {
+                pending.push((key, Pending::Done(Box::new(Err(error)))));
+                continue;
+            }
             let used = key.clone();
             let make = move || {
                 let image = decode(&used.file, &bytes, formats, used.is_srgb, sampler_of(&used.sampler))?;
