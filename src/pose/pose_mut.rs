@@ -139,3 +139,41 @@ impl PoseMut<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    #[test]
+    fn matrices_are_right_wherever_they_were_updated() {
+        let parents = [None, Some(0), Some(1), Some(1), Some(3), Some(0), Some(5), None, Some(7), Some(5)];
+        let rest = JointTransform::new(Vec3::new(0.3, 1.0, -0.2), Quat::from_rotation_x(0.4));
+        let joint = |parent| Joint { name: "".into(), parent, rest, inverse_bind: Affine3A::IDENTITY };
+        let skeleton = Skeleton::new(parents.map(joint).to_vec()).unwrap();
+        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
+        let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
+        let mut whole = vec![Affine3A::IDENTITY; skeleton.len()];
+        let mut random = 7_u32;
+        let mut next = |most: usize| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 16) as usize % most
+        };
+        for _ in 0..2000 {
+            let joint = next(skeleton.len()) as JointIndex;
+            pose.set_rotation(joint, Quat::from_rotation_z(next(100) as f32 * 0.06));
+            pose.update_later(joint);
+            let until = match next(3) {
+                0 => next(skeleton.len()),
+                1 => skeleton.len() - 1,
+                _ => continue,
+            };
+            pose.update_until(until as JointIndex);
+            LocalToModel { parents: skeleton.parents(), local: pose.local, root: None, unit_scale: false }
+                .run(&mut whole);
+            assert_eq!(pose.model[..=until], whole[..=until]);
+        }
+        pose.update();
+        assert_eq!(pose.model, whole);
+    }
+}
