@@ -233,7 +233,8 @@ fn caption(
     let turn = match look.target {
         LookTarget::Nothing => "looks ahead".to_owned(),
         _ => {
-            let [aside, up] = [-state.look.turn.x, state.look.turn.y].map(f32::to_degrees);
+            // Adding 0 turns -0 into 0.
+            let [aside, up] = [-state.look.turn.x, state.look.turn.y].map(|turn| turn.to_degrees().round() + 0.0);
             format!("looks {aside:+.0} degrees aside, {up:+.0} up")
         }
     };
