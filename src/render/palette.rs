@@ -181,7 +181,7 @@ fn extract_palettes(
     without_history.extend(writer.jobs.iter().map(|job| job.range.clone()));
 }
 
-/// Gives back memory. A list that grows takes up to twice what it needs, and here that is most of what a crowd takes.
+/// Gives back memory. A list that grows takes up to twice what it needs, and these are half of what a crowd takes.
 fn trim(matrices: &mut Vec<Mat4>) {
     if matrices.capacity() > matrices.len() + matrices.len() / 4 {
         matrices.shrink_to(matrices.len() + matrices.len() / 8);
