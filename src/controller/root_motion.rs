@@ -24,7 +24,7 @@ use super::{
     timed_event::EventKind,
     track::Known,
 };
-use crate::model::{PlaybackMode, RootDelta, RootPath, Twist};
+use crate::model::{Phase, PlaybackMode, RootDelta, RootPath, Twist};
 use gauss::{NODES, integrate};
 use movers::{Group, Mover, Movers};
 use shares::Blend;
@@ -151,7 +151,7 @@ impl AnimationController {
         for &(member, ends) in course.members() {
             let Some(member) = space.members().get(member) else { continue };
             let playback = member.playback(space, cycle.playback);
-            let ([from, goal], is_even) = member.places(playback, [cycle.from, cycle.goal]);
+            let ([from, goal], is_even) = member.places(playback, [cycle.from, cycle.goal].map(Phase::new));
             let part = [ends[0], course.slope(ends)];
             let mover =
                 Mover { member: Some((member, playback)), playback, from, to: goal, goal, part, is_even, ..cycle };

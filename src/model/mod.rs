@@ -33,7 +33,7 @@ pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
-pub(crate) use blend_space::{Cycle, Member};
+pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
