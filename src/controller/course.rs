@@ -97,6 +97,12 @@ impl Course {
         self.pace[0]
     }
 
+    /// By how much the pace changes until the second end, in relation to its mean.
+    pub(super) fn pace_change(&self) -> f64 {
+        let [first, last] = self.pace;
+        if first == last { 0.0 } else { (last - first) / (0.5 * (first + last)) }
+    }
+
     /// The speed of the phase, for a speed of the track.
     pub(super) fn paced(&self, speed: Speed) -> Speed {
         let change = self.slope(self.pace);

@@ -3,7 +3,6 @@
 use super::gauss::WEIGHTS;
 use crate::{
     controller::{
-        AnimationTrack, BlendMode, Clips,
         compensated::CompensatedF64,
         motion::{Ramp, Speed},
         sync::Lead,
@@ -90,17 +89,6 @@ impl<'a> Movers<'a> {
 
     pub(super) fn as_mut(&mut self) -> &mut [Mover<'a>] {
         if self.count > FEW { &mut self.many } else { &mut self.few[..self.count] }
-    }
-}
-
-impl<'a> Mover<'a> {
-    /// On the way of a clip, unless the clip has no part in root motion.
-    #[inline]
-    pub(super) fn of_clip<C: Clips + ?Sized>(self, track: &AnimationTrack, index: usize, clips: &'a C) -> Option<Self> {
-        // Differences are added to a pose, wherever it is.
-        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
-        let takes_part = !differs && clips.reaches_root(index);
-        takes_part.then(|| Self { path: clips.root_path(index), ..self })
     }
 }
 

@@ -174,15 +174,20 @@ impl RootPath {
     }
 
     /// The way between two unwrapped positions if they are on one arc, in a clip that doesn't turn around.
+    #[inline]
     pub(crate) fn arc(&self, playback: PlaybackMode, from: f64, to: f64) -> Option<Twist> {
         if playback == PlaybackMode::PingPong {
             return None;
         }
-        let [(round, start), (last, end)] = [from, to].map(|position| self.place(playback, position));
+        if self.knots.len() == 2 && playback == PlaybackMode::Loop {
+            // Round after round at one speed.
+            return Some(self.knots[0].rate.scaled(to - from));
+        }
+        let (round, start) = self.place(playback, from);
+        let end = if playback == PlaybackMode::Loop { to - round * self.duration() } else { to };
         let arc = self.arc_at(start);
         let Knot { time, rate, .. } = self.knots[arc];
-        let is_one = round == last && time <= end && (arc + 2 == self.knots.len() || end <= self.knots[arc + 1].time);
-        is_one.then(|| rate.scaled(end - start))
+        (time <= end && end <= self.knots[arc + 1].time).then(|| rate.scaled(end - start))
     }
 
     /// The next place, as an unwrapped position strictly beyond another, where the character's speed may change.
