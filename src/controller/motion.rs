@@ -119,13 +119,25 @@ pub(super) struct Paced {
 
 impl Paced {
     fn at(&self, time: CompensatedF64) -> f64 {
-        self.ramp.at(time) * (self.pace + self.change * (time - self.since).value())
+        self.ramp.at(time) * self.pace_at(time)
+    }
+
+    fn pace_at(&self, time: CompensatedF64) -> f64 {
+        let before = if time == self.since { 0.0 } else { (time - self.since).value() };
+        self.pace + self.change * before
+    }
+
+    /// The seconds from a time on in which a distance is covered, if the speed is steady.
+    fn seconds_of(&self, begin: CompensatedF64, distance: f64) -> Option<f64> {
+        let speed = self.ramp.is_level().then_some(self.ramp.from.abs())?;
+        let (rate, change, distance) = (speed * self.pace_at(begin), speed * self.change, distance.abs());
+        let seconds = 2.0 * distance / (rate + (rate * rate + 2.0 * change * distance).max(0.0).sqrt());
+        seconds.is_finite().then_some(seconds)
     }
 
     /// The integral over some seconds from a time on.
     fn integral(&self, begin: CompensatedF64, seconds: f64) -> f64 {
-        let before = if begin == self.since { 0.0 } else { (begin - self.since).value() };
-        let (pace, change) = (self.pace + self.change * before, self.change);
+        let (pace, change) = (self.pace_at(begin), self.change);
         if self.ramp.is_level() {
             return self.ramp.from * (pace + 0.5 * change * seconds) * seconds;
         }
@@ -230,7 +242,9 @@ impl Speed {
                 if tick(paced.integral(begin, whole)) == tick(distance) {
                     return end;
                 }
-                let seconds = bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs());
+                let seconds = paced.seconds_of(begin, distance).unwrap_or_else(|| {
+                    bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs())
+                });
                 begin + CompensatedF64::new(seconds)
             }
         };
