@@ -53,9 +53,15 @@ impl AnimationController {
         let (mut is_ramp, mut is_over) = (self.blend_ramp().is_some(), false);
         for at in 0..self.tracks.len() {
             let Some(part) = self.part(at, clips) else { continue };
-            is_ramp |= part.ramp.is_some();
-            is_over |= part.group == Group::Over;
+            let before = arcs.count;
             self.add_arcs(at, &part, clips, &mut arcs);
+            if arcs.count > before {
+                is_ramp |= part.ramp.is_some();
+                is_over |= part.group == Group::Over;
+            }
+            if arcs.strays && arcs.count > 1 {
+                return None;
+            }
         }
         if !arcs.goes {
             return Some(RootDelta::IDENTITY);
@@ -126,7 +132,10 @@ impl<'a> Arcs<'a> {
         let arc = arc.unwrap_or_else(|| {
             self.leaves = true;
             self.strays |= path.turns();
-            Twist { ahead: path.between(playback, way[0], way[1]).translation, turn: 0.0 }
+            match path.turns() {
+                true => Twist::default(),
+                false => Twist { ahead: path.between(playback, way[0], way[1]).translation, turn: 0.0 },
+            }
         });
         self.turn += arc.turn.abs();
         group.way = [group.way[0].plus(arc.scaled(weights[0])), group.way[1].plus(arc.scaled(weights[1]))];
