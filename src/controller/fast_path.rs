@@ -1,8 +1,8 @@
 //! The ordinary frame: the playheads move, and nothing else happens.
 //!
 //! No event is due, no fade runs, no clip may switch, and no playhead passes a key, a round or an end. That is
-//! decided before anything is changed, with the same comparisons that the full step makes, so the state
-//! afterwards is the same to the last bit. It takes about a tenth of the full step's time.
+//! decided before anything is changed, with the same comparisons that the full step makes, unless all keys are far away.
+//! So the state afterwards is the same to the last bit. It takes about a tenth of the full step's time.
 //!
 //! Where the parameters of a blend space move, the frame is cut where their way bends, as in the full step. Up to the
 //! cut before the first that is not ordinary, all is done here; the full step takes it from there.

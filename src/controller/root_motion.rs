@@ -150,7 +150,7 @@ impl AnimationController {
         let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
         let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
         let (playback, to) = (known.playback, goal);
-        let way = Mover { playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        let way = Mover { playback, from, now: from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
         Mover { weight, ramp, mask, group, track: at, ..way }
     }
 
@@ -170,7 +170,7 @@ impl AnimationController {
             let ([from, goal], is_even) = member.places(playback, phases);
             let (path, part) = (clips.root_path(member.clip), [ends[0], course.slope(ends)]);
             let member = Some((member, playback));
-            all.extend(Some(Mover { path, member, playback, from, to: goal, goal, part, is_even, ..cycle }));
+            all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
         }
     }
 }
@@ -260,6 +260,7 @@ impl Pieces {
             let stop = turns.fold(self.end, CompensatedF64::min);
             for mover in &mut *movers {
                 mover.to = if stop == self.end { mover.goal } else { mover.place(mover.driver_at(start, stop)) };
+                mover.now = mover.from;
             }
             let (span, mut now) = ([start, stop], start);
             while now.is_before(stop) {
@@ -285,7 +286,7 @@ impl Pieces {
         root.pieces = root.pieces.saturating_add(taken);
     }
 
-    /// The movement of a piece, on which each clip goes along one arc.
+    /// The movement of a piece, on which each clip goes along one arc from where it is now.
     fn piece(
         &self,
         movers: &mut [Mover],
@@ -293,11 +294,18 @@ impl Pieces {
         [now, next]: [CompensatedF64; 2],
         depth: u32,
     ) -> RootDelta {
+        let mut driver = (usize::MAX, 0.0);
         for mover in &mut *movers {
-            let [from, to] = [now, next].map(|time| mover.position(span, time));
-            mover.way = Twist::between(mover.between(from, to));
+            // The clips of a blend space share one.
+            if driver.0 != mover.track {
+                driver = (mover.track, mover.driver_at(span[0], next));
+            }
+            mover.next = mover.position(span, next, driver.1);
+            mover.way = mover.way_to(mover.next);
         }
-        self.sum(movers, span, [now, next], depth)
+        let movement = self.sum(movers, span, [now, next], depth);
+        movers.iter_mut().for_each(|mover| mover.now = mover.next);
+        movement
     }
 
     /// The movement of a piece along the clips' arcs.

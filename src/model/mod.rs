@@ -53,3 +53,14 @@ pub struct Model {
     /// Clips in the skeleton's joint order.
     pub clips: Vec<SkeletalClip>,
 }
+
+/// `f64::floor`, without a call on processors that may have no instruction for it.
+#[inline]
+pub(crate) fn floor(number: f64) -> f64 {
+    if number.abs() < 1e15 {
+        let whole = number as i64 as f64;
+        if whole > number { whole - 1.0 } else { whole }
+    } else {
+        number.floor()
+    }
+}

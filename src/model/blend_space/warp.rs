@@ -10,6 +10,8 @@
 //! run     ├──────L──────────────R─────┤          left at 0.15 s, right at 0.45 s of 0.6 s
 //! ```
 
+use crate::model::floor;
+
 /// A mark of a clip: when it is, in seconds, and what it is a mark of.
 pub(super) type Mark = (f64, usize);
 
@@ -163,17 +165,6 @@ impl Warp {
     fn last(&self, is_before: impl Fn(&Knot) -> bool) -> usize {
         // There are a few.
         self.knots.iter().rposition(is_before).unwrap_or(0)
-    }
-}
-
-/// `f64::floor`, without a call on processors that may have no instruction for it.
-#[inline]
-fn floor(number: f64) -> f64 {
-    if number.abs() < 1e15 {
-        let whole = number as i64 as f64;
-        if whole > number { whole - 1.0 } else { whole }
-    } else {
-        number.floor()
     }
 }
 
