@@ -114,7 +114,8 @@ impl AnimationController {
             return None;
         }
         let speed = if track.speed.is_finite() { track.speed } else { 0.0 };
-        let (from, to, forward) = way(track, Speed::steady_distance(speed, elapsed), speed >= 0.0);
+        let (from, forward) = (track.held(), speed >= 0.0);
+        let to = goal(track, from, Speed::steady_distance(speed, elapsed), forward);
         let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
         let nothing = sweep.is_plain(key::times(&timing.callbacks, added))
             || sweep.passes_nothing(Keys::new(&timing.callbacks, added, &self.callbacks, length));
@@ -143,7 +144,8 @@ impl AnimationController {
                 return None;
             }
             let speed = course.paced(Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }));
-            let (from, to, forward) = way(track, speed.distance(self.time, end), speed.is_forward(self.time, end));
+            let (from, forward) = (track.held(), speed.is_forward(self.time, end));
+            let to = goal(track, from, speed.distance(self.time, end), forward);
             let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
             if !sweep.is_plain(std::iter::empty()) && !sweep.passes_nothing(Keys::new(&[], &[], &[], length)) {
                 return None;
@@ -171,16 +173,13 @@ impl AnimationController {
     }
 }
 
-/// From where to where a track goes, and whether forward.
+/// Where a track gets to.
 #[inline]
-fn way(track: &AnimationTrack, distance: CompensatedF64, forward: bool) -> (CompensatedF64, CompensatedF64, bool) {
-    let from = track.hold(track.position);
-    let mut to = from + distance;
+fn goal(track: &AnimationTrack, from: CompensatedF64, distance: CompensatedF64, forward: bool) -> CompensatedF64 {
+    let to = from + distance;
     // Rounding must not lead against the direction.
-    if (forward && to.is_before(from)) || (!forward && from.is_before(to)) {
-        to = from;
-    }
-    (from, track.hold(to), forward)
+    let is_against = if forward { to.is_before(from) } else { from.is_before(to) };
+    track.hold(if is_against { from } else { to })
 }
 
 impl Playback {

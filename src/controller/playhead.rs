@@ -198,8 +198,7 @@ impl PlayheadSweep {
             return false;
         }
         let base = (from / length) as u32 as f64 * length;
-        let (from, to) = (from - base, to - base);
-        let [low, high] = if from < to { [from - NEAR, to + NEAR] } else { [to - NEAR, from + NEAR] };
+        let (low, high) = (from.min(to) - base - NEAR, from.max(to) - base + NEAR);
         low > 0.0 && high < length && times.all(|time| time < low || time > high)
     }
 

@@ -25,7 +25,7 @@ struct Arcs<'a> {
     groups: [Sum; 2],
     /// How many there are, and the way of the last one.
     count: usize,
-    last: Option<(&'a RootPath, PlaybackMode, [f64; 2])>,
+    last: Option<(&'a RootPath, PlaybackMode, f64, f64)>,
     /// Whether one goes, leaves its arc, or leaves one of a path that turns.
     goes: bool,
     leaves: bool,
@@ -67,7 +67,7 @@ impl AnimationController {
             return Some(RootDelta::IDENTITY);
         }
         match arcs.last {
-            Some((path, playback, [from, goal])) if arcs.count == 1 && !is_over => {
+            Some((path, playback, from, goal)) if arcs.count == 1 && !is_over => {
                 Some(path.between(playback, from, goal))
             }
             _ if is_ramp || is_over => None,
@@ -125,7 +125,7 @@ impl<'a> Arcs<'a> {
         group.weight = [group.weight[0] + weights[0], group.weight[1] + weights[1]];
         group.change = group.change.max((weights[1] - weights[0]).abs());
         self.count += 1;
-        self.last = path.map(|path| (path, playback, way));
+        self.last = path.map(|path| (path, playback, way[0], way[1]));
         let Some(path) = path.filter(|_| way[0] != way[1] || !is_free) else { return false };
         // A clip that plays once may be held at its end.
         let arc = if is_free && playback != PlaybackMode::Once { path.arc(playback, way[0], way[1]) } else { None };
