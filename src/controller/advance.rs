@@ -266,6 +266,9 @@ impl AnimationController {
                 return;
             }
             if let Some(arrival) = &arrival {
+                if arrival.time.is_before(next) {
+                    self.settle_courses([self.time, arrival.time], clips);
+                }
                 next = arrival.time;
             }
             self.move_tracks(next, arrival.as_ref().map(|arrival| (arrival.track, arrival.position)), clips, log);

@@ -82,6 +82,13 @@ impl CompensatedF64 {
     }
 }
 
+/// Returns the sum of a number and a lesser one, and its rounding error (T. J. Dekker).
+#[inline]
+fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    (sum, b - (sum - a))
+}
+
 /// Returns a sum and its rounding error (D. E. Knuth, TAOCP 2, theorem 4.2.2B).
 #[inline]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -97,8 +104,13 @@ impl Add for CompensatedF64 {
     fn add(self, other: Self) -> Self {
         let (hi, error) = two_sum(self.hi, other.hi);
         let (lo, rest) = two_sum(self.lo, other.lo);
-        let Self { hi, lo } = Self::renormalized(hi, error + lo);
-        Self::renormalized(hi, lo + rest)
+        let (sum, error) = quick_two_sum(hi, error + lo);
+        let (sum, error) = quick_two_sum(sum, error + rest);
+        if (sum + error).is_finite() {
+            return Self { hi: sum, lo: error };
+        }
+        // Near the greatest number, or beyond it.
+        Self { hi: if sum.is_finite() { sum } else { f64::MAX.copysign(hi) }, lo: 0.0 }
     }
 }
 

@@ -6,7 +6,8 @@ use super::{
     key::AddedKey,
     motion::{Paced, Ramp, Speed},
 };
-use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle};
+use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle, Member};
+use std::sync::Arc;
 
 /// Clips that can weigh between two cuts: those at both ends.
 const MOST: usize = 6;
@@ -22,42 +23,44 @@ pub(super) struct Course {
     count: usize,
     /// Cycles per second at both ends.
     pace: [f64; 2],
-    /// Where it ends, and what weighs there.
+    /// Where it ends, what weighs there, and in which space.
     end: (BlendPoint, Cycle),
+    of: Option<Arc<[Member]>>,
     /// The controller's own keys for each member.
     pub(super) added: Vec<Vec<AddedKey>>,
 }
 
 impl Course {
-    /// Begins an advance at a point: what is known from before may be about other clips.
-    pub(super) fn look_up(&mut self, point: BlendPoint, space: &BoundBlendSpace) {
-        self.end = (point, space.cycle(point));
+    /// What weighs at a point: known already, if it ended there.
+    pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
+        if point == self.end.0 && self.is_of(space) { self.end.1 } else { space.cycle(point) }
     }
 
-    /// Goes on from where it ended.
+    /// Returns `false` if clips were loaded anew.
+    fn is_of(&self, space: &BoundBlendSpace) -> bool {
+        self.of.as_ref().is_some_and(|members| Arc::ptr_eq(members, space.members()))
+    }
+
+    /// Goes from one point to another.
     pub(super) fn settle(&mut self, span: [CompensatedF64; 2], ends: [BlendPoint; 2], space: &BoundBlendSpace) {
-        let cycle = |known: (BlendPoint, Cycle), point| if point == known.0 { known.1 } else { space.cycle(point) };
-        let first = cycle(self.end, ends[0]);
-        let last = cycle((ends[0], first), ends[1]);
+        let first = self.cycle(ends[0], space);
+        let last = if ends[1] == ends[0] { first } else { self.cycle(ends[1], space) };
+        if !self.is_of(space) {
+            self.of = Some(space.members().clone());
+        }
         (self.begin, self.seconds, self.count) = (span[0], (span[1] - span[0]).value().max(0.0), 0);
         (self.pace, self.end) = ([first.pace, last.pace], (ends[1], last));
         // Both lists are in the order of members, which doesn't depend on where time is cut.
-        let (mut at_begin, mut at_end) = (&first.weights[..], &last.weights[..]);
-        loop {
-            let next = [at_begin, at_end].map(|weights| weights.first().map_or(usize::MAX, |first| first.0));
-            let member = next[0].min(next[1]);
-            if member == usize::MAX {
-                return;
-            }
-            let take = |weights: &mut &[(usize, f64)]| match **weights {
-                [(first, weight), ref rest @ ..] if first == member => {
-                    *weights = rest;
-                    weight
-                }
-                _ => 0.0,
-            };
-            self.members[self.count] = (member, [take(&mut at_begin), take(&mut at_end)]);
+        let next = |weights: &[(usize, f64)], at: usize| weights.get(at).copied().unwrap_or((usize::MAX, 0.0));
+        let (mut at_begin, mut at_end) = (0, 0);
+        while at_begin < first.weights.len() || at_end < last.weights.len() {
+            let (begin, end) = (next(&first.weights, at_begin), next(&last.weights, at_end));
+            let member = begin.0.min(end.0);
+            let weight = |(of, weight): (usize, f64)| if of == member { weight } else { 0.0 };
+            self.members[self.count] = (member, [weight(begin), weight(end)]);
             self.count += 1;
+            at_begin += usize::from(begin.0 == member);
+            at_end += usize::from(end.0 == member);
         }
     }
 
@@ -92,6 +95,12 @@ impl Course {
     /// The pace of the cycle at the first end.
     pub(super) fn pace(&self) -> f64 {
         self.pace[0]
+    }
+
+    /// By how much the pace changes until the second end, in relation to its mean.
+    pub(super) fn pace_change(&self) -> f64 {
+        let [first, last] = self.pace;
+        if first == last { 0.0 } else { (last - first) / (0.5 * (first + last)) }
     }
 
     /// The speed of the phase, for a speed of the track.

@@ -172,10 +172,10 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The times of both lists, in no order.
+/// The times of both lists, in no order; those of the clip as they are, even beyond its ends.
 #[inline]
-pub(super) fn times(clip: &[CallbackKey], added: &[AddedKey], length: f64) -> impl Iterator<Item = f64> {
-    clip.iter().map(move |key| clamped(key.time, length)).chain(added.iter().map(|key| key.time))
+pub(super) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
+    clip.iter().map(|key| key.time).chain(added.iter().map(|key| key.time))
 }
 
 impl<'a> Iterator for Keys<'a> {

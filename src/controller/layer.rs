@@ -1,7 +1,7 @@
 //! The layers that a controller wants blended.
 
 use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead, track::Start};
-use crate::model::{BoundBlendSpace, Cycle, Member, PlaybackMode};
+use crate::model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode};
 use std::slice;
 
 /// One clip to blend: where it is, and how it joins the pose.
@@ -60,6 +60,8 @@ struct InSpace<'a> {
     track: &'a AnimationTrack,
     space: &'a BoundBlendSpace,
     cycle: Cycle,
+    playback: PlaybackMode,
+    phase: Phase,
     next: usize,
 }
 
@@ -87,18 +89,16 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
 impl<'a> InSpace<'a> {
     fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
         let (_, space) = (!track.clip.is_empty()).then_some(clips).and_then(|clips| track.find_space(clips))?;
-        Some(Self {
-            track,
-            space,
-            cycle: space.cycle(track.steering.shown(space, track.start == Start::Begun)),
-            next: 0,
-        })
+        let point = track.steering.shown(space, track.start == Start::Begun);
+        let course = track.run.0.course.as_ref();
+        let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
+        let playback = track.playback.unwrap_or(space.playback());
+        let phase = phase_in(playback, track.placed_in(if space.has_length() { 1.0 } else { 0.0 }));
+        Some(Self { track, space, cycle, playback, phase, next: 0 })
     }
 
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
-        let Self { track, space, .. } = *self;
-        let cycle = track.playback.unwrap_or(space.playback());
-        let phase = track.placed_in(if space.has_length() { 1.0 } else { 0.0 });
+        let Self { track, space, playback, phase, .. } = *self;
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
             let member = &space.members()[index];
@@ -112,7 +112,7 @@ impl<'a> InSpace<'a> {
             };
             let weight = (whole * share) as f32;
             if weight > 0.0 && weight.is_finite() {
-                let (time, slope) = place_in(member, space, cycle, phase);
+                let (time, slope) = place_in(member, space, playback, phase);
                 let speed = track.speed * self.cycle.pace * slope;
                 return Some(LayerInfo { weight, above, speed, ..info(track, member.clip, time, clips) });
             }
@@ -126,9 +126,7 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, clips).into_iter().flat_map(move |InSpace { space, cycle, .. }| {
-        let playback = track.playback.unwrap_or(space.playback());
-        let phase = track.placed_in(if space.has_length() { 1.0 } else { 0.0 });
+    InSpace::new(track, clips).into_iter().flat_map(move |InSpace { space, cycle, playback, phase, .. }| {
         cycle.weights.into_iter().map(move |(index, share)| {
             let member = &space.members()[index];
             let (time, slope) = place_in(member, space, playback, phase);
@@ -138,11 +136,19 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     })
 }
 
+/// A phase of a blend space whose cycle plays in some way.
+#[inline]
+fn phase_in(cycle: PlaybackMode, phase: f64) -> Phase {
+    Phase::new(if cycle == PlaybackMode::Once { playhead::held(1.0, phase) } else { phase })
+}
+
 /// The place in a clip of a blend space at a phase of its cycle, and the seconds of clip per phase there.
 #[inline]
-fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: f64) -> (f64, f64) {
+fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: Phase) -> (f64, f64) {
     let playback = member.playback(space, cycle);
-    let phase = if cycle == PlaybackMode::Once { playhead::held(1.0, phase) } else { phase };
+    if playback == PlaybackMode::Loop {
+        return member.place_in_loop(phase);
+    }
     let (place, slope) = member.place_and_slope(playback, phase);
     (playhead::periodic(playback, member.length, place), slope)
 }
@@ -159,7 +165,8 @@ impl AnimationTrack {
         let Some(member) = space.members().iter().find(|member| member.clip == layer.clip) else { return layer.time };
         let pace = space.cycle(self.steering.shown(space, self.start == Start::Begun)).pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 }) - seconds * self.speed * pace;
-        place_in(member, space, self.playback.unwrap_or(space.playback()), phase).0
+        let cycle = self.playback.unwrap_or(space.playback());
+        place_in(member, space, cycle, phase_in(cycle, phase)).0
     }
 }
 

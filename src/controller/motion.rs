@@ -64,8 +64,16 @@ impl Ramp {
         if t.is_nan() { 1.0 } else { t.clamp(0.0, 1.0) }
     }
 
+    /// Returns `true` if it stays where it is.
+    fn is_level(&self) -> bool {
+        self.from == self.to
+    }
+
     /// The value at a global time.
     pub(super) fn at(&self, time: CompensatedF64) -> f64 {
+        if self.is_level() {
+            return self.from;
+        }
         let share = self.transition.at(self.progress(time));
         // Both ends are exact, whatever the rounding between them.
         if share >= 1.0 { self.to } else { self.from + (self.to - self.from) * share }
@@ -111,14 +119,30 @@ pub(super) struct Paced {
 
 impl Paced {
     fn at(&self, time: CompensatedF64) -> f64 {
-        self.ramp.at(time) * (self.pace + self.change * (time - self.since).value())
+        self.ramp.at(time) * self.pace_at(time)
+    }
+
+    fn pace_at(&self, time: CompensatedF64) -> f64 {
+        let before = if time == self.since { 0.0 } else { (time - self.since).value() };
+        self.pace + self.change * before
+    }
+
+    /// The seconds from a time on in which a distance is covered, if the speed is steady.
+    fn seconds_of(&self, begin: CompensatedF64, distance: f64) -> Option<f64> {
+        let speed = self.ramp.is_level().then_some(self.ramp.from.abs())?;
+        let (rate, change, distance) = (speed * self.pace_at(begin), speed * self.change, distance.abs());
+        let seconds = 2.0 * distance / (rate + (rate * rate + 2.0 * change * distance).max(0.0).sqrt());
+        seconds.is_finite().then_some(seconds)
     }
 
     /// The integral over some seconds from a time on.
     fn integral(&self, begin: CompensatedF64, seconds: f64) -> f64 {
+        let (pace, change) = (self.pace_at(begin), self.change);
+        if self.ramp.is_level() {
+            return self.ramp.from * (pace + 0.5 * change * seconds) * seconds;
+        }
         let [a, b, c] = self.ramp.slope(begin);
         let speed = [self.ramp.at(begin), a, b / 2.0, c / 3.0];
-        let (pace, change) = (self.pace + self.change * (begin - self.since).value(), self.change);
         // The coefficients of the product, each integrated, from the highest to the lowest.
         let product = |power: usize| {
             let own = speed.get(power).map_or(0.0, |speed| speed * pace);
@@ -145,16 +169,16 @@ impl Speed {
     }
 
     /// The speed at a time.
-    pub(super) fn at(self, time: CompensatedF64) -> f64 {
+    pub(super) fn at(&self, time: CompensatedF64) -> f64 {
         match self {
-            Self::Steady(speed) => speed,
+            Self::Steady(speed) => *speed,
             Self::Ramp(ramp) => ramp.at(time),
             Self::Paced(paced) => paced.at(time),
         }
     }
 
     /// The moment within a segment at which the direction reverses.
-    pub(super) fn turning_point(self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
+    pub(super) fn turning_point(&self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
         let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else { return None };
         if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
             return None;
@@ -167,9 +191,10 @@ impl Speed {
     }
 
     /// Returns `true` if the track runs forward in a segment without turning point. Speed 0 counts as forward.
-    pub(super) fn is_forward(self, begin: CompensatedF64, end: CompensatedF64) -> bool {
+    pub(super) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
-            Self::Steady(speed) => speed >= 0.0,
+            Self::Steady(speed) => *speed >= 0.0,
+            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) if ramp.is_level() => ramp.from >= 0.0,
             Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) => ramp.at(begin + (end - begin).scale(0.5)) >= 0.0,
         }
     }
@@ -181,26 +206,26 @@ impl Speed {
     }
 
     /// The distance covered in a segment without turning point; never against its direction.
-    pub(super) fn distance(self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
+    pub(super) fn distance(&self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
         let time = end - begin;
         if time.value() <= 0.0 {
             return CompensatedF64::ZERO;
         }
         match self {
-            Self::Steady(speed) => Self::steady_distance(speed, time),
+            Self::Steady(speed) => Self::steady_distance(*speed, time),
             Self::Ramp(ramp) => self.not_against(ramp.integral(ramp.progress(begin), ramp.progress(end)), begin, end),
             Self::Paced(paced) => self.not_against(paced.integral(begin, time.value()), begin, end),
         }
     }
 
     /// A way in a segment without turning point, unless rounding leads against its direction.
-    fn not_against(self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
+    fn not_against(&self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
         let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
         if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }
     }
 
     /// The moment in a segment without turning point at which a distance has been covered.
-    pub(super) fn moment(self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
+    pub(super) fn moment(&self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
         let moment = match self {
             Self::Steady(speed) => begin + CompensatedF64::new(distance / speed),
             Self::Ramp(ramp) => {
@@ -217,7 +242,9 @@ impl Speed {
                 if tick(paced.integral(begin, whole)) == tick(distance) {
                     return end;
                 }
-                let seconds = bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs());
+                let seconds = paced.seconds_of(begin, distance).unwrap_or_else(|| {
+                    bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs())
+                });
                 begin + CompensatedF64::new(seconds)
             }
         };

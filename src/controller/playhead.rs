@@ -187,26 +187,19 @@ impl PlayheadSweep {
         }
     }
 
-    /// A quick test that nothing is passed: `true` only if the sweep lies within one round of a loop and has no key
-    /// on it. `times` are the times of the keys.
+    /// A quick test that nothing is passed: `true` only if the sweep lies within one round of a loop, and neither its ends
+    /// nor any of the keys, whose times are `times`, are near.
     #[inline]
     pub(super) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
-        let Self { length, from, .. } = *self;
-        if self.playback != PlaybackMode::Loop || self.first || length < 1e-3 || !(0.0..1e9).contains(&(from / length))
-        {
+        // More than rounding to the grid, and at so few seconds in the arithmetic, can make up for.
+        const NEAR: f64 = 1e-6;
+        let Self { length, from, to, .. } = *self;
+        if self.playback != PlaybackMode::Loop || self.first || !(0.0..1e6).contains(&from) {
             return false;
         }
-        let n = (from / length) as u32 as f64;
-        let (base, end) = (n * length, (n + 1.0) * length);
-        let (from, to) = (tick(from), tick(self.to));
-        // A sweep does not pass the place it starts from.
-        let within =
-            if self.forward { tick(base) <= from && to < tick(end) } else { tick(base) < to && from <= tick(end) };
-        within
-            && times.all(|time| {
-                let key = tick(if time >= length { end } else { (base + time).min(end) });
-                if self.forward { key <= from || key > to } else { key >= from || key < to }
-            })
+        let base = (from / length) as u32 as f64 * length;
+        let (low, high) = (from.min(to) - base - NEAR, from.max(to) - base + NEAR);
+        low > 0.0 && high < length && times.all(|time| time < low || time > high)
     }
 
     /// Returns `true` if nothing is passed.

@@ -12,19 +12,20 @@
 //! pieces       ├───┼─┼─┼───┼───┼┼──┼───┤    while weights change, short ones
 //! ```
 
+mod arcs;
 mod gauss;
 mod movers;
 mod shares;
 
 use super::{
-    AnimationController, BlendMode, Clips, TrackPriority,
+    AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
     course::Course,
-    motion::{Paced, Speed},
+    motion::{Paced, Ramp, Speed},
     timed_event::EventKind,
     track::Known,
 };
-use crate::model::{PlaybackMode, RootDelta, RootPath, Twist};
+use crate::model::{Phase, PlaybackMode, RootDelta, RootPath, Twist};
 use gauss::{NODES, integrate};
 use movers::{Group, Mover, Movers};
 use shares::Blend;
@@ -66,33 +67,30 @@ impl RootSum {
 
 impl AnimationController {
     /// Adds how far the character goes between two cuts: after the tracks have moved, while the clock is at the first.
-    pub(super) fn add_root_motion<C: Clips + ?Sized>(
-        &self,
-        [begin, end]: [CompensatedF64; 2],
-        clips: &C,
-        root: &mut RootSum,
-    ) {
-        let course =
-            |at: usize| self.tracks[at].run.0.course.as_deref().filter(|_| self.tracks[at].run.0.space.is_some());
+    pub(super) fn add_root_motion<C: Clips + ?Sized>(&self, span: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
+        match self.along_arcs(clips) {
+            Some(movement) => {
+                // An ordinary frame.
+                root.pieces = root.pieces.saturating_add(1);
+                root.add(movement);
+            }
+            None => self.add_pieces(span, clips, root),
+        }
+    }
+
+    /// The same, whatever happens meanwhile.
+    fn add_pieces<C: Clips + ?Sized>(&self, [begin, end]: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
         let mut all = Movers::new();
         for at in 0..self.tracks.len() {
-            match course(at) {
+            match self.course_of(at) {
                 None => all.extend(self.mover(at, clips)),
                 Some(course) => self.add_members(at, course, clips, &mut all),
             }
         }
         let movers = all.as_mut();
-        if !movers.iter().any(Mover::goes) {
-            return;
-        }
         let blend = Blend { value: self.priority_blend.into(), ramp: self.blend_ramp() };
         let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
         let ramped = begin.is_before(end) && (blend.ramp.is_some() || movers.iter().any(is_ramp));
-        if let [alone] = movers
-            && alone.group != Group::Over
-        {
-            return root.add(alone.between(alone.from, alone.goal));
-        }
         if !ramped {
             blend.share(movers, begin, 0.0);
             let mut going = movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
@@ -111,13 +109,21 @@ impl AnimationController {
         Pieces::new(movers, blend, ramped, [begin, end], root).add(movers, root);
     }
 
-    fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
-        let index = self.tracks[at].run.0.index?;
-        self.mover_of(at, clips)?.of_clip(&self.tracks[at], index, clips)
+    /// What a track does in its blend space, if it plays one.
+    fn course_of(&self, at: usize) -> Option<&Course> {
+        let run = &self.tracks[at].run.0;
+        run.course.as_deref().filter(|_| run.space.is_some())
     }
 
-    /// A track that is to go the way of a clip.
-    fn mover_of<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
+    fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
+        let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
+        let mover = self.mover_of(at, &self.part(at, clips)?);
+        takes_part(track, index, clips).then(|| Mover { path: clips.root_path(index), ..mover })
+    }
+
+    /// A track's part in the pose at the root joint, if it has one.
+    #[inline]
+    fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
         let track = &self.tracks[at];
         let known = track.known.filter(|_| track.enabled)?;
         let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
@@ -126,38 +132,68 @@ impl AnimationController {
         if !shows || mask <= 0.0 {
             return None;
         }
-        let (from, goal) = (track.run.0.from, track.held().value());
+        let group = match (track.blend, track.priority) {
+            (Some(BlendMode::Override), _) => Group::Over,
+            (_, TrackPriority::Low) => Group::Low,
+            (_, TrackPriority::High) => Group::High,
+        };
+        Some(Part { known, weight, ramp, mask, group, from: track.run.0.from, goal: track.held().value() })
+    }
+
+    /// A track that is to go the way of a clip.
+    fn mover_of<'c>(&self, at: usize, &Part { known, weight, ramp, mask, group, from, goal }: &Part) -> Mover<'c> {
+        let track = &self.tracks[at];
         let lead = self.lead(at);
         let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
         let moves = self.is_moving(at) && !driver.paused;
         let speed = if moves { self.own_speed(lead.map_or(at, |lead| lead.leader)) } else { Speed::Steady(0.0) };
         let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
         let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
-        let group = match (track.blend, track.priority) {
-            (Some(BlendMode::Override), _) => Group::Over,
-            (_, TrackPriority::Low) => Group::Low,
-            (_, TrackPriority::High) => Group::High,
-        };
         let (playback, to) = (known.playback, goal);
-        let way = Mover { playback, from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
-        Some(Mover { weight, ramp, mask, group, track: at, ..way })
+        let way = Mover { playback, from, now: from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        Mover { weight, ramp, mask, group, track: at, ..way }
     }
 
     /// Adds the clips of a track's blend space.
     fn add_members<'c, C: Clips + ?Sized>(&self, at: usize, course: &Course, clips: &'c C, all: &mut Movers<'c>) {
         let track = &self.tracks[at];
         let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
-        let (Some(space), Some(cycle)) = (space, self.mover_of(at, clips)) else { return };
+        let (Some(space), Some(part)) = (space, self.part(at, clips)) else { return };
+        let cycle = self.mover_of(at, &part);
+        let phases = [Phase::new(part.from), Phase::new(part.goal)];
         for &(member, ends) in course.members() {
             let Some(member) = space.members().get(member) else { continue };
+            if !takes_part(track, member.clip, clips) {
+                continue;
+            }
             let playback = member.playback(space, cycle.playback);
-            let ([from, goal], is_even) = member.places(playback, [cycle.from, cycle.goal]);
-            let part = [ends[0], course.slope(ends)];
-            let mover =
-                Mover { member: Some((member, playback)), playback, from, to: goal, goal, part, is_even, ..cycle };
-            all.extend(mover.of_clip(track, member.clip, clips));
+            let ([from, goal], is_even) = member.places(playback, phases);
+            let (path, part) = (clips.root_path(member.clip), [ends[0], course.slope(ends)]);
+            let member = Some((member, playback));
+            all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
         }
     }
+}
+
+/// A track's part in the pose at the root joint, between two cuts.
+struct Part {
+    known: Known,
+    weight: f64,
+    ramp: Option<Ramp>,
+    /// The mask's weight at the root joint.
+    mask: f64,
+    group: Group,
+    /// Unwrapped positions at both cuts.
+    from: f64,
+    goal: f64,
+}
+
+/// Returns `true` if a track's clip has a part in root motion.
+#[inline]
+fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    // Differences are added to a pose, wherever it is.
+    let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
+    !differs && clips.reaches_root(index)
 }
 
 /// The time between two cuts, in pieces.
@@ -215,7 +251,6 @@ impl Pieces {
         let is_short = self.longest.is_none_or(|longest| (self.end - self.begin).value() <= longest);
         let mut go_along_arcs = || movers.iter_mut().all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some());
         if is_short && go_along_arcs() {
-            // An ordinary frame.
             root.pieces = root.pieces.saturating_add(1);
             return root.add(self.sum(movers, whole, whole, 0));
         }
@@ -225,6 +260,7 @@ impl Pieces {
             let stop = turns.fold(self.end, CompensatedF64::min);
             for mover in &mut *movers {
                 mover.to = if stop == self.end { mover.goal } else { mover.place(mover.driver_at(start, stop)) };
+                mover.now = mover.from;
             }
             let (span, mut now) = ([start, stop], start);
             while now.is_before(stop) {
@@ -250,7 +286,7 @@ impl Pieces {
         root.pieces = root.pieces.saturating_add(taken);
     }
 
-    /// The movement of a piece, on which each clip goes along one arc.
+    /// The movement of a piece, on which each clip goes along one arc from where it is now.
     fn piece(
         &self,
         movers: &mut [Mover],
@@ -258,11 +294,18 @@ impl Pieces {
         [now, next]: [CompensatedF64; 2],
         depth: u32,
     ) -> RootDelta {
+        let mut driver = (usize::MAX, 0.0);
         for mover in &mut *movers {
-            let [from, to] = [now, next].map(|time| mover.position(span, time));
-            mover.way = Twist::between(mover.between(from, to));
+            // The clips of a blend space share one.
+            if driver.0 != mover.track {
+                driver = (mover.track, mover.driver_at(span[0], next));
+            }
+            mover.next = mover.position(span, next, driver.1);
+            mover.way = mover.way_to(mover.next);
         }
-        self.sum(movers, span, [now, next], depth)
+        let movement = self.sum(movers, span, [now, next], depth);
+        movers.iter_mut().for_each(|mover| mover.now = mover.next);
+        movement
     }
 
     /// The movement of a piece along the clips' arcs.

@@ -11,7 +11,7 @@ use super::{
     range::{Line, RangeSweep},
     track::{Known, Start},
 };
-use crate::model::CallbackKey;
+use crate::model::{CallbackKey, Phase};
 use std::mem;
 
 /// The time between two cuts, for one track.
@@ -157,6 +157,7 @@ impl Segment<'_> {
         let (id, share, run) = (track.id, track.share(), &mut track.run.0);
         let Rules { callbacks, limit, threshold, .. } = self.rules;
         let whole = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+        let phases = [Phase::new(cycle.from), Phase::new(cycle.to)];
         for (&(index, ends), timing) in course.members().iter().zip(timings) {
             let (Some(member), Some(timing)) = (space.members().get(index), timing) else { continue };
             let added =
@@ -165,7 +166,7 @@ impl Segment<'_> {
                 continue;
             }
             let (length, playback) = (member.length, member.playback(space, cycle.playback));
-            let ([from, to], _) = member.places(playback, [cycle.from, cycle.to]);
+            let ([from, to], _) = member.places(playback, phases);
             let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
             let moment = |place: f64| {
                 let at = if place == from { cycle.from } else { member.phase(playback, place) };
@@ -189,7 +190,7 @@ impl Segment<'_> {
                 }
                 .run(count, moment, weight, log);
             }
-            if sweep.is_plain(key::times(&timing.callbacks, added, length)) {
+            if sweep.is_plain(key::times(&timing.callbacks, added)) {
                 continue;
             }
             let mut rounds = 0;

@@ -94,12 +94,7 @@ impl AnimationController {
     /// Notes where parameters are at the present time.
     pub(super) fn write_parameters(&mut self) {
         for track in &mut self.tracks {
-            if let Some(way) = track.steering.way {
-                track.steering.now = way.at(self.time);
-                if way.part(self.time) >= 1.0 {
-                    track.steering.way = None;
-                }
-            }
+            track.steering.arrive(self.time);
         }
     }
 
@@ -179,7 +174,6 @@ impl AnimationTrack {
         self.steering.settle(time, space, self.start == Start::Begun);
         let course = self.run.0.course.get_or_insert_default();
         let point = self.steering.at(time);
-        course.look_up(point, space);
         course.settle([time; 2], [point; 2], space);
         let heaviest = course.heaviest(time).and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
@@ -196,11 +190,10 @@ impl AnimationTrack {
         let is_same = Arc::ptr_eq(self.clip.as_arc(), space.name())
             && self.known == Some(Known::of_space(space, self.playback))
             && self.run.0.blend == self.blend;
-        let Some(course) = self.run.0.course.as_mut().filter(|_| is_same && self.start != Start::AtEnd) else {
+        if !is_same || self.start == Start::AtEnd {
             return false;
-        };
+        }
         self.steering.settle(time, space, self.start == Start::Begun);
-        course.look_up(self.steering.at(time), space);
         true
     }
 
@@ -208,7 +201,7 @@ impl AnimationTrack {
     pub(super) fn collect_members_added(&mut self, callbacks: &[AddedCallback], space: &BoundBlendSpace) {
         let Some(course) = &mut self.run.0.course else { return };
         course.added.resize_with(space.members().len(), Vec::new);
-        for (keys, member) in course.added.iter_mut().zip(space.members()) {
+        for (keys, member) in course.added.iter_mut().zip(&**space.members()) {
             key::collect_added(callbacks, &member.name.clone().into(), member.length, keys);
         }
     }

@@ -57,6 +57,16 @@ impl Steering {
         self.aim = self.target;
     }
 
+    /// Notes where they are at a time up to the next cut.
+    #[inline]
+    pub(super) fn arrive(&mut self, time: CompensatedF64) {
+        if let Some(way) = self.way {
+            let part = way.part(time);
+            self.now = way.after(part);
+            self.way = Some(way).filter(|_| part < 1.0);
+        }
+    }
+
     pub(super) fn is_sound(&self) -> bool {
         let way = self.way.is_none_or(|Way { from, to, since, seconds }| {
             from.is_finite() && to.is_finite() && since.is_finite() && seconds.is_finite() && seconds > 0.0
@@ -66,7 +76,7 @@ impl Steering {
 }
 
 impl Way {
-    pub(super) fn part(&self, time: CompensatedF64) -> f64 {
+    fn part(&self, time: CompensatedF64) -> f64 {
         let end = self.since + self.seconds;
         if tick(time.value()) >= tick(end) {
             return 1.0;
@@ -74,8 +84,12 @@ impl Way {
         ((time - CompensatedF64::new(self.since)).value() / self.seconds).clamp(0.0, 1.0)
     }
 
-    pub(super) fn at(&self, time: CompensatedF64) -> BlendPoint {
-        let (part, Self { from, to, .. }) = (self.part(time), self);
+    fn at(&self, time: CompensatedF64) -> BlendPoint {
+        self.after(self.part(time))
+    }
+
+    fn after(&self, part: f64) -> BlendPoint {
+        let Self { from, to, .. } = self;
         if part >= 1.0 {
             return *to;
         }

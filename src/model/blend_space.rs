@@ -20,6 +20,7 @@ mod weights;
 pub use bound::{BoundBlendSpace, SyncMark};
 
 pub(crate) use bound::{Cycle, Member};
+pub(crate) use warp::Phase;
 
 use glam::{DVec2, Vec2};
 use layout::{Layout, LayoutError};

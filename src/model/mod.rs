@@ -33,7 +33,7 @@ pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
-pub(crate) use blend_space::{Cycle, Member};
+pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
@@ -52,4 +52,15 @@ pub struct Model {
     pub materials: Vec<Material>,
     /// Clips in the skeleton's joint order.
     pub clips: Vec<SkeletalClip>,
+}
+
+/// `f64::floor`, without a call on processors that may have no instruction for it.
+#[inline]
+pub(crate) fn floor(number: f64) -> f64 {
+    if number.abs() < 1e15 {
+        let whole = number as i64 as f64;
+        if whole > number { whole - 1.0 } else { whole }
+    } else {
+        number.floor()
+    }
 }

@@ -3,7 +3,6 @@
 use super::gauss::WEIGHTS;
 use crate::{
     controller::{
-        AnimationTrack, BlendMode, Clips,
         compensated::CompensatedF64,
         motion::{Ramp, Speed},
         sync::Lead,
@@ -34,6 +33,9 @@ pub(super) struct Mover<'a> {
     pub(super) lead: Option<Lead>,
     /// Where it is at the second cut.
     pub(super) goal: f64,
+    /// Where it is at both ends of the present piece.
+    pub(super) now: f64,
+    pub(super) next: f64,
     pub(super) weight: f64,
     pub(super) ramp: Option<Ramp>,
     /// Its part of a blend space: how much at the first cut, and the change per second.
@@ -93,17 +95,6 @@ impl<'a> Movers<'a> {
     }
 }
 
-impl<'a> Mover<'a> {
-    /// On the way of a clip, unless the clip has no part in root motion.
-    #[inline]
-    pub(super) fn of_clip<C: Clips + ?Sized>(self, track: &AnimationTrack, index: usize, clips: &'a C) -> Option<Self> {
-        // Differences are added to a pose, wherever it is.
-        let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
-        let takes_part = !differs && clips.reaches_root(index);
-        takes_part.then(|| Self { path: clips.root_path(index), ..self })
-    }
-}
-
 impl Mover<'_> {
     pub(super) const NONE: Self = Self {
         path: None,
@@ -117,6 +108,8 @@ impl Mover<'_> {
         speed: Speed::Steady(0.0),
         lead: None,
         goal: 0.0,
+        now: 0.0,
+        next: 0.0,
         weight: 0.0,
         ramp: None,
         part: [1.0, 0.0],
@@ -138,6 +131,12 @@ impl Mover<'_> {
         self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
     }
 
+    /// Its way in a piece that ends somewhere.
+    pub(super) fn way_to(&self, to: f64) -> Twist {
+        let arc = self.path.and_then(|path| path.arc(self.playback, self.now, to));
+        arc.unwrap_or_else(|| Twist::between(self.between(self.now, to)))
+    }
+
     /// The whole way, if it is along one arc and in one direction.
     #[inline]
     pub(super) fn arc(&self, [begin, end]: [CompensatedF64; 2]) -> Option<Twist> {
@@ -157,15 +156,12 @@ impl Mover<'_> {
         if mean == 0.0 { [1.0; 3] } else { pace.map(|pace| pace / mean) }
     }
 
-    /// Where it is at a moment between two turns of its direction.
-    pub(super) fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64) -> f64 {
+    /// Where it is at a moment between two turns of its direction, when its driver is somewhere.
+    pub(super) fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64, driver: f64) -> f64 {
         if time == stop || self.from == self.to {
             return self.to;
         }
-        if time == start {
-            return self.from;
-        }
-        self.place(self.driver_at(start, time))
+        if time == start { self.from } else { self.place(driver) }
     }
 
     /// Where its driver is at a moment.
@@ -187,16 +183,18 @@ impl Mover<'_> {
     /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
     pub(super) fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
         let path = self.path.filter(|_| self.from != self.to)?;
-        let position = self.position(span, now);
+        let position = self.now;
         if position == self.to {
             return None;
         }
         let forward = self.to > self.from;
         // It waits at its end until its leader is where it ended.
-        let unheld = self.unheld(self.driver_at(span[0], now));
-        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| match forward {
-            true => (unheld < 0.0).then_some(0.0),
-            false => (unheld > length).then_some(length),
+        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| {
+            let unheld = self.unheld(self.driver_at(span[0], now));
+            match forward {
+                true => (unheld < 0.0).then_some(0.0),
+                false => (unheld > length).then_some(length),
+            }
         });
         let knot = waits.unwrap_or_else(|| {
             let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);

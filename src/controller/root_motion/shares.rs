@@ -4,7 +4,7 @@ use super::movers::{Group, Mover};
 use crate::controller::{compensated::CompensatedF64, motion::Ramp};
 
 /// A group with no more weight than this reaches nothing.
-const REACHED: f64 = 1e-30;
+pub(super) const REACHED: f64 = 1e-30;
 
 /// The priority blend.
 #[derive(Clone, Copy)]
@@ -29,13 +29,10 @@ impl Blend {
             }
         }
         let blend = self.ramp.map_or(self.value, |ramp| ramp.at(time)).clamp(0.0, 1.0);
-        let high_share = match [low, high].map(|total| total > REACHED) {
-            [true, true] => high_share(low.min(1.0), high.min(1.0), blend),
-            [_, high_alone] => f64::from(u8::from(high_alone)),
-        };
+        let [low_share, high_share] = group_shares([low, high], blend);
         for mover in &mut *movers {
             let (total, share) = match mover.group {
-                Group::Low => (low, 1.0 - high_share),
+                Group::Low => (low, low_share),
                 Group::High => (high, high_share),
                 Group::Over => continue,
             };
@@ -62,6 +59,15 @@ impl Blend {
             }
         }
     }
+}
+
+/// The shares of the groups with low and with high priority, given their total weights.
+pub(super) fn group_shares([low, high]: [f64; 2], blend: f64) -> [f64; 2] {
+    let high_share = match [low, high].map(|total| total > REACHED) {
+        [true, true] => high_share(low.min(1.0), high.min(1.0), blend),
+        [_, high_alone] => f64::from(u8::from(high_alone)),
+    };
+    [1.0 - high_share, high_share]
 }
 
 /// The share of the high group, given the groups' total weights up to 1.

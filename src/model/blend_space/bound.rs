@@ -2,7 +2,7 @@
 
 use super::{
     BlendPoint, BlendSpace, BlendSpaceError, BlendSync,
-    warp::{Mark, Warp},
+    warp::{Mark, Phase, Warp},
     weights::Weights,
 };
 use crate::model::{CallbackData, CallbackKey, ClipTiming, PlaybackMode};
@@ -29,8 +29,8 @@ pub struct SyncMark {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundBlendSpace {
     space: Arc<BlendSpace>,
-    /// Each clip once.
-    members: Box<[Member]>,
+    /// Each clip once. What was bound together shares them.
+    members: Arc<[Member]>,
     /// The member of each point.
     member_of: Box<[usize]>,
     playback: PlaybackMode,
@@ -100,11 +100,11 @@ impl BlendSpace {
             let name = clips[*clip].name.clone();
             Member { clip: *clip, name, length: length(*clip).unwrap_or(0.0), pace: 0.0, warp }
         });
-        let mut members: Box<[Member]> = members.collect();
+        let mut members: Vec<Member> = members.collect();
         for at in 0..members.len() {
             members[at].pace = self.nearest_pace(at, &members, &member_of);
         }
-        Ok(BoundBlendSpace { space: self.clone(), members, member_of: member_of.into(), playback })
+        Ok(BoundBlendSpace { space: self.clone(), members: members.into(), member_of: member_of.into(), playback })
     }
 
     /// The pace of a member, or of the member nearest to it that has a length.
@@ -177,7 +177,8 @@ impl BoundBlendSpace {
         self.members.iter().any(|member| member.length > 0.0)
     }
 
-    pub(crate) fn members(&self) -> &[Member] {
+    /// Its clips: the same for the same space, as long as somebody holds them.
+    pub(crate) fn members(&self) -> &Arc<[Member]> {
         &self.members
     }
 
@@ -189,7 +190,9 @@ impl BoundBlendSpace {
         }
         // In an order that doesn't depend on the triangle.
         let count = weights.len;
-        weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
+        if !weights.is_sorted_by_key(|(member, _)| *member) {
+            weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
+        }
         let pace = weights.iter().map(|(member, weight)| self.members[*member].pace * weight).sum();
         Cycle { weights, pace }
     }
@@ -220,19 +223,26 @@ impl Member {
     }
 
     /// The clip's positions at two phases, and whether it goes evenly from one to the other.
-    pub(crate) fn places(&self, playback: PlaybackMode, phases: [f64; 2]) -> ([f64; 2], bool) {
+    #[inline]
+    pub(crate) fn places(&self, playback: PlaybackMode, phases: [Phase; 2]) -> ([f64; 2], bool) {
         match playback {
-            PlaybackMode::PingPong => (phases.map(|phase| phase * self.length), true),
+            PlaybackMode::PingPong => (phases.map(|phase| phase.whole * self.length), true),
             _ => self.warp.places(phases, self.length),
         }
     }
 
     /// The clip's position at a phase, and the seconds of clip per phase there.
-    pub(crate) fn place_and_slope(&self, playback: PlaybackMode, phase: f64) -> (f64, f64) {
+    pub(crate) fn place_and_slope(&self, playback: PlaybackMode, phase: Phase) -> (f64, f64) {
         match playback {
-            PlaybackMode::PingPong => (phase * self.length, self.length),
+            PlaybackMode::PingPong => (phase.whole * self.length, self.length),
             _ => self.warp.place_and_slope(phase, self.length),
         }
+    }
+
+    /// The same in a loop, with the position in its round.
+    #[inline]
+    pub(crate) fn place_in_loop(&self, phase: Phase) -> (f64, f64) {
+        self.warp.place_in_loop(phase, self.length)
     }
 
     /// The phase at a position of the clip, which must have a length.

@@ -49,6 +49,7 @@ enum Shape {
 /// A triangle, with the slopes of its second and third corners' weights.
 #[derive(Clone, Copy, Debug)]
 struct Triangle {
+    /// In order of the points, which doesn't depend on the triangle.
     corners: [usize; 3],
     first: DVec2,
     slopes: [DVec2; 2],
@@ -101,11 +102,13 @@ impl Layout {
     /// The weights at a place within the space: each above 0, and their sum 1.
     pub(super) fn weights(&self, point: DVec2) -> Weights<3> {
         let found = self.shape.weights(self.place(point));
-        let counts = |weight: &f64| *weight > LEAST;
-        let sum: f64 = found.iter().map(|(_, weight)| *weight).filter(counts).sum();
+        let counting = found.map(|(index, weight)| (index, if weight > LEAST { weight } else { 0.0 }));
+        let sum: f64 = counting.iter().map(|(_, weight)| weight).sum();
         let mut weights = Weights::NONE;
-        for (index, weight) in found.into_iter().filter(|(_, weight)| counts(weight)) {
-            weights.add(index, weight / sum);
+        for (index, weight) in counting {
+            if weight > 0.0 {
+                weights.push(index, weight / sum);
+            }
         }
         weights
     }
@@ -127,8 +130,8 @@ impl Layout {
                 parts.filter(is_next).min_by(f64::total_cmp)
             }
             Shape::Mesh { inner_edges, .. } => {
-                let parts = inner_edges.iter().filter_map(|edge| crossing([from, to], *edge));
-                parts.filter(is_next).min_by(f64::total_cmp)
+                let parts = inner_edges.iter().filter_map(|edge| crossing([from, to], *edge, is_next));
+                parts.min_by(f64::total_cmp)
             }
         }
     }
@@ -152,6 +155,10 @@ impl Shape {
             if height < NEAR {
                 return Err(LayoutError::Sliver(corners));
             }
+            let mut corners = corners;
+            corners.sort_unstable();
+            let [a, b, c] = corners.map(|corner| places[corner]);
+            let area = (b - a).perp_dot(c - a);
             let slopes = [DVec2::new(c.y - a.y, a.x - c.x), DVec2::new(a.y - b.y, b.x - a.x)].map(|slope| slope / area);
             triangles.push(Triangle { corners, first: a, slopes });
         }
@@ -224,34 +231,36 @@ impl Shape {
                 [a, b, (0, 0.0)]
             }
             Self::Mesh { triangles, .. } => {
+                let of = |triangle: &Triangle, weights: [f64; 3]| {
+                    [0, 1, 2].map(|corner| (triangle.corners[corner], weights[corner]))
+                };
                 let mut best = (f64::NEG_INFINITY, [(0, 0.0); 3]);
                 for triangle in triangles {
-                    let weights = triangle.weights(place);
-                    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+                    let weights @ [a, b, c] = triangle.weights(place);
+                    if a >= 0.0 && b >= 0.0 && c >= 0.0 {
+                        return of(triangle, weights);
+                    }
+                    let least = a.min(b).min(c);
                     if least > best.0 {
-                        best = (least, [0, 1, 2].map(|corner| (triangle.corners[corner], weights[corner])));
-                        if least >= 0.0 {
-                            break;
-                        }
+                        best = (least, of(triangle, weights));
                     }
                 }
-                best.1.sort_unstable_by_key(|(corner, _)| *corner);
                 best.1
             }
         }
     }
 }
 
-/// The part of a way at which it crosses an edge, its ends included.
-fn crossing([from, to]: [DVec2; 2], [a, b]: [DVec2; 2]) -> Option<f64> {
+/// The part of a way at which it crosses an edge, its ends included, if it is one of those wanted.
+fn crossing([from, to]: [DVec2; 2], [a, b]: [DVec2; 2], wanted: impl Fn(&f64) -> bool) -> Option<f64> {
     let (way, edge) = (to - from, b - a);
     let across = way.perp_dot(edge);
     // A way along the edge leaves it where it crosses another one.
-    if across.abs() <= 1e-12 * way.length() * edge.length() {
+    if across * across <= 1e-24 * way.length_squared() * edge.length_squared() {
         return None;
     }
-    let (part, place) = ((a - from).perp_dot(edge) / across, (a - from).perp_dot(way) / across);
-    (-1e-9..=1.0 + 1e-9).contains(&place).then_some(part)
+    let is_on_edge = || (-1e-9..=1.0 + 1e-9).contains(&((a - from).perp_dot(way) / across));
+    Some((a - from).perp_dot(edge) / across).filter(|part| wanted(part) && is_on_edge())
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@
 //! run     ├──────L──────────────R─────┤          left at 0.15 s, right at 0.45 s of 0.6 s
 //! ```
 
+use crate::model::floor;
+
 /// A mark of a clip: when it is, in seconds, and what it is a mark of.
 pub(super) type Mark = (f64, usize);
 
@@ -19,8 +21,41 @@ const MOST_STRETCH: f64 = 4.0;
 /// The times of a clip at the phases of a blend space. Without knots, they are fractions of its length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Warp {
-    /// Phases in `0..1` and the times there, both rising, as unwrapped positions: at phase 0 the clip is in its first round.
-    knots: Box<[(f64, f64)]>,
+    /// In order, as unwrapped positions: at phase 0 the clip is in its first round.
+    knots: Box<[Knot]>,
+}
+
+/// Where a clip is at a phase in `0..1`, and the seconds of clip per phase from there to the next knot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knot {
+    phase: f64,
+    time: f64,
+    slope: f64,
+}
+
+/// A phase after a knot: the knot's round, and the phase from the start of that round.
+#[derive(Clone, Copy)]
+struct Found {
+    knot: usize,
+    round: f64,
+    at: f64,
+}
+
+/// An unwrapped phase.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Phase {
+    pub(super) whole: f64,
+    /// The round, and the phase in it, in `0..=1`.
+    round: f64,
+    at: f64,
+}
+
+impl Phase {
+    #[inline]
+    pub(crate) fn new(whole: f64) -> Self {
+        let round = floor(whole);
+        Self { whole, round, at: whole - round }
+    }
 }
 
 impl Warp {
@@ -41,49 +76,60 @@ impl Warp {
         found.unwrap_or_default()
     }
 
-    /// The clip's unwrapped position at an unwrapped phase.
+    /// A warp through phases and times, of which there is at least one.
+    fn through(points: &[(f64, f64)], length: f64) -> Self {
+        let after = points.iter().skip(1).copied().chain([(points[0].0 + 1.0, points[0].1 + length)]);
+        let knot = |(from, to): (&(f64, f64), (f64, f64))| Knot {
+            phase: from.0,
+            time: from.1,
+            slope: (to.1 - from.1) / (to.0 - from.0),
+        };
+        Self { knots: points.iter().zip(after).map(knot).collect() }
+    }
+
+    /// The clip's unwrapped position at a phase.
     pub(super) fn place(&self, phase: f64, length: f64) -> f64 {
-        if self.knots.is_empty() {
-            return phase * length;
-        }
-        let round = floor(phase);
-        let at = phase - round;
-        round * length + within(self.span(self.after(at), length), at)
+        let phase = Phase::new(phase);
+        self.find(phase).map_or(phase.whole * length, |found| self.place_of(found, length))
     }
 
     /// The positions at two phases, and whether the clip goes evenly from one to the other.
-    pub(super) fn places(&self, phases: [f64; 2], length: f64) -> ([f64; 2], bool) {
-        if self.knots.is_empty() {
-            return (phases.map(|phase| phase * length), true);
+    #[inline]
+    pub(super) fn places(&self, phases: [Phase; 2], length: f64) -> ([f64; 2], bool) {
+        match (self.find(phases[0]), self.find(phases[1])) {
+            (Some(from), Some(to)) => (
+                [self.place_of(from, length), self.place_of(to, length)],
+                (from.knot, from.round) == (to.knot, to.round),
+            ),
+            _ => ([phases[0].whole * length, phases[1].whole * length], true),
         }
-        let rounds = phases.map(floor);
-        let at = [0, 1].map(|end| phases[end] - rounds[end]);
-        let after = at.map(|at| self.after(at));
-        let places = [0, 1].map(|end| rounds[end] * length + within(self.span(after[end], length), at[end]));
-        (places, rounds[0] == rounds[1] && after[0] == after[1])
+    }
+
+    /// The place in the clip of a loop at a phase, and the seconds of clip per phase there.
+    #[inline]
+    pub(super) fn place_in_loop(&self, phase: Phase, length: f64) -> (f64, f64) {
+        let Some(found) = self.find(phase) else { return (phase.at * length, length) };
+        // In the first round, the second, or the third.
+        let mut place = self.place_of(Found { round: 0.0, ..found }, length);
+        for _ in 0..2 {
+            place -= if place >= length { length } else { 0.0 };
+        }
+        (place, self.knots[found.knot].slope)
     }
 
     /// The position at a phase, and the seconds of clip per phase there.
-    pub(super) fn place_and_slope(&self, phase: f64, length: f64) -> (f64, f64) {
-        if self.knots.is_empty() {
-            return (phase * length, length);
-        }
-        let round = floor(phase);
-        let at = phase - round;
-        let span @ [from, to] = self.span(self.after(at), length);
-        (round * length + within(span, at), (to.1 - from.1) / (to.0 - from.0))
+    pub(super) fn place_and_slope(&self, phase: Phase, length: f64) -> (f64, f64) {
+        let of = |found: Found| (self.place_of(found, length), self.knots[found.knot].slope);
+        self.find(phase).map_or((phase.whole * length, length), of)
     }
 
     /// The unwrapped phase at the clip's unwrapped position.
     pub(super) fn phase(&self, place: f64, length: f64) -> f64 {
-        if self.knots.is_empty() {
-            return place / length;
-        }
-        let start = self.place(0.0, length);
-        let round = ((place - start) / length).floor();
+        let Some(first) = self.knots.first() else { return place / length };
+        let round = ((place - first.time) / length).floor();
         let at = place - round * length;
-        let [from, to] = self.span(self.knots.partition_point(|knot| knot.1 <= at), length);
-        round + (from.0 + (to.0 - from.0) * ((at - from.1) / (to.1 - from.1)))
+        let Knot { phase, time, slope } = self.knots[self.last(|knot| knot.time <= at)];
+        round + (phase + (at - time) / slope)
     }
 
     /// The next position beyond another at which the slope may change.
@@ -92,44 +138,33 @@ impl Warp {
         let (round, near) = (((place - start) / length).floor(), length * 1e-9);
         let bends = [-1.0, 0.0, 1.0]
             .into_iter()
-            .flat_map(|more| self.knots.iter().map(move |knot| knot.1 + (round + more) * length));
+            .flat_map(|more| self.knots.iter().map(move |knot| knot.time + (round + more) * length));
         match forward {
             true => bends.filter(|bend| *bend > place + near).min_by(f64::total_cmp),
             false => bends.filter(|bend| *bend < place - near).max_by(f64::total_cmp),
         }
     }
 
-    /// The index of the first knot after a phase in the first round.
+    /// The knot before a phase, if there are knots.
     #[inline]
-    fn after(&self, phase: f64) -> usize {
-        self.knots.partition_point(|knot| knot.0 <= phase)
+    fn find(&self, Phase { mut round, mut at, .. }: Phase) -> Option<Found> {
+        if at < self.knots.first()?.phase {
+            (round, at) = (round - 1.0, at + 1.0);
+        }
+        Some(Found { knot: self.last(|knot| knot.phase <= at), round, at })
     }
 
-    /// The knots before and at an index, of which there is at least one.
     #[inline]
-    fn span(&self, after: usize, length: f64) -> [(f64, f64); 2] {
-        let count = self.knots.len();
-        let (first, last) = (self.knots[0], self.knots[count - 1]);
-        let from = if after == 0 { (last.0 - 1.0, last.1 - length) } else { self.knots[after - 1] };
-        let to = if after == count { (first.0 + 1.0, first.1 + length) } else { self.knots[after] };
-        [from, to]
+    fn place_of(&self, Found { knot, round, at }: Found, length: f64) -> f64 {
+        let Knot { phase, time, slope } = self.knots[knot];
+        round * length + (time + (at - phase) * slope)
     }
-}
 
-/// The position at a phase between two knots.
-#[inline]
-fn within([from, to]: [(f64, f64); 2], phase: f64) -> f64 {
-    from.1 + (to.1 - from.1) * ((phase - from.0) / (to.0 - from.0))
-}
-
-/// `f64::floor`, without a call on processors that may have no instruction for it.
-#[inline]
-fn floor(number: f64) -> f64 {
-    if number.abs() < 1e15 {
-        let whole = number as i64 as f64;
-        if whole > number { whole - 1.0 } else { whole }
-    } else {
-        number.floor()
+    /// The last knot of which something is true that is true of all before it, and of the first one.
+    #[inline]
+    fn last(&self, is_before: impl Fn(&Knot) -> bool) -> usize {
+        // There are a few.
+        self.knots.iter().rposition(is_before).unwrap_or(0)
     }
 }
 
@@ -150,10 +185,9 @@ fn fit_loop(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
         Some((stretch, knots))
     });
     let (_, mut knots) = turned.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let start = Warp { knots: knots.clone().into() }.place(0.0, length);
-    let rounds = (start / length).floor();
+    let rounds = (Warp::through(&knots, length).place(0.0, length) / length).floor();
     knots.iter_mut().for_each(|knot| knot.1 -= rounds * length);
-    Some(Warp { knots: knots.into() })
+    Some(Warp::through(&knots, length))
 }
 
 /// Matches marks in order; both clips start and end together.
@@ -165,7 +199,7 @@ fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
     let inner = phases.iter().zip(marks).map(|(phase, mark)| (phase.0, mark.0));
     let inner = inner.filter(|(phase, time)| (*phase, *time) != (0.0, 0.0) && (*phase, *time) != (1.0, length));
     let knots = std::iter::once((0.0, 0.0)).chain(inner).collect();
-    Some(Warp { knots: stretched(knots, length)?.0.into() })
+    Some(Warp::through(&stretched(knots, length)?.0, length))
 }
 
 /// Returns knots with how far they stretch the clip, unless that is too far or they don't rise.
@@ -227,9 +261,12 @@ mod tests {
                 assert!((place - warp.place(phase - 1.0, 0.7) - 0.7).abs() < 1e-12);
                 assert!((warp.phase(place, 0.7) - phase).abs() < 1e-12, "{warp:?}");
                 let slope = (warp.place(phase + 1e-7, 0.7) - place) / 1e-7;
-                let (same, exact) = warp.place_and_slope(phase, 0.7);
-                let ([from, to], even) = warp.places([f64::from(step - 1) * 0.01, phase], 0.7);
+                let (same, exact) = warp.place_and_slope(Phase::new(phase), 0.7);
+                let ([from, to], even) = warp.places([f64::from(step - 1) * 0.01, phase].map(Phase::new), 0.7);
                 assert_eq!([same, from, to], [place, before, place]);
+                let (in_loop, _) = warp.place_in_loop(Phase::new(phase), 0.7);
+                let rounds = (place - in_loop) / 0.7;
+                assert!((0.0..=0.7).contains(&in_loop) && (rounds - rounds.round()).abs() < 1e-12, "{warp:?} {phase}");
                 let straight = (place - from - 0.01 * exact).abs() < 1e-9;
                 assert!(straight || !even, "{warp:?}");
                 evens += usize::from(even);

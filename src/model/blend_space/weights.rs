@@ -18,15 +18,21 @@ impl<const N: usize> Default for Weights<N> {
 impl<const N: usize> Weights<N> {
     pub(super) const NONE: Self = Self { of: [(0, 0.0); N], len: 0 };
 
-    /// Adds a weight to an index; what is beyond `N` is left out.
+    /// Adds the weight of an index that has none yet; what is beyond `N` is left out.
+    #[inline]
+    pub(super) fn push(&mut self, index: usize, weight: f64) {
+        if let Some(place) = self.of.get_mut(self.len) {
+            *place = (index, weight);
+            self.len += 1;
+        }
+    }
+
+    /// Adds a weight to an index.
+    #[inline]
     pub(super) fn add(&mut self, index: usize, weight: f64) {
         match self.of[..self.len].iter_mut().find(|(other, _)| *other == index) {
             Some((_, sum)) => *sum += weight,
-            None if self.len < N => {
-                self.of[self.len] = (index, weight);
-                self.len += 1;
-            }
-            None => {}
+            None => self.push(index, weight),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The path of a clip's root: where the clip has carried its character at any time.
 
 use super::{RootDelta, Twist};
-use crate::model::PlaybackMode;
+use crate::model::{PlaybackMode, floor};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ struct Knot {
 
 /// Clips shorter than this, in seconds, and movements smaller than this, in model units or radians, are none.
 const LEAST: f64 = 1e-6;
+
+/// Places this near, in parts of a clip's length, are one but for rounding.
+const NEAR: f64 = 1e-9;
 
 /// How long a step of the root takes, in seconds: it has to have a speed.
 const STEP: f64 = 1e-4;
@@ -174,15 +177,21 @@ impl RootPath {
     }
 
     /// The way between two unwrapped positions if they are on one arc, in a clip that doesn't turn around.
+    #[inline]
     pub(crate) fn arc(&self, playback: PlaybackMode, from: f64, to: f64) -> Option<Twist> {
         if playback == PlaybackMode::PingPong {
             return None;
         }
-        let [(round, start), (last, end)] = [from, to].map(|position| self.place(playback, position));
-        let arc = self.arc_at(start);
-        let Knot { time, rate, .. } = self.knots[arc];
-        let is_one = round == last && time <= end && (arc + 2 == self.knots.len() || end <= self.knots[arc + 1].time);
-        is_one.then(|| rate.scaled(end - start))
+        let (duration, middle) = (self.duration(), 0.5 * (from + to));
+        if self.knots.len() == 2 && playback == PlaybackMode::Loop {
+            // Round after round at one speed.
+            return Some(self.knots[0].rate.scaled(to - from));
+        }
+        let base = if playback == PlaybackMode::Loop { floor(middle / duration) * duration } else { 0.0 };
+        let arc = self.arc_at(middle - base);
+        let ends = self.knots[arc].time - duration * NEAR..=self.knots[arc + 1].time + duration * NEAR;
+        let is_one = ends.contains(&(from - base)) && ends.contains(&(to - base));
+        is_one.then(|| self.knots[arc].rate.scaled(to - from))
     }
 
     /// The next place, as an unwrapped position strictly beyond another, where the character's speed may change.
@@ -199,7 +208,7 @@ impl RootPath {
         let sign = if mirrored { -1.0 } else { 1.0 };
         let rising = forward != mirrored;
         // What is as near as this is passed already.
-        let near = duration * 1e-9;
+        let near = duration * NEAR;
         if playback == PlaybackMode::Loop {
             if forward && time >= duration - near {
                 (base, time) = (base + duration, 0.0);
@@ -247,7 +256,7 @@ impl RootPath {
         }
         match playback {
             PlaybackMode::Loop => {
-                let round = (position / duration).floor();
+                let round = floor(position / duration);
                 (round, (position - round * duration).clamp(0.0, duration))
             }
             PlaybackMode::Once => (0.0, position.clamp(0.0, duration)),

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TrackId, TransitionCurve};
-use bevy_marionette::model::{BlendPoint, BlendSpace, BlendSync, ClipTiming, RootDelta};
+use bevy_marionette::model::{BlendPoint, BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta};
 use fastrand::Rng;
 use glam::DVec3;
 use std::time::Duration;
@@ -123,6 +123,31 @@ fn the_same_happens_however_time_is_divided() {
         }
     }
     assert!(told > 3000, "{told}");
+}
+
+#[test]
+fn a_clip_that_ends_while_parameters_move_changes_nothing_about_the_way() {
+    let wave = ClipTiming { playback: PlaybackMode::Once, ..ClipTiming::new("wave", 0.5) };
+    let space = BlendSpace::line("s", [("walk", 0.0), ("run", 1.0)]).unwrap().smoothed(2.0).unwrap();
+    let mut cast = Cast::new(vec![ClipTiming::new("walk", 1.0), ClipTiming::new("run", 0.7), wave], vec![space]);
+    cast.carry("walk", 1.0, 0.0);
+    cast.carry("run", 3.0, 0.6);
+    let mut alone = AnimationController::default();
+    let id = alone.add_track(AnimationTrack::blend_space("s"));
+    cast.advance(&mut alone, 0.1);
+    alone.track_mut(id).unwrap().set_parameters(1.0);
+    let mut waving = alone.clone();
+    // With its hands only, until it fades out.
+    waving.play_over(AnimationTrack::new("wave").mask("hands"), Duration::ZERO, Duration::from_millis(100));
+    let [way, same] = [alone, waving].map(|mut controller| {
+        let way = controller.advance_with_root_motion(0.6, &cast, &mut Vec::new()).unwrap();
+        assert_near(controller.track(id).unwrap().smoothed_parameters().x, 0.3, 1e-12);
+        way
+    });
+    assert!(
+        way.translation.distance(same.translation) < 1e-9 && (way.turn - same.turn).abs() < 1e-9,
+        "{way:?} {same:?}"
+    );
 }
 
 #[test]

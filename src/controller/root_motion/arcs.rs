@@ -1,0 +1,191 @@
+//! The ordinary frame: every clip goes along one arc, and nothing is on a ramp of its own.
+//!
+//! Then the clips' shares of the pose and the pace of a blend space change evenly from one cut to the other, so the
+//! character's velocity is known from what it is at both cuts, and one sum over the clips is enough.
+
+use super::{
+    MOST_CHANGE, Part,
+    gauss::{NODES, integrate},
+    movers::Group,
+    shares::{REACHED, group_shares},
+    takes_part,
+};
+use crate::{
+    controller::{AnimationController, Clips, timed_event::EventKind},
+    model::{Phase, PlaybackMode, RootDelta, RootPath, Twist},
+};
+
+/// Parts that the time between two cuts is cut into, at most.
+const MOST_PARTS: f64 = 64.0;
+
+/// The clips of all tracks.
+#[derive(Default)]
+struct Arcs<'a> {
+    /// Those with low and those with high priority.
+    groups: [Sum; 2],
+    /// How many there are, and the way of the last one.
+    count: usize,
+    last: Option<(&'a RootPath, PlaybackMode, f64, f64)>,
+    /// Whether one goes, leaves its arc, or leaves one of a path that turns.
+    goes: bool,
+    leaves: bool,
+    strays: bool,
+    /// The turns of all arcs, in radians.
+    turn: f64,
+    /// By how much the pace changes in relation to its mean, unless tracks differ in that.
+    pace: Option<f64>,
+    paces_differ: bool,
+}
+
+/// The clips of a group, by their weights at both cuts.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    weight: [f64; 2],
+    /// The most by which a clip's weight changes.
+    change: f64,
+    way: [Twist; 2],
+}
+
+impl AnimationController {
+    /// How far the character goes between two cuts, unless that takes a closer look.
+    pub(super) fn along_arcs<C: Clips + ?Sized>(&self, clips: &C) -> Option<RootDelta> {
+        let mut arcs = Arcs::default();
+        let (mut is_ramp, mut is_over) = (self.blend_ramp().is_some(), false);
+        for at in 0..self.tracks.len() {
+            let Some(part) = self.part(at, clips) else { continue };
+            let before = arcs.count;
+            self.add_arcs(at, &part, clips, &mut arcs);
+            if arcs.count > before {
+                is_ramp |= part.ramp.is_some();
+                is_over |= part.group == Group::Over;
+            }
+            if arcs.strays && arcs.count > 1 {
+                return None;
+            }
+        }
+        if !arcs.goes {
+            return Some(RootDelta::IDENTITY);
+        }
+        match arcs.last {
+            Some((path, playback, from, goal)) if arcs.count == 1 && !is_over => {
+                Some(path.between(playback, from, goal))
+            }
+            _ if is_ramp || is_over => None,
+            _ => arcs.movement(self.priority_blend.into()),
+        }
+    }
+
+    /// Adds the clips of a track.
+    #[inline]
+    fn add_arcs<'c, C: Clips + ?Sized>(&self, at: usize, part: &Part, clips: &'c C, arcs: &mut Arcs<'c>) {
+        let (track, playback) = (&self.tracks[at], part.known.playback);
+        let speed_ramp = self.running_ramp(track.id, EventKind::Speed);
+        let is_free = track.sync.is_none() && speed_ramp.is_none();
+        let (group, weight) = (usize::from(part.group == Group::High), part.weight * part.mask);
+        let Some(course) = self.course_of(at) else {
+            if let Some(index) = track.run.0.index.filter(|index| takes_part(track, *index, clips)) {
+                let (path, way) = (clips.root_path(index), [part.from, part.goal]);
+                if arcs.add(group, path, playback, way, is_free, [weight; 2]) {
+                    arcs.go_at(0.0);
+                }
+            }
+            return;
+        };
+        let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else { return };
+        let (phases, mut goes) = ([Phase::new(part.from), Phase::new(part.goal)], false);
+        for &(member, ends) in course.members() {
+            let Some(member) = space.members().get(member).filter(|member| takes_part(track, member.clip, clips))
+            else {
+                continue;
+            };
+            let playback = member.playback(space, playback);
+            let (way, is_even) = member.places(playback, phases);
+            let (path, weights) = (clips.root_path(member.clip), [ends[0] * weight, ends[1] * weight]);
+            goes |= arcs.add(group, path, playback, way, is_free && is_even, weights);
+        }
+        if goes {
+            arcs.go_at(course.pace_change());
+        }
+    }
+}
+
+impl<'a> Arcs<'a> {
+    /// Adds a clip with its weights at both cuts. Returns `true` if it goes.
+    #[inline]
+    fn add(
+        &mut self,
+        group: usize,
+        path: Option<&'a RootPath>,
+        playback: PlaybackMode,
+        way: [f64; 2],
+        is_free: bool,
+        weights: [f64; 2],
+    ) -> bool {
+        let group = &mut self.groups[group];
+        group.weight = [group.weight[0] + weights[0], group.weight[1] + weights[1]];
+        group.change = group.change.max((weights[1] - weights[0]).abs());
+        self.count += 1;
+        self.last = path.map(|path| (path, playback, way[0], way[1]));
+        let Some(path) = path.filter(|_| way[0] != way[1] || !is_free) else { return false };
+        // A clip that plays once may be held at its end.
+        let arc = if is_free && playback != PlaybackMode::Once { path.arc(playback, way[0], way[1]) } else { None };
+        let arc = arc.unwrap_or_else(|| {
+            self.leaves = true;
+            self.strays |= path.turns();
+            match path.turns() {
+                true => Twist::default(),
+                false => Twist { ahead: path.between(playback, way[0], way[1]).translation, turn: 0.0 },
+            }
+        });
+        self.turn += arc.turn.abs();
+        group.way = [group.way[0].plus(arc.scaled(weights[0])), group.way[1].plus(arc.scaled(weights[1]))];
+        true
+    }
+
+    /// Notes by how much the pace of clips that go changes, in relation to its mean.
+    fn go_at(&mut self, pace: f64) {
+        self.goes = true;
+        self.paces_differ |= *self.pace.get_or_insert(pace) != pace;
+    }
+
+    fn movement(&self, blend: f64) -> Option<RootDelta> {
+        let shares = group_shares(self.groups.map(|group| group.weight[0]), blend);
+        let (mut first, mut last, mut change) = (Twist::default(), Twist::default(), 0.0_f64);
+        for (group, share) in self.groups.iter().zip(shares) {
+            let [total, at_end] = group.weight;
+            if total <= REACHED {
+                continue;
+            }
+            // Otherwise the shares are quotients.
+            if (at_end - total).abs() > 1e-12 * total {
+                return None;
+            }
+            let part = share / total;
+            (first, last) = (first.plus(group.way[0].scaled(part)), last.plus(group.way[1].scaled(part)));
+            change = change.max(group.change * part);
+        }
+        if change == 0.0 && !self.strays {
+            let straight = RootDelta::new(first.ahead, 0.0);
+            return match self.leaves {
+                true => (self.turn == 0.0).then_some(straight),
+                false => (!self.paces_differ || self.turn == 0.0).then(|| first.movement()),
+            };
+        }
+        let wanted = (change * (NODES[2] - NODES[0]) / MOST_CHANGE[0]).max(self.turn / MOST_CHANGE[1]);
+        if self.leaves || self.paces_differ || wanted > MOST_PARTS {
+            return None;
+        }
+        let (pace, more) = (self.pace.unwrap_or(0.0), last.plus(first.scaled(-1.0)));
+        if self.turn == 0.0 {
+            return Some(RootDelta::new(first.ahead + more.ahead * (0.5 + pace / 12.0), 0.0));
+        }
+        let velocity = |at: f64| first.plus(more.scaled(at)).scaled(1.0 + pace * (at - 0.5));
+        if wanted <= 1.0 {
+            return Some(integrate(NODES.map(velocity)));
+        }
+        let parts = wanted.ceil();
+        let part =
+            |at: u32| integrate(NODES.map(|node| velocity((f64::from(at) + node) / parts).scaled(parts.recip())));
+        Some((0..parts as u32).map(part).fold(RootDelta::IDENTITY, RootDelta::then))
+    }
+}
