@@ -2,7 +2,7 @@
 //! and networked games compare where characters are.
 
 /// Returns the sine and cosine of an angle in radians, to about 1e-16 for up to a million turns.
-#[inline]
+#[inline(always)]
 pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
     // Quarter turns are taken off in two parts, of which the first times their number is exact.
     const QUARTER: f64 = 1.570_796_326_734_125_6;
@@ -33,14 +33,14 @@ pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
 }
 
 /// [`sin_cos`] in single precision.
-#[inline]
+#[inline(always)]
 pub(crate) fn sin_cos_f32(angle: f32) -> (f32, f32) {
     let (sin, cos) = sin_cos(angle.into());
     (sin as f32, cos as f32)
 }
 
 /// Returns the angle of the point (`x`, `y`) from the x axis, −π..=π, to about 5e-7; 0 at the origin.
-#[inline]
+#[inline(always)]
 pub(crate) fn atan2(y: f32, x: f32) -> f32 {
     use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
     let (a, b) = (x.abs(), y.abs());

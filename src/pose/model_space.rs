@@ -58,27 +58,29 @@ impl LocalToModel<'_> {
         let out = &mut out[..end];
         for (row, local) in self.local[..end.div_ceil(4)].iter().enumerate().skip(first / 4) {
             let elements = Elements::new::<SCALE>(s, local);
-            self.write::<S, 0>(s, &elements, row, first, out);
-            self.write::<S, 1>(s, &elements, row, first, out);
-            self.write::<S, 2>(s, &elements, row, first, out);
-            self.write::<S, 3>(s, &elements, row, first, out);
+            let joint = row * 4;
+            // Most rows are whole.
+            if joint >= first && joint + 4 <= end {
+                self.write::<S, 0>(s, &elements, joint, out);
+                self.write::<S, 1>(s, &elements, joint + 1, out);
+                self.write::<S, 2>(s, &elements, joint + 2, out);
+                self.write::<S, 3>(s, &elements, joint + 3, out);
+                continue;
+            }
+            for joint in joint.max(first)..end.min(joint + 4) {
+                match joint % 4 {
+                    0 => self.write::<S, 0>(s, &elements, joint, out),
+                    1 => self.write::<S, 1>(s, &elements, joint, out),
+                    2 => self.write::<S, 2>(s, &elements, joint, out),
+                    _ => self.write::<S, 3>(s, &elements, joint, out),
+                }
+            }
         }
     }
 
-    /// Writes the matrix of the joint in a row's lane, if it is one of those from `first` on.
+    /// Writes the matrix of a joint, which is in a lane of a row's.
     #[inline(always)]
-    fn write<S: Simd, const LANE: usize>(
-        &self,
-        s: S,
-        elements: &Elements<S>,
-        row: usize,
-        first: usize,
-        out: &mut [Affine3A],
-    ) {
-        let joint = row * 4 + LANE;
-        if joint < first || joint >= out.len() {
-            return;
-        }
+    fn write<S: Simd, const LANE: usize>(&self, s: S, elements: &Elements<S>, joint: usize, out: &mut [Affine3A]) {
         let (done, rest) = out.split_at_mut(joint);
         let parent = match self.parents[joint] {
             Some(parent) => &done[usize::from(parent)],

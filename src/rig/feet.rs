@@ -31,7 +31,7 @@ pub(super) use {
 use super::math::{direction, part, unit_arc};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
 };
 use filters::{Step, smoothstep};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -175,7 +175,8 @@ impl Feet {
             dt = None;
         }
         if dt != Some(0.0) {
-            return self.act(frame, &space, (&mut state.body, &mut state.legs), dt, pose);
+            let FeetState { body, legs } = state;
+            return simd::dispatch!(_wide => self.act(frame, &space, (body, legs), dt, pose));
         }
         // While time stands still, nothing is remembered.
         let (mut body, mut legs) = (state.body, [LegState::default(); Self::MOST_LEGS]);
@@ -184,6 +185,7 @@ impl Feet {
         self.act(frame, &space, (&mut body, legs), dt, pose);
     }
 
+    #[inline(always)]
     fn act(
         &self,
         frame: &FeetFrame,
@@ -247,6 +249,7 @@ impl Feet {
     }
 
     /// The height of the ground at the end of a way, limited, and how much of it counts: nothing far from it.
+    #[inline(always)]
     fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, way: Vec3A) -> (f32, f32) {
         let Some(ground) = ground else { return (0.0, 0.0) };
         let height = space.height(ground, way);
@@ -255,12 +258,14 @@ impl Feet {
     }
 
     /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
+    #[inline(always)]
     fn most_height(&self, leg: &Leg) -> f32 {
         let aside = leg.root_at_rest - self.up * self.up.dot(leg.root_at_rest);
         self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * aside.length()
     }
 
     /// How far the character and the ground under all of its feet have risen together, as a lift does.
+    #[inline(always)]
     fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
         let mut least = rise;
         for (now, memory) in frames.iter().zip(legs) {
@@ -274,6 +279,7 @@ impl Feet {
     }
 
     /// Smooths the character's own height.
+    #[inline(always)]
     fn follow_root(&self, body: &mut BodyState, rise: f32, dt: f32, in_reach: f32) {
         if dt <= 0.0 {
             return;
@@ -292,6 +298,7 @@ impl Feet {
     }
 
     /// Raises, lowers and leans the body.
+    #[inline(always)]
     fn move_hips(
         &self,
         frames: &[LegFrame],
@@ -354,6 +361,7 @@ impl Feet {
     }
 
     /// How much the ground rises along the spine.
+    #[inline(always)]
     fn slope(&self, frames: &[LegFrame]) -> f32 {
         let Some(spine) = self.spine else { return 0.0 };
         let (mut rise, mut run) = (0.0, 0.0);

@@ -3,7 +3,7 @@
 use super::{Ik, IkScratch, TurnSpeeds};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::PoseMut,
+    pose::{PoseMut, simd},
     rig::feet::{angle, turn_toward},
 };
 use glam::Quat;
@@ -103,6 +103,11 @@ impl GoalState {
         if goals.is_empty() && self.joints.is_empty() {
             return;
         }
+        simd::dispatch!(_wide => self.run_inlined(goals, frame, scratch, pose));
+    }
+
+    #[inline(always)]
+    fn run_inlined(&mut self, goals: &[GoalAction], frame: GoalFrame, scratch: &mut GoalScratch, pose: &mut PoseMut) {
         let known = self.remember(goals, pose);
         let GoalScratch { ik, animated } = scratch;
         animated.clear();
@@ -152,6 +157,7 @@ impl GoalState {
 
 impl GoalJoint {
     /// The rotation to show. `was_turned` tells if goals turned the joint in the last frame.
+    #[inline(always)]
     fn turn(&mut self, wanted: Quat, animated: Quat, was_turned: bool, frame: &GoalFrame) -> Quat {
         let shown = if frame.teleported {
             wanted

@@ -3,7 +3,7 @@
 use super::math::{across, direction, fold, part, turn_tip};
 use crate::{
     model::JointIndex,
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
     trig::sin_cos_f32,
 };
 use glam::{Quat, Vec3, Vec3A};
@@ -75,6 +75,11 @@ impl TwoBoneIk {
 
     /// As [`Self::run`], without updating the matrices.
     pub(super) fn solve(&self, pose: &mut PoseMut) -> bool {
+        simd::dispatch!(_wide => self.solve_inlined(pose))
+    }
+
+    #[inline(always)]
+    fn solve_inlined(&self, pose: &mut PoseMut) -> bool {
         let weight = clamp_weight(self.weight);
         if weight == 0.0
             || !self.target.is_finite()

@@ -5,6 +5,7 @@ use glam::{Quat, Vec3A};
 
 /// The turns of both bones, in model space, that take the tip to a target; the second one before the first turns the whole
 /// leg. The leg keeps bending the way it does, or toward `bend`, of any length, if it is straight.
+#[inline(always)]
 pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<[Quat; 2]> {
     let (upper, lower, line, along) = (b - a, c - b, c - a, target - a);
     let [l1, l2, now, distance] = [upper, lower, line, along].map(Vec3A::length);

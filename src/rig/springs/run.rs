@@ -7,7 +7,7 @@ use super::{
     step::{PartialStep, STEP},
 };
 use crate::{
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
     rig::colliders::Placed,
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -106,9 +106,19 @@ impl Springs {
         scratch: &mut SpringScratch,
         pose: &mut PoseMut<'_>,
     ) {
-        if self.is_empty() {
-            return;
+        if !self.is_empty() {
+            simd::dispatch!(_wide => self.run_inlined(frame, state, scratch, pose));
         }
+    }
+
+    #[inline(always)]
+    fn run_inlined(
+        &self,
+        frame: &SpringFrame,
+        state: &mut SpringState,
+        scratch: &mut SpringScratch,
+        pose: &mut PoseMut<'_>,
+    ) {
         let world = &frame.world;
         let volume = world.matrix3.determinant();
         if !world.is_finite() || !volume.is_normal() {
@@ -145,6 +155,7 @@ impl Springs {
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
+    #[inline(always)]
     fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
         let SpringScratch { now, paths, ends, ways, colliders, .. } = scratch;
         now.clear();
@@ -178,6 +189,7 @@ impl Springs {
     }
 
     /// Takes the steps that are due, and remembers this frame's pose.
+    #[inline(always)]
     fn advance(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, dt: f64, scale: f32) {
         let SpringScratch { now, paths, bent, ends, ways, colliders, .. } = scratch;
         let before = if state.dt > 0.0 { state.dt } else { 0.0 };
@@ -226,6 +238,7 @@ impl Springs {
     }
 
     /// Moves the state's origin to the character.
+    #[inline(always)]
     fn shift(&self, state: &mut SpringState, world: &Affine3A) {
         let moved = world.translation - state.world.translation;
         state.world = *world;
@@ -270,6 +283,7 @@ impl Springs {
     }
 
     /// Rotates the joints to where the springs are at the frame's own time.
+    #[inline(always)]
     fn write(
         &self,
         state: &SpringState,
@@ -315,6 +329,7 @@ impl Springs {
 
 impl Parabola {
     /// To `end`, after a frame that ended at `start`.
+    #[inline(always)]
     fn new(start: &Track, end: Vec3A, dt: f32, trust: f32) -> Self {
         let change = end - start.at;
         Self { start: start.at, change, bulge: (change - start.velocity * dt) * trust }
