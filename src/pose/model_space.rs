@@ -59,30 +59,35 @@ impl LocalToModel<'_> {
         for (row, local) in self.local[..end.div_ceil(4)].iter().enumerate().skip(first / 4) {
             let elements = Elements::new::<SCALE>(s, local);
             let joint = row * 4;
-            // Most rows are whole.
+            // Most rows are whole, and what is known of them isn't asked again.
             if joint >= first && joint + 4 <= end {
                 self.write::<S, 0>(s, &elements, joint, out);
-                self.write::<S, 1>(s, &elements, joint + 1, out);
-                self.write::<S, 2>(s, &elements, joint + 2, out);
-                self.write::<S, 3>(s, &elements, joint + 3, out);
+                self.write::<S, 1>(s, &elements, joint, out);
+                self.write::<S, 2>(s, &elements, joint, out);
+                self.write::<S, 3>(s, &elements, joint, out);
                 continue;
             }
-            for joint in joint.max(first)..end.min(joint + 4) {
-                match joint % 4 {
-                    0 => self.write::<S, 0>(s, &elements, joint, out),
-                    1 => self.write::<S, 1>(s, &elements, joint, out),
-                    2 => self.write::<S, 2>(s, &elements, joint, out),
-                    _ => self.write::<S, 3>(s, &elements, joint, out),
-                }
+            let lanes = first.saturating_sub(joint)..end - joint;
+            if lanes.contains(&0) {
+                self.write::<S, 0>(s, &elements, joint, out);
+            }
+            if lanes.contains(&1) {
+                self.write::<S, 1>(s, &elements, joint, out);
+            }
+            if lanes.contains(&2) {
+                self.write::<S, 2>(s, &elements, joint, out);
+            }
+            if lanes.contains(&3) {
+                self.write::<S, 3>(s, &elements, joint, out);
             }
         }
     }
 
-    /// Writes the matrix of a joint, which is in a lane of a row's.
+    /// Writes the matrix of the joint in a row's lane.
     #[inline(always)]
-    fn write<S: Simd, const LANE: usize>(&self, s: S, elements: &Elements<S>, joint: usize, out: &mut [Affine3A]) {
-        let (done, rest) = out.split_at_mut(joint);
-        let parent = match self.parents[joint] {
+    fn write<S: Simd, const LANE: usize>(&self, s: S, elements: &Elements<S>, row: usize, out: &mut [Affine3A]) {
+        let (done, rest) = out.split_at_mut(row + LANE);
+        let parent = match self.parents[row + LANE] {
             Some(parent) => &done[usize::from(parent)],
             None => self.root.unwrap_or(&Affine3A::IDENTITY),
         };

@@ -142,7 +142,14 @@ impl Feet {
         model: &[Affine3A],
     ) -> [Option<GroundRay>; 3] {
         let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
-        let memory = state.legs.get(leg).copied().unwrap_or_default();
+        let new;
+        let memory = match state.legs.get(leg) {
+            Some(memory) => memory,
+            None => {
+                new = LegState::default();
+                &new
+            }
+        };
         let most = self.most_height(leg_of) * space.to_world;
         let ray = |place: Vec3A| {
             let origin = space.place + space.flat(place - space.place) + space.up * most;
@@ -260,8 +267,7 @@ impl Feet {
     /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
     #[inline(always)]
     fn most_height(&self, leg: &Leg) -> f32 {
-        let aside = leg.root_at_rest - self.up * self.up.dot(leg.root_at_rest);
-        self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * aside.length()
+        self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * leg.aside
     }
 
     /// How far the character and the ground under all of its feet have risen together, as a lift does.

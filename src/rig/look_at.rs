@@ -191,12 +191,16 @@ impl LookChain {
             let mut turn = state.turn;
             for _ in 0..4 {
                 let way = target - self.place_of_head(frame.turn(now, turn), pose);
-                let Some(toward) = direction(way) else { break };
-                wish = self.wish(now, frame.angles(toward), state.turn.x) * weight;
+                let distance = way.length();
+                // Angles don't depend on the length, unless it is hard to work with.
+                let Some(way) = (if (1e-12..1e12).contains(&distance) { Some(way) } else { direction(way) }) else {
+                    break;
+                };
+                wish = self.wish(now, frame.angles(way), state.turn.x) * weight;
                 let miss = (wish - turn).abs().max_element();
                 turn = wish;
                 // Another round would change less than a sixteenth of a degree.
-                if miss * reach < 1e-3 * way.length() {
+                if miss * reach < 1e-3 * distance {
                     break;
                 }
             }

@@ -112,11 +112,23 @@ pub(super) fn fold(
         return [first, arc(lower, first.conjugate() * new_lower)];
     }
     let (hinge, new_hinge) = (hinge * (1.0 / sin), side.cross(along));
-    let before = Mat3A::from_cols(upper, hinge, upper.cross(hinge));
-    let after = Mat3A::from_cols(new_upper, new_hinge, new_upper.cross(new_hinge));
+    let (before, after) = ([upper, hinge, upper.cross(hinge)], [new_upper, new_hinge, new_upper.cross(new_hinge)]);
     // From one angle of the knee to the other.
     let (cos, new_cos, new_sin) =
         (upper.dot(lower), new_upper.dot(new_lower), new_upper.cross(new_lower).dot(new_hinge));
     let knee = about(hinge, new_sin * cos - new_cos * sin, cos * new_cos + sin * new_sin);
-    [Quat::from_mat3a(&(after * before.transpose())), knee.normalize()]
+    [from_axes_to_axes(before, after), knee.normalize()]
+}
+
+/// The rotation that takes three axes at right angles to three others.
+#[inline(always)]
+fn from_axes_to_axes(before: [Vec3A; 3], after: [Vec3A; 3]) -> Quat {
+    let [[a, b, c], [x, y, z]] = [before, after];
+    // The trace of the rotation's matrix, and what it isn't symmetric by.
+    let half = 1.0 + (a * x + b * y + c * z).element_sum();
+    if half > 0.1 {
+        return Quat::from_vec4((a.cross(x) + b.cross(y) + c.cross(z)).extend(half)).normalize();
+    }
+    // Nearly half a turn.
+    Quat::from_mat3a(&(Mat3A::from_cols(x, y, z) * Mat3A::from_cols(a, b, c).transpose()))
 }

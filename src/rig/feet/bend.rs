@@ -22,7 +22,10 @@ pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<
         let straight = 1.0 - 10.0 * square.sqrt();
         aside += bend.normalize_or_zero() * (0.1 * straight * straight);
     }
-    let aside = unit_arc(line, along) * aside;
+    // As `unit_arc(line, along) * aside`, but for what is along `along`.
+    let half = 1.0 + line.dot(along);
+    let aside =
+        if half > 1e-3 { aside - line * ((line + along).dot(aside) / half) } else { unit_arc(line, along) * aside };
     let side = across(aside, along).or_else(|| across(bend, along)).unwrap_or_else(|| along.any_orthonormal_vector());
     Some(fold([upper, lower], [l1, l2], along, distance, side))
 }

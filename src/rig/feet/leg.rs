@@ -31,6 +31,8 @@ pub(crate) struct Leg {
     bend: Vec3A,
     /// The root at rest, in model space.
     pub(super) root_at_rest: Vec3A,
+    /// How far that is from the up axis.
+    pub(super) aside: f32,
 }
 
 /// A leg in the animated pose, in model space.
@@ -275,7 +277,8 @@ impl Leg {
         };
         let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3A::ZERO);
         let bend = direction(into(root)?.transform_vector3a(bend)).unwrap_or(Vec3A::ZERO);
-        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a })
+        let aside = (a - up * up.dot(a)).length();
+        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a, aside })
     }
 
     /// How fast the clips turn the joints, in radians per second.
