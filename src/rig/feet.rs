@@ -141,6 +141,18 @@ impl Feet {
         state: &FeetState,
         model: &[Affine3A],
     ) -> [Option<GroundRay>; 3] {
+        simd::dispatch!(_wide => self.rays_inlined(leg, plan, world, state, model))
+    }
+
+    #[inline(always)]
+    fn rays_inlined(
+        &self,
+        leg: usize,
+        plan: &FootPlan,
+        world: &Affine3A,
+        state: &FeetState,
+        model: &[Affine3A],
+    ) -> [Option<GroundRay>; 3] {
         let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
         let new;
         let memory = match state.legs.get(leg) {

@@ -290,14 +290,17 @@ impl Springs {
             let bone = of_length(end - aim.anchor, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent.push(Bent::new(&aim, bone));
-
+        }
+        // In a loop of its own, which doesn't wait for the bones above.
+        for ((joint, now), bent) in self.joints.iter().zip(&*now).zip(&*bent) {
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
+            let (bone, length) = (bent.to, now.length);
             let above = joint.parent.map(|parent| turned[usize::from(parent)]);
             let turn = match above {
-                None => arc(now.bone, bone, aim.length, weight),
+                None => arc(now.bone, bone, length, weight),
                 // What branches off is carried by the shortest rotation, without twist.
-                Some(above) if joint.forks => above.conjugate() * arc(now.bone, bone, aim.length, weight),
-                Some(above) => arc(now.bone, above.conjugate() * bone, aim.length, weight),
+                Some(above) if joint.forks => above.conjugate() * arc(now.bone, bone, length, weight),
+                Some(above) => arc(now.bone, above.conjugate() * bone, length, weight),
             };
             turned.push(above.map_or(turn, |above| above * turn));
             let axis = to_model * Vec3A::from_vec4(turn.into());
