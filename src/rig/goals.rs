@@ -115,18 +115,19 @@ impl GoalState {
         for goal in goals {
             goal.ik.solve(ik, pose);
         }
-        let mut index = 0;
-        self.joints.retain_mut(|joint| {
+        let mut is_any_free = false;
+        for (index, (joint, &animated)) in self.joints.iter_mut().zip(&*animated).enumerate() {
             let wanted = pose.rotation(joint.joint);
-            let is_free = wanted == animated[index];
-            let shown = joint.turn(wanted, animated[index], index < known, &frame);
-            index += 1;
+            let shown = joint.turn(wanted, animated, index < known, &frame);
             if shown != wanted {
                 pose.set_rotation(joint.joint, shown);
                 pose.update_later(joint.joint);
             }
-            !(is_free && joint.is_there)
-        });
+            is_any_free |= joint.is_there && wanted == animated;
+        }
+        if is_any_free {
+            self.joints.retain(|joint| !(joint.is_there && joint.shown == joint.animated));
+        }
     }
 
     /// Takes note of joints that were not turned in the last frame. Returns how many were.
