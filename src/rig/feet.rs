@@ -337,11 +337,19 @@ impl Feet {
         let lean = self.spine.and_then(|spine| direction(self.up - spine * body.lean.value));
         let lean = lean.map_or(Quat::IDENTITY, |normal| part(unit_arc(self.up, normal), weight));
         let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3A::ZERO };
-        let highest = |leg: &Leg, now: &LegFrame| leg.highest(now, self.up, moved.point(now.pose.points[0]));
-        let on_ground = self.legs.iter().zip(frames).filter(|(_, now)| now.ground.is_some());
-        let in_reach = on_ground.filter_map(|(leg, now)| highest(leg, now));
+        // No higher than feet on the ground can reach.
+        let (mut highest, mut highest_locked) = (lowest, f32::INFINITY);
+        for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
+            let Some(in_reach) = leg.highest(now, self.up, moved.point(now.pose.points[0])) else { continue };
+            if now.ground.is_some() {
+                highest = highest.min(in_reach);
+            }
+            if memory.stance == Stance::Locked {
+                highest_locked = highest_locked.min(in_reach);
+            }
+        }
         let most = self.limits.height.max(0.0) * self.size;
-        let goal = in_reach.fold(lowest, f32::min).clamp(-most, most) + body.step.value;
+        let goal = highest.clamp(-most, most) + body.step.value;
         match dt {
             Some(dt) => {
                 let rate = if goal < body.hips.value { HIPS_DOWN_RATE } else { HIPS_UP_RATE };
@@ -349,13 +357,7 @@ impl Feet {
             }
             None => body.hips.value = goal,
         }
-        // No higher than feet on the ground can reach.
-        let mut shift = body.hips.value - body.step.value;
-        for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
-            if memory.stance == Stance::Locked {
-                shift = highest(leg, now).map_or(shift, |highest| highest.min(shift));
-            }
-        }
+        let shift = (body.hips.value - body.step.value).min(highest_locked);
         if shift + body.step.value < body.hips.value {
             body.hips.value = shift + body.step.value;
             body.hips.velocity = body.hips.velocity.min(0.0);

@@ -13,7 +13,7 @@ use crate::{
     pose::PoseMut,
     rig::{
         TurnSpeeds,
-        math::{across, direction, part, unit_arc},
+        math::{across, direction, part},
     },
 };
 use glam::{Affine3A, Quat, Vec3A};
@@ -324,8 +324,11 @@ impl Leg {
             None => memory.slope.value = slope,
         }
         self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&Steps::STILL));
-        let normal = (up - space.to_model(memory.slope.value) * space.to_world).normalize();
-        now.turn = unit_arc(up, normal);
+        let normal = up - space.to_model(memory.slope.value) * space.to_world;
+        let length = normal.length();
+        // The shortest rotation to the normal, which is less than a quarter of a turn away, unless a file says otherwise.
+        now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6))).normalize();
+        let normal = normal * (1.0 / length);
         if memory.twist.value != 0.0 {
             now.turn = (now.turn * rotation(up, memory.twist.value)).normalize();
         }
@@ -474,7 +477,9 @@ impl Leg {
         let bend = pose.model[usize::from(self.joints[0])].transform_vector3a(self.bend);
         let Some([first, second]) = bent(now.pose.points, target, bend) else { return animated };
         // The foot keeps the rotation that it has in the clip, but for its own turn.
-        let third = (moved.turn * first * second).conjugate() * turn;
+        let leg_turn = first * second;
+        let leg_turn = if moved.turn == Quat::IDENTITY { leg_turn } else { moved.turn * leg_turn };
+        let third = leg_turn.conjugate() * turn;
         let [root, mid, tip] = self.joints;
         [pose.turned(root, first), pose.turned(mid, second), pose.turned(tip, third)]
     }
