@@ -108,7 +108,7 @@ fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform 
 }
 
 /// Normalizes a finite quaternion; returns the identity for one too small to have a direction.
-#[inline]
+#[inline(always)]
 pub(crate) fn unit(q: Quat) -> Quat {
     let square = q.length_squared();
     if (square - 1.0).abs() < 1e-4 {

@@ -83,6 +83,13 @@ impl<S: Simd> Columns<S> {
         Self { zt: s.add(self.zt, s.pair(Vec4::splat(-0.0), offset.extend(0.0))), ..self }
     }
 
+    /// The same matrix as a left factor.
+    #[inline(always)]
+    pub(crate) fn to_left(self, s: S) -> Left<S> {
+        let ([x, y], [z, t]) = (s.rows(self.xy), s.rows(self.zt));
+        Left { x: s.both(x), y: s.both(y), z: s.both(z), translation: s.pair(Vec4::splat(-0.0), t) }
+    }
+
     #[inline(always)]
     pub(crate) fn to_affine(self, s: S) -> Affine3A {
         let ([x, y], [z, t]) = (s.rows(self.xy), s.rows(self.zt));

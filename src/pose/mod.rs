@@ -42,7 +42,7 @@ mod palette;
 mod pick;
 mod pose_mut;
 mod sample;
-mod simd;
+pub(crate) mod simd;
 mod skin;
 mod soa;
 mod stream;

@@ -1,6 +1,6 @@
 //! From transforms relative to parents to matrices in model space.
 
-use super::matrix::{Elements, Left};
+use super::matrix::{Columns, Elements, Left};
 use super::simd::{self, Simd};
 use crate::model::{JointIndex, SoaTransform};
 use glam::Affine3A;
@@ -56,35 +56,57 @@ impl LocalToModel<'_> {
     fn multiply<S: Simd, const SCALE: bool>(&self, s: S, joints: Range<usize>, out: &mut [Affine3A]) {
         let Range { start: first, end } = joints;
         let out = &mut out[..end];
+        // The matrix of the joint before, which is mostly the parent's.
+        let before = first.checked_sub(1).map_or(&Affine3A::IDENTITY, |before| &out[before]);
+        let mut last = Columns::new(s, before);
         for (row, local) in self.local[..end.div_ceil(4)].iter().enumerate().skip(first / 4) {
             let elements = Elements::new::<SCALE>(s, local);
-            self.write::<S, 0>(s, &elements, row, first, out);
-            self.write::<S, 1>(s, &elements, row, first, out);
-            self.write::<S, 2>(s, &elements, row, first, out);
-            self.write::<S, 3>(s, &elements, row, first, out);
+            let joint = row * 4;
+            // Most rows are whole, and what is known of them isn't asked again.
+            if joint >= first && joint + 4 <= end {
+                last = self.write::<S, 0>(s, &elements, joint, last, out);
+                last = self.write::<S, 1>(s, &elements, joint, last, out);
+                last = self.write::<S, 2>(s, &elements, joint, last, out);
+                last = self.write::<S, 3>(s, &elements, joint, last, out);
+                continue;
+            }
+            let lanes = first.saturating_sub(joint)..end - joint;
+            if lanes.contains(&0) {
+                last = self.write::<S, 0>(s, &elements, joint, last, out);
+            }
+            if lanes.contains(&1) {
+                last = self.write::<S, 1>(s, &elements, joint, last, out);
+            }
+            if lanes.contains(&2) {
+                last = self.write::<S, 2>(s, &elements, joint, last, out);
+            }
+            if lanes.contains(&3) {
+                last = self.write::<S, 3>(s, &elements, joint, last, out);
+            }
         }
     }
 
-    /// Writes the matrix of the joint in a row's lane, if it is one of those from `first` on.
+    /// Writes the matrix of the joint in a row's lane, and returns it. `last` is that of the joint before.
     #[inline(always)]
     fn write<S: Simd, const LANE: usize>(
         &self,
         s: S,
         elements: &Elements<S>,
         row: usize,
-        first: usize,
+        last: Columns<S>,
         out: &mut [Affine3A],
-    ) {
-        let joint = row * 4 + LANE;
-        if joint < first || joint >= out.len() {
-            return;
-        }
+    ) -> Columns<S> {
+        let joint = row + LANE;
         let (done, rest) = out.split_at_mut(joint);
-        let parent = match self.parents[joint] {
-            Some(parent) => &done[usize::from(parent)],
-            None => self.root.unwrap_or(&Affine3A::IDENTITY),
+        let above = match self.parents[joint] {
+            // Reading back what was just written takes as long as half a product.
+            Some(parent) if usize::from(parent) + 1 == joint => last.to_left(s),
+            Some(parent) => Left::new(s, &done[usize::from(parent)]),
+            None => Left::new(s, self.root.unwrap_or(&Affine3A::IDENTITY)),
         };
-        rest[0] = Left::new(s, parent).times_lane::<LANE>(s, elements).to_affine(s);
+        let matrix = above.times_lane::<LANE>(s, elements);
+        rest[0] = matrix.to_affine(s);
+        matrix
     }
 }
 

@@ -30,13 +30,13 @@ impl<'a> PoseMut<'a> {
 
 impl PoseMut<'_> {
     /// A joint's position in model space.
-    #[inline]
+    #[inline(always)]
     pub fn position(&self, joint: JointIndex) -> Vec3 {
         self.model[usize::from(joint)].translation.into()
     }
 
     /// A joint relative to its parent.
-    #[inline]
+    #[inline(always)]
     pub fn transform(&self, joint: JointIndex) -> JointTransform {
         let joint = usize::from(joint);
         self.local[joint / 4].get(joint % 4)
@@ -44,14 +44,14 @@ impl PoseMut<'_> {
 
     /// Sets a joint relative to its parent. Its matrix and those below it are out of date until
     /// [`Self::update_from`].
-    #[inline]
+    #[inline(always)]
     pub fn set_transform(&mut self, joint: JointIndex, transform: JointTransform) {
         let joint = usize::from(joint);
         self.local[joint / 4].set(joint % 4, transform);
     }
 
     /// A joint's rotation relative to its parent.
-    #[inline]
+    #[inline(always)]
     pub fn rotation(&self, joint: JointIndex) -> Quat {
         let joint = usize::from(joint);
         self.local[joint / 4].rotation.get(joint % 4)
@@ -71,7 +71,7 @@ impl PoseMut<'_> {
     /// A joint's rotation relative to its parent after a turn in model space, about the joint's own position.
     ///
     /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
-    #[inline]
+    #[inline(always)]
     pub fn turned(&self, joint: JointIndex, turn: Quat) -> Quat {
         let before = self.rotation(joint);
         let Some(parent) = self.skeleton.parents()[usize::from(joint)] else { return unit(turn * before) };
@@ -90,14 +90,14 @@ impl PoseMut<'_> {
     /// [`Self::update_from`].
     ///
     /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
-    #[inline]
+    #[inline(always)]
     pub fn turn(&mut self, joint: JointIndex, turn: Quat) {
         self.set_rotation(joint, self.turned(joint, turn));
     }
 
     /// Sets a joint's rotation relative to its parent. Its matrix and those below it are out of date until
     /// [`Self::update_from`].
-    #[inline]
+    #[inline(always)]
     pub fn set_rotation(&mut self, joint: JointIndex, rotation: Quat) {
         let joint = usize::from(joint);
         self.local[joint / 4].rotation.set(joint % 4, rotation);

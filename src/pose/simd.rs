@@ -171,6 +171,9 @@ impl Portable {
 /// Evaluates an expression with the fastest backend this processor supports:
 /// `dispatch!(simd => job.run_with(simd, out))`.
 ///
+/// Rigs don't use the backend itself, but need a tenth fewer instructions where they are compiled for AVX, with the same
+/// results.
+///
 /// What the expression calls must be inlined (`#[inline(always)]`, loops rather than closures), or
 /// it is not compiled for the backend's instructions.
 macro_rules! dispatch {

@@ -30,6 +30,7 @@ pub(super) struct Placed {
 
 impl Collider {
     /// Returns the collider in world space, given its joint's matrix.
+    #[inline(always)]
     pub(super) fn place(&self, world: &Affine3A, joint: &Affine3A) -> Placed {
         let point = |point: Vec3| world.transform_point3a(joint.transform_point3a(point.into()));
         let center = point(self.center);
@@ -40,6 +41,7 @@ impl Collider {
 }
 
 impl Placed {
+    #[inline(always)]
     pub(super) fn new(center: Vec3A, axis: Vec3A, radius: f32) -> Self {
         let square = axis.length_squared();
         Self { center, axis, radius, inverse_square: if square > 1e-20 { 1.0 / square } else { 0.0 } }

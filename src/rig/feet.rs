@@ -31,7 +31,7 @@ pub(super) use {
 use super::math::{direction, part, unit_arc};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
 };
 use filters::{Step, smoothstep};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -141,8 +141,27 @@ impl Feet {
         state: &FeetState,
         model: &[Affine3A],
     ) -> [Option<GroundRay>; 3] {
+        simd::dispatch!(_wide => self.rays_inlined(leg, plan, world, state, model))
+    }
+
+    #[inline(always)]
+    fn rays_inlined(
+        &self,
+        leg: usize,
+        plan: &FootPlan,
+        world: &Affine3A,
+        state: &FeetState,
+        model: &[Affine3A],
+    ) -> [Option<GroundRay>; 3] {
         let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
-        let memory = state.legs.get(leg).copied().unwrap_or_default();
+        let new;
+        let memory = match state.legs.get(leg) {
+            Some(memory) => memory,
+            None => {
+                new = LegState::default();
+                &new
+            }
+        };
         let most = self.most_height(leg_of) * space.to_world;
         let ray = |place: Vec3A| {
             let origin = space.place + space.flat(place - space.place) + space.up * most;
@@ -175,7 +194,8 @@ impl Feet {
             dt = None;
         }
         if dt != Some(0.0) {
-            return self.act(frame, &space, (&mut state.body, &mut state.legs), dt, pose);
+            let FeetState { body, legs } = state;
+            return simd::dispatch!(_wide => self.act(frame, &space, (body, legs), dt, pose));
         }
         // While time stands still, nothing is remembered.
         let (mut body, mut legs) = (state.body, [LegState::default(); Self::MOST_LEGS]);
@@ -184,6 +204,7 @@ impl Feet {
         self.act(frame, &space, (&mut body, legs), dt, pose);
     }
 
+    #[inline(always)]
     fn act(
         &self,
         frame: &FeetFrame,
@@ -247,6 +268,7 @@ impl Feet {
     }
 
     /// The height of the ground at the end of a way, limited, and how much of it counts: nothing far from it.
+    #[inline(always)]
     fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, way: Vec3A) -> (f32, f32) {
         let Some(ground) = ground else { return (0.0, 0.0) };
         let height = space.height(ground, way);
@@ -255,12 +277,13 @@ impl Feet {
     }
 
     /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
+    #[inline(always)]
     fn most_height(&self, leg: &Leg) -> f32 {
-        let aside = leg.root_at_rest - self.up * self.up.dot(leg.root_at_rest);
-        self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * aside.length()
+        self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * leg.aside
     }
 
     /// How far the character and the ground under all of its feet have risen together, as a lift does.
+    #[inline(always)]
     fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
         let mut least = rise;
         for (now, memory) in frames.iter().zip(legs) {
@@ -274,6 +297,7 @@ impl Feet {
     }
 
     /// Smooths the character's own height.
+    #[inline(always)]
     fn follow_root(&self, body: &mut BodyState, rise: f32, dt: f32, in_reach: f32) {
         if dt <= 0.0 {
             return;
@@ -292,6 +316,7 @@ impl Feet {
     }
 
     /// Raises, lowers and leans the body.
+    #[inline(always)]
     fn move_hips(
         &self,
         frames: &[LegFrame],
@@ -312,11 +337,19 @@ impl Feet {
         let lean = self.spine.and_then(|spine| direction(self.up - spine * body.lean.value));
         let lean = lean.map_or(Quat::IDENTITY, |normal| part(unit_arc(self.up, normal), weight));
         let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3A::ZERO };
-        let highest = |leg: &Leg, now: &LegFrame| leg.highest(now, self.up, moved.point(now.pose.points[0]));
-        let on_ground = self.legs.iter().zip(frames).filter(|(_, now)| now.ground.is_some());
-        let in_reach = on_ground.filter_map(|(leg, now)| highest(leg, now));
+        // No higher than feet on the ground can reach.
+        let (mut highest, mut highest_locked) = (lowest, f32::INFINITY);
+        for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
+            let Some(in_reach) = leg.highest(now, self.up, moved.point(now.pose.points[0])) else { continue };
+            if now.ground.is_some() {
+                highest = highest.min(in_reach);
+            }
+            if memory.stance == Stance::Locked {
+                highest_locked = highest_locked.min(in_reach);
+            }
+        }
         let most = self.limits.height.max(0.0) * self.size;
-        let goal = in_reach.fold(lowest, f32::min).clamp(-most, most) + body.step.value;
+        let goal = highest.clamp(-most, most) + body.step.value;
         match dt {
             Some(dt) => {
                 let rate = if goal < body.hips.value { HIPS_DOWN_RATE } else { HIPS_UP_RATE };
@@ -324,13 +357,7 @@ impl Feet {
             }
             None => body.hips.value = goal,
         }
-        // No higher than feet on the ground can reach.
-        let mut shift = body.hips.value - body.step.value;
-        for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
-            if memory.stance == Stance::Locked {
-                shift = highest(leg, now).map_or(shift, |highest| highest.min(shift));
-            }
-        }
+        let shift = (body.hips.value - body.step.value).min(highest_locked);
         if shift + body.step.value < body.hips.value {
             body.hips.value = shift + body.step.value;
             body.hips.velocity = body.hips.velocity.min(0.0);
@@ -354,6 +381,7 @@ impl Feet {
     }
 
     /// How much the ground rises along the spine.
+    #[inline(always)]
     fn slope(&self, frames: &[LegFrame]) -> f32 {
         let Some(spine) = self.spine else { return 0.0 };
         let (mut rise, mut run) = (0.0, 0.0);

@@ -3,7 +3,7 @@
 use super::{Ik, IkScratch, TurnSpeeds};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::PoseMut,
+    pose::{PoseMut, simd},
     rig::feet::{angle, turn_toward},
 };
 use glam::Quat;
@@ -103,6 +103,11 @@ impl GoalState {
         if goals.is_empty() && self.joints.is_empty() {
             return;
         }
+        simd::dispatch!(_wide => self.run_inlined(goals, frame, scratch, pose));
+    }
+
+    #[inline(always)]
+    fn run_inlined(&mut self, goals: &[GoalAction], frame: GoalFrame, scratch: &mut GoalScratch, pose: &mut PoseMut) {
         let known = self.remember(goals, pose);
         let GoalScratch { ik, animated } = scratch;
         animated.clear();
@@ -110,18 +115,19 @@ impl GoalState {
         for goal in goals {
             goal.ik.solve(ik, pose);
         }
-        let mut index = 0;
-        self.joints.retain_mut(|joint| {
+        let mut is_any_free = false;
+        for (index, (joint, &animated)) in self.joints.iter_mut().zip(&*animated).enumerate() {
             let wanted = pose.rotation(joint.joint);
-            let is_free = wanted == animated[index];
-            let shown = joint.turn(wanted, animated[index], index < known, &frame);
-            index += 1;
+            let shown = joint.turn(wanted, animated, index < known, &frame);
             if shown != wanted {
                 pose.set_rotation(joint.joint, shown);
                 pose.update_later(joint.joint);
             }
-            !(is_free && joint.is_there)
-        });
+            is_any_free |= joint.is_there && wanted == animated;
+        }
+        if is_any_free {
+            self.joints.retain(|joint| !(joint.is_there && joint.shown == joint.animated));
+        }
     }
 
     /// Takes note of joints that were not turned in the last frame. Returns how many were.
@@ -152,6 +158,7 @@ impl GoalState {
 
 impl GoalJoint {
     /// The rotation to show. `was_turned` tells if goals turned the joint in the last frame.
+    #[inline(always)]
     fn turn(&mut self, wanted: Quat, animated: Quat, was_turned: bool, frame: &GoalFrame) -> Quat {
         let shown = if frame.teleported {
             wanted

@@ -3,7 +3,7 @@
 use super::math::{across, arc, direction, part};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
     trig::{atan2, sin_cos_f32},
 };
 use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
@@ -168,6 +168,11 @@ impl LookChain {
 
     /// As [`Self::run`], without updating the matrices, which must be up to date.
     pub(super) fn solve(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+        simd::dispatch!(_wide => self.solve_inlined(state, target, weight, dt, pose));
+    }
+
+    #[inline(always)]
+    fn solve_inlined(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
         let weight = clamp_weight(weight);
         let target = target.filter(|target| target.is_finite() && weight > 0.0).map(Vec3A::from);
         if target.is_none() && state.turn == Vec2::ZERO {
@@ -186,12 +191,16 @@ impl LookChain {
             let mut turn = state.turn;
             for _ in 0..4 {
                 let way = target - self.place_of_head(frame.turn(now, turn), pose);
-                let Some(toward) = direction(way) else { break };
-                wish = self.wish(now, frame.angles(toward), state.turn.x) * weight;
+                let distance = way.length();
+                // Angles don't depend on the length, unless it is hard to work with.
+                let Some(way) = (if (1e-12..1e12).contains(&distance) { Some(way) } else { direction(way) }) else {
+                    break;
+                };
+                wish = self.wish(now, frame.angles(way), state.turn.x) * weight;
                 let miss = (wish - turn).abs().max_element();
                 turn = wish;
                 // Another round would change less than a sixteenth of a degree.
-                if miss * reach < 1e-3 * way.length() {
+                if miss * reach < 1e-3 * distance {
                     break;
                 }
             }
@@ -215,6 +224,7 @@ impl LookChain {
     }
 
     /// The turn that takes the head from where it faces to a yaw and pitch, within the limits.
+    #[inline(always)]
     fn wish(&self, now: Vec2, target: Vec2, turned: f32) -> Vec2 {
         let mut yaw = target.x;
         // Behind the back, a head does not change sides whenever its target does.
@@ -229,6 +239,7 @@ impl LookChain {
     }
 
     /// Where the last joint is after the chain has turned.
+    #[inline(always)]
     fn place_of_head(&self, turn: Quat, pose: &PoseMut) -> Vec3A {
         let at = |joint: JointIndex| pose.model[usize::from(joint)].translation;
         let mut place = at(self.joints[0].joint);
@@ -245,15 +256,22 @@ impl LookChain {
     }
 
     /// Where the joint above the chain faces.
+    #[inline(always)]
     fn frame(&self, skeleton: &Skeleton, model: &[Affine3A]) -> Frame {
         let base = skeleton.ancestors(self.joints[0].joint).next();
         let base = base.and_then(|base| model.get(usize::from(base)));
         let [forward, up] = self.base_axes.map(|axis| base.map_or(axis, |base| base.transform_vector3a(axis)));
+        // They mostly are what they are to be, as there mostly is no scale.
+        let off = Vec3A::new(forward.length_squared() - 1.0, up.length_squared() - 1.0, forward.dot(up));
+        if off.abs().max_element() < 1e-5 {
+            return Frame { side: up.cross(forward), up, forward };
+        }
         let up = direction(up).unwrap_or(Vec3A::Y);
         let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
         Frame { side: up.cross(forward), up, forward }
     }
 
+    #[inline(always)]
     fn turn_eyes(&self, target: Vec3A, weight: f32, pose: &mut PoseMut) {
         // Half the angle, as the length of a rotation's vector part is the sine of that.
         let (limit, _) = sin_cos_f32(0.5 * self.eye_limit.clamp(0.0, PI));
@@ -278,12 +296,14 @@ struct Frame {
 
 impl Frame {
     /// The yaw and pitch of a direction.
+    #[inline(always)]
     fn angles(&self, direction: Vec3A) -> Vec2 {
         let [x, y, z] = [self.side, self.up, self.forward].map(|axis| axis.dot(direction));
         Vec2::new(atan2(x, z), atan2(y, (x * x + z * z).sqrt()))
     }
 
     /// The rotation, in model space, from one yaw and pitch to the sum with another: by less than half a turn.
+    #[inline(always)]
     fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
         // The product of a yaw back to zero, a pitch, and the yaw of the sum, with what cancels out left out.
         let (half, across) = (0.5 * turn, now.x + 0.5 * turn.x);
@@ -296,6 +316,7 @@ impl Frame {
 }
 
 /// Moves from one point toward another by at most a distance.
+#[inline(always)]
 fn toward(from: Vec2, to: Vec2, most: f32) -> Vec2 {
     let way = to - from;
     let length = way.length();

@@ -10,7 +10,7 @@ use glam::{Mat3A, Quat, Vec3A};
 const USUAL: std::ops::Range<f32> = 1e-24..1e24;
 
 /// The direction of `v`; `None` if it is too short to have one.
-#[inline]
+#[inline(always)]
 pub(super) fn direction(v: Vec3A) -> Option<Vec3A> {
     let square = v.length_squared();
     if USUAL.contains(&square) {
@@ -21,7 +21,7 @@ pub(super) fn direction(v: Vec3A) -> Option<Vec3A> {
 }
 
 /// The direction of `v` perpendicular to a unit vector; `None` if they are parallel.
-#[inline]
+#[inline(always)]
 pub(super) fn across(v: Vec3A, along: Vec3A) -> Option<Vec3A> {
     let square = v.length_squared();
     let (v, square) = if USUAL.contains(&square) { (v, square) } else { (direction(v)?, 1.0) };
@@ -31,6 +31,7 @@ pub(super) fn across(v: Vec3A, along: Vec3A) -> Option<Vec3A> {
 }
 
 /// The shortest rotation from one direction to another; the identity if either has no direction.
+#[inline(always)]
 pub(super) fn arc(from: Vec3A, to: Vec3A) -> Quat {
     match (direction(from), direction(to)) {
         (Some(from), Some(to)) => unit_arc(from, to),
@@ -39,7 +40,7 @@ pub(super) fn arc(from: Vec3A, to: Vec3A) -> Quat {
 }
 
 /// The shortest rotation from one unit vector to another.
-#[inline]
+#[inline(always)]
 pub(super) fn unit_arc(from: Vec3A, to: Vec3A) -> Quat {
     let (axis, half) = (from.cross(to), 1.0 + from.dot(to));
     if half < 1e-5 {
@@ -56,14 +57,14 @@ pub(super) fn arc_about(axis: Vec3A, from: Vec3A, to: Vec3A) -> Quat {
 }
 
 /// A rotation about a unit axis by the angle with this sine and cosine; not normalized.
-#[inline]
+#[inline(always)]
 fn about(axis: Vec3A, sin: f32, cos: f32) -> Quat {
     // Both have the tangent of half the angle. One of them vanishes without a turn, and the other with half a turn.
     Quat::from_vec4(if cos > 0.0 { (axis * sin).extend(1.0 + cos) } else { (axis * (1.0 - cos)).extend(sin) })
 }
 
 /// The fraction `weight` of a rotation, by nlerp from the identity.
-#[inline]
+#[inline(always)]
 pub(super) fn part(turn: Quat, weight: f32) -> Quat {
     if weight == 1.0 {
         return turn;
@@ -89,6 +90,7 @@ pub(super) fn turn_tip(pose: &mut PoseMut, tip: JointIndex, rotation: Option<Qua
 /// distance, bent toward `side`, a unit vector across that.
 ///
 /// `bones` are unit vectors and `lengths` theirs. The second turn is the knee's, before the first one turns the whole limb.
+#[inline(always)]
 pub(super) fn fold(
     [upper, lower]: [Vec3A; 2],
     [l1, l2]: [f32; 2],
@@ -110,11 +112,23 @@ pub(super) fn fold(
         return [first, arc(lower, first.conjugate() * new_lower)];
     }
     let (hinge, new_hinge) = (hinge * (1.0 / sin), side.cross(along));
-    let before = Mat3A::from_cols(upper, hinge, upper.cross(hinge));
-    let after = Mat3A::from_cols(new_upper, new_hinge, new_upper.cross(new_hinge));
+    let (before, after) = ([upper, hinge, upper.cross(hinge)], [new_upper, new_hinge, new_upper.cross(new_hinge)]);
     // From one angle of the knee to the other.
     let (cos, new_cos, new_sin) =
         (upper.dot(lower), new_upper.dot(new_lower), new_upper.cross(new_lower).dot(new_hinge));
     let knee = about(hinge, new_sin * cos - new_cos * sin, cos * new_cos + sin * new_sin);
-    [Quat::from_mat3a(&(after * before.transpose())), knee.normalize()]
+    [from_axes_to_axes(before, after), knee.normalize()]
+}
+
+/// The rotation that takes three axes at right angles to three others.
+#[inline(always)]
+fn from_axes_to_axes(before: [Vec3A; 3], after: [Vec3A; 3]) -> Quat {
+    let [[a, b, c], [x, y, z]] = [before, after];
+    // The trace of the rotation's matrix, and what it isn't symmetric by.
+    let half = 1.0 + (a * x + b * y + c * z).element_sum();
+    if half > 0.1 {
+        return Quat::from_vec4((a.cross(x) + b.cross(y) + c.cross(z)).extend(half)).normalize();
+    }
+    // Nearly half a turn.
+    Quat::from_mat3a(&(Mat3A::from_cols(x, y, z) * Mat3A::from_cols(a, b, c).transpose()))
 }

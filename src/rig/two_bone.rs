@@ -3,7 +3,7 @@
 use super::math::{across, direction, fold, part, turn_tip};
 use crate::{
     model::JointIndex,
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
     trig::sin_cos_f32,
 };
 use glam::{Quat, Vec3, Vec3A};
@@ -75,6 +75,11 @@ impl TwoBoneIk {
 
     /// As [`Self::run`], without updating the matrices.
     pub(super) fn solve(&self, pose: &mut PoseMut) -> bool {
+        simd::dispatch!(_wide => self.solve_inlined(pose))
+    }
+
+    #[inline(always)]
+    fn solve_inlined(&self, pose: &mut PoseMut) -> bool {
         let weight = clamp_weight(self.weight);
         if weight == 0.0
             || !self.target.is_finite()
@@ -93,8 +98,14 @@ impl TwoBoneIk {
         }
         let to_target = Vec3A::from(self.target) - a;
         let bones = [upper * (1.0 / l1), lower * (1.0 / l2)];
-        let along = direction(to_target).or(direction(c - a)).unwrap_or(bones[0]);
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - a, along));
+        let along = match direction(to_target) {
+            Some(along) => along,
+            None => direction(c - a).unwrap_or(bones[0]),
+        };
+        let pole = match self.pole {
+            Some(pole) if pole.is_finite() => across(Vec3A::from(pole) - a, along),
+            _ => None,
+        };
         let bend = match (pole, self.pole_angle) {
             (None, _) => across(upper, along),
             (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => Some(pole),
@@ -112,9 +123,15 @@ impl TwoBoneIk {
                     .map(|(side, bend)| pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side)))
             }
         };
-        // A limb that points at its target, or away from it, keeps its plane.
-        let hinge = || direction(bones[0].cross(bones[1])).and_then(|hinge| across(along.cross(hinge), along));
-        let side = bend.or_else(hinge).unwrap_or_else(|| along.any_orthonormal_vector());
+        let side = match bend {
+            Some(side) => side,
+            None => {
+                // A limb that points at its target, or away from it, keeps its plane.
+                let hinge = direction(bones[0].cross(bones[1]));
+                let side = hinge.and_then(|hinge| across(along.cross(hinge), along));
+                side.unwrap_or_else(|| along.any_orthonormal_vector())
+            }
+        };
         let [first, second] = fold(bones, [l1, l2], along, to_target.length(), side);
         pose.turn(self.root, part(first, weight));
         pose.turn(self.mid, part(second, weight));

@@ -5,6 +5,7 @@ use glam::{Quat, Vec3A};
 
 /// The turns of both bones, in model space, that take the tip to a target; the second one before the first turns the whole
 /// leg. The leg keeps bending the way it does, or toward `bend`, of any length, if it is straight.
+#[inline(always)]
 pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<[Quat; 2]> {
     let (upper, lower, line, along) = (b - a, c - b, c - a, target - a);
     let [l1, l2, now, distance] = [upper, lower, line, along].map(Vec3A::length);
@@ -21,7 +22,10 @@ pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<
         let straight = 1.0 - 10.0 * square.sqrt();
         aside += bend.normalize_or_zero() * (0.1 * straight * straight);
     }
-    let aside = unit_arc(line, along) * aside;
+    // As `unit_arc(line, along) * aside`, but for what is along `along`.
+    let half = 1.0 + line.dot(along);
+    let aside =
+        if half > 1e-3 { aside - line * ((line + along).dot(aside) / half) } else { unit_arc(line, along) * aside };
     let side = across(aside, along).or_else(|| across(bend, along)).unwrap_or_else(|| along.any_orthonormal_vector());
     Some(fold([upper, lower], [l1, l2], along, distance, side))
 }

@@ -26,6 +26,7 @@ impl Step {
     /// No time passes.
     pub(super) const STILL: Self = Self { rate: 0.0, dt: 0.0, decay: 1.0 };
 
+    #[inline(always)]
     pub(super) fn new(rate: f32, dt: f32) -> Self {
         Self { rate, dt, decay: decay(rate * dt) }
     }
@@ -38,12 +39,14 @@ pub(super) trait Length {
 }
 
 impl Length for f32 {
+    #[inline(always)]
     fn largest(&self) -> f32 {
         self.abs()
     }
 }
 
 impl Length for Vec3A {
+    #[inline(always)]
     fn largest(&self) -> f32 {
         self.abs().max_element()
     }
@@ -51,7 +54,7 @@ impl Length for Vec3A {
 
 impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>> Spring<T> {
     /// Settles toward zero.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, Step { rate, dt, decay }: Step) {
         if dt > 0.0 {
             let push = self.velocity + self.value * rate;
@@ -65,7 +68,7 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
     }
 
     /// Settles toward `goal`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn toward(&mut self, goal: T, step: Step) {
         if step.dt > 0.0 {
             self.value = self.value - goal;
@@ -76,6 +79,7 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
 }
 
 /// e to the power of −`x`, for `x` ≥ 0.
+#[inline(always)]
 fn decay(x: f32) -> f32 {
     // A series for a small part of it, then squared.
     let x = -f64::from(x.clamp(0.0, 60.0)) / 64.0;
@@ -87,24 +91,28 @@ fn decay(x: f32) -> f32 {
 }
 
 /// 0 up to 0, 1 from 1 on, and smooth in between.
+#[inline(always)]
 pub(super) fn smoothstep(x: f32) -> f32 {
     let x = x.clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)
 }
 
 /// The arc sine, for up to 60°.
+#[inline(always)]
 pub(super) fn arc_sine(sine: f32) -> f32 {
     let s = sine * sine;
     sine * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0 + s * 0.0363)))))
 }
 
 /// A rotation about a unit axis.
+#[inline(always)]
 pub(super) fn rotation(axis: Vec3A, angle: f32) -> Quat {
     let (sine, cosine) = sin_cos_f32(0.5 * angle);
     Quat::from_vec4((axis * sine).extend(cosine))
 }
 
 /// The angle between two rotations, in radians.
+#[inline(always)]
 pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
     let b = if a.dot(b) < 0.0 { -b } else { b };
     // The chord is twice the sine of a quarter of the angle, which is at most 45°.
@@ -114,6 +122,7 @@ pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
 
 /// Turns from one rotation toward another by at most an angle in radians, or another one that is asked for only if the
 /// first doesn't suffice.
+#[inline(always)]
 pub(crate) fn turn_toward(from: Quat, to: Quat, most: f32, other: impl FnOnce() -> f32) -> Quat {
     let near = if from.dot(to) < 0.0 { -to } else { to };
     // An angle is less than the square root of 5 chords.

@@ -13,7 +13,7 @@ use crate::{
     pose::PoseMut,
     rig::{
         TurnSpeeds,
-        math::{across, direction, part, unit_arc},
+        math::{across, direction, part},
     },
 };
 use glam::{Affine3A, Quat, Vec3A};
@@ -31,6 +31,8 @@ pub(crate) struct Leg {
     bend: Vec3A,
     /// The root at rest, in model space.
     pub(super) root_at_rest: Vec3A,
+    /// How far that is from the up axis.
+    pub(super) aside: f32,
 }
 
 /// A leg in the animated pose, in model space.
@@ -74,6 +76,7 @@ impl Steps {
     const STILL: Self =
         Self { dt: 0.0, level: Step::STILL, slope: Step::STILL, offset: Step::STILL, twist: Step::STILL };
 
+    #[inline(always)]
     pub(super) fn new(dt: f32) -> Self {
         let step = |rate: f32| Step::new(rate, dt);
         let (level, slope) = (step(LEVEL_RATE), step(SLOPE_RATE));
@@ -113,6 +116,7 @@ const NEAREST: f32 = 0.25;
 const LOCK: f32 = 0.5;
 
 impl Moved {
+    #[inline(always)]
     pub(super) fn point(&self, point: Vec3A) -> Vec3A {
         if self.turn == Quat::IDENTITY {
             return point + self.shift;
@@ -120,6 +124,7 @@ impl Moved {
         self.pivot + self.turn * (point - self.pivot) + self.shift
     }
 
+    #[inline(always)]
     fn back(&self, point: Vec3A) -> Vec3A {
         if self.turn == Quat::IDENTITY {
             return point - self.shift;
@@ -134,12 +139,14 @@ fn other_contact(contact: u8) -> u8 {
 }
 
 impl LegPose {
+    #[inline(always)]
     pub(crate) fn contact(&self, contact: u8) -> Vec3A {
         self.contacts[usize::from(contact & 1)].0
     }
 
     /// From where a point that carries the foot is in the clip to where it is on level ground at the same height: it is
     /// above the ground along the normal.
+    #[inline(always)]
     fn above_slope(&self, contact: u8, normal: Vec3A, feet: &Feet) -> Vec3A {
         let height = feet.up.dot(self.contact(contact));
         // A foot that swings isn't taken far downhill.
@@ -147,6 +154,7 @@ impl LegPose {
     }
 
     /// Returns `true` if a contact is lower than the other by more than a distance.
+    #[inline(always)]
     fn is_lower(&self, contact: u8, much: f32) -> bool {
         let height = |contact: u8| self.contacts[usize::from(contact & 1)].1;
         height(contact) < height(other_contact(contact)) - much
@@ -155,6 +163,7 @@ impl LegPose {
 
 impl LegFrame {
     /// Learns how high the ground is.
+    #[inline(always)]
     pub(super) fn find_ground(
         &mut self,
         hits: &[Option<GroundHit>; 3],
@@ -186,6 +195,7 @@ impl LegFrame {
         self.jump = self.level - before * was_near * in_reach;
     }
 
+    #[inline(always)]
     fn place(&self, memory: &LegState, normal: Vec3A, feet: &Feet, space: &Space) -> Vec3A {
         let place = self.pose.contact(memory.contact);
         let moved = space.to_model(memory.offset.value) + feet.up * (self.level + memory.level.value);
@@ -196,6 +206,7 @@ impl LegFrame {
 
 impl LegState {
     /// Lets go of a foot that cannot stay where it is.
+    #[inline(always)]
     fn let_go(&mut self) {
         self.stance = Stance::LetGo;
         // It was dragged along; where it goes next has nothing to do with how fast.
@@ -203,6 +214,7 @@ impl LegState {
     }
 
     /// Where the foot lands, if it does so soon.
+    #[inline(always)]
     pub(super) fn landing(&self, plan: &FootPlan) -> Option<Landing> {
         plan.landing.filter(|landing| {
             let places = landing.places.iter().all(|place| place.is_finite());
@@ -211,6 +223,7 @@ impl LegState {
     }
 
     /// Where to look for the ground under heel or ball, in world space. Its height is of no account.
+    #[inline(always)]
     pub(super) fn spot(&self, contact: usize, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
             // A locked foot stays on the ground it was locked to, though it rolls.
@@ -220,6 +233,7 @@ impl LegState {
     }
 
     /// From where the clip has the foot to where it is, horizontally, in world space.
+    #[inline(always)]
     pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
             Stance::Locked => space.flat((self.anchor - space.place) - space.to_world(pose.contact(self.contact))),
@@ -263,10 +277,12 @@ impl Leg {
         };
         let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3A::ZERO);
         let bend = direction(into(root)?.transform_vector3a(bend)).unwrap_or(Vec3A::ZERO);
-        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a })
+        let aside = (a - up * up.dot(a)).length();
+        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a, aside })
     }
 
     /// How fast the clips turn the joints, in radians per second.
+    #[inline(always)]
     pub(super) fn turn_speeds(&self, speeds: Option<&TurnSpeeds>) -> [f32; 3] {
         self.joints.map(|joint| speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(joint)))
     }
@@ -276,6 +292,7 @@ impl Leg {
     }
 
     /// The leg in the animated pose.
+    #[inline(always)]
     pub(crate) fn pose(&self, model: &[Affine3A], up: Vec3A) -> LegPose {
         let tip = &model[usize::from(self.joints[2])];
         let contacts = self.contacts.map(|(local, rise)| {
@@ -286,6 +303,7 @@ impl Leg {
     }
 
     /// Decides where the foot is to be.
+    #[inline(always)]
     pub(super) fn place(
         &self,
         now: &mut LegFrame,
@@ -306,8 +324,11 @@ impl Leg {
             None => memory.slope.value = slope,
         }
         self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&Steps::STILL));
-        let normal = (up - space.to_model(memory.slope.value) * space.to_world).normalize();
-        now.turn = unit_arc(up, normal);
+        let normal = up - space.to_model(memory.slope.value) * space.to_world;
+        let length = normal.length();
+        // The shortest rotation to the normal, which is less than a quarter of a turn away, unless a file says otherwise.
+        now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6))).normalize();
+        let normal = normal * (1.0 / length);
         if memory.twist.value != 0.0 {
             now.turn = (now.turn * rotation(up, memory.twist.value)).normalize();
         }
@@ -340,6 +361,7 @@ impl Leg {
     }
 
     /// Locks the foot, lets it go, or lets it follow the clip.
+    #[inline(always)]
     fn hold_or_follow(
         &self,
         now: &LegFrame,
@@ -383,11 +405,13 @@ impl Leg {
     }
 
     /// How far the leg may be stretched.
+    #[inline(always)]
     fn reach(&self, pose: &LegPose) -> f32 {
         pose.points[0].distance(pose.points[2]).max(STRETCH * self.length)
     }
 
     /// How far the leg may be raised before the foot cannot reach its place; `None` if it cannot anyhow.
+    #[inline(always)]
     pub(super) fn highest(&self, now: &LegFrame, up: Vec3A, root: Vec3A) -> Option<f32> {
         let way = now.target - root;
         let rise = up.dot(way);
@@ -397,6 +421,7 @@ impl Leg {
     }
 
     /// Turns the joints so that the foot is in its place.
+    #[inline(always)]
     pub(super) fn solve(
         &self,
         now: &LegFrame,
@@ -428,6 +453,7 @@ impl Leg {
     }
 
     /// The rotations that take the foot to its place, relative to the parents.
+    #[inline(always)]
     fn wanted(
         &self,
         now: &LegFrame,
@@ -451,12 +477,15 @@ impl Leg {
         let bend = pose.model[usize::from(self.joints[0])].transform_vector3a(self.bend);
         let Some([first, second]) = bent(now.pose.points, target, bend) else { return animated };
         // The foot keeps the rotation that it has in the clip, but for its own turn.
-        let third = (moved.turn * first * second).conjugate() * turn;
+        let leg_turn = first * second;
+        let leg_turn = if moved.turn == Quat::IDENTITY { leg_turn } else { moved.turn * leg_turn };
+        let third = leg_turn.conjugate() * turn;
         let [root, mid, tip] = self.joints;
         [pose.turned(root, first), pose.turned(mid, second), pose.turned(tip, third)]
     }
 
     /// Brings a target that is too far nearer, smoothly, so that the leg never snaps straight.
+    #[inline(always)]
     fn within_reach(&self, root: Vec3A, target: Vec3A, memory: &mut LegState, pose: &LegPose) -> Vec3A {
         let way = target - root;
         let distance = way.length();

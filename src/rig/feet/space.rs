@@ -33,7 +33,7 @@ const FAR: f32 = 10.0;
 
 impl Space {
     /// `None` if the transform has no inverse.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(world: &Affine3A, model_up: Vec3A) -> Option<Self> {
         let (matrix, place) = (world.matrix3, world.translation);
         let up = matrix * model_up;
@@ -44,30 +44,33 @@ impl Space {
     }
 
     /// A horizontal direction that turns with the character.
+    #[inline(always)]
     pub(super) fn heading(&self) -> Vec3A {
         let heading = self.matrix * self.model_up.any_orthonormal_vector();
         across(heading, self.up).unwrap_or_else(|| self.up.any_orthonormal_vector())
     }
 
     /// A vector of the world in model space.
-    #[inline]
+    #[inline(always)]
     pub(super) fn to_model(&self, vector: Vec3A) -> Vec3A {
         // The scale is uniform.
         self.matrix.transpose() * (vector * (self.to_model * self.to_model))
     }
 
     /// A vector of model space in the world.
-    #[inline]
+    #[inline(always)]
     pub(super) fn to_world(&self, vector: Vec3A) -> Vec3A {
         self.matrix * vector
     }
 
     /// The horizontal part of a vector of the world.
+    #[inline(always)]
     pub(super) fn flat(&self, vector: Vec3A) -> Vec3A {
         vector - self.up * vector.dot(self.up)
     }
 
     /// How far the character has turned about its up axis from one heading to another, in radians.
+    #[inline(always)]
     pub(super) fn turned(&self, since: Vec3A, heading: Vec3A) -> f32 {
         let sine = since.cross(heading).dot(self.up);
         if since.dot(heading) < 0.5 {
@@ -77,6 +80,7 @@ impl Space {
     }
 
     /// The plane of the ground at a hit; `None` if it is too steep to stand on.
+    #[inline(always)]
     pub(super) fn plane(&self, hit: GroundHit) -> Option<GroundPlane> {
         let (point, normal) = (Vec3A::from(hit.point), Vec3A::from(hit.normal));
         let rise = normal.dot(self.up);
@@ -86,12 +90,13 @@ impl Space {
     }
 
     /// The horizontal vector, in the world, from the character to a place in model space.
+    #[inline(always)]
     pub(super) fn way(&self, place: Vec3A) -> Vec3A {
         self.to_world(place - self.model_up * self.model_up.dot(place))
     }
 
     /// The height of a plane above the model's origin, in model units, at the end of a way from the character.
-    #[inline]
+    #[inline(always)]
     pub(super) fn height(&self, ground: &GroundPlane, way: Vec3A) -> f32 {
         // Relative to the character first, so that no digits are lost far from the world's origin.
         let root = self.place - ground.point;

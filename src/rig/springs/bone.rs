@@ -188,7 +188,7 @@ fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec
 }
 
 /// The share `weight` of the shortest rotation from one vector to another, both of this length.
-#[inline]
+#[inline(always)]
 pub(super) fn arc(from: Vec3A, to: Vec3A, length: f32, weight: f32) -> Quat {
     let (axis, w) = (from.cross(to), length * length + from.dot(to));
     let turn = Quat::from_vec4(axis.extend(w));

@@ -7,7 +7,7 @@ use super::{
     step::{PartialStep, STEP},
 };
 use crate::{
-    pose::{PoseMut, clamp_weight},
+    pose::{PoseMut, clamp_weight, simd},
     rig::colliders::Placed,
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -54,12 +54,10 @@ impl Default for SpringFrame {
 #[derive(Debug, Default)]
 pub struct SpringScratch {
     now: Vec<Now>,
-    paths: Vec<Path>,
     bent: Vec<Bent>,
     turned: Vec<Quat>,
     parts: Vec<PartialStep>,
     ends: Vec<Placed>,
-    ways: Vec<(f32, Parabola, Parabola)>,
     colliders: Vec<Placed>,
 }
 
@@ -75,16 +73,7 @@ struct Now {
     length: f32,
 }
 
-/// The way of an animated joint from the last frame to this one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Path {
-    offset: Parabola,
-    bone: Parabola,
-    length: [f32; 2],
-}
-
-/// `start + change t + bulge t (t - 1)`.
-#[derive(Clone, Copy, Debug, Default)]
+/// The way of something animated from the last frame to this one: `start + change t + bulge t (t - 1)`.
 struct Parabola {
     start: Vec3A,
     change: Vec3A,
@@ -106,9 +95,19 @@ impl Springs {
         scratch: &mut SpringScratch,
         pose: &mut PoseMut<'_>,
     ) {
-        if self.is_empty() {
-            return;
+        if !self.is_empty() {
+            simd::dispatch!(_wide => self.run_inlined(frame, state, scratch, pose));
         }
+    }
+
+    #[inline(always)]
+    fn run_inlined(
+        &self,
+        frame: &SpringFrame,
+        state: &mut SpringState,
+        scratch: &mut SpringScratch,
+        pose: &mut PoseMut<'_>,
+    ) {
         let world = &frame.world;
         let volume = world.matrix3.determinant();
         if !world.is_finite() || !volume.is_normal() {
@@ -145,14 +144,11 @@ impl Springs {
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
+    #[inline(always)]
     fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
-        let SpringScratch { now, paths, ends, ways, colliders, .. } = scratch;
+        let SpringScratch { now, ends, colliders, .. } = scratch;
         now.clear();
         // Memory for the steps, so that the first one takes none.
-        paths.clear();
-        paths.reserve(self.joints.len());
-        ways.clear();
-        ways.reserve(self.colliders.len());
         colliders.clear();
         colliders.reserve(self.colliders.len());
         // Zero, except where time stands still: the state then stays where it is.
@@ -178,34 +174,30 @@ impl Springs {
     }
 
     /// Takes the steps that are due, and remembers this frame's pose.
+    #[inline(always)]
     fn advance(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, dt: f64, scale: f32) {
-        let SpringScratch { now, paths, bent, ends, ways, colliders, .. } = scratch;
+        let SpringScratch { now, bent, ends, colliders, .. } = scratch;
         let before = if state.dt > 0.0 { state.dt } else { 0.0 };
         let since = if (0.0..=STEP).contains(&state.remainder) { state.remainder } else { 0.0 };
         // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
         let trust = if before > 0.0 { (8.0 * before / dt).min(1.0) * dt / (dt + before) } else { 0.0 };
         let (seconds, trust) = (dt as f32, trust as f32);
         let parabola = |track: &Track, end| Parabola::new(track, end, seconds, trust);
-        paths.extend(now.iter().zip(&state.points).map(|(now, point)| Path {
-            offset: parabola(&point.offset, now.offset),
-            bone: parabola(&point.bone, now.bone),
-            length: [point.bone.at.length(), now.length],
-        }));
-        ways.extend(
-            ends.iter()
-                .zip(&state.colliders)
-                .map(|(end, [center, axis])| (end.radius, parabola(center, end.center), parabola(axis, end.axis))),
-        );
         let steps = ((since + dt) / STEP) as u32;
         for step in 1..=steps {
             let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
             let air = Air { wind: state.wind + (air.wind - state.wind) * t, ..*air };
             colliders.clear();
-            colliders.extend(ways.iter().map(|(radius, center, axis)| Placed::new(center.at(t), axis.at(t), *radius)));
+            for (end, [center, axis]) in ends.iter().zip(&state.colliders) {
+                let (center, axis) = (parabola(center, end.center).at(t), parabola(axis, end.axis).at(t));
+                colliders.push(Placed::new(center, axis, end.radius));
+            }
             bent.clear();
-            for ((joint, point), path) in self.joints.iter().zip(&mut state.points).zip(&*paths) {
-                let [offset, bone] = [path.offset.at(t), path.bone.at(t)];
-                let length = path.length[0] + (path.length[1] - path.length[0]) * t;
+            for ((joint, point), now) in self.joints.iter().zip(&mut state.points).zip(&*now) {
+                let offset = parabola(&point.offset, now.offset).at(t);
+                let bone = parabola(&point.bone, now.bone).at(t);
+                let before = point.bone.at.length();
+                let length = before + (now.length - before) * t;
                 let aim = joint.aim(offset, of_length(bone, length, bone), length, bent);
                 let bone = self.chains[usize::from(joint.chain)].swing(point, &aim, &air, colliders, scale);
                 bent.push(Bent::new(&aim, bone));
@@ -226,6 +218,7 @@ impl Springs {
     }
 
     /// Moves the state's origin to the character.
+    #[inline(always)]
     fn shift(&self, state: &mut SpringState, world: &Affine3A) {
         let moved = world.translation - state.world.translation;
         state.world = *world;
@@ -270,6 +263,7 @@ impl Springs {
     }
 
     /// Rotates the joints to where the springs are at the frame's own time.
+    #[inline(always)]
     fn write(
         &self,
         state: &SpringState,
@@ -296,16 +290,19 @@ impl Springs {
             let bone = of_length(end - aim.anchor, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent.push(Bent::new(&aim, bone));
-
+        }
+        // In a loop of its own, which doesn't wait for the bones above.
+        for ((joint, now), bent) in self.joints.iter().zip(&*now).zip(&*bent) {
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
-            let above = joint.parent.map_or(Quat::IDENTITY, |parent| turned[usize::from(parent)]);
-            let turn = if joint.forks {
+            let (bone, length) = (bent.to, now.length);
+            let above = joint.parent.map(|parent| turned[usize::from(parent)]);
+            let turn = match above {
+                None => arc(now.bone, bone, length, weight),
                 // What branches off is carried by the shortest rotation, without twist.
-                above.conjugate() * arc(now.bone, bone, aim.length, weight)
-            } else {
-                arc(now.bone, above.conjugate() * bone, aim.length, weight)
+                Some(above) if joint.forks => above.conjugate() * arc(now.bone, bone, length, weight),
+                Some(above) => arc(now.bone, above.conjugate() * bone, length, weight),
             };
-            turned.push(above * turn);
+            turned.push(above.map_or(turn, |above| above * turn));
             let axis = to_model * Vec3A::from_vec4(turn.into());
             let turn = pose.turned(joint.joint, Quat::from_vec4(axis.extend(turn.w)));
             pose.set_rotation(joint.joint, turn);
@@ -315,6 +312,7 @@ impl Springs {
 
 impl Parabola {
     /// To `end`, after a frame that ended at `start`.
+    #[inline(always)]
     fn new(start: &Track, end: Vec3A, dt: f32, trust: f32) -> Self {
         let change = end - start.at;
         Self { start: start.at, change, bulge: (change - start.velocity * dt) * trust }

@@ -78,6 +78,7 @@ impl SpringState {
 }
 
 impl SpringPoint {
+    #[inline(always)]
     pub(super) fn body(&self) -> Body {
         let Self { position, velocity, target, target_velocity, .. } = *self;
         Body { position, velocity, target, target_velocity }
@@ -99,7 +100,7 @@ impl Track {
     }
 
     /// Moves to `at`, where the next frame begins.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, at: Vec3A, per_second: f32) {
         *self = Self { at, velocity: (at - self.at) * per_second };
     }
