@@ -15,7 +15,7 @@
 //! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
 //! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
 //! the heap memory that stays allocated, per character after the first. *Share of the limit* is how much of a stage's
-//! time writing its bytes would take on this machine.
+//! time writing its bytes would take on this machine. With several threads, a last table says what to expect of 8 and 16.
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
@@ -193,16 +193,45 @@ fn main() {
         }
         print_growth(&growth);
         print_limit(&args, &limits);
+        if threads > 1 && args.only != Some(Side::Bevy) {
+            print_threads(&args, threads, &limits);
+        }
+    }
+}
+
+/// Prints what to expect of more threads than there are here, from what one thread and `threads` take.
+///
+/// What does not become shorter with more threads is the serial part (Amdahl's law). The rest takes as long as the thread
+/// with the most characters, which come in up to four chunks for each thread. Threads that share a core or the memory make
+/// the serial part look larger than it is.
+fn print_threads(args: &Args, threads: usize, rows: &[(usize, Frame)]) {
+    let empty = measure_apart(args, None, 0, 1);
+    println!("\ncharacters | threads | chunks | longest thread | serial | ms of work | of one thread's");
+    println!("---------: | ---: | ---: | ---: | ---: | ---: | ---:");
+    for (count, work) in rows {
+        let one = measure_apart(args, Some(Side::Ours), *count, 1).stages.beyond(&empty.stages).work();
+        let (many, n) = (work.work(), threads as f64);
+        let serial = ((n * many - one) / (n - 1.0)).clamp(0.0, one);
+        println!("{count} | 1 | 1 | 100 % | {serial:.3} | {one:.3} | 100 %");
+        println!("{count} | {threads} | | | {serial:.3} | {many:.3} | {:.0} %", many / one * 100.0);
+        for threads in [8, 16] {
+            let size = count.div_ceil(threads * 4).max(16).min(*count);
+            let chunks = count.div_ceil(size);
+            let longest = (chunks.div_ceil(threads) * size).min(*count) as f64 / *count as f64;
+            let expected = serial + (one - serial) * longest;
+            let (longest, share) = (longest * 100.0, expected / one * 100.0);
+            println!("{count} | {threads} | {chunks} | {longest:.1} % | {serial:.3} | {expected:.3} | {share:.0} %");
+        }
     }
 }
 
 /// Prints what memory alone would take, beside what the stages that write the most take.
 ///
-/// Palettes are written and not read again. `advance` reads and writes the controllers.
+/// Palettes are written and not read again. `advance` reads and writes the controllers and their tracks.
 fn print_limit(args: &Args, rows: &[(usize, Frame)]) {
     let parts = model(args).parts;
     let palettes = parts.iter().map(SkinPart::palette_len).sum::<usize>() * size_of::<Mat4>();
-    let controller = 2 * size_of::<Controller>();
+    let controller = 2 * (size_of::<Controller>() + 2 * size_of::<AnimationTrack>());
     let speed = bytes_per_millisecond();
     println!(
         "\nOne core writes {:.1} GB/s to memory here. What is not in the cache takes at least as long as that.\n",

@@ -11,7 +11,7 @@ use super::{
     names::{available, name_of},
     pose_state::PoseClock,
     root_motion::RootMotion,
-    threads::batches,
+    threads::{batches, trim},
 };
 use crate::{
     asset::Character,
@@ -212,8 +212,11 @@ pub(super) fn dispatch_events(
 ) {
     let PendingEvents { by_thread, in_order } = &mut *events;
     for events in by_thread.iter_mut() {
+        let count = events.pending.len();
         in_order.append(&mut events.pending);
+        trim(&mut events.pending, count);
     }
+    let count = in_order.len();
     // Which thread saw an event is chance; its time, its character and its index are not.
     in_order.sort_unstable_by(|a, b| {
         b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
@@ -228,6 +231,7 @@ pub(super) fn dispatch_events(
             CharacterEvent::CrossFadeFinished(event) => send(&mut commands, &mut faded, event),
         }
     }
+    trim(in_order, count);
 }
 
 /// Where an entity will be in the world once transforms are propagated, as far as its own and those above it say.

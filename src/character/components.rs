@@ -16,7 +16,7 @@ use bevy::{
     ecs::{lifecycle::HookContext, template::FromTemplate, world::DeferredWorld},
     prelude::*,
 };
-use glam::{Affine3A, Vec3A};
+use glam::Affine3A;
 
 /// A character. Spawn it with a handle, and its parts are spawned once the asset has loaded.
 ///
@@ -38,7 +38,8 @@ use glam::{Affine3A, Vec3A};
 /// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
 #[reflect(Component, Clone, Default, PartialEq)]
-#[require(AnimationController, CharacterParts, ActiveLayers, PoseState, Transform, Visibility)]
+// Empty `Children`, because a component that is added later moves all others to another table, and Bevy keeps both.
+#[require(AnimationController, CharacterParts, ActiveLayers, PoseState, Children, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
 /// The parts a character has spawned, in the order of [`Character::parts`].
@@ -56,12 +57,12 @@ pub struct CharacterParts {
     pub(super) shape: u64,
     /// Center and radius of the character at rest, in its own space.
     #[reflect(ignore)]
-    pub(super) center: Vec3A,
+    pub(super) center: Vec3,
     #[reflect(ignore)]
     pub(super) radius: f32,
     /// Center in the world when the character was last in view.
     #[reflect(ignore)]
-    pub(super) last_center: Option<Vec3A>,
+    pub(super) last_center: Option<Vec3>,
     /// Whether the character moved this frame without passing through the space between.
     #[reflect(ignore)]
     pub(super) jumped: bool,

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{asset::Character, controller::AnimationController, pose::JointOverride, rig::RigState};
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
-use glam::Vec3A;
 
 /// How a character gets its pose in a frame.
 enum PoseRoute<'a> {
@@ -103,7 +102,11 @@ pub(super) fn late(
     visible: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
     clock.frame = clock.frame.wrapping_add(1);
+    let places = clock.places.len();
     clock.places.clear();
+    if clock.places.capacity() > 4 * places.max(256) {
+        clock.places.shrink_to(2 * places);
+    }
     shared.steps = sharing.steps();
     let (frame, sharing, all_threads) = (clock.frame, *sharing, &mut *threads);
     let (requests, palettes) = (&mut shared.requests, &mut palettes.0);
@@ -207,9 +210,9 @@ fn evaluate(
 
 fn detect_jump(parts: &mut CharacterParts, transform: &GlobalTransform, teleported: bool) {
     let affine = transform.affine();
-    let center = affine.transform_point3a(parts.center);
+    let center = affine.transform_point3(parts.center);
     let size = parts.radius * affine.matrix3.x_axis.length();
-    let is_far = |last: Vec3A| last.distance_squared(center) > (4.0 * size) * (4.0 * size);
+    let is_far = |last: Vec3| last.distance_squared(center) > (4.0 * size) * (4.0 * size);
     parts.jumped = teleported || parts.last_center.is_none_or(is_far);
     parts.last_center = Some(center);
 }

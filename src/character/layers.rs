@@ -39,20 +39,21 @@ thread_local! {
     static INERTIA_SCRATCH: RefCell<InertiaScratch> = RefCell::default();
 }
 
+/// In every frame, those of all characters are gone through three times: hence the small fields.
 #[derive(Clone, Debug)]
 struct ActiveLayer {
-    clip: usize,
     time: f64,
+    clip: u32,
     weight: f32,
     above: f32,
+    /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
+    additive: f32,
     priority: TrackPriority,
     mode: BlendMode,
     /// Whether switches change it.
     base: bool,
-    /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
-    additive: f32,
     /// The mask's name, and the mask if there is one by that name.
-    mask: Option<(AnimationName, Option<Arc<Mask>>)>,
+    mask: Option<Arc<(AnimationName, Option<Arc<Mask>>)>>,
 }
 
 /// Layers that fit on the stack; more of them are allocated.
@@ -160,7 +161,8 @@ impl ActiveLayers {
     /// The number of layers, and the clip of the last one if it is blended without a mask and nothing is left of others.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
         let whole = |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
-        let alone = self.layers.last().filter(whole).filter(|_| !self.is_switching()).map(|active| active.clip);
+        let alone =
+            self.layers.last().filter(whole).filter(|_| !self.is_switching()).map(|active| active.clip as usize);
         (self.layers.len(), alone)
     }
 
@@ -170,7 +172,7 @@ impl ActiveLayers {
 
     /// The clips of additive layers, each with a weight that is at least the layer's.
     pub(super) fn additive_weights(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
-        self.layers.iter().filter(|active| active.additive > 0.0).map(|active| (active.clip, active.additive))
+        self.layers.iter().filter(|active| active.additive > 0.0).map(|active| (active.clip as usize, active.additive))
     }
 
     /// A hash of the pose: equal for all characters that play the same clips of the same asset at the same
@@ -183,7 +185,7 @@ impl ActiveLayers {
         for active in &self.layers {
             hasher.write_u64(rounded(active.time, steps).to_bits());
             hasher.write_u64(active.clip as u64 | u64::from(active.weight.to_bits()) << 32);
-            let mask = active.mask.as_ref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
+            let mask = active.mask.as_deref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
             hasher.write_u64((mask as u64) << 3 | (active.priority as u64) << 2 | active.mode as u64);
         }
         hasher.finish()
@@ -263,18 +265,19 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
         let LayerInfo { clip, time, weight, above, priority, blend, base, .. } = *layer;
-        let found = |name: &AnimationName| (name.clone(), character.masks.get(&**name).cloned());
+        let found = |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
         let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
         // In powers of two, so that a fade changes it a few times at most.
         let additive =
             if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
-        Self { clip, time, weight, above, priority, mode: blend, base, additive, mask: track.mask.as_ref().map(found) }
+        let (clip, mask) = (clip as u32, track.mask.as_ref().map(found));
+        Self { time, clip, weight, above, additive, priority, mode: blend, base, mask }
     }
 
     /// Follows a track. Returns `true` if nothing changed.
     #[inline]
     fn update(&mut self, track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> bool {
-        let same_mask = match (&self.mask, &track.mask) {
+        let same_mask = match (self.mask.as_deref(), &track.mask) {
             (None, None) => true,
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
@@ -282,7 +285,7 @@ impl ActiveLayer {
         let weights = |weight: f32, above: f32| (weight.to_bits(), above.to_bits());
         let before = (self.clip, weights(self.weight, self.above), self.priority, self.mode, self.base);
         let time = std::mem::replace(&mut self.time, layer.time);
-        let now = (layer.clip, weights(layer.weight, layer.above), layer.priority, layer.blend, layer.base);
+        let now = (layer.clip as u32, weights(layer.weight, layer.above), layer.priority, layer.blend, layer.base);
         if same_mask && before == now {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
@@ -292,13 +295,13 @@ impl ActiveLayer {
     }
 
     fn layer<'a>(&'a self, character: &'a Character) -> Option<ClipLayer<'a>> {
-        let mask = match &self.mask {
+        let mask = match self.mask.as_deref() {
             // An unknown mask masks everything: better an arm that rests than one that moves wrongly.
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };
         let Self { clip, time, weight, above, priority, mode, base, .. } = *self;
-        Some(ClipLayer { clip: character.clips.get(clip)?, time, weight, above, mask, priority, mode, base })
+        Some(ClipLayer { clip: character.clips.get(clip as usize)?, time, weight, above, mask, priority, mode, base })
     }
 }
 

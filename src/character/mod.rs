@@ -61,6 +61,7 @@ pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use poses::Poses;
 pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;
+pub(crate) use threads::trim;
 
 use crate::{
     asset::CharacterAssetPlugin,

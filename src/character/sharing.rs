@@ -14,7 +14,8 @@ use glam::Affine3A;
 /// Whether characters in view that play the same clips at the same times, with the same weights and masks,
 /// share one pose.
 ///
-/// Looking for others costs every character about 0.2 µs, so it pays off where most of them find one.
+/// Looking for others costs every character 0.1 to 0.2 µs, so it pays off where many of them find one. With two clips,
+/// 10,000 characters that share their poses at 30 or 60 steps per second take a third to a half less time.
 /// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
 /// posed on their own, and so are those that have just [switched](crate::controller::AnimationController::switch)
 /// clips.

@@ -16,7 +16,6 @@ use bevy::{
     platform::collections::HashMap,
     prelude::*,
 };
-use glam::Vec3A;
 
 /// Despawns the parts of characters whose handle changed or was removed.
 pub(super) fn follow_handles(
@@ -139,7 +138,7 @@ pub(super) fn follow_assets(
         *parts = CharacterParts {
             version: Some(character.version),
             shape: character.shape.version,
-            center: rest.map_or(Vec3A::ZERO, |rest| rest.center),
+            center: rest.map_or(Vec3::ZERO, |rest| rest.center.into()),
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
@@ -179,7 +178,7 @@ pub(super) fn report_failures(
 
 fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, index: usize) -> Entity {
     let part = &character.parts[index];
-    let mut spawned = commands.spawn((
+    let bundle = (
         Name::new(part.name.clone()),
         PartOf { character: entity, part: index },
         Mesh3d(part.mesh.clone()),
@@ -189,14 +188,23 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         part.rest_bounds,
         NoAutoAabb,
         ChildOf(entity),
-    ));
-    if !part.palette.is_empty() {
+    );
+    let skin = (!part.palette.is_empty()).then(|| {
         // These joints are not entities. Bevy allocates a range of its buffer for them and leaves it to us.
         let joints = vec![Entity::PLACEHOLDER; part.palette_len()];
         let range = PaletteRange::new(joints.len());
-        spawned.insert((SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range));
-    }
-    spawned.id()
+        (SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range)
+    });
+    // In a box, for Bevy never gives the memory back that a list of commands once needed.
+    let all = Box::new((bundle, skin));
+    let spawn = move |mut spawned: EntityWorldMut| {
+        let (bundle, skin) = *all;
+        match skin {
+            Some(skin) => spawned.insert((bundle, skin)),
+            None => spawned.insert(bundle),
+        };
+    };
+    commands.spawn_empty().queue(spawn).id()
 }
 
 /// Removes [`Teleported`], which counts for one frame.

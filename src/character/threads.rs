@@ -11,6 +11,15 @@ pub(super) fn batches() -> BatchingStrategy {
     BatchingStrategy::new().min_batch_size(16).batches_per_thread(4)
 }
 
+/// Gives memory back of a list that held `used` items in this frame, if it has grown for a frame in which far more
+/// happened: when a crowd is spawned, all of it starts its clips and comes into view at once.
+pub(crate) fn trim<T>(list: &mut Vec<T>, used: usize) {
+    let used = used.max(256);
+    if list.capacity() > 4 * used {
+        list.shrink_to(2 * used);
+    }
+}
+
 /// The working memory of one thread.
 #[derive(Default)]
 pub(super) struct ThreadScratch {

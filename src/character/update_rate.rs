@@ -2,7 +2,7 @@
 
 use super::{components::CharacterParts, pose_state::PoseStamp};
 use bevy::prelude::*;
-use glam::Affine3A;
+use glam::{Affine3A, Vec3A};
 
 /// How often a character in view is posed. Without this component: every frame.
 ///
@@ -11,9 +11,10 @@ use glam::Affine3A;
 /// is drawn up to `1 − cos(φ/2)` too small halfway: a hundredth for a sixth of a turn per second, posed every
 /// fourth of 60 frames. Clocks and events are not affected: they are exact in every frame.
 ///
-/// The savings grow with the number of clips that a character blends. With one or two, evaluating a pose
-/// hardly costs more than interpolating between two that lie in memory (and less in a crowd of thousands):
-/// there, use [`PoseSharing`](super::PoseSharing).
+/// It pays only for characters that blend many clips. With two clips and 58 joints, interpolating between poses that lie in
+/// memory takes longer than evaluating one: a character of a crowd takes 1.2 µs a frame without this component, 1.8 µs if it
+/// is posed every second frame, and 1.4 µs every fourth, and the two poses take 7.5 kB. There, use
+/// [`PoseSharing`](super::PoseSharing).
 ///
 /// Has no effect on characters that carry or wear something or have `PoseOverrides`: those are posed every
 /// frame.
@@ -161,7 +162,7 @@ pub(super) fn choose(
     let cameras = || cameras.iter().filter(|(camera, ..)| camera.is_active);
     for (rate, parts, transform, mut interpolation) in &mut characters {
         let affine = transform.affine();
-        let center = affine.transform_point3a(parts.center);
+        let center = Vec3A::from(affine.transform_point3(parts.center));
         let distance = |camera: &GlobalTransform| camera.affine().translation.distance(center);
         let (frames, most) = match *rate {
             UpdateRate::Every(n) => (n as f32, n),

@@ -151,8 +151,10 @@ impl AnimationController {
         out: &mut Vec<PlaybackEvent>,
         root: Option<&mut RootSum>,
     ) {
-        let mut log = mem::take(&mut self.log.0);
-        mem::swap(&mut log.ranges, &mut self.ranges);
+        let mut log = Log::take();
+        if let Some(ranges) = self.ranges.get_mut() {
+            mem::swap(&mut log.ranges, ranges);
+        }
         self.prepare(clips, &mut log);
         self.begin_pending(clips, &mut log);
         self.settle_leads();
@@ -161,9 +163,11 @@ impl AnimationController {
         self.align_followers();
         self.write_running_values();
         self.drop_ended_switches();
-        mem::swap(&mut log.ranges, &mut self.ranges);
+        if !log.ranges.is_empty() {
+            mem::swap(&mut log.ranges, &mut self.ranges);
+        }
         self.hand_over(&mut log, out);
-        self.log.0 = log;
+        log.keep();
     }
 
     /// Looks up the clips, and reports unknown names once.
@@ -377,7 +381,7 @@ impl AnimationController {
             }
             out.push(event);
         }
-        for open in &mut self.ranges {
+        for open in self.ranges.get_mut().into_iter().flatten() {
             open.silent |= unheard.contains(&(open.track, open.index, open.key));
         }
     }

@@ -71,17 +71,17 @@ impl AnimationController {
 
     /// Makes a callback fire only every n-th time it is passed, counted from now over all tracks. 0 counts as 1.
     pub fn set_every_nth(&mut self, callback: CallbackId, n: u32) {
-        if let Some(callback) = self.callbacks.iter_mut().find(|added| added.id == callback) {
+        if let Some(callback) = self.callback_mut(callback) {
             (callback.every, callback.passed) = (n.max(1), 0);
         }
     }
 
     /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let before = self.callbacks.len();
-        self.callbacks.retain(|added| added.id != callback);
+        let Some(at) = self.callbacks.iter().position(|added| added.id == callback) else { return false };
+        self.callbacks.remove(at);
         self.forget_added_keys();
-        self.callbacks.len() < before
+        true
     }
 
     /// Returns the callbacks that will fire within the next `span`, on any track, if nothing is changed until then.
@@ -98,7 +98,11 @@ impl AnimationController {
 
     /// Counts a passing of an added callback. Returns `true` if it fires this time.
     pub(super) fn count_passing(&mut self, callback: CallbackId) -> bool {
-        self.callbacks.iter_mut().find(|added| added.id == callback).is_some_and(AddedCallback::count_passing)
+        self.callback_mut(callback).is_some_and(AddedCallback::count_passing)
+    }
+
+    fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
+        self.callbacks.get_mut()?.iter_mut().find(|added| added.id == callback)
     }
 
     fn forget_added_keys(&mut self) {

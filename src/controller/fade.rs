@@ -118,7 +118,7 @@ impl AnimationController {
     /// Moves fades in time.
     pub(super) fn shift_fades(&mut self, by: CompensatedF64) {
         let leaving = self.tracks.iter_mut().filter_map(|track| track.leaves_at.as_mut());
-        for time in leaving.chain(&mut self.playback.fade_end) {
+        for time in leaving.chain(self.playback.get_mut().and_then(|playback| playback.fade_end.as_mut())) {
             *time = (CompensatedF64::new(*time) + by).value();
         }
     }
@@ -126,8 +126,10 @@ impl AnimationController {
     /// Completes all fades at once: removes what fades out, and gives what fades in its weight.
     pub(super) fn finish_fades(&mut self) {
         self.remove_tracks(|track| track.leaves_at.is_some());
-        self.playback.fade_end = None;
-        self.playback.switches.clear();
+        if let Some(playback) = self.playback.get_mut() {
+            playback.fade_end = None;
+            playback.switches.clear();
+        }
         let Self { tracks, events, playback, .. } = self;
         for track in tracks {
             let pending = playback.pending.iter().any(|pending| pending.track == track.id);

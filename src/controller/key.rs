@@ -102,7 +102,7 @@ impl AddedCallback {
 }
 
 /// An added callback as a key of a track's clip.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AddedKey {
     time: f64,
     until: Option<f64>,

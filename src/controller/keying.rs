@@ -4,6 +4,7 @@ use super::{
     AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId, TransitionCurve,
     compensated::{CompensatedF64, tick},
     motion::Ramp,
+    timed_event::Schedule,
 };
 use crate::model::BlendPoint;
 use std::{mem, time::Duration};
@@ -107,18 +108,24 @@ impl TimedEventsMut<'_> {
     /// Cancels an event; what it has changed so far stays. Returns `false` if the event does not exist.
     pub fn unkey(&mut self, handle: EventHandle) -> bool {
         let before = self.0.events.len();
-        self.0.events.retain(|event| event.handle != handle);
+        self.retain(|event| event.handle != handle);
         self.0.events.len() < before
     }
 
     /// Cancels all events with this target.
     pub fn unkey_target(&mut self, target: EventTarget) {
-        self.0.events.retain(|event| event.target != target);
+        self.retain(|event| event.target != target);
     }
 
     /// Cancels all events of a track.
     pub fn unkey_track(&mut self, track: TrackId) {
-        self.0.events.retain(|event| event.track() != Some(track));
+        self.retain(|event| event.track() != Some(track));
+    }
+
+    fn retain(&mut self, keep: impl FnMut(&TimedEvent) -> bool) {
+        if let Some(events) = self.0.events.get_mut() {
+            events.retain(keep);
+        }
     }
 }
 
@@ -154,6 +161,9 @@ impl AnimationController {
 
     /// Ends the events that are over at the present time, and starts those that are due.
     pub(super) fn settle_events(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
         let now = self.time.value();
         let mut running = mem::take(&mut self.events.running);
         running.retain(|event| {
@@ -242,13 +252,13 @@ impl AnimationController {
     /// Moves all events in time, waiting or running.
     pub(super) fn shift_events(&mut self, by: CompensatedF64) {
         let shifted = |time: f64| (CompensatedF64::new(time) + by).value();
-        let mut events = Vec::from(mem::take(&mut self.events));
+        let mut events = Vec::from(self.events.get_mut().map(mem::take).unwrap_or_default());
         for event in &mut events {
             event.start = shifted(event.start);
             if let Some(ramp) = &mut event.running {
                 ramp.begin = shifted(ramp.begin);
             }
         }
-        self.events = events.into();
+        self.events = Schedule::from(events).into();
     }
 }

@@ -1,6 +1,12 @@
 //! What an advance reports, in order of time.
 
 use super::{AnimationName, PlaybackEvent, TrackId, compensated::tick, open_range::OpenRange};
+use std::cell::Cell;
+
+thread_local! {
+    /// The memory of the last log: one for all controllers, of which few report anything in a frame.
+    static MEMORY: Cell<Log> = const { Cell::new(Log { entries: Vec::new(), ranges: Vec::new() }) };
+}
 
 /// Events of one advance, with what is needed to sort them.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +18,18 @@ pub(super) struct Log {
 }
 
 impl Log {
+    /// Returns an empty log.
+    pub(super) fn take() -> Self {
+        // A thread that ends has none.
+        MEMORY.try_with(Cell::take).unwrap_or_default()
+    }
+
+    /// Keeps the memory of a log, which is empty, for the next advance.
+    pub(super) fn keep(self) {
+        // If not, it is freed.
+        let _ = MEMORY.try_with(|memory| memory.set(self));
+    }
+
     pub(super) fn push(&mut self, event: PlaybackEvent) {
         // Moments less than about a nanosecond apart differ by rounding only: there, tracks keep their order.
         self.entries.push((tick(event.time()), self.entries.len() as u32, event));

@@ -22,6 +22,7 @@ mod playback_state;
 mod playhead;
 mod queue;
 mod range;
+mod rare;
 mod root_motion;
 mod segment;
 mod space;
@@ -56,12 +57,12 @@ use bevy::{
 
 use compensated::CompensatedF64;
 use key::AddedCallback;
-use log::Log;
 use open_range::OpenRange;
 use playback_state::Playback;
+use rare::Rare;
 use serde::{Deserialize, Serialize};
 use timed_event::Schedule;
-use track::{Role, Transient};
+use track::Role;
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
 ///
@@ -99,16 +100,14 @@ pub struct AnimationController {
     callback_limit: usize,
     /// ≥ 0.
     callback_threshold: f32,
-    events: Schedule,
-    callbacks: Vec<AddedCallback>,
+    events: Rare<Schedule>,
+    callbacks: Rare<Vec<AddedCallback>>,
     /// Ranges that tracks are in, in the order they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ranges: Vec<OpenRange>,
+    ranges: Rare<Vec<OpenRange>>,
     /// Names reported as unknown.
-    unknown: Vec<AnimationName>,
-    playback: Playback,
-    #[serde(skip)]
-    log: Transient<Log>,
+    unknown: Rare<Vec<AnimationName>>,
+    playback: Rare<Playback>,
 }
 
 impl Default for AnimationController {
@@ -123,12 +122,11 @@ impl Default for AnimationController {
             paused: false,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             callback_threshold: 0.0,
-            events: Schedule::default(),
-            callbacks: Vec::new(),
-            ranges: Vec::new(),
-            unknown: Vec::new(),
-            playback: Playback::default(),
-            log: Transient::default(),
+            events: Rare::default(),
+            callbacks: Rare::default(),
+            ranges: Rare::default(),
+            unknown: Rare::default(),
+            playback: Rare::default(),
         }
     }
 }
@@ -179,7 +177,9 @@ impl AnimationController {
     fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, events, .. } = self;
-        events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
+        if let Some(events) = events.get_mut() {
+            events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
+        }
     }
 
     fn prepare_track<C: Clips + ?Sized>(&mut self, id: TrackId, clips: &C) {
@@ -198,6 +198,7 @@ impl AnimationController {
             + size_of_val(&self.callbacks[..])
             + size_of_val(&self.ranges[..])
             + self.events.len() * size_of::<TimedEvent>()
+            + size_of::<Playback>()
             + self.playback.switches.len() * size_of::<Switch>()
     }
 
@@ -316,9 +317,9 @@ impl AnimationController {
     pub fn clone_without_events(&self) -> Self {
         let mut copy = self.clone();
         copy.finish_fades();
-        copy.events.clear();
+        copy.events = Rare::default();
         // The other character has heard of none.
-        copy.ranges.clear();
+        copy.ranges = Rare::default();
         copy
     }
 
@@ -346,10 +347,8 @@ impl AnimationController {
     /// Ids given out since the snapshot was taken are not given out again, so one that you still hold never means
     /// another track.
     pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
-        // Keeps the log's memory.
-        let log = std::mem::take(&mut self.log);
         let last_id = self.last_id.max(snapshot.0.last_id);
-        *self = Self { log, last_id, ..snapshot.0.clone() };
+        *self = Self { last_id, ..snapshot.0.clone() };
     }
 }
 

@@ -29,7 +29,7 @@ impl AnimationController {
         let (weight, speed) = (track.share(), track.speed);
         let id = self.add_track(track);
         let Some(track) = self.track_mut(id) else { return id };
-        track.overlay = Some(Overlay { fade_in, fade_out, speed });
+        track.overlay = Some(Box::new(Overlay { fade_in, fade_out, speed }));
         if !fade_in.is_zero() {
             track.weight = 0.0;
             self.fade_weight(id, weight, fade_in, TransitionCurve::Linear);
@@ -73,7 +73,7 @@ impl AnimationController {
     pub(super) fn fade_out_overlay(&mut self, id: TrackId) {
         // The weight to start from is that of this moment.
         self.write_running_values();
-        if let Some(Overlay { fade_out, .. }) = self.track(id).and_then(|track| track.overlay) {
+        if let Some(fade_out) = self.track(id).and_then(|track| Some(track.overlay.as_ref()?.fade_out)) {
             self.fade_out_track(id, fade_out);
         }
     }
@@ -81,7 +81,7 @@ impl AnimationController {
     /// The moment until `end` at which the overlay at an index begins to fade out.
     pub(super) fn overlay_end(&self, at: usize, end: CompensatedF64) -> Option<Arrival> {
         let track = &self.tracks[at];
-        let Overlay { fade_in, fade_out, speed } = track.overlay?;
+        let Overlay { fade_in, fade_out, speed } = *track.overlay.as_deref()?;
         let Known { length, playback } = track.known?;
         if playback != PlaybackMode::Once {
             return None;

@@ -50,25 +50,28 @@ pub(super) struct Playback {
 
 impl Default for Playback {
     fn default() -> Self {
-        Self {
-            current: None,
-            pending: Vec::new(),
-            speed: 1.0,
-            parameters: BlendPoint::default(),
-            fade_end: None,
-            switches: Vec::new(),
-            queue: VecDeque::new(),
-            loop_queue: false,
-            queue_fade: Duration::ZERO,
-            fallback: QueueFallback::Stay,
-            queued: false,
-            settled: false,
-            reported_stall: false,
-        }
+        Self::ORDINARY
     }
 }
 
 impl Playback {
+    /// Nothing was ever played.
+    pub(super) const ORDINARY: Self = Self {
+        current: None,
+        pending: Vec::new(),
+        speed: 1.0,
+        parameters: BlendPoint::new(0.0, 0.0),
+        fade_end: None,
+        switches: Vec::new(),
+        queue: VecDeque::new(),
+        loop_queue: false,
+        queue_fade: Duration::ZERO,
+        fallback: QueueFallback::Stay,
+        queued: false,
+        settled: false,
+        reported_stall: false,
+    };
+
     pub(super) fn check(&self) -> Result<(), String> {
         if self.switches.len() > MOST_SWITCHES {
             return Err(format!("more than {MOST_SWITCHES} switches"));

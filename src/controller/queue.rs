@@ -156,7 +156,7 @@ impl AnimationController {
 
     /// Returns `true` if something follows the current clip when its round ends.
     fn ends(&self, known: Known) -> bool {
-        let Playback { queue, fallback, settled, queued, .. } = &self.playback;
+        let Playback { queue, fallback, settled, queued, .. } = &*self.playback;
         let falls_back = *fallback != QueueFallback::Stay && !settled;
         !queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once))
     }

@@ -100,7 +100,8 @@ impl AnimationController {
 
     /// Moves the ways of parameters in time.
     pub(super) fn shift_ways(&mut self, by: CompensatedF64) {
-        for way in self.tracks.iter_mut().filter_map(|track| track.steering.way.as_mut()) {
+        let steering = self.tracks.iter_mut().filter_map(|track| track.steering.get_mut());
+        for way in steering.filter_map(|steering| steering.way.as_mut()) {
             way.since = (CompensatedF64::new(way.since) + by).value();
         }
     }
@@ -136,7 +137,7 @@ impl AnimationTrack {
     /// ignores them.
     pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
         let point = point.into();
-        if point.is_finite() {
+        if point.is_finite() && point != self.steering.target {
             self.steering.target = point;
         }
     }

@@ -30,6 +30,14 @@ pub(super) struct Way {
 }
 
 impl Steering {
+    /// They were never set.
+    pub(super) const ORDINARY: Self = Self {
+        target: BlendPoint::new(0.0, 0.0),
+        aim: BlendPoint::new(0.0, 0.0),
+        now: BlendPoint::new(0.0, 0.0),
+        way: None,
+    };
+
     /// Where they are at a time up to the next cut, if they have [set off](Self::settle).
     #[inline]
     pub(super) fn at(&self, time: CompensatedF64) -> BlendPoint {

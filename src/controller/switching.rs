@@ -150,7 +150,7 @@ impl AnimationController {
 
     /// Moves switches in time.
     pub(super) fn shift_switches(&mut self, by: CompensatedF64) {
-        for switch in &mut self.playback.switches {
+        for switch in self.playback.get_mut().into_iter().flat_map(|playback| &mut playback.switches) {
             switch.begin = (CompensatedF64::new(switch.begin) + by).value();
         }
     }

@@ -145,11 +145,6 @@ impl Schedule {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
-        self.running.clear();
-        self.waiting.clear();
-    }
-
     /// The event that is changing a target now.
     pub(super) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
         let at = self.running.binary_search_by_key(&target, |event| event.target).ok()?;

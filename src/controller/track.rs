@@ -7,6 +7,7 @@ use super::{
     key::{self, AddedCallback, AddedKey},
     name::AnimationName,
     playhead,
+    rare::Rare,
     steering::Steering,
 };
 use crate::model::{ClipTiming, PlaybackMode};
@@ -85,7 +86,7 @@ pub struct AnimationTrack {
     pub(super) position: CompensatedF64,
     /// The parameters of a blend space.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) steering: Steering,
+    pub(super) steering: Rare<Steering>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) start: Start,
     /// Where the next advance moves it, firing the keys on the way.
@@ -98,7 +99,7 @@ pub struct AnimationTrack {
     pub(super) leaves_at: Option<f64>,
     /// How it fades out by itself.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) overlay: Option<Overlay>,
+    pub(super) overlay: Option<Box<Overlay>>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
     /// Seconds by which it lags behind the phase of its sync group: whole rounds that the others had played when it
@@ -176,8 +177,8 @@ pub(super) struct Run {
     /// What it does in the blend space until the next cut.
     pub(super) course: Option<Box<Course>>,
     /// The controller's own keys for this clip, in order of time, and the clip and length they are for.
-    pub(super) added: Vec<AddedKey>,
-    pub(super) added_for: Option<(AnimationName, u64)>,
+    pub(super) added: Rare<Vec<AddedKey>>,
+    pub(super) added_for: Option<Box<(AnimationName, u64)>>,
     /// The blend mode that was checked against the clip.
     pub(super) blend: Option<BlendMode>,
     /// Callbacks fired and rounds reported in this advance.
@@ -214,7 +215,7 @@ impl Default for AnimationTrack {
             id: TrackId(0),
             clip: AnimationName::default(),
             position: CompensatedF64::ZERO,
-            steering: Steering::default(),
+            steering: Rare::default(),
             start: Start::AtPosition,
             scrub: None,
             known: None,
@@ -431,7 +432,7 @@ impl AnimationTrack {
     pub(super) fn added_fit(&self) -> bool {
         let length = self.known.map_or(0.0, |known| known.length);
         let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
-        self.run.0.added_for.as_ref().is_some_and(fits)
+        self.run.0.added_for.as_deref().is_some_and(fits)
     }
 
     /// Brings the list of added keys up to date.
@@ -442,7 +443,7 @@ impl AnimationTrack {
         if !self.added_fit() {
             let length = self.known.map_or(0.0, |known| known.length);
             key::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
-            self.run.0.added_for = Some((self.clip.clone(), length.to_bits()));
+            self.run.0.added_for = Some(Box::new((self.clip.clone(), length.to_bits())));
         }
     }
 

@@ -55,7 +55,7 @@ impl AnimationController {
             expect(id <= self.last_id, &format!("timed event {id} is newer than `last_id`"))?;
             expect(handles.insert(id), &format!("two timed events have the handle {id}"))?;
         }
-        for callback in &self.callbacks {
+        for callback in self.callbacks.iter() {
             expect(callback.is_valid(self.last_id), "a callback's counters are out of range")?;
         }
         Ok(())

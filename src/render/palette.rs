@@ -12,7 +12,7 @@
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
 
 use crate::{
-    character::{CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
+    character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
     pose::{self, Palette, Scratch, Stream},
 };
 use bevy::{
@@ -92,8 +92,8 @@ struct PaletteWriter {
 struct PaletteSlot<'a> {
     /// Position in the list sorted by character.
     order: u32,
+    part: u32,
     character: Entity,
-    part: usize,
     out: &'a mut [Mat4],
 }
 
@@ -176,15 +176,18 @@ fn extract_palettes(
         written.iter().for_each(|range| copy(matrices, &mut uniforms.current_staging_buffer, range));
     }
     written.clear();
+    let jumps = jumped.len();
     without_history.clear();
     without_history.append(jumped);
     without_history.extend(writer.jobs.iter().map(|job| job.range.clone()));
+    character::trim(without_history, without_history.len());
+    character::trim(jumped, jumps);
 }
 
 /// Gives back memory. A list that grows takes up to twice what it needs, and these are half of what a crowd takes.
 fn trim(matrices: &mut Vec<Mat4>) {
-    if matrices.capacity() > matrices.len() + matrices.len() / 4 {
-        matrices.shrink_to(matrices.len() + matrices.len() / 8);
+    if matrices.capacity() > matrices.len() + matrices.len() / 16 {
+        matrices.shrink_to(matrices.len() + matrices.len() / 32);
     }
 }
 
@@ -199,6 +202,7 @@ impl PaletteWriter {
     /// Writes all jobs to their ranges of `matrices`, past the caches if `streamed`.
     fn run(&mut self, poses: &Poses, matrices: &mut [Mat4], streamed: bool) {
         let Self { jobs, slots: memory, scratch } = self;
+        character::trim(jobs, jobs.len());
         // Sorted by range to split the buffer among the jobs, then sorted back, so that the parts of a character
         // share its pose.
         let mut slots: Vec<PaletteSlot> = mem::take(memory);
@@ -211,7 +215,7 @@ impl PaletteWriter {
             let (Some(gap), length) = (job.range.start.checked_sub(end), job.range.len()) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
             let Some((out, after)) = out.split_at_mut_checked(length) else { break };
-            slots.push(PaletteSlot { order: job.order, character: job.character, part: job.part as usize, out });
+            slots.push(PaletteSlot { order: job.order, part: job.part, character: job.character, out });
             (rest, end, total) = (after, job.range.end, total + length);
         }
         slots.sort_unstable_by_key(|slot| slot.order);
@@ -236,7 +240,9 @@ impl PaletteWriter {
                 }
             });
         }
+        let count = slots.len();
         *memory = recycle(slots);
+        character::trim(memory, count);
     }
 }
 
@@ -258,7 +264,8 @@ fn write_all<'scope>(
         poses.with_drawn(slots[0].character, scratch, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
             for PaletteSlot { part, out, .. } in slots {
-                let Some(part) = character.parts.get(*part).filter(|part| part.palette_len() == out.len()) else {
+                let Some(part) = character.parts.get(*part as usize).filter(|part| part.palette_len() == out.len())
+                else {
                     continue;
                 };
                 let (remap, combined) = (&part.palette, &part.combined_joints);
