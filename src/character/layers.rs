@@ -39,7 +39,7 @@ thread_local! {
     static INERTIA_SCRATCH: RefCell<InertiaScratch> = RefCell::default();
 }
 
-/// In every frame, those of all characters are gone through three times: hence the small fields.
+/// Each frame goes through the layers of all characters three times, so their fields are small.
 #[derive(Clone, Debug)]
 struct ActiveLayer {
     time: f64,

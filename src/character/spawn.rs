@@ -195,7 +195,7 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         let range = PaletteRange::new(joints.len());
         (SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range)
     });
-    // In a box, for Bevy never gives the memory back that a list of commands once needed.
+    // In a box, because Bevy never gives back the memory that a list of commands once needed.
     let all = Box::new((bundle, skin));
     let spawn = move |mut spawned: EntityWorldMut| {
         let (bundle, skin) = *all;

@@ -97,7 +97,7 @@ impl Course {
         self.pace[0]
     }
 
-    /// By how much the pace changes until the second end, in relation to its mean.
+    /// Returns the change of pace from one end to the other, relative to its mean.
     pub(super) fn pace_change(&self) -> f64 {
         let [first, last] = self.pace;
         if first == last { 0.0 } else { (last - first) / (0.5 * (first + last)) }

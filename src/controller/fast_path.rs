@@ -173,7 +173,7 @@ impl AnimationController {
     }
 }
 
-/// Where a track gets to.
+/// Returns where a track gets to.
 #[inline]
 fn goal(track: &AnimationTrack, from: CompensatedF64, distance: CompensatedF64, forward: bool) -> CompensatedF64 {
     let to = from + distance;

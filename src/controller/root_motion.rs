@@ -78,7 +78,7 @@ impl AnimationController {
         }
     }
 
-    /// The same, whatever happens meanwhile.
+    /// Like [`Self::add_root_motion`], for every case.
     fn add_pieces<C: Clips + ?Sized>(&self, [begin, end]: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
         let mut all = Movers::new();
         for at in 0..self.tracks.len() {

@@ -261,7 +261,7 @@ impl LookChain {
         let base = skeleton.ancestors(self.joints[0].joint).next();
         let base = base.and_then(|base| model.get(usize::from(base)));
         let [forward, up] = self.base_axes.map(|axis| base.map_or(axis, |base| base.transform_vector3a(axis)));
-        // They mostly are what they are to be, as there mostly is no scale.
+        // Usually of unit length already, because few characters are scaled.
         let off = Vec3A::new(forward.length_squared() - 1.0, up.length_squared() - 1.0, forward.dot(up));
         if off.abs().max_element() < 1e-5 {
             return Frame { side: up.cross(forward), up, forward };

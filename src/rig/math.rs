@@ -120,11 +120,11 @@ pub(super) fn fold(
     [from_axes_to_axes(before, after), knee.normalize()]
 }
 
-/// The rotation that takes three axes at right angles to three others.
+/// Returns the rotation that takes three axes at right angles to three others.
 #[inline(always)]
 fn from_axes_to_axes(before: [Vec3A; 3], after: [Vec3A; 3]) -> Quat {
     let [[a, b, c], [x, y, z]] = [before, after];
-    // The trace of the rotation's matrix, and what it isn't symmetric by.
+    // The trace of the rotation matrix, and its antisymmetric part.
     let half = 1.0 + (a * x + b * y + c * z).element_sum();
     if half > 0.1 {
         return Quat::from_vec4((a.cross(x) + b.cross(y) + c.cross(z)).extend(half)).normalize();

@@ -32,7 +32,7 @@ struct Arcs<'a> {
     strays: bool,
     /// The turns of all arcs, in radians.
     turn: f64,
-    /// By how much the pace changes in relation to its mean, unless tracks differ in that.
+    /// The change of pace, relative to its mean, unless tracks differ in it.
     pace: Option<f64>,
     paces_differ: bool,
 }
@@ -41,7 +41,7 @@ struct Arcs<'a> {
 #[derive(Clone, Copy, Default)]
 struct Sum {
     weight: [f64; 2],
-    /// The most by which a clip's weight changes.
+    /// The largest change of a clip's weight.
     change: f64,
     way: [Twist; 2],
 }
@@ -142,7 +142,7 @@ impl<'a> Arcs<'a> {
         true
     }
 
-    /// Notes by how much the pace of clips that go changes, in relation to its mean.
+    /// Notes the change of pace, relative to its mean, of clips that go.
     fn go_at(&mut self, pace: f64) {
         self.goes = true;
         self.paces_differ |= *self.pace.get_or_insert(pace) != pace;

@@ -22,7 +22,7 @@ pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<
         let straight = 1.0 - 10.0 * square.sqrt();
         aside += bend.normalize_or_zero() * (0.1 * straight * straight);
     }
-    // As `unit_arc(line, along) * aside`, but for what is along `along`.
+    // Like `unit_arc(line, along) * aside`, except for the component along `along`.
     let half = 1.0 + line.dot(along);
     let aside =
         if half > 1e-3 { aside - line * ((line + along).dot(aside) / half) } else { unit_arc(line, along) * aside };

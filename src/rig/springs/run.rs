@@ -291,7 +291,7 @@ impl Springs {
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent.push(Bent::new(&aim, bone));
         }
-        // In a loop of its own, which doesn't wait for the bones above.
+        // In a loop of its own, so that no bone waits for those above it.
         for ((joint, now), bent) in self.joints.iter().zip(&*now).zip(&*bent) {
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
             let (bone, length) = (bent.to, now.length);
