@@ -123,7 +123,8 @@ impl Tape {
     /// The frames in which the character was there and that can be played again.
     pub fn range(&self, frames: &Frames) -> Range<u64> {
         let Range { start, end } = frames.range();
-        let begin = self.states.front().map_or(end, |state| state.moment.frame.max(self.begin).max(start));
+        // A damaged file may begin beyond the last frame.
+        let begin = self.states.front().map_or(end, |state| state.moment.frame.max(self.begin).clamp(start, end));
         begin..self.end.map_or(end, |last| last.min(end)).max(begin)
     }
 
