@@ -74,6 +74,12 @@ fn weights_of_bones_that_do_not_exist_are_taken_away() {
 }
 
 #[test]
+fn a_fourth_weight_is_finite_whatever_the_others_are() {
+    let (m, warnings) = repaired(&edited(DX12, "BlendWeights: 0.75 0.25 0 0", "BlendWeights: -3e38 -3e38 0"));
+    assert_eq!((m.vertices[0].weights, warnings.len()), ([-3e38, -3e38, 0.0, f32::MAX], 0));
+}
+
+#[test]
 fn numbers_that_are_not_finite_are_zero() {
     let mut text = DX12.to_owned();
     for (from, to) in [("-1 0 1.5E-07", "-1.#IND nan 1e999"), ("Scale: 1 1 1", "Scale: inf -nan(ind) 1.#QNAN")] {

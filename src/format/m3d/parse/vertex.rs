@@ -73,7 +73,7 @@ fn vertex(record: &Record) -> M3dVertex {
     let mut weights: [f32; 4] = record.get(12);
     if record.counts[WEIGHTS] == 3 {
         // As the books' shaders have it.
-        weights[3] = (1.0 - weights[0] - weights[1] - weights[2]).max(0.0);
+        weights[3] = (1.0 - weights[0] - weights[1] - weights[2]).clamp(0.0, f32::MAX);
     }
     M3dVertex {
         position: record.get(0),
