@@ -91,12 +91,13 @@ pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, m
 
 /// Spawns the parts of characters whose asset has loaded or changed.
 ///
-/// Only checks every character in frames with asset events, else those whose handle changed.
+/// Only looks at characters in frames in which there are asset events or a handle changed.
 pub(super) fn follow_assets(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
     mut ready: Option<ResMut<Messages<CharacterReady>>>,
+    changed: Query<(), Changed<SkinnedCharacter>>,
     mut characters: Query<(
         Entity,
         Ref<SkinnedCharacter>,
@@ -106,6 +107,9 @@ pub(super) fn follow_assets(
     )>,
 ) {
     let any = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
+    if !any && changed.is_empty() {
+        return;
+    }
     for (entity, handle, mut parts, pose, playing) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
