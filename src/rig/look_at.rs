@@ -166,7 +166,7 @@ impl LookChain {
         pose.update();
     }
 
-    /// As [`Self::run`], without updating the matrices, which must be up to date.
+    /// As [`Self::run`], without updating the matrices.
     pub(super) fn solve(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
         simd::dispatch!(_wide => self.solve_inlined(state, target, weight, dt, pose));
     }
@@ -179,6 +179,7 @@ impl LookChain {
             return;
         }
         let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
+        pose.update_joints([head.joint]);
         let frame = self.frame(pose.skeleton, pose.model);
         let now = frame.angles(pose.model[usize::from(head.joint)].transform_vector3a(head.forward));
 
@@ -276,7 +277,7 @@ impl LookChain {
         // Half the angle, as the length of a rotation's vector part is the sine of that.
         let (limit, _) = sin_cos_f32(0.5 * self.eye_limit.clamp(0.0, PI));
         for eye in &self.eyes {
-            pose.update_until(eye.joint);
+            pose.update_joints([eye.joint]);
             let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
             let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
             let sine = turn.xyz().length();
