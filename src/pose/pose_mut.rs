@@ -129,11 +129,12 @@ impl PoseMut<'_> {
         let Some(parent) = self.skeleton.parents()[usize::from(joint)] else { return unit(turn * before) };
         let vector = Vec3A::from_vec4(turn.into());
         let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
-        // Rotations have no scale, but matrices do.
-        let (sin, square) = (vector.length_squared(), axis.length_squared());
+        let square = axis.length_squared();
         if !(square > 1e-30 && square < f32::MAX) {
             return before;
         }
+        // Rotations have no scale, but matrices may have one.
+        let sin = if self.facts.unit_scale { square } else { vector.length_squared() };
         let axis = if (sin - square).abs() > 1e-5 * sin { axis * (sin / square).sqrt() } else { axis };
         unit(Quat::from_vec4(axis.extend(turn.w)) * before)
     }
