@@ -209,13 +209,16 @@ impl LookChain {
         let most = (self.speed * dt).max(0.0);
         state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
         if state.turn != Vec2::ZERO {
-            // Parts of one turn have one axis, so it makes no difference that each turns those after it.
+            // Parts of one turn have one axis, so it makes no difference that each turns those after it. A joint makes the turn
+            // from one part to the next, which is normalized only once, in the end.
             let whole = frame.turn(now, state.turn);
-            let mut before = Quat::IDENTITY;
+            let (vector, square) = (Vec3A::from_vec4(whole.into()), 1.0 - whole.w * whole.w);
+            let (mut before, mut before_w) = (0.0, 1.0);
             for joint in &self.joints {
-                let until = part(whole, joint.share);
-                pose.turn(joint.joint, until * before.conjugate());
-                before = until;
+                let (share, w) = (joint.share, 1.0 - joint.share + whole.w * joint.share);
+                let turn = (vector * (share - before)).extend(w * before_w + square * share * before);
+                pose.turn(joint.joint, Quat::from_vec4(turn));
+                (before, before_w) = (share, w);
             }
             pose.update_later(first);
         }
