@@ -181,7 +181,8 @@ impl LookChain {
         let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
         pose.update_joints([head.joint]);
         let frame = self.frame(pose.skeleton, pose.model);
-        let now = frame.angles(pose.model[usize::from(head.joint)].transform_vector3a(head.forward));
+        let facing = pose.model[usize::from(head.joint)].transform_vector3a(head.forward);
+        let (now, heading) = (frame.angles(facing), frame.heading(facing));
 
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
@@ -191,7 +192,7 @@ impl LookChain {
             let reach = at(first).distance(at(head.joint));
             let mut turn = state.turn;
             for _ in 0..4 {
-                let way = target - self.place_of_head(frame.turn(now, turn), pose);
+                let way = target - self.place_of_head(frame.turn(heading, turn), pose);
                 let distance = way.length();
                 // Angles don't depend on the length, unless it is hard to work with.
                 let Some(way) = (if (1e-12..1e12).contains(&distance) { Some(way) } else { direction(way) }) else {
@@ -211,7 +212,7 @@ impl LookChain {
         if state.turn != Vec2::ZERO {
             // Parts of one turn have one axis, so it makes no difference that each turns those after it. A joint makes the turn
             // from one part to the next, which is normalized only once, in the end.
-            let whole = frame.turn(now, state.turn);
+            let whole = frame.turn(heading, state.turn);
             let (vector, square) = (Vec3A::from_vec4(whole.into()), 1.0 - whole.w * whole.w);
             let (mut before, mut before_w) = (0.0, 1.0);
             for joint in &self.joints {
@@ -306,13 +307,21 @@ impl Frame {
         Vec2::new(atan2(x, z), atan2(y, (x * x + z * z).sqrt()))
     }
 
-    /// The rotation, in model space, from one yaw and pitch to the sum with another: by less than half a turn.
+    /// The sine and cosine of a direction's yaw.
     #[inline(always)]
-    fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
+    fn heading(&self, direction: Vec3A) -> Vec2 {
+        Vec2::new(self.side.dot(direction), self.forward.dot(direction)).try_normalize().unwrap_or(Vec2::Y)
+    }
+
+    /// The rotation, in model space, from a heading, of any pitch, by a yaw and a pitch: by less than half a turn.
+    #[inline(always)]
+    fn turn(&self, heading: Vec2, turn: Vec2) -> Quat {
         // The product of a yaw back to zero, a pitch, and the yaw of the sum, with what cancels out left out.
-        let (half, across) = (0.5 * turn, now.x + 0.5 * turn.x);
+        let half = 0.5 * turn;
         let ((pitch_sin, pitch_cos), (yaw_sin, yaw_cos)) = (sin_cos_f32(half.y), sin_cos_f32(half.x));
-        let (sin, cos) = sin_cos_f32(across);
+        // The yaw between both.
+        let sin = heading.x * yaw_cos + heading.y * yaw_sin;
+        let cos = heading.y * yaw_cos - heading.x * yaw_sin;
         let vector = (self.forward * sin - self.side * cos) * pitch_sin + self.up * (pitch_cos * yaw_sin);
         let turn = Quat::from_vec4(vector.extend(pitch_cos * yaw_cos));
         if turn.w < 0.0 { -turn } else { turn }
