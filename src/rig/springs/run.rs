@@ -81,8 +81,8 @@ struct Parabola {
 }
 
 impl Springs {
-    /// Lets the joints swing: rotates them in the local pose and updates the model matrices, which must be those of the
-    /// animated pose.
+    /// Lets the joints swing: rotates them in the local pose, which must be the animated one, and updates the model
+    /// matrices.
     ///
     /// Nothing happens if the pose or the world matrix contains a number that is not finite.
     ///
@@ -129,6 +129,7 @@ impl Springs {
         } else if dt > 0.0 {
             self.shift(state, world);
         }
+        pose.update();
         if !self.look(pose, world, state.world.translation, scratch) {
             return;
         }
@@ -140,7 +141,8 @@ impl Springs {
             self.advance(state, scratch, &air, dt, scale);
         }
         self.write(state, scratch, &air, frame, (scale, volume), pose);
-        self.roots.iter().for_each(|&root| pose.update_from(root));
+        self.roots.iter().for_each(|&root| pose.update_later(root));
+        pose.update();
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
