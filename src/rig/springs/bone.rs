@@ -76,8 +76,7 @@ impl Chain {
         let (body, moved, push) = (point.body(), target - point.target, self.push(air));
         let carried = (anchor - point.anchor) * PER_SECOND;
         let mut velocity = self.step.velocity.sum(&body, moved, push) - carried;
-        let bone = (point.target - anchor) + self.step.position.sum(&body, moved, push);
-        let bone = of_length(bone, length, aim.bone);
+        let bone = of_length(aim.bone + self.step.deviation.sum(&body, moved, push), length, aim.bone);
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
         // What is left of the velocity is along the sphere on which the bone's end moves.
         velocity -= bone * (bone.dot(velocity) * aim.inverse_square);

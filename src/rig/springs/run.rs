@@ -286,8 +286,8 @@ impl Springs {
             let chain = &self.chains[usize::from(joint.chain)];
             let aim = joint.aim(now.offset, now.bone, now, bent);
             let moved = aim.anchor + aim.bone - point.target;
-            let way = parts[usize::from(joint.chain)].sum(&point.body(), moved, chain.push(air));
-            let bone = of_length((point.target - aim.anchor) + way, aim.length, aim.bone);
+            let deviation = parts[usize::from(joint.chain)].sum(&point.body(), moved, chain.push(air));
+            let bone = of_length(aim.bone + deviation, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent[i] = Bent::new(&aim, bone);
         }

@@ -18,8 +18,8 @@ pub(super) struct Step {
     /// The velocity after the step, from the same.
     v: [f32; 3],
     drag: f32,
-    /// What a whole step makes of the position and of the velocity.
-    pub(super) position: Weights,
+    /// What a whole step makes of the deviation from the target and of the velocity.
+    pub(super) deviation: Weights,
     pub(super) velocity: Weights,
 }
 
@@ -60,11 +60,11 @@ impl Step {
             push: k as f32,
         };
         let [e, v] = [e, v].map(|row| row.map(|x| x as f32));
-        let step = Self { e, v, drag: drag as f32, position: Weights::default(), velocity };
-        Self { position: step.part(1.0), ..step }
+        let step = Self { e, v, drag: drag as f32, deviation: Weights::default(), velocity };
+        Self { deviation: step.part(1.0), ..step }
     }
 
-    /// The position after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
+    /// The deviation after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
     /// error is (ω·step)⁴ / 384.
     ///
     /// The target's path is taken for a parabola: with straight lines, springs would swing differently when they are
@@ -82,7 +82,7 @@ impl Step {
         let gain = 2.0 * s / (1.0 + s);
         let of_gain = gain * (0.5 * velocity - force);
         Weights {
-            moved: 1.0 - velocity + of_gain - self.drag * force * time,
+            moved: of_gain - velocity - self.drag * force * time,
             deviation: 1.0 + rise * (a - 1.0) + bend * c,
             velocity: velocity * time,
             target_velocity: -of_gain * time,
@@ -92,7 +92,7 @@ impl Step {
 }
 
 impl Weights {
-    /// Where a step takes a body, from the target that it had, or the velocity after it.
+    /// How far a body is from its target after a step, or how fast it is.
     ///
     /// `moved` is how far the target moves, and `push` the force per mass on a body that moves with a target at rest.
     #[inline(always)]
@@ -185,7 +185,7 @@ mod tests {
         };
         let force = Vec3A::NEG_Y * 9.81;
         let target = Vec3A::new(0.2, 1.1, 0.0);
-        let position = |weights: Weights, moved: Vec3A, push| target + weights.sum(&body, moved, push);
+        let position = |weights: Weights, moved: Vec3A, push| target + moved + weights.sum(&body, moved, push);
         let start = position(step.part(0.0), Vec3A::ZERO, force);
         assert!(start.abs_diff_eq(target + body.deviation, 1e-6), "{start}");
         let moved = Vec3A::new(0.02, 0.0, 0.01);
