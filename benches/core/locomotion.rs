@@ -10,10 +10,20 @@ use bevy_marionette::{
         SpringAction, Springs, TurnSpeeds,
     },
 };
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec3A};
 use std::{hint::black_box, time::Duration};
 
 const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// A turn in five seconds.
+fn angles() -> impl Iterator<Item = f64> {
+    (0..300).map(|frame| f64::from(frame) * std::f64::consts::TAU / 300.0)
+}
+
+/// What she looks at.
+fn target(angle: f32) -> Vec3 {
+    Vec3::new(1.0, 1.5, -2.0) + Vec3::new(0.2, 0.1, 0.3) * angle.sin()
+}
 
 /// What a frame contains: each with all before it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -58,8 +68,12 @@ pub struct Walker {
     look: LookChain,
     springs: Springs,
     controller: AnimationController,
-    /// The angle at which parameters go around, if they do.
-    steers: Option<f64>,
+    /// Where parameters go around in five seconds, if they do, and where the look-at's target does.
+    ///
+    /// Computed beforehand, because sines in double precision take as long as a leg.
+    steered: Option<Vec<(f64, f64)>>,
+    targets: Vec<Vec3>,
+    frame: usize,
     events: Vec<PlaybackEvent>,
     layers: Vec<(usize, f64, f32)>,
     /// With her place in the world.
@@ -96,7 +110,9 @@ impl Walker {
             look,
             springs,
             controller,
-            steers: steers.then_some(0.0),
+            steered: steers.then(|| angles().map(|angle| (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin())).collect()),
+            targets: angles().map(|angle| target(angle as f32)).collect(),
+            frame: 0,
             events: Vec::new(),
             layers: Vec::new(),
             action: RigAction { dt: FRAME, ..RigAction::default() },
@@ -107,10 +123,10 @@ impl Walker {
 
     /// A frame up to some part.
     pub fn frame(&mut self, scratch: &mut Scratch, part: Part) {
-        if let Some(angle) = &mut self.steers {
-            // Around in five seconds, and up to it in less than a frame or two.
-            *angle += std::f64::consts::TAU / 300.0;
-            let point = (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin());
+        self.frame = (self.frame + 1) % self.targets.len();
+        if let Some(points) = &self.steered {
+            // Up to it in less than a frame or two.
+            let point = points[self.frame];
             self.controller.tracks_mut().for_each(|track| track.set_parameters(point));
         }
         self.events.clear();
@@ -123,8 +139,9 @@ impl Walker {
             let place = &mut self.action.world;
             *place *= Affine3A::from_rotation_translation(went.rotation(), went.translation());
             // Up a hill, and never far from the start.
-            place.translation.x %= 50.0;
-            place.translation.z %= 50.0;
+            if place.translation.length_squared() > 2500.0 {
+                place.translation = Vec3A::ZERO;
+            }
             place.translation.y = -0.3 * place.translation.z;
         }
         self.layers.clear();
@@ -166,8 +183,7 @@ impl Walker {
             rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
         }));
         self.action.feet = Some(stand);
-        let time = self.controller.time() as f32;
-        let target = Some(Vec3::new(1.0, 1.5, -2.0) + Vec3::new(0.2, 0.1, 0.3) * time.sin());
+        let target = Some(self.targets[self.frame]);
         self.action.look = Some(LookAction { target, weight: 1.0, chain: None });
         self.action.springs = Some(SpringAction { weight: 1.0, wind: Vec3::X, gravity: Vec3::NEG_Y * 9.81 });
         self.action.run(&joints, &mut self.state, &mut self.memory, &mut pose);
