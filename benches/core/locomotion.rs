@@ -6,14 +6,24 @@ use bevy_marionette::{
     model::{BoundBlendSpace, ClipTiming, Model, RootPath},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        Feet, FeetFrame, FeetState, FootPlan, GroundHit, LookChain, LookState, Plants, SpringFrame, SpringScratch,
-        SpringState, Springs, TurnSpeeds,
+        Feet, FootPlan, GroundHit, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch, RigState,
+        SpringAction, Springs, TurnSpeeds,
     },
 };
-use glam::{Affine3A, Vec3};
-use std::hint::black_box;
+use glam::{Affine3A, Vec3, Vec3A};
+use std::{hint::black_box, time::Duration};
 
-const FRAME: f32 = 1.0 / 60.0;
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// A turn in five seconds.
+fn angles() -> impl Iterator<Item = f64> {
+    (0..300).map(|frame| f64::from(frame) * std::f64::consts::TAU / 300.0)
+}
+
+/// What she looks at.
+fn target(angle: f32) -> Vec3 {
+    Vec3::new(1.0, 1.5, -2.0) + Vec3::new(0.2, 0.1, 0.3) * angle.sin()
+}
 
 /// What a frame contains: each with all before it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -58,15 +68,18 @@ pub struct Walker {
     look: LookChain,
     springs: Springs,
     controller: AnimationController,
-    /// The angle at which parameters go around, if they do.
-    steers: Option<f64>,
+    /// Where parameters go around in five seconds, if they do, and where the look-at's target does.
+    ///
+    /// Computed beforehand, because sines in double precision take as long as a leg.
+    steered: Option<Vec<(f64, f64)>>,
+    targets: Vec<Vec3>,
+    frame: usize,
     events: Vec<PlaybackEvent>,
     layers: Vec<(usize, f64, f32)>,
-    place: Affine3A,
-    stood: FeetState,
-    looked: LookState,
-    swinging: SpringState,
-    memory: SpringScratch,
+    /// With her place in the world.
+    action: RigAction,
+    state: RigState,
+    memory: RigScratch,
 }
 
 impl Walker {
@@ -97,76 +110,83 @@ impl Walker {
             look,
             springs,
             controller,
-            steers: steers.then_some(0.0),
+            steered: steers.then(|| angles().map(|angle| (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin())).collect()),
+            targets: angles().map(|angle| target(angle as f32)).collect(),
+            frame: 0,
             events: Vec::new(),
             layers: Vec::new(),
-            place: Affine3A::IDENTITY,
-            stood: FeetState::default(),
-            looked: LookState::default(),
-            swinging: SpringState::default(),
-            memory: SpringScratch::default(),
+            action: RigAction { dt: FRAME, ..RigAction::default() },
+            state: RigState::default(),
+            memory: RigScratch::default(),
         }
     }
 
     /// A frame up to some part.
     pub fn frame(&mut self, scratch: &mut Scratch, part: Part) {
-        if let Some(angle) = &mut self.steers {
-            // Around in five seconds, and up to it in less than a frame or two.
-            *angle += std::f64::consts::TAU / 300.0;
-            let point = (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin());
+        self.frame = (self.frame + 1) % self.targets.len();
+        if let Some(points) = &self.steered {
+            // Up to it in less than a frame or two.
+            let point = points[self.frame];
             self.controller.tracks_mut().for_each(|track| track.set_parameters(point));
         }
         self.events.clear();
-        let dt = f64::from(FRAME);
+        let dt = FRAME.as_secs_f64();
         if part == Part::Controller {
             self.controller.advance(dt, &self.cast, &mut self.events).expect("time goes forward");
         } else {
             let went = self.controller.advance_with_root_motion(dt, &self.cast, &mut self.events);
             let went = went.expect("time goes forward");
-            self.place *= Affine3A::from_rotation_translation(went.rotation(), went.translation());
+            let place = &mut self.action.world;
+            *place *= Affine3A::from_rotation_translation(went.rotation(), went.translation());
             // Up a hill, and never far from the start.
-            self.place.translation.x %= 50.0;
-            self.place.translation.z %= 50.0;
-            self.place.translation.y = -0.3 * self.place.translation.z;
+            if place.translation.length_squared() > 2500.0 {
+                place.translation = Vec3A::ZERO;
+            }
+            place.translation.y = -0.3 * place.translation.z;
         }
         self.layers.clear();
         self.layers.extend(self.controller.layers(&self.cast).map(|layer| (layer.clip, layer.time, layer.weight)));
         black_box(&self.layers);
         if part >= Part::Pose {
-            self.pose(scratch);
-        }
-        if part >= Part::Rig {
-            self.solve(scratch);
+            self.pose(scratch, part);
         }
         black_box(scratch.model());
     }
 
-    fn pose(&self, scratch: &mut Scratch) {
+    fn pose(&mut self, scratch: &mut Scratch, part: Part) {
         let mut layers = [const { None }; 4];
         for (place, &(clip, time, weight)) in layers.iter_mut().zip(&self.layers) {
             *place = Some(ClipLayer { weight, ..ClipLayer::new(&self.cast.model.clips[clip], time) });
         }
         let few = layers.each_ref().map(|layer| layer.unwrap_or(ClipLayer::new(&self.cast.model.clips[0], 0.0)));
-        Evaluate::new(&self.cast.model.skeleton, &few[..self.layers.len().min(4)]).run(scratch);
-    }
-
-    fn solve(&mut self, scratch: &mut Scratch) {
-        let mut pose = scratch.pose_mut(&self.cast.model.skeleton);
-        let time = self.controller.time() as f32;
-        let target = Vec3::new(1.0, 1.5, -2.0) + Vec3::new(0.2, 0.1, 0.3) * time.sin();
-        self.look.run(&mut self.looked, Some(target), 1.0, FRAME, &mut pose);
-        let plans: [FootPlan; 2] = [0, 1].map(|leg| self.plan(leg));
-        let ground = [0, 1].map(|leg| {
-            let rays = self.feet.rays(leg, &plans[leg], &self.place, &self.stood, pose.model);
+        let evaluate = Evaluate::new(&self.cast.model.skeleton, &few[..self.layers.len().min(4)]);
+        if part < Part::Rig {
+            return evaluate.run(scratch);
+        }
+        let mut pose = evaluate.run_local(scratch);
+        let joints = RigJoints {
+            look: Some(&self.look),
+            feet: Some(&self.feet),
+            springs: Some(&self.springs),
+            turn_speeds: Some(&self.speeds),
+        };
+        joints.update(&mut pose);
+        let mut stand = self.action.feet.take().unwrap_or_default();
+        stand.weight = 1.0;
+        stand.plans.clear();
+        stand.plans.extend([0, 1].map(|leg| self.plan(leg)));
+        stand.ground.clear();
+        stand.ground.extend([0, 1].map(|leg| {
+            let rays = self.feet.rays(leg, &stand.plans[leg], &self.action.world, &self.state.feet, pose.model);
             let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
             let normal = Vec3::new(0.0, 1.0, 0.3);
             rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
-        });
-        let (world, turn_speeds) = (self.place, Some(&self.speeds));
-        let frame = FeetFrame { world, dt: FRAME, weight: 1.0, plans: &plans, ground: &ground, turn_speeds };
-        self.feet.run(&frame, &mut self.stood, &mut pose);
-        let frame = SpringFrame { dt: f64::from(FRAME), world: self.place, wind: Vec3::X, ..SpringFrame::default() };
-        self.springs.run(&frame, &mut self.swinging, &mut self.memory, &mut pose);
+        }));
+        self.action.feet = Some(stand);
+        let target = Some(self.targets[self.frame]);
+        self.action.look = Some(LookAction { target, weight: 1.0, chain: None });
+        self.action.springs = Some(SpringAction { weight: 1.0, wind: Vec3::X, gravity: Vec3::NEG_Y * 9.81 });
+        self.action.run(&joints, &mut self.state, &mut self.memory, &mut pose);
     }
 
     /// As the plugin does it: the plans of the clips that weigh, by their weights, and the heaviest one's landing.

@@ -68,8 +68,9 @@ fn rig(criterion: &mut Criterion) {
                 action.dt = Duration::from_micros(15_800 + u64::from(frame % 7) * 300);
                 let time = f64::from(frame) / 60.0;
                 let layers = clips.map(|clip| ClipLayer::new(clip, time));
-                Evaluate::new(skeleton, &layers).run(&mut scratch);
-                let mut pose = scratch.pose_mut(skeleton);
+                let mut pose = Evaluate::new(skeleton, &layers).run_local(&mut scratch);
+                let before = if abilities.is_empty() { RigJoints::default() } else { joints };
+                before.update(&mut pose);
                 // A hill that she walks up.
                 action.world = Affine3A::from_translation(Vec3::new(0.0, 0.3 * time as f32, -(time as f32)));
                 let sway = Vec3::new(0.2, 0.1, 0.3) * (time as f32).sin();
@@ -115,6 +116,7 @@ fn rig(criterion: &mut Criterion) {
                 if !abilities.is_empty() {
                     action.run(&joints, &mut state, &mut memory, &mut pose);
                 }
+                pose.update();
                 black_box(scratch.model());
             });
         });

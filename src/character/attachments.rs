@@ -192,7 +192,7 @@ pub(super) fn attach(
             }
             *resolved = ResolvedSocket { version, socket };
         }
-        let joints = rig.filter(|_| is_rigged).map_or(&pose.joints, RigPose::joints);
+        let joints = rig.filter(|_| is_rigged).map_or(&pose.joints[..], RigPose::joints);
         if let Some(place) = resolved.place(&attached, joints) {
             transform.set_if_neq(transform_of(place));
         }

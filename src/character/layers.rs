@@ -6,7 +6,7 @@ use crate::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
         TrackPriority,
     },
-    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, Scratch},
+    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseMut, Scratch},
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
 use glam::Affine3A;
@@ -209,10 +209,23 @@ impl ActiveLayers {
 
     /// Evaluates the clips into `scratch` and applies `overrides`.
     pub(super) fn evaluate(&self, character: &Character, overrides: &[JointOverride], scratch: &mut Scratch) {
+        self.evaluate_local(character, overrides, scratch, |mut pose| pose.update());
+    }
+
+    /// Evaluates the clips into `scratch`, applies `overrides`, and calls `work` with the pose, whose matrices are not up to
+    /// date.
+    pub(super) fn evaluate_local(
+        &self,
+        character: &Character,
+        overrides: &[JointOverride],
+        scratch: &mut Scratch,
+        work: impl FnOnce(PoseMut),
+    ) {
         self.with_layers(character, None, |layers| {
             let job = Evaluate::new(&character.skeleton, layers);
             let inertia = self.inertia(character);
-            Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job }.run(scratch);
+            let job = Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job };
+            work(job.run_local(scratch));
         });
     }
 

@@ -277,6 +277,7 @@ impl AnimationController {
             }
             self.move_tracks(next, arrival.as_ref().map(|arrival| (arrival.track, arrival.position)), clips, log);
             if let Some(root) = &mut root {
+                self.move_members(clips);
                 self.add_root_motion([self.time, next], clips, root);
             }
             self.time = next;

@@ -10,7 +10,7 @@
 use super::{
     AnimationController, AnimationTrack, Clips,
     compensated::CompensatedF64,
-    key::{self, Keys},
+    key::{self, AddedCallback, Keys},
     motion::Speed,
     playback_state::Playback,
     playhead::PlayheadSweep,
@@ -52,18 +52,17 @@ impl AnimationController {
                 self.settle_courses([self.time, next], clips);
             }
             let elapsed = self.time.is_before(next).then(|| next - self.time);
-            let mut places = [CompensatedF64::ZERO; FEW];
-            for (place, track) in places.iter_mut().zip(&self.tracks) {
-                match self.glide(track, next, elapsed, clips) {
-                    Some(position) => *place = position,
-                    None => return false,
-                }
+            let Self { tracks, callbacks, .. } = self;
+            let step = Step { span: [self.time, next], elapsed, callbacks, carries: root.is_some() };
+            let mut before = [CompensatedF64::ZERO; FEW];
+            for (place, track) in before.iter_mut().zip(&*tracks) {
+                *place = track.position;
             }
-            for (track, place) in self.tracks.iter_mut().zip(places) {
-                if root.is_some() {
-                    track.run.0.from = track.held().value();
+            if !tracks.iter_mut().all(|track| step.glide(track, clips)) {
+                for (place, track) in before.iter().zip(tracks) {
+                    track.position = *place;
                 }
-                track.position = place;
+                return false;
             }
             if let Some(root) = &mut root {
                 self.add_root_motion([self.time, next], clips, root);
@@ -78,23 +77,38 @@ impl AnimationController {
             }
         }
     }
+}
 
-    /// Returns where a track is at `end`, after some time, if it passes nothing on the way and its clip is unchanged.
+/// The time between two cuts.
+struct Step<'a> {
+    span: [CompensatedF64; 2],
+    /// How long it is, unless no time passes.
+    elapsed: Option<CompensatedF64>,
+    /// The controller's own.
+    callbacks: &'a [AddedCallback],
+    /// Whether root motion is asked for.
+    carries: bool,
+}
+
+impl Step<'_> {
+    /// Moves a track, if it passes nothing on the way and its clip is unchanged; else, returns `false`.
     #[inline]
-    fn glide<C: Clips + ?Sized>(
-        &self,
-        track: &AnimationTrack,
-        end: CompensatedF64,
-        elapsed: Option<CompensatedF64>,
-        clips: &C,
-    ) -> Option<CompensatedF64> {
-        if !track.enabled && track.clip.is_empty() {
-            return Some(track.position);
+    fn glide<C: Clips + ?Sized>(&self, track: &mut AnimationTrack, clips: &C) -> bool {
+        let from = track.held().value();
+        let goes = match track.run.0.space {
+            _ if !track.enabled && track.clip.is_empty() => Some(()),
+            Some(space) => self.glide_in_space(track, space, clips),
+            None => self.glide_in_clip(track, clips),
+        };
+        if self.carries {
+            track.run.0.from = from;
         }
+        goes.is_some()
+    }
+
+    #[inline]
+    fn glide_in_clip<C: Clips + ?Sized>(&self, track: &mut AnimationTrack, clips: &C) -> Option<()> {
         let run = &track.run.0;
-        if run.space.is_some() {
-            return self.glide_in_space(track, end, clips);
-        }
         let timing = clips.timing(run.index?)?;
         let known @ Known { length, playback } = track.known?;
         let same_clip = run.blend == track.blend
@@ -104,12 +118,12 @@ impl AnimationController {
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
         let synced = track.enabled && track.sync.is_some();
         let added = if self.callbacks.is_empty() { &[][..] } else { &run.added[..] };
-        let ranges = Self::has_ranges(&timing.callbacks, added);
+        let ranges = AnimationController::has_ranges(&timing.callbacks, added);
         if !same_clip || !added_fit || fades || synced || ranges || track.scrub.is_some() || track.start == Start::AtEnd
         {
             return None;
         }
-        let Some(elapsed) = elapsed.filter(|_| track.enabled && !track.paused) else { return Some(track.position) };
+        let Some(elapsed) = self.elapsed.filter(|_| track.enabled && !track.paused) else { return Some(()) };
         if track.start != Start::Begun {
             return None;
         }
@@ -118,19 +132,19 @@ impl AnimationController {
         let to = goal(track, from, Speed::steady_distance(speed, elapsed), forward);
         let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
         let nothing = sweep.is_plain(key::times(&timing.callbacks, added))
-            || sweep.passes_nothing(Keys::new(&timing.callbacks, added, &self.callbacks, length));
-        nothing.then_some(to)
+            || sweep.passes_nothing(Keys::new(&timing.callbacks, added, self.callbacks, length));
+        if nothing {
+            track.position = to;
+        }
+        nothing.then_some(())
     }
 
-    /// Returns where a track that plays a blend space is at `end`, if neither the space nor any clip that weighs
-    /// passes anything on the way.
-    fn glide_in_space<C: Clips + ?Sized>(
-        &self,
-        track: &AnimationTrack,
-        end: CompensatedF64,
-        clips: &C,
-    ) -> Option<CompensatedF64> {
-        let space = clips.blend_spaces().get(track.run.0.space?)?;
+    /// Moves a track that plays a blend space, if neither the space nor any clip that weighs passes anything on the way.
+    /// Rounds of the clips don't count: only those of the space are reported.
+    // Always inlined: otherwise, copying positions waits for their halves, which were just written.
+    #[inline(always)]
+    fn glide_in_space<C: Clips + ?Sized>(&self, track: &mut AnimationTrack, space: usize, clips: &C) -> Option<()> {
+        let space = clips.blend_spaces().get(space)?;
         let course = track.run.0.course.as_deref()?;
         let Known { length, playback } = track.known?;
         let fades = track.leaves_at.is_some() || (track.overlay.is_some() && playback == PlaybackMode::Once);
@@ -138,38 +152,53 @@ impl AnimationController {
         if !self.callbacks.is_empty() || fades || synced || track.scrub.is_some() {
             return None;
         }
-        let (mut position, mut moves) = (track.position, None);
-        if self.time.is_before(end) && track.enabled && !track.paused {
+        let from = track.held();
+        let (mut to, mut forward) = (from, true);
+        let elapsed = self.elapsed.filter(|_| track.enabled && !track.paused);
+        if let Some(elapsed) = elapsed {
             if track.start != Start::Begun {
                 return None;
             }
+            let [begin, end] = self.span;
             let speed = course.paced(Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }));
-            let (from, forward) = (track.held(), speed.is_forward(self.time, end));
-            let to = goal(track, from, speed.distance(self.time, end), forward);
-            let sweep = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
-            if !sweep.is_plain(std::iter::empty()) && !sweep.passes_nothing(Keys::new(&[], &[], &[], length)) {
-                return None;
-            }
-            (position, moves) = (to, Some((sweep, [Phase::new(sweep.from), Phase::new(sweep.to)])));
+            forward = speed.is_forward(begin, end);
+            to = goal(track, from, speed.distance_in(elapsed, begin, end), forward);
         }
-        for &(member, _) in course.members() {
-            let member = &space.members()[member];
+        let cycle = PlayheadSweep { length, playback, from: from.value(), to: to.value(), forward, first: false };
+        if !cycle.is_plain(std::iter::empty()) && !cycle.passes_nothing(Keys::new(&[], &[], &[], length)) {
+            return None;
+        }
+        let phases = [Phase::new(cycle.from), Phase::new(cycle.to)];
+        let course = track.run.0.course.as_deref_mut()?;
+        for weighing in course.weighing_mut() {
+            let member = &space.members()[weighing.member];
             let keys = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
-            if Self::has_ranges(keys, &[]) {
-                return None;
+            if keys.is_empty() && !self.carries {
+                continue;
             }
-            let Some((cycle, phases)) = moves.filter(|_| !keys.is_empty()) else { continue };
-            let (length, playback) = (member.length, member.playback(space, playback));
-            let ([from, to], _) = member.places(playback, phases);
-            let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
-            let no_added = &[];
-            let nothing = sweep.is_plain(key::times(keys, no_added))
-                || sweep.passes_nothing(Keys::new(keys, no_added, &[], length));
-            if !nothing {
+            let playback = member.playback(space, playback);
+            weighing.move_along(member, playback, phases);
+            if keys.is_empty() {
+                continue;
+            }
+            let [from, to] = weighing.way;
+            let sweep = PlayheadSweep { length: member.length, playback, from, to, ..cycle };
+            let stretch = sweep.stretch();
+            let mut is_plain = stretch.is_some();
+            for key in keys {
+                if key.until.is_some() {
+                    return None;
+                }
+                is_plain &= stretch.is_some_and(|[low, high]| key.time < low || key.time > high);
+            }
+            if !is_plain && sweep.passes_a_key(Keys::new(keys, &[], &[], member.length)) {
                 return None;
             }
         }
-        Some(position)
+        if elapsed.is_some() {
+            track.position = to;
+        }
+        Some(())
     }
 }
 

@@ -132,6 +132,7 @@ impl TimedEventsMut<'_> {
 /// # Timed events
 impl AnimationController {
     /// Returns the timed events that wait or run.
+    #[inline]
     pub fn events(&self) -> TimedEvents<'_> {
         TimedEvents(&self.events)
     }
@@ -198,11 +199,13 @@ impl AnimationController {
     }
 
     /// Returns the ramp of a track's value that is changing now.
+    #[inline]
     pub(super) fn running_ramp(&self, track: TrackId, kind: EventKind) -> Option<Ramp> {
         self.events().current(EventTarget::Track(track, kind))?.running
     }
 
     /// Returns the ramp of the priority blend, if it is changing now.
+    #[inline]
     pub(super) fn blend_ramp(&self) -> Option<Ramp> {
         self.events().current(EventTarget::PriorityBlend)?.running
     }

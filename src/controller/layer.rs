@@ -87,6 +87,7 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
 }
 
 impl<'a> InSpace<'a> {
+    #[inline]
     fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
         let (_, space) = (!track.clip.is_empty()).then_some(clips).and_then(|clips| track.find_space(clips))?;
         let point = track.steering.shown(space, track.start == Start::Begun);
@@ -97,6 +98,7 @@ impl<'a> InSpace<'a> {
         Some(Self { track, space, cycle, playback, phase, next: 0 })
     }
 
+    #[inline]
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
         let Self { track, space, playback, phase, .. } = *self;
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {

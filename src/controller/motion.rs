@@ -122,6 +122,7 @@ impl Paced {
         self.ramp.at(time) * self.pace_at(time)
     }
 
+    #[inline]
     fn pace_at(&self, time: CompensatedF64) -> f64 {
         let before = if time == self.since { 0.0 } else { (time - self.since).value() };
         self.pace + self.change * before
@@ -136,11 +137,17 @@ impl Paced {
     }
 
     /// The integral over some seconds from a time on.
+    #[inline]
     fn integral(&self, begin: CompensatedF64, seconds: f64) -> f64 {
         let (pace, change) = (self.pace_at(begin), self.change);
         if self.ramp.is_level() {
             return self.ramp.from * (pace + 0.5 * change * seconds) * seconds;
         }
+        self.integral_of_ramp(begin, seconds)
+    }
+
+    fn integral_of_ramp(&self, begin: CompensatedF64, seconds: f64) -> f64 {
+        let (pace, change) = (self.pace_at(begin), self.change);
         let [a, b, c] = self.ramp.slope(begin);
         let speed = [self.ramp.at(begin), a, b / 2.0, c / 3.0];
         // The coefficients of the product, each integrated, from the highest to the lowest.
@@ -191,6 +198,7 @@ impl Speed {
     }
 
     /// Returns `true` if the track runs forward in a segment without turning point. Speed 0 counts as forward.
+    #[inline]
     pub(super) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
             Self::Steady(speed) => *speed >= 0.0,
@@ -206,8 +214,19 @@ impl Speed {
     }
 
     /// The distance covered in a segment without turning point; never against its direction.
+    #[inline]
     pub(super) fn distance(&self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
-        let time = end - begin;
+        self.distance_in(end - begin, begin, end)
+    }
+
+    /// The same, for a segment of some length.
+    #[inline]
+    pub(super) fn distance_in(
+        &self,
+        time: CompensatedF64,
+        begin: CompensatedF64,
+        end: CompensatedF64,
+    ) -> CompensatedF64 {
         if time.value() <= 0.0 {
             return CompensatedF64::ZERO;
         }
@@ -219,6 +238,7 @@ impl Speed {
     }
 
     /// A way in a segment without turning point, unless rounding leads against its direction.
+    #[inline]
     fn not_against(&self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
         let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
         if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }

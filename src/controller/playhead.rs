@@ -191,15 +191,23 @@ impl PlayheadSweep {
     /// nor any of the keys, whose times are `times`, are near.
     #[inline]
     pub(super) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
+        self.stretch().is_some_and(|[low, high]| times.all(|time| time < low || time > high))
+    }
+
+    /// The part of the clip that the sweep goes through, and a bit more at both ends, if it lies within one round of a
+    /// loop. A key anywhere else is not passed.
+    #[inline]
+    pub(super) fn stretch(&self) -> Option<[f64; 2]> {
         // More than rounding to the grid, and at so few seconds in the arithmetic, can make up for.
         const NEAR: f64 = 1e-6;
         let Self { length, from, to, .. } = *self;
         if self.playback != PlaybackMode::Loop || self.first || !(0.0..1e6).contains(&from) {
-            return false;
+            return None;
         }
         let base = (from / length) as u32 as f64 * length;
-        let (low, high) = (from.min(to) - base - NEAR, from.max(to) - base + NEAR);
-        low > 0.0 && high < length && times.all(|time| time < low || time > high)
+        let (first, last) = if from < to { (from, to) } else { (to, from) };
+        let (low, high) = (first - base - NEAR, last - base + NEAR);
+        (low > 0.0 && high < length).then_some([low, high])
     }
 
     /// Returns `true` if nothing is passed.
@@ -214,6 +222,19 @@ impl PlayheadSweep {
             false
         });
         nothing
+    }
+
+    /// Returns `true` if a key is passed.
+    pub(super) fn passes_a_key<K, I>(self, keys: I) -> bool
+    where
+        I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
+    {
+        let mut found = false;
+        self.pass(keys, |passed, _| {
+            found = matches!(passed, Passed::Key(_));
+            !found
+        });
+        found
     }
 
     fn place(&self, position: f64) -> f64 {

@@ -21,6 +21,7 @@ use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
     TrackId,
     compensated::CompensatedF64,
+    course::Weighing,
     key::{AddedKey, Key, Keys, Rules},
     log::Log,
     open_range::{InSpace, OpenRange},
@@ -324,7 +325,7 @@ impl AnimationController {
                 self.begin_enclosing(&line, track.held().value(), weight, log);
             }
             let (Some(space), Some(course)) = (space, &track.run.0.course) else { continue };
-            for &(at, ends) in course.members() {
+            for &Weighing { member: at, weights, .. } in course.weighing() {
                 let Some(member) = space.members().get(at) else { continue };
                 let own = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
                 let added =
@@ -336,7 +337,7 @@ impl AnimationController {
                 let keys = Keys::new(own, added, &self.callbacks, known.length);
                 let line = Line { track: id, name, known, clip: member.clip, member: Some(&member.name), keys };
                 let position = member.place(known.playback, track.held().value());
-                let share = course.share(ends, self.time) as f32;
+                let share = course.share(weights, self.time) as f32;
                 self.begin_enclosing(&line, position, || weight() * share, log);
             }
         }
@@ -408,8 +409,8 @@ impl AnimationTrack {
         let space = clips.blend_spaces().get(self.run.0.space?)?;
         let member = &space.members()[at];
         let playback = member.playback(space, self.known?.playback);
-        let weighs = self.run.0.course.as_ref()?.members().iter().find(|(other, _)| *other == at);
+        let weighs = self.run.0.course.as_ref()?.weighing().iter().find(|other| other.member == at);
         let position = member.place(playback, self.held().value());
-        Some((Known { length: member.length, playback }, position, weighs.map(|(_, ends)| *ends)))
+        Some((Known { length: member.length, playback }, position, weighs.map(|weighing| weighing.weights)))
     }
 }

@@ -20,12 +20,12 @@ mod shares;
 use super::{
     AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
     compensated::CompensatedF64,
-    course::Course,
-    motion::{Paced, Ramp, Speed},
+    course::{Course, Weighing},
+    motion::{Paced, Speed},
     timed_event::EventKind,
     track::Known,
 };
-use crate::model::{Phase, PlaybackMode, RootDelta, RootPath, Twist};
+use crate::model::{PlaybackMode, RootDelta, RootPath, Twist};
 use gauss::{NODES, integrate};
 use movers::{Group, Mover, Movers};
 use shares::Blend;
@@ -57,6 +57,7 @@ impl RootSum {
         self.movement
     }
 
+    #[inline]
     fn add(&mut self, movement: RootDelta) {
         let sum = self.movement.then(movement);
         if sum.is_finite() {
@@ -66,7 +67,8 @@ impl RootSum {
 }
 
 impl AnimationController {
-    /// Adds how far the character goes between two cuts: after the tracks have moved, while the clock is at the first.
+    /// Adds how far the character goes between two cuts: after the tracks and the clips of their blend spaces have moved,
+    /// while the clock is at the first.
     pub(super) fn add_root_motion<C: Clips + ?Sized>(&self, span: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
         match self.along_arcs(clips) {
             Some(movement) => {
@@ -110,6 +112,7 @@ impl AnimationController {
     }
 
     /// What a track does in its blend space, if it plays one.
+    #[inline]
     fn course_of(&self, at: usize) -> Option<&Course> {
         let run = &self.tracks[at].run.0;
         run.course.as_deref().filter(|_| run.space.is_some())
@@ -126,8 +129,9 @@ impl AnimationController {
     fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
         let track = &self.tracks[at];
         let known = track.known.filter(|_| track.enabled)?;
-        let (weight, ramp) = (f64::from(track.share()), self.running_ramp(track.id, EventKind::Weight));
-        let shows = weight > 0.0 || ramp.is_some();
+        let weight = f64::from(track.share());
+        let is_ramped = self.running_ramp(track.id, EventKind::Weight).is_some();
+        let shows = weight > 0.0 || is_ramped;
         let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
         if !shows || mask <= 0.0 {
             return None;
@@ -137,11 +141,11 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        Some(Part { known, weight, ramp, mask, group, from: track.run.0.from, goal: track.held().value() })
+        Some(Part { known, weight, is_ramped, mask, group, from: track.run.0.from, goal: track.held().value() })
     }
 
     /// A track that is to go the way of a clip.
-    fn mover_of<'c>(&self, at: usize, &Part { known, weight, ramp, mask, group, from, goal }: &Part) -> Mover<'c> {
+    fn mover_of<'c>(&self, at: usize, &Part { known, weight, mask, group, from, goal, .. }: &Part) -> Mover<'c> {
         let track = &self.tracks[at];
         let lead = self.lead(at);
         let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
@@ -151,6 +155,7 @@ impl AnimationController {
         let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
         let (playback, to) = (known.playback, goal);
         let way = Mover { playback, from, now: from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
         Mover { weight, ramp, mask, group, track: at, ..way }
     }
 
@@ -160,15 +165,13 @@ impl AnimationController {
         let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
         let (Some(space), Some(part)) = (space, self.part(at, clips)) else { return };
         let cycle = self.mover_of(at, &part);
-        let phases = [Phase::new(part.from), Phase::new(part.goal)];
-        for &(member, ends) in course.members() {
+        for &Weighing { member, weights, way: [from, goal], is_even } in course.weighing() {
             let Some(member) = space.members().get(member) else { continue };
             if !takes_part(track, member.clip, clips) {
                 continue;
             }
             let playback = member.playback(space, cycle.playback);
-            let ([from, goal], is_even) = member.places(playback, phases);
-            let (path, part) = (clips.root_path(member.clip), [ends[0], course.slope(ends)]);
+            let (path, part) = (clips.root_path(member.clip), [weights[0], course.slope(weights)]);
             let member = Some((member, playback));
             all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
         }
@@ -179,7 +182,8 @@ impl AnimationController {
 struct Part {
     known: Known,
     weight: f64,
-    ramp: Option<Ramp>,
+    /// Whether an event changes the weight.
+    is_ramped: bool,
     /// The mask's weight at the root joint.
     mask: f64,
     group: Group,

@@ -3,7 +3,7 @@
 use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent, TrackId,
     compensated::CompensatedF64,
-    course::Blended,
+    course::{Blended, Weighing},
     key::{self, Key, Keys, Rules},
     log::Log,
     motion::{Ramp, Speed},
@@ -158,7 +158,7 @@ impl Segment<'_> {
         let Rules { callbacks, limit, threshold, .. } = self.rules;
         let whole = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
         let phases = [Phase::new(cycle.from), Phase::new(cycle.to)];
-        for (&(index, ends), timing) in course.members().iter().zip(timings) {
+        for (&Weighing { member: index, weights: ends, .. }, timing) in course.weighing().iter().zip(timings) {
             let (Some(member), Some(timing)) = (space.members().get(index), timing) else { continue };
             let added =
                 if callbacks.is_empty() { &[][..] } else { course.added.get(index).map_or(&[][..], |keys| keys) };

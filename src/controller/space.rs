@@ -19,7 +19,7 @@ use super::{
     key::{self, AddedCallback},
     track::{Known, Start},
 };
-use crate::model::{BlendPoint, BoundBlendSpace, PlaybackMode};
+use crate::model::{BlendPoint, BoundBlendSpace, Phase, PlaybackMode};
 use std::sync::Arc;
 
 /// # Blend spaces
@@ -66,6 +66,21 @@ impl AnimationController {
         }
     }
 
+    /// Moves the clips of blend spaces as far as the phases have moved since the last cut.
+    pub(super) fn move_members<C: Clips + ?Sized>(&mut self, clips: &C) {
+        for track in &mut self.tracks {
+            let goal = track.held().value();
+            let run = &mut track.run.0;
+            let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+            let (Some(space), Some(course), Some(known)) = (space, &mut run.course, track.known) else { continue };
+            let phases = [Phase::new(run.from), Phase::new(goal)];
+            for weighing in course.weighing_mut() {
+                let Some(member) = space.members().get(weighing.member) else { continue };
+                weighing.move_along(member, member.playback(space, known.playback), phases);
+            }
+        }
+    }
+
     /// Notes the clips that stand for blend spaces at the present time: the heaviest ones.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, clips: &C) {
         for track in &mut self.tracks {
@@ -80,7 +95,7 @@ impl AnimationController {
     pub(super) fn next_bend<C: Clips + ?Sized>(&self, until: CompensatedF64, clips: &C) -> Option<CompensatedF64> {
         let mut first: Option<CompensatedF64> = None;
         for track in &self.tracks {
-            let (Some(space), Some(way)) = (track.run.0.space, track.steering.way) else { continue };
+            let (Some(space), Some(way)) = (track.run.0.space, &track.steering.way) else { continue };
             let Some(space) = clips.blend_spaces().get(space) else { continue };
             if let Some(bend) = way.next_bend(self.time, space)
                 && bend.is_before(first.unwrap_or(until))
@@ -92,6 +107,7 @@ impl AnimationController {
     }
 
     /// Notes where parameters are at the present time.
+    #[inline]
     pub(super) fn write_parameters(&mut self) {
         for track in &mut self.tracks {
             track.steering.arrive(self.time);
@@ -210,6 +226,7 @@ impl AnimationTrack {
 
 impl Known {
     /// A cycle of a blend space: of length 1, or 0 if all clips are poses.
+    #[inline]
     pub(super) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
         let length = if space.has_length() { 1.0 } else { 0.0 };
         Self { length, playback: playback.unwrap_or(space.playback()) }

@@ -41,7 +41,7 @@ impl Steering {
     /// Where they are at a time up to the next cut, if they have [set off](Self::settle).
     #[inline]
     pub(super) fn at(&self, time: CompensatedF64) -> BlendPoint {
-        self.way.map_or(self.now, |way| way.at(time))
+        self.way.as_ref().map_or(self.now, |way| way.at(time))
     }
 
     /// Where they are shown: at the last advance, or at once where they are set to.
@@ -68,10 +68,12 @@ impl Steering {
     /// Notes where they are at a time up to the next cut.
     #[inline]
     pub(super) fn arrive(&mut self, time: CompensatedF64) {
-        if let Some(way) = self.way {
+        if let Some(way) = &self.way {
             let part = way.part(time);
             self.now = way.after(part);
-            self.way = Some(way).filter(|_| part < 1.0);
+            if part >= 1.0 {
+                self.way = None;
+            }
         }
     }
 
@@ -84,6 +86,7 @@ impl Steering {
 }
 
 impl Way {
+    #[inline]
     fn part(&self, time: CompensatedF64) -> f64 {
         let end = self.since + self.seconds;
         if tick(time.value()) >= tick(end) {
@@ -92,10 +95,12 @@ impl Way {
         ((time - CompensatedF64::new(self.since)).value() / self.seconds).clamp(0.0, 1.0)
     }
 
+    #[inline]
     fn at(&self, time: CompensatedF64) -> BlendPoint {
         self.after(self.part(time))
     }
 
+    #[inline]
     fn after(&self, part: f64) -> BlendPoint {
         let Self { from, to, .. } = self;
         if part >= 1.0 {

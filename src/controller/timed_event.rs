@@ -146,6 +146,7 @@ impl Schedule {
     }
 
     /// The event that is changing a target now.
+    #[inline]
     pub(super) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
         let at = self.running.binary_search_by_key(&target, |event| event.target).ok()?;
         Some(&self.running[at])
@@ -230,6 +231,7 @@ impl<'a> TimedEvents<'a> {
     }
 
     /// Returns the event that is changing `target` now.
+    #[inline]
     pub fn current(&self, target: EventTarget) -> Option<&'a TimedEvent> {
         self.0.current(target)
     }

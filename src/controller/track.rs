@@ -387,6 +387,7 @@ impl AnimationTrack {
     }
 
     /// The position, within the clip if it plays once.
+    #[inline]
     pub(super) fn held(&self) -> CompensatedF64 {
         self.hold(self.position)
     }

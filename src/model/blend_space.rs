@@ -270,10 +270,12 @@ impl BlendSpace {
     /// Returns the clips that weigh at a point, at most three, with weights above 0 that sum to 1.
     pub fn weights(&self, point: impl Into<BlendPoint>) -> impl Iterator<Item = (&str, f64)> {
         let weights = self.layout.weights(self.nearest(point).vector());
-        weights.into_iter().map(|(at, weight)| (&*self.points[at].clip, weight))
+        let counting = weights.into_iter().filter(|(_, weight)| *weight > 0.0);
+        counting.map(|(at, weight)| (&*self.points[at].clip, weight))
     }
 
     /// Returns how long parameters take from one place of the space to another, in seconds.
+    #[inline]
     pub(crate) fn seconds_between(&self, from: BlendPoint, to: BlendPoint) -> f64 {
         self.smoothing * self.layout.distance(from.vector(), to.vector())
     }

@@ -35,6 +35,7 @@ impl RootDelta {
 
     /// Returns this movement followed by another, which is relative to where this one ends.
     #[must_use]
+    #[inline]
     pub fn then(self, next: Self) -> Self {
         Self { translation: self.translation + turned(next.translation, self.turn), turn: self.turn + next.turn }
     }
@@ -73,6 +74,7 @@ impl RootDelta {
     }
 
     /// Returns `true` if all numbers are finite.
+    #[inline]
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.turn.is_finite()
     }
@@ -114,6 +116,7 @@ impl Twist {
     }
 
     /// Where the arc ends.
+    #[inline]
     pub(crate) fn movement(self) -> RootDelta {
         let Self { ahead: DVec3 { x, y, z }, turn } = self;
         if turn == 0.0 {
@@ -123,10 +126,12 @@ impl Twist {
         RootDelta { translation: over_ground + DVec3::Y * y, turn }
     }
 
+    #[inline]
     pub(crate) fn scaled(self, factor: f64) -> Self {
         Self { ahead: self.ahead * factor, turn: self.turn * factor }
     }
 
+    #[inline]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { ahead: self.ahead + other.ahead, turn: self.turn + other.turn }
     }

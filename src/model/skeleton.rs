@@ -62,6 +62,8 @@ pub struct Skeleton {
     parents: Vec<Option<JointIndex>>,
     /// For each joint, the last of its descendants, or itself.
     last: Vec<JointIndex>,
+    /// For each of the first joints, itself with those above it, and with the first ones below it, a bit each.
+    first: Vec<[u128; 2]>,
     rest: Vec<SoaTransform>,
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
@@ -102,8 +104,20 @@ impl Skeleton {
             let parent = usize::from(parent);
             last[parent] = last[parent].max(last[joint]);
         }
+        let mut first: Vec<[u128; 2]> = (0..joints.len().min(Self::FIRST)).map(|joint| [1 << joint; 2]).collect();
+        for joint in 0..first.len() {
+            if let Some(parent) = joints[joint].parent {
+                first[joint][0] |= first[usize::from(parent)][0];
+            }
+        }
+        for joint in (0..first.len()).rev() {
+            if let Some(parent) = joints[joint].parent {
+                first[usize::from(parent)][1] |= first[joint][1];
+            }
+        }
         Ok(Self {
             last,
+            first,
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
             scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
@@ -144,6 +158,24 @@ impl Skeleton {
     /// If there is no such joint.
     pub fn last_descendant(&self, joint: JointIndex) -> JointIndex {
         self.last[usize::from(joint)]
+    }
+
+    /// How many joints a set of bits holds: the first ones.
+    pub(crate) const FIRST: usize = u128::BITS as usize;
+
+    /// The first joints, a bit each.
+    pub(crate) fn first_joints(&self) -> u128 {
+        u128::MAX.checked_shr((Self::FIRST - self.first.len()) as u32).unwrap_or(0)
+    }
+
+    /// A joint and those above it, if it is one of the first.
+    pub(crate) fn first_above(&self, joint: JointIndex) -> Option<u128> {
+        self.first.get(usize::from(joint)).map(|first| first[0])
+    }
+
+    /// The first joints among a joint and those below it.
+    pub(crate) fn first_below(&self, joint: JointIndex) -> u128 {
+        self.first.get(usize::from(joint)).map_or(0, |first| first[1])
     }
 
     /// Returns `true` if there are no joints.

@@ -1,6 +1,6 @@
 //! Joint overrides.
 
-use super::{LocalToModel, clamp_weight};
+use super::{PoseMut, clamp_weight};
 use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
 use glam::{Affine3A, Quat};
 use serde::{Deserialize, Serialize};
@@ -74,25 +74,26 @@ impl AdjustJoints<'_> {
     /// # Panics
     /// If `local` or `model` is too short for the skeleton.
     pub fn run(&self, local: &mut [SoaTransform], model: &mut [Affine3A]) {
-        let parents = self.skeleton.parents();
-        // Matrices of the joints before this one are up to date.
-        let mut stale = usize::MAX;
+        let mut pose = PoseMut::new(self.skeleton, local, model);
+        self.apply(&mut pose);
+        pose.update();
+    }
+
+    /// Changes a pose without updating its matrices.
+    pub(super) fn apply(&self, pose: &mut PoseMut) {
         for change in self.overrides {
-            let joint = usize::from(change.joint);
-            if joint >= parents.len() || !change.transform.is_finite() || clamp_weight(change.weight) == 0.0 {
+            let joint = change.joint;
+            let is_there = usize::from(joint) < self.skeleton.len();
+            if !is_there || !change.transform.is_finite() || clamp_weight(change.weight) == 0.0 {
                 continue;
             }
-            if change.space == JointSpace::Model && joint > stale {
-                LocalToModel { parents, local, root: None, unit_scale: false }.run_from(stale, model);
-                stale = usize::MAX;
+            let parent = self.skeleton.parents()[usize::from(joint)];
+            if change.space == JointSpace::Model {
+                pose.update_joints(parent);
             }
-            let parent = parents[joint].map(|parent| &model[usize::from(parent)]);
-            let resolved = change.resolve(local[joint / 4].get(joint % 4), parent);
-            local[joint / 4].set(joint % 4, resolved);
-            stale = stale.min(joint);
-        }
-        if stale < parents.len() {
-            LocalToModel { parents, local, root: None, unit_scale: false }.run_from(stale, model);
+            let parent = parent.map(|parent| &pose.model[usize::from(parent)]);
+            pose.set_transform(joint, change.resolve(pose.transform(joint), parent));
+            pose.update_later(joint);
         }
     }
 }
@@ -126,7 +127,7 @@ pub(crate) fn unit(q: Quat) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Joint;
+    use crate::{model::Joint, pose::LocalToModel};
     use glam::Vec3;
 
     fn skeleton() -> Skeleton {

@@ -43,9 +43,23 @@ impl<'a> Evaluate<'a> {
     /// # Panics
     /// In debug builds, if a clip is not bound to the skeleton.
     pub fn run(&self, scratch: &mut Scratch) {
-        self.run_clips(None, scratch);
-        let Scratch { local, model, .. } = scratch;
-        AdjustJoints { skeleton: self.skeleton, overrides: self.overrides }.run(local, model);
+        self.run_local(scratch).update();
+    }
+
+    /// Computes the local pose in `scratch`, to be changed by a rig. Its matrices are out of date until
+    /// [`PoseMut::update`], so none is computed twice.
+    ///
+    /// # Panics
+    /// Like [`Self::run`].
+    pub fn run_local<'p>(&self, scratch: &'p mut Scratch) -> PoseMut<'p>
+    where
+        'a: 'p,
+    {
+        let unit_scale = self.mix(scratch);
+        let mut pose = PoseMut::from_local(self.skeleton, &mut scratch.local, &mut scratch.model);
+        pose = pose.with_unit_scale(unit_scale);
+        AdjustJoints { skeleton: self.skeleton, overrides: self.overrides }.apply(&mut pose);
+        pose
     }
 
     /// Computes the pose from the clips alone, without overrides, with `root` as the parent of
@@ -54,6 +68,13 @@ impl<'a> Evaluate<'a> {
     /// # Panics
     /// Like [`Self::run`].
     pub fn run_clips(&self, root: Option<&Affine3A>, scratch: &mut Scratch) {
+        let unit_scale = self.mix(scratch);
+        let Scratch { local, model, .. } = scratch;
+        LocalToModel { parents: self.skeleton.parents(), local, root, unit_scale }.run(model);
+    }
+
+    /// Mixes the clips into the local pose. Returns `true` if all its scales are known to be one.
+    fn mix(&self, scratch: &mut Scratch) -> bool {
         let Scratch { local, model, mix, base } = scratch;
         let Self { skeleton, layers, priority_blend, inertia, .. } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
@@ -67,7 +88,7 @@ impl<'a> Evaluate<'a> {
                 unit_scale &= inertia.keeps_scale();
             }
         }
-        LocalToModel { parents: skeleton.parents(), local, root, unit_scale }.run(model);
+        unit_scale
     }
 
     /// Like [`Self::run`], but writes the joint matrices to `model`, which is resized; `scratch` then

@@ -208,8 +208,13 @@ impl<'a> Mix<'a> {
     where
         'a: 'b,
     {
-        let groups =
-            [TrackPriority::Low, TrackPriority::High].map(|priority| self.prepare_group(priority, take, active));
+        let low = self.prepare_group(TrackPriority::Low, take, active);
+        let is_low =
+            |layer: &ClipLayer| layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend;
+        if self.layers.iter().all(is_low) {
+            return [low, (low.0, 0.0)];
+        }
+        let groups = [low, self.prepare_group(TrackPriority::High, take, active)];
         if matches!(take, Take::Base) {
             return groups;
         }

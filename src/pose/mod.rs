@@ -58,6 +58,8 @@ pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use palette::Palette;
 pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
+#[cfg(feature = "bevy")]
+pub(crate) use pose_mut::PoseFacts;
 pub use pose_mut::PoseMut;
 pub use sample::FrameSpan;
 pub use skin::SkinVertices;

@@ -64,45 +64,75 @@ impl LocalToModel<'_> {
             let joint = row * 4;
             // Most rows are whole, and what is known of them isn't asked again.
             if joint >= first && joint + 4 <= end {
-                last = self.write::<S, 0>(s, &elements, joint, last, out);
-                last = self.write::<S, 1>(s, &elements, joint, last, out);
-                last = self.write::<S, 2>(s, &elements, joint, last, out);
-                last = self.write::<S, 3>(s, &elements, joint, last, out);
+                last = self.write::<S, 0>(s, &elements, joint, Some(last), out);
+                last = self.write::<S, 1>(s, &elements, joint, Some(last), out);
+                last = self.write::<S, 2>(s, &elements, joint, Some(last), out);
+                last = self.write::<S, 3>(s, &elements, joint, Some(last), out);
                 continue;
             }
             let lanes = first.saturating_sub(joint)..end - joint;
             if lanes.contains(&0) {
-                last = self.write::<S, 0>(s, &elements, joint, last, out);
+                last = self.write::<S, 0>(s, &elements, joint, Some(last), out);
             }
             if lanes.contains(&1) {
-                last = self.write::<S, 1>(s, &elements, joint, last, out);
+                last = self.write::<S, 1>(s, &elements, joint, Some(last), out);
             }
             if lanes.contains(&2) {
-                last = self.write::<S, 2>(s, &elements, joint, last, out);
+                last = self.write::<S, 2>(s, &elements, joint, Some(last), out);
             }
             if lanes.contains(&3) {
-                last = self.write::<S, 3>(s, &elements, joint, last, out);
+                last = self.write::<S, 3>(s, &elements, joint, Some(last), out);
             }
         }
     }
 
-    /// Writes the matrix of the joint in a row's lane, and returns it. `last` is that of the joint before.
+    /// Like [`Self::run`], but only for some of the first joints, a bit each; `out` must hold the parents of the others.
+    pub(super) fn run_some(&self, joints: u128, out: &mut [Affine3A]) {
+        simd::dispatch!(s => if self.unit_scale {
+            self.multiply_some::<_, false>(s, joints, out)
+        } else {
+            self.multiply_some::<_, true>(s, joints, out)
+        })
+    }
+
+    #[inline(always)]
+    fn multiply_some<S: Simd, const SCALE: bool>(&self, s: S, mut joints: u128, out: &mut [Affine3A]) {
+        let mut last = None;
+        for (row, local) in self.local.iter().enumerate() {
+            let lanes = joints as u32 & 15;
+            joints >>= 4;
+            if lanes == 0 {
+                if joints == 0 {
+                    return;
+                }
+                last = None;
+                continue;
+            }
+            let elements = Elements::new::<SCALE>(s, local);
+            last = (lanes & 1 != 0).then(|| self.write::<S, 0>(s, &elements, row * 4, last, out));
+            last = (lanes & 2 != 0).then(|| self.write::<S, 1>(s, &elements, row * 4, last, out));
+            last = (lanes & 4 != 0).then(|| self.write::<S, 2>(s, &elements, row * 4, last, out));
+            last = (lanes & 8 != 0).then(|| self.write::<S, 3>(s, &elements, row * 4, last, out));
+        }
+    }
+
+    /// Writes the matrix of the joint in a row's lane, and returns it. `last` is that of the joint before, if it is known.
     #[inline(always)]
     fn write<S: Simd, const LANE: usize>(
         &self,
         s: S,
         elements: &Elements<S>,
         row: usize,
-        last: Columns<S>,
+        last: Option<Columns<S>>,
         out: &mut [Affine3A],
     ) -> Columns<S> {
         let joint = row + LANE;
         let (done, rest) = out.split_at_mut(joint);
-        let above = match self.parents[joint] {
+        let above = match (self.parents[joint], last) {
             // Reading back what was just written takes as long as half a product.
-            Some(parent) if usize::from(parent) + 1 == joint => last.to_left(s),
-            Some(parent) => Left::new(s, &done[usize::from(parent)]),
-            None => Left::new(s, self.root.unwrap_or(&Affine3A::IDENTITY)),
+            (Some(parent), Some(last)) if usize::from(parent) + 1 == joint => last.to_left(s),
+            (Some(parent), _) => Left::new(s, &done[usize::from(parent)]),
+            (None, _) => Left::new(s, self.root.unwrap_or(&Affine3A::IDENTITY)),
         };
         let matrix = above.times_lane::<LANE>(s, elements);
         rest[0] = matrix.to_affine(s);

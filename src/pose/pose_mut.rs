@@ -8,28 +8,79 @@ use std::ops::Range;
 /// A pose as local transforms and as the matrices computed from them, for code that reads positions in model space
 /// and writes rotations to joints.
 ///
+/// It knows which matrices are out of date: those below joints that were changed, and all those of a pose that
+/// [`Evaluate::run_local`](super::Evaluate::run_local) or [`Self::from_local`] begins. Bring what you read up to date with
+/// [`Self::update_joints`], and all in the end with [`Self::update`].
+///
 /// Rotations in model space assume uniform, unmirrored scales above the joint.
 #[derive(Debug)]
 pub struct PoseMut<'a> {
     /// The skeleton of the pose.
     pub skeleton: &'a Skeleton,
-    /// Joints relative to their parents.
-    pub local: &'a mut [SoaTransform],
-    /// Joint space → model space.
+    /// Joint space → model space, as far as they are up to date.
     pub model: &'a mut [Affine3A],
-    /// The joints among which are all whose matrices are to be updated before they are read.
-    stale: Range<usize>,
+    /// Joints relative to their parents.
+    local: &'a mut [SoaTransform],
+    facts: PoseFacts,
+}
+
+/// What is known of a pose's transforms and matrices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PoseFacts {
+    /// `true` if all scales are known to be one.
+    unit_scale: bool,
+    /// Of the first joints, those whose matrices are out of date, a bit each.
+    stale: u128,
+    /// The joints among which are all others whose matrices are out of date.
+    rest: Range<usize>,
+}
+
+impl PoseFacts {
+    /// Returns `true` if all matrices are up to date.
+    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        self.stale == 0 && self.rest.is_empty()
+    }
 }
 
 impl<'a> PoseMut<'a> {
     /// A pose whose matrices are those of its local transforms.
     pub fn new(skeleton: &'a Skeleton, local: &'a mut [SoaTransform], model: &'a mut [Affine3A]) -> Self {
-        Self { skeleton, local, model, stale: 0..0 }
+        Self { skeleton, local, model, facts: PoseFacts::default() }
+    }
+
+    /// A pose whose matrices are all out of date.
+    pub fn from_local(skeleton: &'a Skeleton, local: &'a mut [SoaTransform], model: &'a mut [Affine3A]) -> Self {
+        let facts =
+            PoseFacts { unit_scale: false, stale: skeleton.first_joints(), rest: Skeleton::FIRST..skeleton.len() };
+        Self { facts, ..Self::new(skeleton, local, model) }
+    }
+
+    /// With all scales of the local pose known to be one, or not.
+    pub(super) fn with_unit_scale(mut self, unit_scale: bool) -> Self {
+        self.facts.unit_scale = unit_scale;
+        self
+    }
+
+    /// With what was known of the same pose before.
+    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
+    pub(crate) fn with_facts(self, facts: PoseFacts) -> Self {
+        Self { facts, ..self }
     }
 }
 
 impl PoseMut<'_> {
-    /// A joint's position in model space.
+    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
+    pub(crate) fn facts(&self) -> &PoseFacts {
+        &self.facts
+    }
+
+    /// Joints relative to their parents.
+    pub fn local(&self) -> &[SoaTransform] {
+        self.local
+    }
+
+    /// A joint's position in model space, if its matrix is up to date.
     #[inline(always)]
     pub fn position(&self, joint: JointIndex) -> Vec3 {
         self.model[usize::from(joint)].translation.into()
@@ -47,6 +98,7 @@ impl PoseMut<'_> {
     #[inline(always)]
     pub fn set_transform(&mut self, joint: JointIndex, transform: JointTransform) {
         let joint = usize::from(joint);
+        self.facts.unit_scale &= transform.scale == Vec3::ONE;
         self.local[joint / 4].set(joint % 4, transform);
     }
 
@@ -77,11 +129,12 @@ impl PoseMut<'_> {
         let Some(parent) = self.skeleton.parents()[usize::from(joint)] else { return unit(turn * before) };
         let vector = Vec3A::from_vec4(turn.into());
         let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
-        // Rotations have no scale, but matrices do.
-        let (sin, square) = (vector.length_squared(), axis.length_squared());
+        let square = axis.length_squared();
         if !(square > 1e-30 && square < f32::MAX) {
             return before;
         }
+        // Rotations have no scale, but matrices may have one.
+        let sin = if self.facts.unit_scale { square } else { vector.length_squared() };
         let axis = if (sin - square).abs() > 1e-5 * sin { axis * (sin / square).sqrt() } else { axis };
         unit(Quat::from_vec4(axis.extend(turn.w)) * before)
     }
@@ -109,33 +162,65 @@ impl PoseMut<'_> {
         self.update();
     }
 
-    /// Takes note that the matrices of a joint and of its descendants are out of date. Of what several limbs move, such
-    /// as fingers, matrices are then computed only once.
-    pub(crate) fn update_later(&mut self, joint: JointIndex) {
-        let below = usize::from(joint)..usize::from(self.skeleton.last_descendant(joint)) + 1;
-        if below.start >= self.stale.end || below.end <= self.stale.start {
-            self.update();
-            self.stale = below;
-        } else {
-            self.stale = self.stale.start.min(below.start)..self.stale.end.max(below.end);
+    /// Takes note that the matrices of a joint and of its descendants are out of date. What several limbs move, such as
+    /// fingers, is then computed only once.
+    pub fn update_later(&mut self, joint: JointIndex) {
+        self.facts.stale |= self.skeleton.first_below(joint);
+        let below = usize::from(joint).max(Skeleton::FIRST)..usize::from(self.skeleton.last_descendant(joint)) + 1;
+        if self.facts.rest.is_empty() {
+            self.facts.rest = below;
+        } else if !below.is_empty() {
+            self.facts.rest = self.facts.rest.start.min(below.start)..self.facts.rest.end.max(below.end);
         }
     }
 
-    /// Computes those matrices that are out of date among the first joints, up to this one.
-    pub(crate) fn update_until(&mut self, joint: JointIndex) {
-        self.update_range(self.stale.start..self.stale.end.min(usize::from(joint) + 1));
+    /// Brings the matrices of some joints, and of all above them, up to date.
+    #[inline]
+    pub fn update_joints(&mut self, joints: impl IntoIterator<Item = JointIndex>) {
+        let mut wanted = 0;
+        for joint in joints {
+            match self.skeleton.first_above(joint) {
+                Some(above) => wanted |= above,
+                // Of so many joints, few are read alone.
+                None => self.update_until(joint),
+            }
+        }
+        self.update_some(wanted & self.facts.stale);
     }
 
-    /// Computes all matrices that are out of date.
-    pub(crate) fn update(&mut self) {
-        self.update_range(self.stale.clone());
+    /// Brings all matrices up to date.
+    pub fn update(&mut self) {
+        self.update_some(self.facts.stale);
+        self.update_rest(self.facts.rest.end);
     }
 
-    fn update_range(&mut self, joints: Range<usize>) {
+    fn update_until(&mut self, joint: JointIndex) {
+        self.update_some(self.facts.stale);
+        self.update_rest(usize::from(joint) + 1);
+    }
+
+    /// Updates those of the others that come before `end`.
+    fn update_rest(&mut self, end: usize) {
+        let joints = self.facts.rest.start..self.facts.rest.end.min(end);
         if !joints.is_empty() {
-            self.stale.start = joints.end;
-            LocalToModel { parents: self.skeleton.parents(), local: self.local, root: None, unit_scale: false }
-                .run_range(joints, self.model);
+            self.facts.rest.start = joints.end;
+            let (parents, unit_scale) = (self.skeleton.parents(), self.facts.unit_scale);
+            LocalToModel { parents, local: self.local, root: None, unit_scale }.run_range(joints, self.model);
+        }
+    }
+
+    fn update_some(&mut self, joints: u128) {
+        if joints == 0 {
+            return;
+        }
+        self.facts.stale &= !joints;
+        let all = self.skeleton.first_joints();
+        let (parents, unit_scale) = (self.skeleton.parents(), self.facts.unit_scale);
+        let job = LocalToModel { parents, local: self.local, root: None, unit_scale };
+        if joints == all {
+            job.run_range(0..parents.len().min(Skeleton::FIRST), self.model);
+        } else {
+            job.run_some(joints, self.model);
         }
     }
 }
@@ -147,12 +232,14 @@ mod tests {
 
     #[test]
     fn matrices_are_right_wherever_they_were_updated() {
-        let parents = [None, Some(0), Some(1), Some(1), Some(3), Some(0), Some(5), None, Some(7), Some(5)];
+        let mut parents = vec![None, Some(0), Some(1), Some(1), Some(3), Some(0), Some(5), None, Some(7), Some(5)];
+        // More than have a bit each.
+        parents.extend((10..170).map(|joint| Some(if joint == 10 { 6 } else { joint - 1 })));
         let rest = JointTransform::new(Vec3::new(0.3, 1.0, -0.2), Quat::from_rotation_x(0.4));
         let joint = |parent| Joint { name: "".into(), parent, rest, inverse_bind: Affine3A::IDENTITY };
-        let skeleton = Skeleton::new(parents.map(joint).to_vec()).unwrap();
-        let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
+        let skeleton = Skeleton::new(parents.into_iter().map(joint).collect()).unwrap();
+        let (mut local, mut model) = (skeleton.rest().to_vec(), vec![Affine3A::NAN; skeleton.len()]);
+        let mut pose = PoseMut::from_local(&skeleton, &mut local, &mut model);
         let mut whole = vec![Affine3A::IDENTITY; skeleton.len()];
         let mut random = 7_u32;
         let mut next = |most: usize| {
@@ -163,15 +250,18 @@ mod tests {
             let joint = next(skeleton.len()) as JointIndex;
             pose.set_rotation(joint, Quat::from_rotation_z(next(100) as f32 * 0.06));
             pose.update_later(joint);
-            let until = match next(3) {
-                0 => next(skeleton.len()),
-                1 => skeleton.len() - 1,
-                _ => continue,
-            };
-            pose.update_until(until as JointIndex);
             LocalToModel { parents: skeleton.parents(), local: pose.local, root: None, unit_scale: false }
                 .run(&mut whole);
-            assert_eq!(pose.model[..=until], whole[..=until]);
+            match next(8) {
+                0 => pose.update(),
+                1..4 => continue,
+                _ => {}
+            }
+            let joint = next(skeleton.len()) as JointIndex;
+            pose.update_joints([joint]);
+            for joint in skeleton.ancestors(joint).chain([joint]).map(usize::from) {
+                assert_eq!(pose.model[joint], whole[joint]);
+            }
         }
         pose.update();
         assert_eq!(pose.model, whole);

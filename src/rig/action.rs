@@ -99,6 +99,15 @@ pub struct RigScratch {
     springs: SpringScratch,
 }
 
+impl RigJoints<'_> {
+    /// Brings those matrices of a pose up to date that the solvers read, all at once. Do this before [`Feet::rays`], and
+    /// before [`RigAction::run`].
+    pub fn update(&self, pose: &mut PoseMut) {
+        let head = self.look.map(LookChain::head);
+        pose.update_joints(head.into_iter().chain(self.feet.into_iter().flat_map(Feet::tips)));
+    }
+}
+
 impl RigAction {
     /// Acts on a pose: the head turns, then limbs reach, then feet adapt, then springs swing.
     pub fn run(&self, joints: &RigJoints, state: &mut RigState, scratch: &mut RigScratch, pose: &mut PoseMut) {
@@ -111,14 +120,13 @@ impl RigAction {
         let turn_speeds = joints.turn_speeds;
         let frame = GoalFrame { dt, teleported: self.teleported, turn_speeds };
         state.goals.run(&self.goals, frame, &mut scratch.goals, pose);
-        pose.update();
         if self.teleported {
             state.feet.clear();
         }
         match (&self.feet, joints.feet) {
             (Some(FeetAction { weight, plans, ground }), Some(feet)) => {
                 let frame = FeetFrame { world: self.world, dt, weight: *weight, plans, ground, turn_speeds };
-                feet.run(&frame, &mut state.feet, pose);
+                feet.solve(&frame, &mut state.feet, pose);
             }
             _ => state.feet.clear(),
         }
@@ -129,6 +137,7 @@ impl RigAction {
             let frame = SpringFrame { dt: self.dt.as_secs_f64(), world, wind, gravity, teleported, weight };
             springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
         }
+        pose.update();
     }
 }
 

@@ -69,7 +69,7 @@ impl ChainIk {
         joints.push(self.tip);
         joints.extend(pose.skeleton.ancestors(self.tip).take(usize::from(self.bones)));
         joints.reverse();
-        pose.update_until(self.tip);
+        pose.update_joints([self.tip]);
         points.clear();
         points.extend(joints.iter().map(|&joint| pose.model[usize::from(joint)].translation));
         lengths.clear();

@@ -45,8 +45,6 @@ pub struct Feet {
     /// Limits.
     pub limits: FeetLimits,
     hips: JointIndex,
-    /// Whether the hips are above all other joints.
-    is_hips_all: bool,
     up: Vec3A,
     legs: Box<[Leg]>,
     /// The mean length of the legs, in model units.
@@ -88,8 +86,7 @@ impl Feet {
         let farthest = from_center().max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))?;
         let spine = from_center().map(|at| at * at.dot(farthest).signum()).sum::<Vec3A>() * share;
         let spine = if legs.len() > 2 && spine.length() > 0.2 * size { direction(spine) } else { None };
-        let is_hips_all = hips == 0 && skeleton.parents().iter().skip(1).all(|parent| parent.is_some());
-        Some(Self { limits: FeetLimits::default(), hips, is_hips_all, up, legs, size, spine, center })
+        Some(Self { limits: FeetLimits::default(), hips, up, legs, size, spine, center })
     }
 
     /// Number of legs.
@@ -112,6 +109,12 @@ impl Feet {
         self.legs.get(leg).map(|leg| leg.joints)
     }
 
+    /// The last joint of each leg that turns.
+    #[inline(always)]
+    pub(super) fn tips(&self) -> impl Iterator<Item = JointIndex> {
+        self.legs.iter().map(|leg| leg.joints[2])
+    }
+
     /// The mean length of the legs, in model units.
     pub(super) fn size(&self) -> f32 {
         self.size
@@ -129,7 +132,7 @@ impl Feet {
     /// The rays along which to look for the ground of a foot: under its heel, under its ball, and, while it swings to where
     /// it lands soon, under where it is. A foot that stands on its toes has no heel.
     ///
-    /// `model` holds the matrices of the animated pose, before [`Self::run`].
+    /// `model` holds the matrices of the animated pose, before [`Self::run`]; those of the leg's joints are read.
     ///
     /// # Panics
     /// If the pose is of another skeleton.
@@ -184,6 +187,12 @@ impl Feet {
     /// # Panics
     /// If the pose is of another skeleton.
     pub fn run(&self, frame: &FeetFrame, state: &mut FeetState, pose: &mut PoseMut) {
+        self.solve(frame, state, pose);
+        pose.update();
+    }
+
+    /// As [`Self::run`], without updating the matrices.
+    pub(super) fn solve(&self, frame: &FeetFrame, state: &mut FeetState, pose: &mut PoseMut) {
         let weight = clamp_weight(frame.weight);
         let Some(space) = Space::new(&frame.world, self.up).filter(|_| weight > 0.0) else {
             return state.clear();
@@ -228,6 +237,7 @@ impl Feet {
             many = [LegFrame::default(); Self::MOST_LEGS];
             &mut many[..self.legs.len()]
         };
+        pose.update_joints(self.tips());
         for (i, (leg, now)) in self.legs.iter().zip(&mut *frames).enumerate() {
             now.pose = leg.pose(pose.model, self.up);
             let plan = frame.plans.get(i).copied().unwrap_or_default();
@@ -252,12 +262,7 @@ impl Feet {
             let turn = TurnLimit { limit: self.limits.turn, speeds: leg.turn_speeds(speeds) };
             leg.solve(now, memory, &moved, (turn, weight), dt, pose);
         }
-        if self.is_hips_all && moved.turn == Quat::IDENTITY {
-            pose.model.iter_mut().for_each(|joint| joint.translation += moved.shift);
-            self.legs.iter().for_each(|leg| pose.update_from(leg.joints[0]));
-        } else {
-            pose.update_from(self.hips);
-        }
+        pose.update_later(self.hips);
         let is_supported = frames.iter().any(|leg| leg.plant > 0.0 && leg.ground.is_some() && leg.near > 0.0);
         let passed = dt.unwrap_or(0.0);
         body.air = if is_supported { (body.air - 4.0 * passed).max(0.0) } else { (body.air + passed).min(1.0) };

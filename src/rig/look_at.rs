@@ -166,7 +166,7 @@ impl LookChain {
         pose.update();
     }
 
-    /// As [`Self::run`], without updating the matrices, which must be up to date.
+    /// As [`Self::run`], without updating the matrices.
     pub(super) fn solve(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
         simd::dispatch!(_wide => self.solve_inlined(state, target, weight, dt, pose));
     }
@@ -179,8 +179,10 @@ impl LookChain {
             return;
         }
         let (first, head) = (self.joints[0].joint, &self.joints[self.joints.len() - 1]);
+        pose.update_joints([head.joint]);
         let frame = self.frame(pose.skeleton, pose.model);
-        let now = frame.angles(pose.model[usize::from(head.joint)].transform_vector3a(head.forward));
+        let facing = pose.model[usize::from(head.joint)].transform_vector3a(head.forward);
+        let (now, heading) = (frame.angles(facing), frame.heading(facing));
 
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
@@ -190,7 +192,7 @@ impl LookChain {
             let reach = at(first).distance(at(head.joint));
             let mut turn = state.turn;
             for _ in 0..4 {
-                let way = target - self.place_of_head(frame.turn(now, turn), pose);
+                let way = target - self.place_of_head(frame.turn(heading, turn), pose);
                 let distance = way.length();
                 // Angles don't depend on the length, unless it is hard to work with.
                 let Some(way) = (if (1e-12..1e12).contains(&distance) { Some(way) } else { direction(way) }) else {
@@ -208,13 +210,16 @@ impl LookChain {
         let most = (self.speed * dt).max(0.0);
         state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
         if state.turn != Vec2::ZERO {
-            // Parts of one turn have one axis, so it makes no difference that each turns those after it.
-            let whole = frame.turn(now, state.turn);
-            let mut before = Quat::IDENTITY;
+            // Parts of one turn have one axis, so it makes no difference that each turns those after it. A joint makes the turn
+            // from one part to the next, which is normalized only once, in the end.
+            let whole = frame.turn(heading, state.turn);
+            let (vector, square) = (Vec3A::from_vec4(whole.into()), 1.0 - whole.w * whole.w);
+            let (mut before, mut before_w) = (0.0, 1.0);
             for joint in &self.joints {
-                let until = part(whole, joint.share);
-                pose.turn(joint.joint, until * before.conjugate());
-                before = until;
+                let (share, w) = (joint.share, 1.0 - joint.share + whole.w * joint.share);
+                let turn = (vector * (share - before)).extend(w * before_w + square * share * before);
+                pose.turn(joint.joint, Quat::from_vec4(turn));
+                (before, before_w) = (share, w);
             }
             pose.update_later(first);
         }
@@ -276,7 +281,7 @@ impl LookChain {
         // Half the angle, as the length of a rotation's vector part is the sine of that.
         let (limit, _) = sin_cos_f32(0.5 * self.eye_limit.clamp(0.0, PI));
         for eye in &self.eyes {
-            pose.update_until(eye.joint);
+            pose.update_joints([eye.joint]);
             let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
             let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
             let sine = turn.xyz().length();
@@ -302,13 +307,21 @@ impl Frame {
         Vec2::new(atan2(x, z), atan2(y, (x * x + z * z).sqrt()))
     }
 
-    /// The rotation, in model space, from one yaw and pitch to the sum with another: by less than half a turn.
+    /// The sine and cosine of a direction's yaw.
     #[inline(always)]
-    fn turn(&self, now: Vec2, turn: Vec2) -> Quat {
+    fn heading(&self, direction: Vec3A) -> Vec2 {
+        Vec2::new(self.side.dot(direction), self.forward.dot(direction)).try_normalize().unwrap_or(Vec2::Y)
+    }
+
+    /// The rotation, in model space, from a heading, of any pitch, by a yaw and a pitch: by less than half a turn.
+    #[inline(always)]
+    fn turn(&self, heading: Vec2, turn: Vec2) -> Quat {
         // The product of a yaw back to zero, a pitch, and the yaw of the sum, with what cancels out left out.
-        let (half, across) = (0.5 * turn, now.x + 0.5 * turn.x);
+        let half = 0.5 * turn;
         let ((pitch_sin, pitch_cos), (yaw_sin, yaw_cos)) = (sin_cos_f32(half.y), sin_cos_f32(half.x));
-        let (sin, cos) = sin_cos_f32(across);
+        // The yaw between both.
+        let sin = heading.x * yaw_cos + heading.y * yaw_sin;
+        let cos = heading.y * yaw_cos - heading.x * yaw_sin;
         let vector = (self.forward * sin - self.side * cos) * pitch_sin + self.up * (pitch_cos * yaw_sin);
         let turn = Quat::from_vec4(vector.extend(pitch_cos * yaw_cos));
         if turn.w < 0.0 { -turn } else { turn }

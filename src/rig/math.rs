@@ -102,21 +102,23 @@ pub(super) fn fold(
     let distance = distance.min(l1 + l2).max((l1 - l2).abs()).max(1e-6 * (l1 + l2));
     // The angle at the root, by the law of cosines.
     let cos = ((l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance)).clamp(-1.0, 1.0);
-    let new_upper = along * cos + side * (1.0 - cos * cos).sqrt();
-    let new_lower = (along * distance - new_upper * l1) * (1.0 / l2);
+    let sin = (1.0 - cos * cos).sqrt();
+    let new_upper = along * cos + side * sin;
     // The limb's plane turns with it, so that the knee keeps bending about its own hinge.
     let hinge = upper.cross(lower);
-    let sin = hinge.length();
-    if sin <= 1e-3 {
+    let knee_sin = hinge.length();
+    if knee_sin <= 1e-3 {
+        let new_lower = (along * distance - new_upper * l1) * (1.0 / l2);
         let first = unit_arc(upper, new_upper);
         return [first, arc(lower, first.conjugate() * new_lower)];
     }
-    let (hinge, new_hinge) = (hinge * (1.0 / sin), side.cross(along));
-    let (before, after) = ([upper, hinge, upper.cross(hinge)], [new_upper, new_hinge, new_upper.cross(new_hinge)]);
+    let hinge = hinge * (1.0 / knee_sin);
+    let before = [upper, hinge, upper.cross(hinge)];
+    let after = [new_upper, side.cross(along), side * cos - along * sin];
     // From one angle of the knee to the other.
-    let (cos, new_cos, new_sin) =
-        (upper.dot(lower), new_upper.dot(new_lower), new_upper.cross(new_lower).dot(new_hinge));
-    let knee = about(hinge, new_sin * cos - new_cos * sin, cos * new_cos + sin * new_sin);
+    let knee_cos = upper.dot(lower);
+    let (new_sin, new_cos) = (sin * distance * (1.0 / l2), (cos * distance - l1) * (1.0 / l2));
+    let knee = about(hinge, new_sin * knee_cos - new_cos * knee_sin, knee_cos * new_cos + knee_sin * new_sin);
     [from_axes_to_axes(before, after), knee.normalize()]
 }
 

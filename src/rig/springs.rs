@@ -157,10 +157,13 @@ impl Springs {
         let mut springs = Self { colliders: Self::known(skeleton, colliders), ..Self::default() };
         // Each joint's place among the springs' joints.
         let mut places: Vec<Option<u16>> = vec![None; skeleton.len()];
-        // Joints of the same depth don't wait for each other, so a processor can work on several at a time.
+        // A joint waits for the ones above it that swing. Those that wait for equally many don't wait for each other, so a
+        // processor can work on several at a time.
         let mut depths = vec![0_u16; skeleton.len()];
         for joint in 0..skeleton.len() {
-            depths[joint] = skeleton.parents()[joint].map_or(0, |parent| depths[usize::from(parent)] + 1);
+            let swings = |joint: usize| chain_of[joint].is_some() && ends[joint].is_some();
+            let above = skeleton.parents()[joint].map(usize::from);
+            depths[joint] = above.map_or(0, |above| depths[above] + u16::from(swings(above)));
         }
         let mut order: Vec<JointIndex> = skeleton.joints().collect();
         order.sort_by_key(|&joint| depths[usize::from(joint)]);

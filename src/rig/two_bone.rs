@@ -88,7 +88,7 @@ impl TwoBoneIk {
         {
             return false;
         }
-        pose.update_until(self.tip);
+        pose.update_joints([self.tip]);
         let [a, b, c] = [self.root, self.mid, self.tip].map(|joint| pose.model[usize::from(joint)].translation);
         let (upper, lower) = (b - a, c - b);
         let (l1, l2) = (upper.length(), lower.length());

@@ -153,12 +153,12 @@ pub(in crate::character) fn place_rays(
                 // Now, because the rays depend on it.
                 state.feet.clear();
             }
-            let is_on = placement.weight > 0.0 && pose.joints().len() == character.skeleton.len();
+            let is_on = placement.weight > 0.0 && pose.joints.len() == character.skeleton.len();
             let Some(world) = places.world_of(entity, |_| None).filter(|_| is_on) else { return };
             for leg in 0..feet.len() {
                 let plan = plan(controller, character, feet, leg);
                 probe.plans.push(plan);
-                probe.rays.push(feet.rays(leg, &plan, &world, &state.feet, pose.joints()));
+                probe.rays.push(feet.rays(leg, &plan, &world, &state.feet, &pose.joints));
                 probe.hits.push([None; 3]);
             }
         },

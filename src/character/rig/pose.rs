@@ -1,6 +1,7 @@
 //! The pose that a rig starts from.
 
 use super::super::{
+    attachments::Attachments,
     components::{ModelPose, PoseOverrides, SkinnedCharacter},
     counts::PoseCounts,
     layers::ActiveLayers,
@@ -8,7 +9,7 @@ use super::super::{
     threads::{ThreadScratch, batches},
     worn::WornBy,
 };
-use crate::{asset::Character, controller::AnimationController, model::SoaTransform, rig::RigState};
+use crate::{asset::Character, controller::AnimationController, model::SoaTransform, pose::PoseFacts, rig::RigState};
 use bevy::{prelude::*, utils::Parallel};
 use glam::Affine3A;
 
@@ -16,7 +17,9 @@ use glam::Affine3A;
 #[derive(Component, Clone, Debug, Default)]
 pub(in crate::character) struct RigPose {
     pub(super) local: Vec<SoaTransform>,
+    /// The matrices of all joints if something hangs from them, otherwise of those that the rig reads first.
     pub(super) joints: Vec<Affine3A>,
+    pub(super) facts: PoseFacts,
     /// What it was made from.
     stamp: PoseStamp,
     /// The revision of the layers it was made from.
@@ -26,9 +29,9 @@ pub(in crate::character) struct RigPose {
 }
 
 impl RigPose {
-    /// The matrices of the joints.
-    pub(in crate::character) fn joints(&self) -> &Vec<Affine3A> {
-        &self.joints
+    /// The matrices of the joints; none if nothing hung from them when they were computed.
+    pub(in crate::character) fn joints(&self) -> &[Affine3A] {
+        if self.facts.is_up_to_date() { &self.joints } else { &[] }
     }
 }
 
@@ -45,6 +48,7 @@ pub(in crate::character) fn pose_clips(
             &mut RigPose,
             &mut ModelPose,
             Option<Ref<PoseOverrides>>,
+            Has<Attachments>,
         ),
         (With<RigState>, Without<WornBy>),
     >,
@@ -52,7 +56,7 @@ pub(in crate::character) fn pose_clips(
     let all_threads = &mut *threads;
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || all_threads.borrow_local_mut(),
-        |thread, (handle, controller, mut layers, mut rig, mut pose, overrides)| {
+        |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, carries)| {
             rig.is_solved = false;
             let Some(character) = assets.get(handle.id()) else { return };
             let layers = layers.bypass_change_detection();
@@ -63,14 +67,22 @@ pub(in crate::character) fn pose_clips(
                 [] => PoseStamp::Clips(layers.revision()),
                 _ => PoseStamp::Overridden(layers.revision()),
             };
-            if rig.stamp == stamp && rig.joints.len() == character.skeleton.len() && !is_changed {
+            let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
+            if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
                 return;
             }
-            layers.evaluate(character, overrides, &mut thread.pose);
-            rig.local.clear();
-            rig.local.extend_from_slice(thread.pose.local());
-            rig.joints.clear();
-            rig.joints.extend_from_slice(thread.pose.model());
+            layers.evaluate_local(character, overrides, &mut thread.pose, |mut pose| {
+                if carries {
+                    pose.update();
+                } else {
+                    character.rig_joints().update(&mut pose);
+                }
+                rig.local.clear();
+                rig.local.extend_from_slice(pose.local());
+                rig.joints.clear();
+                rig.joints.extend_from_slice(pose.model);
+                rig.facts = pose.facts().clone();
+            });
             (rig.stamp, rig.revision) = (stamp, layers.revision());
             // Whoever asks for the pose in between gets that of the clips with these.
             let pose = pose.bypass_change_detection();

@@ -31,11 +31,12 @@ impl RigReplay {
         rig: Option<(&mut RigState, &RigAction)>,
     ) -> &Scratch {
         self.layers.look_up(character, controller);
-        self.layers.evaluate(character, overrides, &mut self.pose);
-        if let Some((state, action)) = rig {
-            let mut pose = self.pose.pose_mut(&character.skeleton);
-            action.run(&character.rig_joints(), state, &mut self.rig, &mut pose);
-        }
+        self.layers.evaluate_local(character, overrides, &mut self.pose, |mut pose| {
+            if let Some((state, action)) = rig {
+                action.run(&character.rig_joints(), state, &mut self.rig, &mut pose);
+            }
+            pose.update();
+        });
         &self.pose
     }
 }

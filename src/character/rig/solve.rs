@@ -91,9 +91,9 @@ pub(in crate::character) fn solve(
                 thread.dependent.push(rig.entity);
                 return;
             }
-            let (own, joints) = (rig.entity, &rig.start.joints);
+            let (own, joints) = (rig.entity, rig.start.joints());
             let (goals, look) = (rig.goals, rig.look);
-            let found = world.aim(own, goals, look, &mut thread.action, |of| (of == own).then_some(&joints[..]));
+            let found = world.aim(own, goals, look, &mut thread.action, |of| (of == own).then_some(joints));
             if found {
                 world.complete(&rig, &mut thread.action);
                 world.act(&mut rig, thread);
@@ -131,7 +131,7 @@ fn solve_in_order(
         let pose_of = |of| {
             let other = rigs.get(of).ok()?;
             let is_solved = other.start.is_solved;
-            Some(if is_solved { &other.pose.joints[..] } else { &other.start.joints[..] })
+            Some(if is_solved { &other.pose.joints[..] } else { other.start.joints() })
         };
         if world.aim(next, rig.goals, rig.look, &mut thread.action, pose_of)
             && let Ok(mut rig) = rigs.get_mut(next)
@@ -245,7 +245,7 @@ impl Surroundings<'_, '_> {
             tape.action = Some(Box::new(thread.action.clone()));
         }
         thread.pose.set(&rig.start.local, &rig.start.joints);
-        let mut pose = thread.pose.pose_mut(&character.skeleton);
+        let mut pose = thread.pose.pose_mut(&character.skeleton).with_facts(rig.start.facts.clone());
         // Turns are the rig's own business, like the time of a controller.
         let state = rig.state.bypass_change_detection();
         thread.action.run(&character.rig_joints(), state, &mut thread.rig, &mut pose);

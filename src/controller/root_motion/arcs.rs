@@ -11,8 +11,8 @@ use super::{
     takes_part,
 };
 use crate::{
-    controller::{AnimationController, Clips, timed_event::EventKind},
-    model::{Phase, PlaybackMode, RootDelta, RootPath, Twist},
+    controller::{AnimationController, Clips, course::Weighing, timed_event::EventKind},
+    model::{PlaybackMode, RootDelta, RootPath, Twist},
 };
 
 /// Parts that the time between two cuts is cut into, at most.
@@ -43,6 +43,7 @@ struct Sum {
     weight: [f64; 2],
     /// The largest change of a clip's weight.
     change: f64,
+    /// By the weights at the first cut, and by their changes.
     way: [Twist; 2],
 }
 
@@ -56,7 +57,7 @@ impl AnimationController {
             let before = arcs.count;
             self.add_arcs(at, &part, clips, &mut arcs);
             if arcs.count > before {
-                is_ramp |= part.ramp.is_some();
+                is_ramp |= part.is_ramped;
                 is_over |= part.group == Group::Over;
             }
             if arcs.strays && arcs.count > 1 {
@@ -92,15 +93,14 @@ impl AnimationController {
             return;
         };
         let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else { return };
-        let (phases, mut goes) = ([Phase::new(part.from), Phase::new(part.goal)], false);
-        for &(member, ends) in course.members() {
+        let mut goes = false;
+        for &Weighing { member, weights, way, is_even } in course.weighing() {
             let Some(member) = space.members().get(member).filter(|member| takes_part(track, member.clip, clips))
             else {
                 continue;
             };
             let playback = member.playback(space, playback);
-            let (way, is_even) = member.places(playback, phases);
-            let (path, weights) = (clips.root_path(member.clip), [ends[0] * weight, ends[1] * weight]);
+            let (path, weights) = (clips.root_path(member.clip), weights.map(|part| part * weight));
             goes |= arcs.add(group, path, playback, way, is_free && is_even, weights);
         }
         if goes {
@@ -122,8 +122,9 @@ impl<'a> Arcs<'a> {
         weights: [f64; 2],
     ) -> bool {
         let group = &mut self.groups[group];
+        let change = weights[1] - weights[0];
         group.weight = [group.weight[0] + weights[0], group.weight[1] + weights[1]];
-        group.change = group.change.max((weights[1] - weights[0]).abs());
+        group.change = group.change.max(change.abs());
         self.count += 1;
         self.last = path.map(|path| (path, playback, way[0], way[1]));
         let Some(path) = path.filter(|_| way[0] != way[1] || !is_free) else { return false };
@@ -138,19 +139,24 @@ impl<'a> Arcs<'a> {
             }
         });
         self.turn += arc.turn.abs();
-        group.way = [group.way[0].plus(arc.scaled(weights[0])), group.way[1].plus(arc.scaled(weights[1]))];
+        group.way[0] = group.way[0].plus(arc.scaled(weights[0]));
+        if change != 0.0 {
+            group.way[1] = group.way[1].plus(arc.scaled(change));
+        }
         true
     }
 
     /// Notes the change of pace, relative to its mean, of clips that go.
+    #[inline]
     fn go_at(&mut self, pace: f64) {
         self.goes = true;
         self.paces_differ |= *self.pace.get_or_insert(pace) != pace;
     }
 
+    #[inline]
     fn movement(&self, blend: f64) -> Option<RootDelta> {
         let shares = group_shares(self.groups.map(|group| group.weight[0]), blend);
-        let (mut first, mut last, mut change) = (Twist::default(), Twist::default(), 0.0_f64);
+        let (mut first, mut more, mut change) = (Twist::default(), Twist::default(), 0.0_f64);
         for (group, share) in self.groups.iter().zip(shares) {
             let [total, at_end] = group.weight;
             if total <= REACHED {
@@ -161,7 +167,7 @@ impl<'a> Arcs<'a> {
                 return None;
             }
             let part = share / total;
-            (first, last) = (first.plus(group.way[0].scaled(part)), last.plus(group.way[1].scaled(part)));
+            (first, more) = (first.plus(group.way[0].scaled(part)), more.plus(group.way[1].scaled(part)));
             change = change.max(group.change * part);
         }
         if change == 0.0 && !self.strays {
@@ -175,7 +181,7 @@ impl<'a> Arcs<'a> {
         if self.leaves || self.paces_differ || wanted > MOST_PARTS {
             return None;
         }
-        let (pace, more) = (self.pace.unwrap_or(0.0), last.plus(first.scaled(-1.0)));
+        let pace = self.pace.unwrap_or(0.0);
         if self.turn == 0.0 {
             return Some(RootDelta::new(first.ahead + more.ahead * (0.5 + pace / 12.0), 0.0));
         }

@@ -15,6 +15,7 @@ const TO_NODES: [[f64; 3]; 3] = [
 ];
 
 /// Integrates velocities at the nodes, as the character sees them, over a time of 1 (Gauss's method of Runge–Kutta type).
+#[inline]
 pub(super) fn integrate(rates: [Twist; 3]) -> RootDelta {
     let mut movement = RootDelta::IDENTITY;
     for ((rate, weight), to_node) in rates.iter().zip(WEIGHTS).zip(TO_NODES) {

@@ -62,6 +62,7 @@ impl Blend {
 }
 
 /// The shares of the groups with low and with high priority, given their total weights.
+#[inline]
 pub(super) fn group_shares([low, high]: [f64; 2], blend: f64) -> [f64; 2] {
     let high_share = match [low, high].map(|total| total > REACHED) {
         [true, true] => high_share(low.min(1.0), high.min(1.0), blend),
@@ -71,6 +72,7 @@ pub(super) fn group_shares([low, high]: [f64; 2], blend: f64) -> [f64; 2] {
 }
 
 /// The share of the high group, given the groups' total weights up to 1.
+#[inline]
 fn high_share(low: f64, high: f64, blend: f64) -> f64 {
     let low_part = low * (1.0 - blend * high);
     let high_part = high * (1.0 - (1.0 - blend) * low);

@@ -173,28 +173,39 @@ impl BoundBlendSpace {
     }
 
     /// Returns `true` if a clip has a length.
+    #[inline]
     pub(crate) fn has_length(&self) -> bool {
         self.members.iter().any(|member| member.length > 0.0)
     }
 
     /// Its clips: the same for the same space, as long as somebody holds them.
+    #[inline]
     pub(crate) fn members(&self) -> &Arc<[Member]> {
         &self.members
     }
 
     /// What weighs at a point within the space.
     pub(crate) fn cycle(&self, point: BlendPoint) -> Cycle {
-        let mut weights = Weights::NONE;
+        let mut cycle = Cycle::default();
+        self.cycle_to(point, &mut cycle);
+        cycle
+    }
+
+    /// Like [`Self::cycle`], but writes to where it is to be.
+    #[inline]
+    pub(crate) fn cycle_to(&self, point: BlendPoint, Cycle { weights, pace }: &mut Cycle) {
+        *weights = Weights::NONE;
         for (index, weight) in self.space.layout.weights(point.vector()) {
-            weights.add(self.member_of[index], weight);
+            if weight > 0.0 {
+                weights.add(self.member_of[index], weight);
+            }
         }
         // In an order that doesn't depend on the triangle.
         let count = weights.len;
         if !weights.is_sorted_by_key(|(member, _)| *member) {
             weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
         }
-        let pace = weights.iter().map(|(member, weight)| self.members[*member].pace * weight).sum();
-        Cycle { weights, pace }
+        *pace = weights.iter().map(|(member, weight)| self.members[*member].pace * weight).sum();
     }
 }
 
@@ -209,6 +220,7 @@ impl Deref for BoundBlendSpace {
 /// Positions, unwrapped, under a playback that is [its own](Self::playback).
 impl Member {
     /// How the clip plays in a cycle that plays in some way. What goes back and forth is not stretched.
+    #[inline]
     pub(crate) fn playback(&self, space: &BoundBlendSpace, cycle: PlaybackMode) -> PlaybackMode {
         match (cycle, space.playback) {
             (PlaybackMode::Once, PlaybackMode::Once) => PlaybackMode::Once,

@@ -4,7 +4,6 @@
 //! on one line are sorted along it. All others are triangulated once; a place within a triangle has the weights of its
 //! barycentric coordinates, which change evenly along any straight line and agree at the edges.
 
-use super::weights::Weights;
 use delaunator::{EMPTY, Point, triangulate};
 use glam::DVec2;
 
@@ -56,6 +55,7 @@ struct Triangle {
 }
 
 impl Triangle {
+    #[inline]
     fn weights(&self, place: DVec2) -> [f64; 3] {
         let [b, c] = self.slopes.map(|slope| slope.dot(place - self.first));
         [1.0 - b - c, b, c]
@@ -81,6 +81,7 @@ impl Layout {
         Ok(Self { origin, scale, shape: Shape::new(&places)? })
     }
 
+    #[inline]
     fn place(&self, point: DVec2) -> DVec2 {
         // Without bounds, what is far away would overflow.
         ((point - self.origin) * self.scale).clamp(DVec2::splat(-1e6), DVec2::splat(1e6))
@@ -99,21 +100,17 @@ impl Layout {
         DVec2::new(back(0), back(1))
     }
 
-    /// The weights at a place within the space: each above 0, and their sum 1.
-    pub(super) fn weights(&self, point: DVec2) -> Weights<3> {
-        let found = self.shape.weights(self.place(point));
-        let counting = found.map(|(index, weight)| (index, if weight > LEAST { weight } else { 0.0 }));
-        let sum: f64 = counting.iter().map(|(_, weight)| weight).sum();
-        let mut weights = Weights::NONE;
-        for (index, weight) in counting {
-            if weight > 0.0 {
-                weights.push(index, weight / sum);
-            }
-        }
-        weights
+    /// The weights at a place within the space, of up to three points. Their sum is 1; those that are 0 don't count.
+    #[inline]
+    pub(super) fn weights(&self, point: DVec2) -> [(usize, f64); 3] {
+        let counting = |(index, weight)| (index, if weight > LEAST { weight } else { 0.0 });
+        let found = self.shape.weights(self.place(point)).map(counting);
+        let sum: f64 = found.iter().map(|(_, weight)| weight).sum();
+        found.map(|(index, weight)| (index, weight / sum))
     }
 
     /// The distance of two points in parts of the space's size.
+    #[inline]
     pub(super) fn distance(&self, from: DVec2, to: DVec2) -> f64 {
         self.place(from).distance(self.place(to))
     }
@@ -215,6 +212,7 @@ impl Shape {
         }
     }
 
+    #[inline]
     fn weights(&self, place: DVec2) -> [(usize, f64); 3] {
         match self {
             Self::Line { start, along, knots } => {
@@ -251,16 +249,21 @@ impl Shape {
     }
 }
 
-/// The part of a way at which it crosses an edge, its ends included, if it is one of those wanted.
+/// The part of a way, in `0..1`, at which it crosses an edge, its ends included, if it is one of those wanted.
 fn crossing([from, to]: [DVec2; 2], [a, b]: [DVec2; 2], wanted: impl Fn(&f64) -> bool) -> Option<f64> {
     let (way, edge) = (to - from, b - a);
     let across = way.perp_dot(edge);
+    let before = (a - from).perp_dot(edge);
+    // Most are ahead or behind, which takes no division to tell.
+    if before.abs() >= across.abs() || (before < 0.0) != (across < 0.0) {
+        return None;
+    }
     // A way along the edge leaves it where it crosses another one.
     if across * across <= 1e-24 * way.length_squared() * edge.length_squared() {
         return None;
     }
     let is_on_edge = || (-1e-9..=1.0 + 1e-9).contains(&((a - from).perp_dot(way) / across));
-    Some((a - from).perp_dot(edge) / across).filter(|part| wanted(part) && is_on_edge())
+    Some(before / across).filter(|part| wanted(part) && is_on_edge())
 }
 
 #[cfg(test)]

@@ -116,6 +116,7 @@ impl RootPath {
     }
 
     /// Length of the clip in seconds, > 0.
+    #[inline]
     pub fn duration(&self) -> f64 {
         self.end().time
     }
@@ -136,6 +137,7 @@ impl RootPath {
     }
 
     /// Returns `true` if the character ever turns.
+    #[inline]
     pub fn turns(&self) -> bool {
         self.turns
     }
@@ -276,6 +278,7 @@ impl RootPath {
         self.knots.partition_point(|knot| knot.time <= time).saturating_sub(1).min(arcs - 1)
     }
 
+    #[inline]
     fn end(&self) -> &Knot {
         &self.knots[self.knots.len() - 1]
     }

@@ -16,17 +16,20 @@ pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<
     let (upper, lower) = (upper * (1.0 / l1), lower * (1.0 / l2));
     let (line, along) = (line * (1.0 / now), along * (1.0 / distance));
     let mut aside = upper - line * upper.dot(line);
-    let square = aside.length_squared();
+    let mut square = aside.length_squared();
     // Nearly straight legs bend as they do at rest.
     if square < 0.01 {
         let straight = 1.0 - 10.0 * square.sqrt();
-        aside += bend.normalize_or_zero() * (0.1 * straight * straight);
+        let bend = bend.normalize_or_zero();
+        aside += (bend - line * bend.dot(line)) * (0.1 * straight * straight);
+        square = aside.length_squared();
     }
-    // Like `unit_arc(line, along) * aside`, except for the component along `along`.
     let half = 1.0 + line.dot(along);
-    let aside =
-        if half > 1e-3 { aside - line * ((line + along).dot(aside) / half) } else { unit_arc(line, along) * aside };
-    let side = across(aside, along).or_else(|| across(bend, along)).unwrap_or_else(|| along.any_orthonormal_vector());
+    // `unit_arc(line, along) * aside`, which is across `along` as `aside` is across `line`.
+    let turned =
+        if half > 1e-3 { aside - (line + along) * (along.dot(aside) / half) } else { unit_arc(line, along) * aside };
+    let side = if square > 1e-12 { Some(turned * (1.0 / square.sqrt())) } else { across(bend, along) };
+    let side = side.unwrap_or_else(|| along.any_orthonormal_vector());
     Some(fold([upper, lower], [l1, l2], along, distance, side))
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::PoseMut,
+    pose::{PoseMut, unit},
     rig::{
         TurnSpeeds,
         math::{across, direction, part},
@@ -330,7 +330,7 @@ impl Leg {
         now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6))).normalize();
         let normal = normal * (1.0 / length);
         if memory.twist.value != 0.0 {
-            now.turn = (now.turn * rotation(up, memory.twist.value)).normalize();
+            now.turn = unit(now.turn * rotation(up, memory.twist.value));
         }
         now.target = now.place(memory, normal, feet, space);
 

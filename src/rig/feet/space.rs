@@ -37,8 +37,15 @@ impl Space {
     pub(super) fn new(world: &Affine3A, model_up: Vec3A) -> Option<Self> {
         let (matrix, place) = (world.matrix3, world.translation);
         let up = matrix * model_up;
-        let to_world = up.length();
-        let (up, to_model) = (direction(up)?, 1.0 / to_world);
+        let square = up.length_squared();
+        let (up, to_model, to_world) = if (square - 1.0).abs() < 1e-4 {
+            // Few characters are scaled, and for them a step of Newton's method takes the place of the root.
+            let to_model = 1.5 - 0.5 * square;
+            (up * to_model, to_model, 0.5 + 0.5 * square)
+        } else {
+            let to_world = up.length();
+            (direction(up)?, 1.0 / to_world, to_world)
+        };
         let is_valid = matrix.is_finite() && place.is_finite() && (to_model * to_model).is_finite();
         is_valid.then_some(Self { place, up, model_up, matrix, to_model, to_world })
     }

@@ -1,10 +1,6 @@
 //! One bone: what it is drawn to, what holds it back, and how it turns those below it.
 
-use super::{
-    Chain, SpringJoint,
-    state::SpringPoint,
-    step::{Body, STEP},
-};
+use super::{Chain, SpringJoint, run::Now, state::SpringPoint, step::PER_SECOND};
 use crate::{pose::unit, rig::colliders::Placed};
 use glam::{Quat, Vec3A};
 
@@ -23,7 +19,7 @@ pub(super) struct Aim {
     pub(super) animated: Vec3A,
     pub(super) length: f32,
     /// 1 / the squared length.
-    inverse_square: f32,
+    pub(super) inverse_square: f32,
 }
 
 /// A bone that was turned from one vector to another of the same length.
@@ -32,10 +28,8 @@ pub(super) struct Bent {
     pub(super) anchor: Vec3A,
     pub(super) from: Vec3A,
     pub(super) to: Vec3A,
-    /// `from + to`, and the factors that make a rotation of all three.
-    pub(super) sum: Vec3A,
-    pub(super) away: f32,
-    pub(super) toward: f32,
+    square: f32,
+    inverse_square: f32,
 }
 
 /// What acts on all bones alike.
@@ -46,10 +40,11 @@ pub(super) struct Air {
 }
 
 impl SpringJoint {
-    /// What the joint's bone, which has this length in the animated pose, is drawn to.
+    /// What the joint's bone is drawn to, given where the animated pose has it. In the whole frame, it is as long as it is
+    /// `now`.
     #[inline(always)]
-    pub(super) fn aim(&self, offset: Vec3A, animated: Vec3A, length: f32, bent: &[Bent]) -> Aim {
-        let inverse_square = 1.0 / (length * length).max(1e-20);
+    pub(super) fn aim(&self, offset: Vec3A, animated: Vec3A, now: &Now, bent: &[Bent]) -> Aim {
+        let &Now { length, inverse_square, .. } = now;
         let Some(parent) = self.parent else {
             return Aim { anchor: offset, bone: animated, animated, length, inverse_square };
         };
@@ -60,10 +55,10 @@ impl SpringJoint {
 }
 
 impl Chain {
-    /// Force per mass, without that of the spring, on something that is drawn to a target of this velocity.
+    /// Force per mass, without that of the spring, on something that is drawn to a target at rest.
     #[inline(always)]
-    pub(super) fn force(&self, air: &Air, velocity: Vec3A) -> Vec3A {
-        air.gravity * self.gravity + (air.wind - velocity) * self.drag
+    pub(super) fn push(&self, air: &Air) -> Vec3A {
+        air.gravity * self.gravity + air.wind * self.drag
     }
 
     /// Takes a step. Returns the bone.
@@ -76,24 +71,21 @@ impl Chain {
         colliders: &[Placed],
         scale: f32,
     ) -> Vec3A {
-        const RATE: f32 = (1.0 / STEP) as f32;
         let Aim { anchor, length, .. } = *aim;
         let target = anchor + aim.bone;
-        let force = self.force(air, (target - point.target) * RATE);
-        let body = self.step.advance(&point.body(), target, force);
-        let carried = (anchor - point.anchor) * RATE;
-        let mut velocity = body.velocity - carried;
-        let bone = of_length(body.position - anchor, length, aim.bone);
+        let (body, moved, push) = (point.body(), target - point.target, self.push(air));
+        let carried = (anchor - point.anchor) * PER_SECOND;
+        let mut velocity = self.step.velocity.sum(&body, moved, push) - carried;
+        let bone = of_length(aim.bone + self.step.deviation.sum(&body, moved, push), length, aim.bone);
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
         // What is left of the velocity is along the sphere on which the bone's end moves.
         velocity -= bone * (bone.dot(velocity) * aim.inverse_square);
         // A bone that swings around more than once a step isn't followed.
-        let fastest = length * RATE;
+        let fastest = length * PER_SECOND;
         let slow = velocity.length_squared() <= fastest * fastest;
         let velocity = if slow { velocity } else { of_length(velocity, fastest, Vec3A::ZERO) };
-        let Body { target_velocity, .. } = body;
-        let (position, velocity) = (anchor + bone, carried + velocity);
-        *point = SpringPoint { position, velocity, target, target_velocity, anchor, ..*point };
+        let (deviation, velocity, target_velocity) = (bone - aim.bone, carried + velocity, moved * PER_SECOND);
+        *point = SpringPoint { deviation, velocity, target, target_velocity, anchor, ..*point };
         bone
     }
 
@@ -112,7 +104,7 @@ impl Chain {
         if let Some(cos) = self.limit
             && bone.dot(aim.bone) < cos * square
         {
-            bone = into_cone(bone, aim.bone / length, length, cos, velocity);
+            bone = into_cone(bone, aim.bone * (1.0 / length), length, cos, velocity);
         }
         if self.colliders.is_empty() {
             return bone;
@@ -133,7 +125,7 @@ impl Chain {
                         let cos = (reach * reach - distance * distance - square) / (2.0 * length * distance);
                         // Where no end is outside, another round wouldn't help.
                         hit |= cos < 1.0;
-                        bone = into_cone(bone, axis / distance, length, cos, velocity);
+                        bone = into_cone(bone, axis * (1.0 / distance), length, cos, velocity);
                     }
                 }
             }
@@ -148,17 +140,18 @@ impl Chain {
 impl Bent {
     #[inline(always)]
     pub(super) fn new(aim: &Aim, to: Vec3A) -> Self {
-        let (anchor, from) = (aim.anchor, aim.animated);
-        let square = (aim.length * aim.length).max(1e-20);
-        // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
-        let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
-        Self { anchor, from, to, sum: from + to, away, toward: 2.0 * aim.inverse_square }
+        let &Aim { anchor, animated: from, length, inverse_square, .. } = aim;
+        Self { anchor, from, to, square: (length * length).max(1e-20), inverse_square }
     }
 
     /// Turns a vector as the bone was turned.
     #[inline(always)]
     pub(super) fn turn(&self, v: Vec3A) -> Vec3A {
-        v - self.sum * (self.sum.dot(v) * self.away) + self.to * (self.from.dot(v) * self.toward)
+        let &Self { from, to, square, inverse_square, .. } = self;
+        let sum = from + to;
+        // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
+        let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
+        v - sum * (sum.dot(v) * away) + to * (from.dot(v) * (2.0 * inverse_square))
     }
 }
 
@@ -173,18 +166,18 @@ pub(super) fn of_length(v: Vec3A, length: f32, or: Vec3A) -> Vec3A {
 ///
 /// The deeper it was, the more it is slowed down. If it were stopped at once, whether a bone grazes something or just misses
 /// it would make all the difference, and paths at different frame rates would part there.
+#[inline(always)]
 fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec3A) -> Vec3A {
     let cos = cos.clamp(-1.0, 1.0);
-    let sin = (1.0 - cos * cos).max(0.0).sqrt();
-    let across = bone - axis * axis.dot(bone);
-    let across = match across.length() {
-        far if far > 1e-6 * length => across / far,
-        _ => axis.any_orthonormal_vector(),
-    };
-    let (inward, stopped) = (axis * sin - across * cos, (axis * cos + across * sin) * length);
-    let most = inward.dot(stopped - bone).max(0.0) * GRIP;
+    let sin = (1.0 - cos * cos).sqrt();
+    let along = axis.dot(bone);
+    let across = bone - axis * along;
+    let far = across.length();
+    let across = if far > 1e-6 * length { across * (1.0 / far) } else { axis.any_orthonormal_vector() };
+    let inward = axis * sin - across * cos;
+    let most = (far * cos - along * sin).max(0.0) * GRIP;
     *velocity += inward * (-inward.dot(*velocity)).clamp(0.0, most);
-    stopped
+    (axis * cos + across * sin) * length
 }
 
 /// The share `weight` of the shortest rotation from one vector to another, both of this length.

@@ -4,7 +4,7 @@ use super::{
     SpringState, Springs,
     bone::{Air, Bent, arc, of_length},
     state::{SpringPoint, Track},
-    step::{PartialStep, STEP},
+    step::{STEP, Weights},
 };
 use crate::{
     pose::{PoseMut, clamp_weight, simd},
@@ -56,33 +56,36 @@ pub struct SpringScratch {
     now: Vec<Now>,
     bent: Vec<Bent>,
     turned: Vec<Quat>,
-    parts: Vec<PartialStep>,
+    parts: Vec<Weights>,
     ends: Vec<Placed>,
     colliders: Vec<Placed>,
 }
 
 /// A joint in this frame's animated pose, in world space.
 #[derive(Clone, Copy, Debug, Default)]
-struct Now {
+pub(super) struct Now {
     /// Relative to the character.
     at: Vec3A,
     /// From the parent; for the first joint of a chain, from the state's origin.
     offset: Vec3A,
     /// From the joint to its bone's end.
     bone: Vec3A,
-    length: f32,
+    pub(super) length: f32,
+    /// 1 / the squared length.
+    pub(super) inverse_square: f32,
 }
 
-/// The way of something animated from the last frame to this one: `start + change t + bulge t (t - 1)`.
-struct Parabola {
-    start: Vec3A,
-    change: Vec3A,
-    bulge: Vec3A,
+/// A time between the last frame and this one, on the parabolas through the last three frames.
+struct Between {
+    /// The share of the way from the last frame to this one.
+    way: f32,
+    /// Seconds to go on at the velocity before.
+    on: f32,
 }
 
 impl Springs {
-    /// Lets the joints swing: rotates them in the local pose and updates the model matrices, which must be those of the
-    /// animated pose.
+    /// Lets the joints swing: rotates them in the local pose, which must be the animated one, and updates the model
+    /// matrices.
     ///
     /// Nothing happens if the pose or the world matrix contains a number that is not finite.
     ///
@@ -129,6 +132,7 @@ impl Springs {
         } else if dt > 0.0 {
             self.shift(state, world);
         }
+        pose.update();
         if !self.look(pose, world, state.world.translation, scratch) {
             return;
         }
@@ -140,21 +144,24 @@ impl Springs {
             self.advance(state, scratch, &air, dt, scale);
         }
         self.write(state, scratch, &air, frame, (scale, volume), pose);
-        self.roots.iter().for_each(|&root| pose.update_from(root));
+        self.roots.iter().for_each(|&root| pose.update_later(root));
+        pose.update();
     }
 
     /// Reads the animated pose. Returns `false` if it is not finite.
     #[inline(always)]
     fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
-        let SpringScratch { now, ends, colliders, .. } = scratch;
-        now.clear();
+        let SpringScratch { now, bent, turned, ends, colliders, .. } = scratch;
+        now.resize(self.joints.len(), Now::default());
+        bent.resize(self.joints.len(), Bent::default());
+        turned.resize(self.joints.len(), Quat::IDENTITY);
         // Memory for the steps, so that the first one takes none.
         colliders.clear();
         colliders.reserve(self.colliders.len());
         // Zero, except where time stands still: the state then stays where it is.
         let moved = world.translation - origin;
         let mut sum = moved;
-        for spring in &self.joints {
+        for (i, spring) in self.joints.iter().enumerate() {
             let matrix = &pose.model[usize::from(spring.joint)];
             let at = world.matrix3 * matrix.translation;
             let above = spring.parent.map(|parent| now[usize::from(parent)].at);
@@ -164,9 +171,12 @@ impl Springs {
                 now[usize::from(parent)].bone = offset;
             }
             sum += at + bone;
-            now.push(Now { at, offset, bone, length: 0.0 });
+            now[i] = Now { at, offset, bone, ..Now::default() };
         }
-        now.iter_mut().for_each(|now| now.length = now.bone.length());
+        for now in &mut *now {
+            let square = now.bone.length_squared();
+            (now.length, now.inverse_square) = (square.sqrt(), 1.0 / square.max(1e-20));
+        }
         ends.clear();
         let world = Affine3A { translation: moved, ..*world };
         ends.extend(self.colliders.iter().map(|c| c.place(&world, &pose.model[usize::from(c.joint)])));
@@ -180,27 +190,23 @@ impl Springs {
         let before = if state.dt > 0.0 { state.dt } else { 0.0 };
         let since = if (0.0..=STEP).contains(&state.remainder) { state.remainder } else { 0.0 };
         // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
-        let trust = if before > 0.0 { (8.0 * before / dt).min(1.0) * dt / (dt + before) } else { 0.0 };
+        let trust = if before > 0.0 { dt.min(8.0 * before) / (dt + before) } else { 0.0 };
         let (seconds, trust) = (dt as f32, trust as f32);
-        let parabola = |track: &Track, end| Parabola::new(track, end, seconds, trust);
         let steps = ((since + dt) / STEP) as u32;
         for step in 1..=steps {
             let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
+            let between = Between::new(t, seconds, trust);
             let air = Air { wind: state.wind + (air.wind - state.wind) * t, ..*air };
             colliders.clear();
             for (end, [center, axis]) in ends.iter().zip(&state.colliders) {
-                let (center, axis) = (parabola(center, end.center).at(t), parabola(axis, end.axis).at(t));
+                let (center, axis) = (between.place(center, end.center), between.place(axis, end.axis));
                 colliders.push(Placed::new(center, axis, end.radius));
             }
-            bent.clear();
-            for ((joint, point), now) in self.joints.iter().zip(&mut state.points).zip(&*now) {
-                let offset = parabola(&point.offset, now.offset).at(t);
-                let bone = parabola(&point.bone, now.bone).at(t);
-                let before = point.bone.at.length();
-                let length = before + (now.length - before) * t;
-                let aim = joint.aim(offset, of_length(bone, length, bone), length, bent);
+            for (i, ((joint, point), now)) in self.joints.iter().zip(&mut state.points).zip(&*now).enumerate() {
+                let (offset, bone) = (between.place(&point.offset, now.offset), between.place(&point.bone, now.bone));
+                let aim = joint.aim(offset, of_length(bone, now.length, bone), now, bent);
                 let bone = self.chains[usize::from(joint.chain)].swing(point, &aim, &air, colliders, scale);
-                bent.push(Bent::new(&aim, bone));
+                bent[i] = Bent::new(&aim, bone);
             }
         }
         state.remainder = (since + dt - f64::from(steps) * STEP).clamp(0.0, STEP);
@@ -223,7 +229,6 @@ impl Springs {
         let moved = world.translation - state.world.translation;
         state.world = *world;
         for (joint, point) in self.joints.iter().zip(&mut state.points) {
-            point.position -= moved;
             point.target -= moved;
             point.anchor -= moved;
             if joint.parent.is_none() {
@@ -237,18 +242,17 @@ impl Springs {
     fn settle(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, velocity: Vec3A, scale: f32) {
         let SpringScratch { now, bent, ends, .. } = scratch;
         state.points.clear();
-        bent.clear();
-        for (joint, now) in self.joints.iter().zip(&*now) {
+        for (i, (joint, now)) in self.joints.iter().zip(&*now).enumerate() {
             let chain = &self.chains[usize::from(joint.chain)];
-            let aim = joint.aim(now.offset, now.bone, now.length, bent);
-            let pull = aim.bone * chain.stiffness + chain.force(air, velocity);
+            let aim = joint.aim(now.offset, now.bone, now, bent);
+            let pull = aim.bone * chain.stiffness + chain.push(air) - velocity * chain.drag;
             // Without any force, it stays.
             let pull = if pull.length_squared() > 1e-12 { pull } else { aim.bone };
             let bone = of_length(pull, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
-            bent.push(Bent::new(&aim, bone));
+            bent[i] = Bent::new(&aim, bone);
             state.points.push(SpringPoint {
-                position: aim.anchor + bone,
+                deviation: bone - aim.bone,
                 velocity,
                 target: aim.anchor + aim.bone,
                 target_velocity: velocity,
@@ -280,19 +284,17 @@ impl Springs {
         parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
         // A mirror turns the other way.
         let to_model = frame.world.matrix3.transpose() * (1.0_f32.copysign(volume) / scale);
-        bent.clear();
-        turned.clear();
-        for ((joint, point), now) in self.joints.iter().zip(&state.points).zip(&*now) {
+        for (i, ((joint, point), now)) in self.joints.iter().zip(&state.points).zip(&*now).enumerate() {
             let chain = &self.chains[usize::from(joint.chain)];
-            let aim = joint.aim(now.offset, now.bone, now.length, bent);
-            let force = chain.force(air, point.target_velocity);
-            let end = parts[usize::from(joint.chain)].position(&point.body(), aim.anchor + aim.bone, force);
-            let bone = of_length(end - aim.anchor, aim.length, aim.bone);
+            let aim = joint.aim(now.offset, now.bone, now, bent);
+            let moved = aim.anchor + aim.bone - point.target;
+            let deviation = parts[usize::from(joint.chain)].sum(&point.body(), moved, chain.push(air));
+            let bone = of_length(aim.bone + deviation, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
-            bent.push(Bent::new(&aim, bone));
+            bent[i] = Bent::new(&aim, bone);
         }
         // In a loop of its own, so that no bone waits for those above it.
-        for ((joint, now), bent) in self.joints.iter().zip(&*now).zip(&*bent) {
+        for (i, ((joint, now), bent)) in self.joints.iter().zip(&*now).zip(&*bent).enumerate() {
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
             let (bone, length) = (bent.to, now.length);
             let above = joint.parent.map(|parent| turned[usize::from(parent)]);
@@ -302,7 +304,7 @@ impl Springs {
                 Some(above) if joint.forks => above.conjugate() * arc(now.bone, bone, length, weight),
                 Some(above) => arc(now.bone, above.conjugate() * bone, length, weight),
             };
-            turned.push(above.map_or(turn, |above| above * turn));
+            turned[i] = above.map_or(turn, |above| above * turn);
             let axis = to_model * Vec3A::from_vec4(turn.into());
             let turn = pose.turned(joint.joint, Quat::from_vec4(axis.extend(turn.w)));
             pose.set_rotation(joint.joint, turn);
@@ -310,16 +312,17 @@ impl Springs {
     }
 }
 
-impl Parabola {
-    /// To `end`, after a frame that ended at `start`.
+impl Between {
+    /// The share `t` of a frame after the last one. The velocity before counts as much as it is trusted.
     #[inline(always)]
-    fn new(start: &Track, end: Vec3A, dt: f32, trust: f32) -> Self {
-        let change = end - start.at;
-        Self { start: start.at, change, bulge: (change - start.velocity * dt) * trust }
+    fn new(t: f32, seconds: f32, trust: f32) -> Self {
+        let bulge = (t - t * t) * trust;
+        Self { way: t - bulge, on: seconds * bulge }
     }
 
+    /// Where something is that was at the end of `track` and is at `end` in this frame.
     #[inline(always)]
-    fn at(&self, t: f32) -> Vec3A {
-        self.start + self.change * t + self.bulge * (t * t - t)
+    fn place(&self, track: &Track, end: Vec3A) -> Vec3A {
+        track.at + (end - track.at) * self.way + track.velocity * self.on
     }
 }

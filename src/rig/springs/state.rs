@@ -28,9 +28,10 @@ pub struct SpringState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) struct SpringPoint {
-    /// The bone's end at the last step, and what it was drawn to.
-    pub(super) position: Vec3A,
+    /// The bone's end at the last step, from what it was drawn to.
+    pub(super) deviation: Vec3A,
     pub(super) velocity: Vec3A,
+    /// What it was drawn to.
     pub(super) target: Vec3A,
     pub(super) target_velocity: Vec3A,
     /// The joint at the last step.
@@ -80,13 +81,13 @@ impl SpringState {
 impl SpringPoint {
     #[inline(always)]
     pub(super) fn body(&self) -> Body {
-        let Self { position, velocity, target, target_velocity, .. } = *self;
-        Body { position, velocity, target, target_velocity }
+        let Self { deviation, velocity, target_velocity, .. } = *self;
+        Body { deviation, velocity, target_velocity }
     }
 
     fn turn(&mut self, by: &Mat3A) {
-        let Self { position, velocity, target, target_velocity, anchor, offset, bone } = self;
-        for vector in [position, velocity, target, target_velocity, anchor] {
+        let Self { deviation, velocity, target, target_velocity, anchor, offset, bone } = self;
+        for vector in [deviation, velocity, target, target_velocity, anchor] {
             *vector = *by * *vector;
         }
         offset.turn(by);

@@ -6,6 +6,8 @@ use std::f64::consts::TAU;
 /// Seconds of a step.
 pub(super) const STEP: f64 = 1.0 / 60.0;
 const STEP_F32: f32 = STEP as f32;
+/// Steps per second.
+pub(super) const PER_SECOND: f32 = (1.0 / STEP) as f32;
 
 /// The solution of `e'' = −ω² e − c e' + f` after a step, for a constant `f`: linear in the deviation `e`, its velocity
 /// and `f`. It is exact for any stiffness and damping, so no spring is too stiff for the step.
@@ -15,27 +17,29 @@ pub(super) struct Step {
     e: [f32; 3],
     /// The velocity after the step, from the same.
     v: [f32; 3],
+    drag: f32,
+    /// What a whole step makes of the deviation from the target and of the velocity.
+    pub(super) deviation: Weights,
+    pub(super) velocity: Weights,
 }
 
-/// Like [`Step`], for the deviation alone and for any part of a step.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PartialStep {
-    /// Seconds.
-    time: f32,
+/// What a step makes of something: the sum of all that acts on it, by these weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Weights {
+    /// Of the way of the target.
+    moved: f32,
     deviation: f32,
     velocity: f32,
-    force: f32,
-    /// `velocity / time` and `force / time²`, which are defined for a time of 0, too.
-    velocity_rate: f32,
-    force_rate: f32,
+    target_velocity: f32,
+    push: f32,
 }
 
-/// A spring's end and what it is drawn to.
+/// A spring's end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
-    pub(super) position: Vec3A,
+    /// From what it is drawn to.
+    pub(super) deviation: Vec3A,
     pub(super) velocity: Vec3A,
-    pub(super) target: Vec3A,
     /// The target's mean velocity in the last step.
     pub(super) target_velocity: Vec3A,
 }
@@ -47,62 +51,55 @@ impl Step {
         let resistance = 2.0 * damping * rate + drag;
         let flow = [[0.0, 1.0, 0.0], [-rate * rate, -resistance, 1.0], [0.0, 0.0, 0.0]];
         let [e, v, _] = exponential(flow.map(|row| row.map(|x| x * STEP)));
-        Self { e: e.map(|x| x as f32), v: v.map(|x| x as f32) }
+        let [c, d, k] = v;
+        let velocity = Weights {
+            moved: ((1.5 - 0.5 * d - drag * k - k / STEP) / STEP) as f32,
+            deviation: c as f32,
+            velocity: d as f32,
+            target_velocity: (k / STEP - 0.5 * (1.0 + d)) as f32,
+            push: k as f32,
+        };
+        let [e, v] = [e, v].map(|row| row.map(|x| x as f32));
+        let step = Self { e, v, drag: drag as f32, deviation: Weights::default(), velocity };
+        Self { deviation: step.part(1.0), ..step }
     }
 
-    /// The part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose error is
-    /// (ω·step)⁴ / 384.
-    #[inline(always)]
-    pub(super) fn part(&self, s: f32) -> PartialStep {
-        let ([a, b, g], [c, d, k]) = (self.e, self.v);
-        let h = STEP_F32;
-        let (rise, bend) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h);
-        let velocity_rate = (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b / h + s * (s - 1.0) * d;
-        let force_rate = ((3.0 - 2.0 * s) * g + (s - 1.0) * h * k) / (h * h);
-        let time = s * h;
-        PartialStep {
-            time,
-            deviation: 1.0 + rise * (a - 1.0) + bend * c,
-            velocity: velocity_rate * time,
-            force: force_rate * time * time,
-            velocity_rate,
-            force_rate,
-        }
-    }
-
-    /// Takes a whole step to a new target, under a force per mass.
+    /// The deviation after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
+    /// error is (ω·step)⁴ / 384.
     ///
     /// The target's path is taken for a parabola: with straight lines, springs would swing differently when they are
     /// looked at between steps.
     #[inline(always)]
-    pub(super) fn advance(&self, body: &Body, target: Vec3A, force: Vec3A) -> Body {
+    pub(super) fn part(&self, s: f32) -> Weights {
         let ([a, b, g], [c, d, k]) = (self.e, self.v);
-        let per_step = 1.0 / STEP_F32;
-        let moved = (target - body.target) * per_step;
-        let half_gain = (moved - body.target_velocity) * 0.5;
-        let force = force - half_gain * (2.0 * per_step);
-        let deviation = body.position - body.target;
-        let velocity = body.velocity - (moved - half_gain);
-        Body {
-            position: target + deviation * a + velocity * b + force * g,
-            velocity: moved + half_gain + deviation * c + velocity * d + force * k,
-            target,
-            target_velocity: moved,
+        let (h, time) = (STEP_F32, s * STEP_F32);
+        let (rise, bend) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h);
+        // The weights of velocity and force divided by the time and its square. Nothing is divided by the time, which may
+        // be 0.
+        let velocity = (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b * PER_SECOND + s * (s - 1.0) * d;
+        let force = ((3.0 - 2.0 * s) * g + (s - 1.0) * h * k) * (PER_SECOND * PER_SECOND);
+        // The target's acceleration times the time squared is so much of its way, less that at the velocity before.
+        let gain = 2.0 * s / (1.0 + s);
+        let of_gain = gain * (0.5 * velocity - force);
+        Weights {
+            moved: of_gain - velocity - self.drag * force * time,
+            deviation: 1.0 + rise * (a - 1.0) + bend * c,
+            velocity: velocity * time,
+            target_velocity: -of_gain * time,
+            push: force * time * time,
         }
     }
 }
 
-impl PartialStep {
-    /// The position after part of a step to `target`.
+impl Weights {
+    /// How far a body is from its target after a step, or how fast it is.
+    ///
+    /// `moved` is how far the target moves, and `push` the force per mass on a body that moves with a target at rest.
     #[inline(always)]
-    pub(super) fn position(&self, body: &Body, target: Vec3A, force: Vec3A) -> Vec3A {
-        let moved = target - body.target;
-        // The target's acceleration times the time squared. Nothing is divided by the time, which may be 0.
-        let gain = (moved - body.target_velocity * self.time) * (2.0 * self.time / (self.time + STEP_F32));
-        target + (body.position - body.target) * self.deviation + body.velocity * self.velocity
-            - (moved - gain * 0.5) * self.velocity_rate
-            - gain * self.force_rate
-            + force * self.force
+    pub(super) fn sum(&self, body: &Body, moved: Vec3A, push: Vec3A) -> Vec3A {
+        let known = body.deviation * self.deviation + body.velocity * self.velocity + push * self.push;
+        // What isn't known before the bone above is comes last.
+        (known + body.target_velocity * self.target_velocity) + moved * self.moved
     }
 }
 
@@ -182,25 +179,33 @@ mod tests {
     fn parts_of_a_step_begin_at_its_start_and_end_at_its_end() {
         let step = Step::new(4.0, 0.2, 1.0);
         let body = Body {
-            position: Vec3A::new(0.3, 1.0, -0.2),
+            deviation: Vec3A::new(0.1, -0.1, -0.2),
             velocity: Vec3A::new(1.0, -2.0, 0.5),
-            target: Vec3A::new(0.2, 1.1, 0.0),
             target_velocity: Vec3A::X,
         };
         let force = Vec3A::NEG_Y * 9.81;
-        let start = step.part(0.0).position(&body, body.target, force);
-        assert!(start.abs_diff_eq(body.position, 1e-6), "{start}");
-        let target = body.target + Vec3A::new(0.02, 0.0, 0.01);
-        let [end, whole] = [step.part(1.0).position(&body, target, force), step.advance(&body, target, force).position];
+        let target = Vec3A::new(0.2, 1.1, 0.0);
+        let position = |weights: Weights, moved: Vec3A, push| target + moved + weights.sum(&body, moved, push);
+        let start = position(step.part(0.0), Vec3A::ZERO, force);
+        assert!(start.abs_diff_eq(target + body.deviation, 1e-6), "{start}");
+        let moved = Vec3A::new(0.02, 0.0, 0.01);
+        // At the end, the target moves by half of what it gained in velocity faster than on average, and air drags it back.
+        let average = moved * PER_SECOND;
+        let half_gain = (average - body.target_velocity) * 0.5;
+        let parts =
+            [body.deviation, body.velocity - (average - half_gain), force - average - half_gain * (2.0 * PER_SECOND)];
+        let sum = |weights: [f32; 3]| parts[0] * weights[0] + parts[1] * weights[1] + parts[2] * weights[2];
+        let (end, whole) = (position(step.part(1.0), moved, force), target + moved + sum(step.e));
         assert!(end.abs_diff_eq(whole, 1e-6), "{end} {whole}");
-        // A quarter of a step of a target that moves evenly.
-        let exact =
-            Step::new(4.0, 0.2, 1.0).part(0.25).position(&body, body.target + Vec3A::X * (0.25 * STEP_F32), force);
+        let [end, whole] = [step.velocity.sum(&body, moved, force), average + half_gain + sum(step.v)];
+        assert!(end.abs_diff_eq(whole, 1e-5), "{end} {whole}");
+        // A quarter of a step of a target that moves evenly, in a wind that moves with it.
+        let exact = position(step.part(0.25), Vec3A::X * (0.25 * STEP_F32), force + Vec3A::X);
         let taylor = {
             let (rate, t) = (TAU as f32 * 4.0, 0.25 * STEP_F32);
-            let (e, v) = (body.position - body.target, body.velocity - Vec3A::X);
+            let (e, v) = (body.deviation, body.velocity - Vec3A::X);
             let acceleration = force - e * rate * rate - v * (0.4 * rate + 1.0);
-            body.position + body.velocity * t + acceleration * t * t / 2.0
+            target + body.deviation + body.velocity * t + acceleration * t * t / 2.0
         };
         assert!(exact.abs_diff_eq(taylor, 5e-5), "{exact} {taylor}");
     }
