@@ -85,8 +85,7 @@ pub struct Walker {
 impl Walker {
     /// Plays some clips or blend spaces, and steers if they are to be steered.
     pub fn new(mut model: Model, manifest: &Manifest, plays: &[&str], steers: bool) -> Self {
-        let feet =
-            manifest.feet.as_ref().and_then(|feet| feet.resolve(&model.skeleton, &model.parts)).expect("feet");
+        let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(&model.skeleton, &model.parts)).expect("feet");
         model.clips = model.clips.iter().map(|clip| clip.bind(&model.skeleton)).collect();
         let plants: Vec<Plants> =
             model.clips.iter().map(|clip| manifest.plants(&feet, &model.skeleton, clip)).collect();

@@ -67,7 +67,8 @@ fn advance(mut controller: AnimationController) -> Duration {
 }
 
 fn callbacks(count: u32) -> Duration {
-    let keys: Vec<_> = places(count).map(|time| CallbackKey { time, until: None, name: "key".into(), data: ().into() }).collect();
+    let keys: Vec<_> =
+        places(count).map(|time| CallbackKey { time, until: None, name: "key".into(), data: ().into() }).collect();
     let mut timing = ClipTiming::new("walk", 1.0);
     let begin = Instant::now();
     timing.extend_callbacks(keys);
