@@ -68,9 +68,9 @@ pub struct Walker {
     look: LookChain,
     springs: Springs,
     controller: AnimationController,
-    /// Where parameters go around in five seconds, if they do, and where the look-at's target does.
+    /// The parameters of each frame, if they change, and what she looks at. Both repeat after five seconds.
     ///
-    /// Computed beforehand, because sines in double precision take as long as a leg.
+    /// Computed beforehand: sines and remainders are not what is measured.
     steered: Option<Vec<(f64, f64)>>,
     targets: Vec<Vec3>,
     frame: usize,
@@ -124,7 +124,7 @@ impl Walker {
     pub fn frame(&mut self, scratch: &mut Scratch, part: Part) {
         self.frame = (self.frame + 1) % self.targets.len();
         if let Some(points) = &self.steered {
-            // Up to it in less than a frame or two.
+            // Smoothing gets there in less than a frame or two.
             let point = points[self.frame];
             self.controller.tracks_mut().for_each(|track| track.set_parameters(point));
         }
