@@ -6,7 +6,7 @@ use crate::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
         TrackPriority,
     },
-    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseMut, Scratch},
+    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseBatch, PoseMut, Scratch},
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
 use glam::Affine3A;
@@ -204,6 +204,15 @@ impl ActiveLayers {
             let job = Evaluate::new(&character.skeleton, layers);
             let inertia = self.inertia(character);
             Evaluate { priority_blend: self.priority_blend, inertia, ..job }.run_clips(root, scratch);
+        });
+    }
+
+    /// Adds the pose of the clips to a batch, with its skeleton's roots attached to `world`.
+    pub(super) fn add_to(&self, character: &Character, steps: Option<f64>, world: &Affine3A, batch: &mut PoseBatch) {
+        self.with_layers(character, steps, |layers| {
+            let job = Evaluate::new(&character.skeleton, layers);
+            let inertia = self.inertia(character);
+            batch.add(&Evaluate { priority_blend: self.priority_blend, inertia, ..job }, world);
         });
     }
 

@@ -58,7 +58,7 @@ pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
-pub(crate) use poses::Poses;
+pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;
 pub(crate) use threads::trim;

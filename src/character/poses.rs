@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    pose::{Palette, Scratch},
+    pose::{Palette, PoseBatch, Scratch},
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -154,6 +154,41 @@ struct PoseOf {
     world: &'static GlobalTransform,
 }
 
+/// A character, and where its pose is.
+pub(crate) struct FoundPose<'a> {
+    entity: Entity,
+    pub(crate) asset: AssetId<Character>,
+    pub(crate) character: &'a Character,
+    world: Affine3A,
+    layers: &'a ActiveLayers,
+    source: Source<'a>,
+    is_worn: bool,
+}
+
+enum Source<'a> {
+    Stored(&'a [Affine3A]),
+    Interpolated(&'a PoseInterpolation),
+    /// The layers with a component's overrides.
+    Adjusted(&'a ModelPose),
+    /// The layers alone, at times rounded to steps per second.
+    Clips {
+        steps: Option<f64>,
+    },
+}
+
+impl FoundPose<'_> {
+    /// Whether the pose is made from clips alone, and stored nowhere.
+    pub(crate) fn is_streamed(&self) -> bool {
+        matches!(self.source, Source::Clips { .. })
+    }
+
+    /// Adds the pose to a batch of the same asset. Only for poses that are streamed.
+    pub(crate) fn add_to(&self, batch: &mut PoseBatch) {
+        let Source::Clips { steps } = self.source else { return };
+        self.layers.add_to(self.character, steps, &self.world, batch);
+    }
+}
+
 impl Poses<'_, '_> {
     /// Calls `work` with a character's asset, its world transform and its pose. `None` until the asset has
     /// loaded.
@@ -196,6 +231,31 @@ impl Poses<'_, '_> {
         if self.clock.places.is_empty() { *world } else { self.clock.places.get(&entity).copied().unwrap_or(*world) }
     }
 
+    /// Finds out where a character's pose is. `None` until the asset has loaded.
+    #[inline]
+    pub(crate) fn look_up(&self, entity: Entity) -> Option<FoundPose<'_>> {
+        let PoseOfItem { handle, layers, state, kept, interpolation, world } = self.characters.get(entity).ok()?;
+        let asset = handle.id();
+        let character = self.assets.get(asset)?;
+        let revision = layers.revision();
+        // Whether the character was posed since its controller was last advanced.
+        let is_posed = state.revision == revision;
+        let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
+        let source = match (kept, state.source) {
+            (Some(pose), _) if is_posed || pose.stamp.is_current(revision) => Source::Stored(&pose.joints),
+            (Some(pose), _) => Source::Adjusted(pose),
+            (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => {
+                Source::Stored(joints)
+            }
+            (None, PoseSource::Interpolated) if is_posed && let Some(interpolation) = interpolation => {
+                Source::Interpolated(interpolation)
+            }
+            (None, _) => Source::Clips { steps: self.shared.steps.filter(|_| is_posed) },
+        };
+        let is_worn = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn);
+        Some(FoundPose { entity, asset, character, world: world.affine(), layers, source, is_worn })
+    }
+
     #[inline]
     fn find<R>(
         &self,
@@ -204,37 +264,40 @@ impl Poses<'_, '_> {
         drawn: bool,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        let PoseOfItem { handle, layers, state, kept, interpolation, world } = self.characters.get(entity).ok()?;
-        let character = self.assets.get(handle.id())?;
-        let mut world = world.affine();
-        let revision = layers.revision();
-        // Whether the character was posed since its controller was last advanced.
-        let is_posed = state.revision == revision;
-        let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
-        if kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn)
-            && let Some((joints, place)) = self.of_body(entity, character, scratch)
-        {
+        self.with_found(self.look_up(entity)?, scratch, drawn, work)
+    }
+
+    /// Like [`Self::with_drawn`].
+    #[inline]
+    pub(crate) fn with_found<R>(
+        &self,
+        found: FoundPose,
+        scratch: &mut Scratch,
+        drawn: bool,
+        work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
+    ) -> Option<R> {
+        let FoundPose { entity, character, mut world, layers, source, is_worn, .. } = found;
+        if is_worn && let Some((joints, place)) = self.of_body(entity, character, scratch) {
             return Some(work(character, if drawn { &world } else { &place }, &joints));
         }
-        let joints = match (kept, state.source) {
-            (Some(pose), _) if is_posed || pose.stamp.is_current(revision) => &pose.joints,
-            (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => joints,
-            (None, PoseSource::Interpolated) if is_posed && let Some(interpolation) = interpolation => {
+        let joints = match source {
+            Source::Stored(joints) => joints,
+            Source::Interpolated(interpolation) => {
                 interpolation.write(scratch.model_mut());
                 scratch.model()
             }
-            (Some(pose), _) => {
+            Source::Adjusted(pose) => {
                 layers.evaluate(character, &pose.overrides, scratch);
                 scratch.model()
             }
-            (None, _) => {
+            Source::Clips { steps } => {
                 let mut root = None;
                 if drawn {
                     // Without the translation: far from the origin, it would round the joints.
                     root = Some(Affine3A { translation: Vec3A::ZERO, ..world });
                     world.matrix3 = Mat3A::IDENTITY;
                 }
-                layers.evaluate_clips(character, self.shared.steps.filter(|_| is_posed), root.as_ref(), scratch);
+                layers.evaluate_clips(character, steps, root.as_ref(), scratch);
                 scratch.model()
             }
         };

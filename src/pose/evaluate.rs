@@ -74,7 +74,8 @@ impl<'a> Evaluate<'a> {
     }
 
     /// Mixes the clips into the local pose. Returns `true` if all its scales are known to be one.
-    fn mix(&self, scratch: &mut Scratch) -> bool {
+    #[inline]
+    pub(super) fn mix(&self, scratch: &mut Scratch) -> bool {
         let Scratch { local, model, mix, base } = scratch;
         let Self { skeleton, layers, priority_blend, inertia, .. } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
@@ -117,6 +118,11 @@ impl Scratch {
     /// The pose of the last run, to be changed. `skeleton` must be the one it was computed for.
     pub fn pose_mut<'a>(&'a mut self, skeleton: &'a Skeleton) -> PoseMut<'a> {
         PoseMut::new(skeleton, &mut self.local, &mut self.model)
+    }
+
+    /// Exchanges the local pose, and its memory, for another.
+    pub(super) fn swap_local(&mut self, local: &mut Vec<SoaTransform>) {
+        std::mem::swap(&mut self.local, local);
     }
 
     /// Takes over a pose, to be changed.

@@ -16,8 +16,8 @@
 //! | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
 //! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
-//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices. [`stream`](stream()) writes the palettes of a crowd
-//! past the caches.
+//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices. For crowds, [`PoseBatch`] does so for eight
+//! characters at a time, up to their palettes, and [`stream`](stream()) writes palettes past the caches.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and on every
 //! machine of one architecture. Only sums, products, quotients and square roots are used, without
@@ -28,6 +28,7 @@
 //! differ in their last bits between platforms.
 
 mod adjust;
+mod batch;
 mod blend;
 mod bounds;
 mod compress;
@@ -49,6 +50,7 @@ mod stream;
 
 pub(crate) use adjust::unit;
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
+pub use batch::PoseBatch;
 pub use bounds::{BlendReach, PartBounds};
 pub use compress::Compress;
 pub use evaluate::{Evaluate, Scratch};

@@ -30,10 +30,8 @@ impl Palette<'_> {
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
-        simd::dispatch!(s => self.run_with::<_, false>(s, out));
-        if !self.combined.is_empty() {
-            simd::dispatch!(s => self.combine_with(s, out));
-        }
+        self.write::<false>(out);
+        self.combine(out);
     }
 
     /// Like [`Self::run`], but past the caches where the processor can; see [`stream`](super::stream()).
@@ -45,9 +43,21 @@ impl Palette<'_> {
     /// Like [`Self::run`].
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
         if self.combined.is_empty() {
-            simd::dispatch!(s => self.run_with::<_, true>(s, out));
+            self.write::<true>(out);
         } else {
             self.run(out);
+        }
+    }
+
+    /// Writes one matrix per entry of `remap`; past the caches if `STREAM`, and then only within [`stream`](super::stream()).
+    pub(super) fn write<const STREAM: bool>(&self, out: &mut [Mat4]) {
+        simd::dispatch!(s => self.run_with::<_, STREAM>(s, out));
+    }
+
+    /// Writes the combined joints, behind the others.
+    pub(super) fn combine(&self, out: &mut [Mat4]) {
+        if !self.combined.is_empty() {
+            simd::dispatch!(s => self.combine_with(s, out));
         }
     }
 

@@ -44,9 +44,42 @@ pub(crate) trait Simd: Copy {
         *out = Mat4::from_cols(x, y, z, w);
     }
 
+    /// Writes a row to memory, like [`Self::write`].
+    #[inline(always)]
+    fn write_row<const STREAM: bool>(self, row: Vec4, out: &mut Vec4) {
+        *out = row;
+    }
+
     /// Finishes what was streamed.
     #[inline(always)]
     fn fence(self) {}
+
+    /// Reads a pair from memory.
+    #[inline(always)]
+    fn load(self, rows: &[Vec4; 2]) -> Self::Pair {
+        self.pair(rows[0], rows[1])
+    }
+
+    /// Writes a pair to memory.
+    #[inline(always)]
+    fn store(self, pair: Self::Pair, rows: &mut [Vec4; 2]) {
+        *rows = self.rows(pair);
+    }
+
+    /// Twice four by four numbers: element `j` of row `i` becomes element `i` of row `j`, for the first rows and for the
+    /// second ones.
+    #[inline(always)]
+    fn transposed(self, pairs: [Self::Pair; 4]) -> [Self::Pair; 4] {
+        let [a, b, c, d] = pairs.map(|pair| self.rows(pair));
+        let first = Mat4::from_cols(a[0], b[0], c[0], d[0]).transpose();
+        let second = Mat4::from_cols(a[1], b[1], c[1], d[1]).transpose();
+        [
+            self.pair(first.x_axis, second.x_axis),
+            self.pair(first.y_axis, second.y_axis),
+            self.pair(first.z_axis, second.z_axis),
+            self.pair(first.w_axis, second.w_axis),
+        ]
+    }
 
     /// With the last element of each row replaced.
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The way to the GPU: skinning matrices for Bevy's renderer, and the choice of the graphics API.
 
 mod backend;
+mod crowd;
 mod palette;
 
 pub use backend::render_plugin;

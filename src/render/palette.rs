@@ -11,6 +11,7 @@
 //! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
 
+use super::crowd::{Batches, Crowd};
 use crate::{
     character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
     pose::{self, Palette, Scratch, Stream},
@@ -85,16 +86,23 @@ struct WithoutHistory(Vec<Range<u32>>);
 struct PaletteWriter {
     jobs: Vec<PaletteJob>,
     slots: Vec<PaletteSlot<'static>>,
-    scratch: Parallel<Scratch>,
+    scratch: Parallel<WriterScratch>,
+}
+
+/// The working memory of one thread.
+#[derive(Default)]
+struct WriterScratch {
+    pose: Scratch,
+    batches: Batches,
 }
 
 /// A palette and its place in the buffer.
-struct PaletteSlot<'a> {
+pub(super) struct PaletteSlot<'a> {
     /// Position in the list sorted by character.
     order: u32,
-    part: u32,
+    pub(super) part: u32,
     character: Entity,
-    out: &'a mut [Mat4],
+    pub(super) out: &'a mut [Mat4],
 }
 
 /// Fewer matrices than this are written by one thread.
@@ -246,7 +254,7 @@ impl PaletteWriter {
     }
 }
 
-fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch, streamed: bool) {
+fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
     if streamed {
         pose::stream(|stream| write_all(slots, poses, scratch, Some(stream)));
     } else {
@@ -257,11 +265,18 @@ fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut Scratch, stream
 fn write_all<'scope>(
     slots: &'scope mut [PaletteSlot],
     poses: &Poses,
-    scratch: &mut Scratch,
+    scratch: &mut WriterScratch,
     stream: Option<&'scope Stream<'scope, '_>>,
 ) {
+    let WriterScratch { pose, batches } = scratch;
+    let mut crowd = Crowd::new(batches, stream);
     for slots in slots.chunk_by_mut(|a, b| a.character == b.character) {
-        poses.with_drawn(slots[0].character, scratch, |character, &world, model| {
+        let Some(found) = poses.look_up(slots[0].character) else { continue };
+        if found.is_streamed() {
+            crowd.add(&found, slots);
+            continue;
+        }
+        poses.with_found(found, pose, true, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
             for PaletteSlot { part, out, .. } in slots {
                 let Some(part) = character.parts.get(*part as usize).filter(|part| part.palette_len() == out.len())
@@ -277,6 +292,7 @@ fn write_all<'scope>(
             }
         });
     }
+    crowd.finish();
 }
 
 /// Returns the memory of a list, empty and free of the buffer's lifetime.

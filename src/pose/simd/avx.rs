@@ -109,9 +109,46 @@ impl Simd for Avx {
     }
 
     #[inline(always)]
+    fn write_row<const STREAM: bool>(self, row: Vec4, out: &mut Vec4) {
+        if !STREAM || align_of::<Vec4>() < 16 {
+            *out = row;
+            return;
+        }
+        // SAFETY: `out` is four numbers, aligned for vectors. `Stream` calls `fence` before anyone else can read them.
+        unsafe { _mm_stream_ps(std::ptr::from_mut(out).cast(), register(row)) };
+    }
+
+    #[inline(always)]
     fn fence(self) {
         // On processors with AVX there is SSE.
         unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
+    fn load(self, rows: &[Vec4; 2]) -> __m256 {
+        // SAFETY: two rows are eight numbers.
+        unsafe { _mm256_loadu_ps(rows.as_ptr().cast()) }
+    }
+
+    /// In one piece: what is written in two and read in one makes the processor wait.
+    #[inline(always)]
+    fn store(self, pair: __m256, rows: &mut [Vec4; 2]) {
+        // SAFETY: two rows are eight numbers.
+        unsafe { _mm256_storeu_ps(rows.as_mut_ptr().cast(), pair) }
+    }
+
+    #[inline(always)]
+    fn transposed(self, [a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+        unsafe {
+            let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low),
+                _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low),
+                _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high),
+                _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high),
+            ]
+        }
     }
 
     #[inline(always)]
