@@ -29,7 +29,7 @@ use bevy::{
     mesh::skinning::SkinnedMeshInverseBindposes,
     pbr::SkinUniforms,
     prelude::*,
-    render::RenderApp,
+    render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
 use bevy_marionette::{
     asset::build_character,
@@ -348,7 +348,10 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         let bytes = (KEPT.load(Relaxed) - before) / (count.max(2) - 1) as isize;
         let clock = app.world().resource::<StageClock>().clone();
         clock.take();
-        (0..args.frames).for_each(|_| app.update());
+        for _ in 0..args.frames {
+            app.update();
+            finish_upload(app.world());
+        }
         let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
         let each = if args.model.is_some() { 1 } else { JOINTS };
         assert!(filled >= count * each, "{filled} matrices for {count} characters");
@@ -357,6 +360,13 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
     let (whole, bytes) = run(false);
     let (stages, _) = run(true);
     Cost { frame: whole.whole(), stages, bytes: if count >= ENOUGH { bytes } else { 0 } }
+}
+
+/// Waits until the matrices are in the renderer's memory. Without a GPU, a thread of the driver copies them, which takes about
+/// as long as posing, and would slow down the next frame.
+fn finish_upload(world: &World) {
+    let device = world.resource::<RenderDevice>();
+    device.poll(PollType::wait_indefinitely()).expect("the device is not lost");
 }
 
 fn app(threads: usize, stages: bool) -> App {
