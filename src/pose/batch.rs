@@ -14,7 +14,7 @@ use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 
 /// Up to eight characters with one skeleton, on the way from their clips to their palettes.
 ///
-/// For crowds, whose palettes are done in four fifths of the time that they would take one by one.
+/// For crowds: it takes a tenth to a fifth less time than one character after the other, blending included.
 ///
 /// ```
 /// # use bevy_marionette::{model::{CombinedJoints, Joint, JointTransform, Skeleton}, pose::{Evaluate, PoseBatch}};
