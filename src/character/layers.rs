@@ -200,20 +200,12 @@ impl ActiveLayers {
         root: Option<&Affine3A>,
         scratch: &mut Scratch,
     ) {
-        self.with_layers(character, steps, |layers| {
-            let job = Evaluate::new(&character.skeleton, layers);
-            let inertia = self.inertia(character);
-            Evaluate { priority_blend: self.priority_blend, inertia, ..job }.run_clips(root, scratch);
-        });
+        self.with_job(character, steps, |job| job.run_clips(root, scratch));
     }
 
     /// Adds the pose of the clips to a batch, with its skeleton's roots attached to `world`.
     pub(super) fn add_to(&self, character: &Character, steps: Option<f64>, world: &Affine3A, batch: &mut PoseBatch) {
-        self.with_layers(character, steps, |layers| {
-            let job = Evaluate::new(&character.skeleton, layers);
-            let inertia = self.inertia(character);
-            batch.add(&Evaluate { priority_blend: self.priority_blend, inertia, ..job }, world);
-        });
+        self.with_job(character, steps, |job| batch.add(&job, world));
     }
 
     /// Evaluates the clips into `scratch` and applies `overrides`.
@@ -230,12 +222,7 @@ impl ActiveLayers {
         scratch: &mut Scratch,
         work: impl FnOnce(PoseMut),
     ) {
-        self.with_layers(character, None, |layers| {
-            let job = Evaluate::new(&character.skeleton, layers);
-            let inertia = self.inertia(character);
-            let job = Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job };
-            work(job.run_local(scratch));
-        });
+        self.with_job(character, None, |job| work(Evaluate { overrides, ..job }.run_local(scratch)));
     }
 
     /// Evaluates the clips, applies `overrides`, and writes the joints to `joints`.
@@ -247,10 +234,14 @@ impl ActiveLayers {
         scratch: &mut Scratch,
         joints: &mut Vec<Affine3A>,
     ) {
+        self.with_job(character, steps, |job| Evaluate { overrides, ..job }.run_to(scratch, joints));
+    }
+
+    /// Calls `work` with the clips to evaluate, without overrides.
+    fn with_job(&self, character: &Character, steps: Option<f64>, work: impl FnOnce(Evaluate)) {
+        let (priority_blend, inertia) = (self.priority_blend, self.inertia(character));
         self.with_layers(character, steps, |layers| {
-            let job = Evaluate::new(&character.skeleton, layers);
-            let inertia = self.inertia(character);
-            Evaluate { priority_blend: self.priority_blend, overrides, inertia, ..job }.run_to(scratch, joints);
+            work(Evaluate { priority_blend, inertia, ..Evaluate::new(&character.skeleton, layers) });
         });
     }
 

@@ -12,14 +12,14 @@ use super::{
 };
 use crate::{
     asset::Character,
-    pose::{Palette, PoseBatch, Scratch},
+    pose::{Palette, PoseBatch, Scratch, split_world},
 };
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
     utils::Parallel,
 };
-use glam::{Affine3A, Mat3A, Vec3A};
+use glam::Affine3A;
 use std::mem;
 
 /// System parameter that tells where a character's joints are.
@@ -198,7 +198,8 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        self.find(entity, scratch, false, |asset, world, joints| work(asset, &self.place(entity, world), joints))
+        let work = |asset: &_, world: &_, joints: &_| work(asset, &self.place(entity, world), joints);
+        self.with_found(self.look_up(entity)?, scratch, false, work)
     }
 
     /// Like [`Self::with`], but only the product of transform and pose is meaningful: the rotation and scale of
@@ -209,7 +210,7 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        self.find(entity, scratch, true, work)
+        self.with_found(self.look_up(entity)?, scratch, true, work)
     }
 
     /// Like [`Self::with`], but with the pose of other layers of the character.
@@ -256,18 +257,8 @@ impl Poses<'_, '_> {
         Some(FoundPose { entity, asset, character, world: world.affine(), layers, source, is_worn })
     }
 
-    #[inline]
-    fn find<R>(
-        &self,
-        entity: Entity,
-        scratch: &mut Scratch,
-        drawn: bool,
-        work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
-    ) -> Option<R> {
-        self.with_found(self.look_up(entity)?, scratch, drawn, work)
-    }
-
-    /// Like [`Self::with_drawn`].
+    /// Calls `work` with a character, its world transform and its pose: like [`Self::with_drawn`] if `drawn`, else like
+    /// [`Self::with`].
     #[inline]
     pub(crate) fn with_found<R>(
         &self,
@@ -293,9 +284,8 @@ impl Poses<'_, '_> {
             Source::Clips { steps } => {
                 let mut root = None;
                 if drawn {
-                    // Without the translation: far from the origin, it would round the joints.
-                    root = Some(Affine3A { translation: Vec3A::ZERO, ..world });
-                    world.matrix3 = Mat3A::IDENTITY;
+                    let (turn, place) = split_world(&world);
+                    (root, world) = (Some(turn), place);
                 }
                 layers.evaluate_clips(character, steps, root.as_ref(), scratch);
                 scratch.model()
@@ -319,7 +309,7 @@ impl Poses<'_, '_> {
         if body.kept.is_some_and(|pose| pose.stamp.is_current(body.layers.revision())) {
             return None;
         }
-        self.find(outermost, scratch, false, |body, world, pose| {
+        self.with_found(self.look_up(outermost)?, scratch, false, |body, world, pose| {
             Some((joints.follow(character, body, pose)?, self.place(outermost, world)))
         })?
     }

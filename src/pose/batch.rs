@@ -7,10 +7,11 @@
 
 use super::{
     Evaluate, LocalToModel, Palette, Scratch, Stream,
+    palette::split_world,
     simd::{self, Simd},
 };
 use crate::model::{CombinedJoints, JointIndex, Skeleton, SoaTransform};
-use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
+use glam::{Affine3A, Mat4, Vec4};
 
 /// Up to eight characters with one skeleton, on the way from their clips to their palettes.
 ///
@@ -100,26 +101,25 @@ impl PoseBatch {
         if self.len < WORTH_A_BATCH {
             self.few.resize(self.len * parents.len(), Affine3A::IDENTITY);
             for (lane, world) in self.worlds[..self.len].iter().enumerate() {
-                let (local, root) = (&self.local[lane], &without_place(world));
+                let (local, root) = (&self.local[lane], Some(&split_world(world).0));
                 let out = &mut self.few[lane * parents.len()..][..parents.len()];
-                LocalToModel { parents, local, root: Some(root), unit_scale }.run(out);
+                LocalToModel { parents, local, root, unit_scale }.run(out);
             }
             return;
         }
         self.model.resize(parents.len(), Matrices::default());
-        let rows = skeleton.rows();
-        let mut local = [&self.local[0][..rows]; Self::MOST];
-        let mut worlds = [Affine3A::IDENTITY; Self::MOST];
+        let mut local = [&self.local[0][..]; Self::MOST];
+        let mut roots = [Affine3A::IDENTITY; Self::MOST];
         // Lanes without a character repeat the first.
         for lane in 0..self.len {
-            local[lane] = &self.local[lane][..rows];
-            worlds[lane] = without_place(&self.worlds[lane]);
+            local[lane] = &self.local[lane];
+            roots[lane] = split_world(&self.worlds[lane]).0;
         }
         let model = &mut self.model[..];
         simd::dispatch!(s => if unit_scale {
-            multiply::<_, false>(s, parents, &local, &worlds, model);
+            multiply::<_, false>(s, parents, &local, &roots, model);
         } else {
-            multiply::<_, true>(s, parents, &local, &worlds, model);
+            multiply::<_, true>(s, parents, &local, &roots, model);
         });
     }
 
@@ -176,7 +176,7 @@ impl PoseBatch {
         }
         for (lane, out) in out[..self.len].iter_mut().enumerate().filter(|(_, out)| !out.is_empty()) {
             let model = if wide { &[] } else { &self.few[lane * joints..][..joints] };
-            let world = Affine3A { matrix3: Mat3A::IDENTITY, ..self.worlds[lane] };
+            let (_, world) = split_world(&self.worlds[lane]);
             let palette = Palette { world, model, inverse_bind, remap, combined };
             if !wide {
                 palette.write::<STREAM>(out);
@@ -248,18 +248,13 @@ impl PoseBatch {
     }
 }
 
-/// For products: far from the origin, the translation would round the joints.
-fn without_place(world: &Affine3A) -> Affine3A {
-    Affine3A { translation: Vec3A::ZERO, ..*world }
-}
-
-/// How many columns there are to the end of a cache line, 1 to 4.
+/// Number of columns up to the end of a cache line, 1 to 4.
 #[inline(always)]
 fn columns_to_line_end(matrices: &[Mat4]) -> usize {
     4 - matrices.as_ptr().addr() / size_of::<Vec4>() % 4
 }
 
-/// Writes columns of an entry from `first` on, as many as there is room for.
+/// Writes the columns of an entry from `first` on, as many as `out` has room for.
 #[inline(always)]
 fn write_columns<S: Simd, const STREAM: bool>(
     s: S,
@@ -360,10 +355,10 @@ fn multiply<S: Simd, const SCALE: bool>(
     s: S,
     parents: &[Option<JointIndex>],
     local: &[&[SoaTransform]; PoseBatch::MOST],
-    worlds: &[Affine3A; PoseBatch::MOST],
+    roots: &[Affine3A; PoseBatch::MOST],
     out: &mut [Matrices],
 ) {
-    let roots = Matrices::new(s, worlds);
+    let roots = Matrices::new(s, roots);
     let count = parents.len().div_ceil(4);
     let [a, b, c, d, e, f, g, h] = local;
     // Of one length, so that no row is checked eight times.
@@ -417,7 +412,7 @@ mod tests {
     use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip};
     use crate::pose::{ClipLayer, simd::portably, stream};
     use fastrand::Rng;
-    use glam::{Quat, Vec3};
+    use glam::{Quat, Vec3, Vec3A};
 
     const JOINTS: usize = 14;
 
@@ -480,8 +475,8 @@ mod tests {
                     continue;
                 }
                 let mut scratch = Scratch::default();
-                job.run_clips(Some(&without_place(&world)), &mut scratch);
-                let world = Affine3A { matrix3: Mat3A::IDENTITY, ..world };
+                let (root, world) = split_world(&world);
+                job.run_clips(Some(&root), &mut scratch);
                 let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
                 let out = &mut expected[offset + lane * 4 * (length + 1)..][..length * 4];
                 Palette { world, model, inverse_bind, remap: &remap, combined: &combined }

@@ -59,6 +59,8 @@ pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
 pub use palette::Palette;
+#[cfg(feature = "bevy")]
+pub(crate) use palette::split_world;
 pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
 #[cfg(feature = "bevy")]
 pub(crate) use pose_mut::PoseFacts;

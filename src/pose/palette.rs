@@ -4,7 +4,7 @@ use super::matrix::{Columns, Left};
 use super::simd::{self, Simd};
 use super::stream::Stream;
 use crate::model::{CombinedJoints, JointIndex};
-use glam::{Affine3A, Mat3A, Mat4, Vec4};
+use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 
 /// The palette of one part: `world · model · inverse_bind` for each of its joints, then its combined joints.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +100,14 @@ impl Palette<'_> {
             *out = Mat4::from_cols(x, y, z, w.with_w(1.0));
         }
     }
+}
+
+/// Splits a world matrix into the parent of the skeleton's roots and what is left for [`Palette::world`].
+///
+/// The translation is added last: far from the origin, it would round the joints.
+#[inline]
+pub(crate) fn split_world(world: &Affine3A) -> (Affine3A, Affine3A) {
+    (Affine3A { translation: Vec3A::ZERO, ..*world }, Affine3A { matrix3: Mat3A::IDENTITY, ..*world })
 }
 
 #[cfg(test)]
