@@ -1,4 +1,4 @@
-//! Characters whose poses are stored nowhere, collected by asset until there are enough to do them together.
+//! Collects characters whose pose is not stored, by asset, to pose them in batches.
 
 use super::palette::PaletteSlot;
 use crate::{
@@ -10,7 +10,7 @@ use bevy::asset::AssetId;
 use glam::Mat4;
 use std::mem;
 
-/// So many assets may alternate in a crowd; with more, batches are not always full.
+/// Assets that are collected at the same time. If more than these alternate, batches are not always full.
 const ASSETS: usize = 8;
 
 /// The working memory of [`Crowd`].
