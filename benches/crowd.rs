@@ -19,7 +19,8 @@
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
-//! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides.
+//! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides. `--clip-error E`
+//! compresses the clips.
 //! `--recorded` records ours, as `RecorderPlugin` does. `--every N` poses our characters every N-th frame, `--share N` lets
 //! them share poses at N steps per second.
 
@@ -32,38 +33,34 @@ use bevy::{
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
 use bevy_marionette::{
-    asset::build_character,
-    controller::AnimationController as Controller,
-    import::{ImportSettings, Manifest, open_model_with},
-    model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
-    },
+    asset::build_character, controller::AnimationController as Controller, import::Manifest, model::SkinPart,
     prelude::*,
 };
 use clap::Parser;
-use glam::Affine3A;
+use content::{JOINTS, model};
 use joints::JointCharacter;
+use memory::KEPT;
 use stages::{Frame, Stage, StageClock};
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    f32::consts::TAU,
     hint::black_box,
     ops::Range,
     path::PathBuf,
     process::{Command, Stdio},
-    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    sync::atomic::Ordering::Relaxed,
     time::Instant,
 };
 
+#[path = "crowd/content.rs"]
+mod content;
 #[path = "../examples/crowd/headless.rs"]
 mod headless;
 #[path = "../examples/crowd/joints.rs"]
 mod joints;
+#[path = "crowd/memory.rs"]
+mod memory;
 #[path = "../examples/crowd/stages.rs"]
 mod stages;
 
-const JOINTS: usize = 58;
-const FRAMES: usize = 31;
 /// With this many characters, the memory that they share barely counts.
 const ENOUGH: usize = 100;
 
@@ -93,6 +90,9 @@ struct Args {
     /// Steps per second at which ours share poses; 0 shares only equal poses
     #[arg(long)]
     share: Option<f64>,
+    /// Compress the clips, as `clip_error` does in a manifest, by at most this error
+    #[arg(long)]
+    clip_error: Option<f32>,
     /// Record ours
     #[arg(long)]
     recorded: bool,
@@ -319,6 +319,7 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     let mut command = Command::new(program);
     command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()]));
     command.args(args.share.map(|steps| format!("--share={steps}")));
+    command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
     command.args(args.recorded.then_some("--recorded"));
     command.args(args.model.iter().flat_map(|path| ["--model".as_ref(), path.as_os_str()])).arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
@@ -382,63 +383,6 @@ fn app(threads: usize, stages: bool) -> App {
     headless::app(TaskPoolPlugin { task_pool_options }, stages)
 }
 
-/// The joint's transform in a clip: all joints rotate, each at its own phase, and the root moves.
-fn joint_at(joint: usize, frame: usize, swing: f32) -> JointTransform {
-    let phase = TAU * frame as f32 / (FRAMES - 1) as f32 + joint as f32;
-    let axis = Vec3::new(0.3, 1.0, (joint % 3) as f32 - 1.0).normalize();
-    let translation = if joint == 0 { Vec3::Y * phase.sin() * 0.1 } else { Vec3::Y * 0.1 };
-    JointTransform::new(translation, Quat::from_axis_angle(axis, swing * phase.sin()))
-}
-
-fn parent_of(joint: usize) -> Option<usize> {
-    (joint > 0).then(|| if joint.is_multiple_of(6) { 0 } else { joint - 1 })
-}
-
-const SWINGS: [(&str, f32); 2] = [("walk", 0.4), ("run", 0.8)];
-
-/// The character to measure.
-fn model(args: &Args) -> Model {
-    let Some(path) = &args.model else { return built_in_model() };
-    let read = |path: &str| std::fs::read(path).map(Into::into).map_err(|error| error.to_string());
-    let file = path.to_string_lossy();
-    let source = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read {file}: {error}"));
-    let mut model = open_model_with(&file, &source, &ImportSettings::default(), read)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .model;
-    assert!(model.clips.len() >= 2, "{file} has fewer than two clips");
-    model.clips.truncate(2);
-    model
-}
-
-fn built_in_model() -> Model {
-    let joints = (0..JOINTS).map(|joint| Joint {
-        name: format!("joint{joint}").into(),
-        parent: parent_of(joint).map(|parent| parent as u16),
-        rest: joint_at(joint, 0, 0.0),
-        inverse_bind: Affine3A::IDENTITY,
-    });
-    let skeleton = Skeleton::new(joints.collect()).expect("parents come first");
-    let clips = SWINGS.map(|(name, swing)| {
-        let transforms = (0..FRAMES).flat_map(|frame| (0..JOINTS).map(move |joint| joint_at(joint, frame, swing)));
-        let frames =
-            ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms: transforms.collect() };
-        SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).expect("whole frames")
-    });
-    let part = SkinPart {
-        name: "skin".into(),
-        positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
-        normals: vec![Vec3::Z; 3],
-        tangents: vec![Vec4::X; 3],
-        tex_coords: vec![Vec2::ZERO; 3],
-        influences: vec![Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; 3],
-        triangles: vec![[0, 1, 2]],
-        palette: (0..JOINTS as u16).collect(),
-        source_vertices: vec![0, 1, 2],
-        ..SkinPart::default()
-    };
-    Model { skeleton, parts: vec![part], materials: vec![Material::default()], clips: clips.into() }
-}
-
 fn character(world: &mut World, args: &Args) -> Character {
     world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
         let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
@@ -491,26 +435,3 @@ fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
     }
     queue.apply(world);
 }
-
-/// Bytes in use.
-static KEPT: AtomicIsize = AtomicIsize::new(0);
-
-/// The system's allocator, counting the bytes in use.
-struct Counting;
-
-// SAFETY: every call is forwarded to the system's allocator unchanged. The count is an atomic number, so counting
-// never allocates.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        KEPT.fetch_add(layout.size() as isize, Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        KEPT.fetch_sub(layout.size() as isize, Relaxed);
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;

@@ -1,0 +1,29 @@
+//! Counts the bytes in use.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+};
+
+/// Bytes in use.
+pub static KEPT: AtomicIsize = AtomicIsize::new(0);
+
+/// The system's allocator, counting the bytes in use.
+struct Counting;
+
+// SAFETY: every call is forwarded to the system's allocator unchanged. The count is an atomic number, so counting
+// never allocates.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        KEPT.fetch_add(layout.size() as isize, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        KEPT.fetch_sub(layout.size() as isize, Relaxed);
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
