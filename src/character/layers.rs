@@ -204,7 +204,13 @@ impl ActiveLayers {
     }
 
     /// Adds the pose of the clips to a batch, with its skeleton's roots attached to `world`.
-    pub(super) fn add_to(&self, character: &Character, steps: Option<f64>, world: &Affine3A, batch: &mut PoseBatch) {
+    pub(super) fn add_to<'a>(
+        &'a self,
+        character: &'a Character,
+        steps: Option<f64>,
+        world: &Affine3A,
+        batch: &mut PoseBatch<'a>,
+    ) {
         self.with_job(character, steps, |job| batch.add(&job, world));
     }
 
@@ -238,7 +244,7 @@ impl ActiveLayers {
     }
 
     /// Calls `work` with the clips to evaluate, without overrides.
-    fn with_job(&self, character: &Character, steps: Option<f64>, work: impl FnOnce(Evaluate)) {
+    fn with_job<'a>(&'a self, character: &'a Character, steps: Option<f64>, work: impl FnOnce(Evaluate<'_, 'a>)) {
         let (priority_blend, inertia) = (self.priority_blend, self.inertia(character));
         self.with_layers(character, steps, |layers| {
             work(Evaluate { priority_blend, inertia, ..Evaluate::new(&character.skeleton, layers) });
@@ -246,7 +252,7 @@ impl ActiveLayers {
     }
 
     /// Calls `work` with the layers to mix.
-    fn with_layers(&self, character: &Character, steps: Option<f64>, work: impl FnOnce(&[ClipLayer])) {
+    fn with_layers<'a>(&'a self, character: &'a Character, steps: Option<f64>, work: impl FnOnce(&[ClipLayer<'a>])) {
         // Indices looked up in another version mean nothing in this one.
         let layers = if self.version == character.version { &self.layers[..] } else { &[] };
         let mut layers = layers.iter().filter_map(|active| {

@@ -176,14 +176,14 @@ enum Source<'a> {
     },
 }
 
-impl FoundPose<'_> {
+impl<'a> FoundPose<'a> {
     /// Whether the pose is made from clips alone, and stored nowhere.
     pub(crate) fn is_streamed(&self) -> bool {
         matches!(self.source, Source::Clips { .. })
     }
 
     /// Adds the pose to a batch of the same asset. Only for poses that are streamed.
-    pub(crate) fn add_to(&self, batch: &mut PoseBatch) {
+    pub(crate) fn add_to(&self, batch: &mut PoseBatch<'a>) {
         let Source::Clips { steps } = self.source else { return };
         self.layers.add_to(self.character, steps, &self.world, batch);
     }

@@ -1,18 +1,19 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, inertia::BaseScratch,
+    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, blend::Active,
+    inertia::BaseScratch, mix,
 };
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
 
-/// Computes one character's pose: from its playing clips to a matrix per joint.
+/// Computes one character's pose: from its playing clips to a matrix per joint. The clips may outlive the list of layers.
 #[derive(Clone, Copy, Debug)]
-pub struct Evaluate<'a> {
+pub struct Evaluate<'a, 'c> {
     /// The character's skeleton.
     pub skeleton: &'a Skeleton,
     /// The playing clips, bound to the skeleton.
-    pub layers: &'a [ClipLayer<'a>],
+    pub layers: &'a [ClipLayer<'c>],
     /// Share of the high-priority layers where both priorities reach a joint, 0..=1.
     pub priority_blend: f32,
     /// Joint overrides, applied on top of the clips.
@@ -32,9 +33,9 @@ pub struct Scratch {
     base: BaseScratch,
 }
 
-impl<'a> Evaluate<'a> {
+impl<'a, 'c> Evaluate<'a, 'c> {
     /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without overrides.
-    pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'a>]) -> Self {
+    pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'c>]) -> Self {
         Self { skeleton, layers, priority_blend: 0.5, overrides: &[], inertia: None }
     }
 
@@ -71,6 +72,14 @@ impl<'a> Evaluate<'a> {
         let unit_scale = self.mix(scratch);
         let Scratch { local, model, .. } = scratch;
         LocalToModel { parents: self.skeleton.parents(), local, root, unit_scale }.run(model);
+    }
+
+    /// Appends the layers, if the pose is nothing but their mean, on all joints and without scales. Otherwise, returns
+    /// `false`.
+    #[inline]
+    pub(super) fn prepare_mean(&self, out: &mut Vec<Active<'c>>) -> bool {
+        let Self { skeleton, layers, inertia, .. } = *self;
+        inertia.is_none() && skeleton.unit_scale() && mix::prepare_mean(layers, skeleton.rows(), out)
     }
 
     /// Mixes the clips into the local pose. Returns `true` if all its scales are known to be one.

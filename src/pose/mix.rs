@@ -208,13 +208,14 @@ impl<'a> Mix<'a> {
     where
         'a: 'b,
     {
-        let low = self.prepare_group(TrackPriority::Low, take, active);
+        let (layers, rows) = (self.layers, self.rest.len());
+        let low = prepare_group(layers, rows, TrackPriority::Low, take, active);
         let is_low =
             |layer: &ClipLayer| layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend;
         if self.layers.iter().all(is_low) {
             return [low, (low.0, 0.0)];
         }
-        let groups = [low, self.prepare_group(TrackPriority::High, take, active)];
+        let groups = [low, prepare_group(layers, rows, TrackPriority::High, take, active)];
         if matches!(take, Take::Base) {
             return groups;
         }
@@ -226,69 +227,9 @@ impl<'a> Mix<'a> {
                 (BlendMode::Additive, false) => (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT),
             };
             let weight = clamp_weight(layer.weight / most) * most;
-            self.prepare_layer(index, layer, weight, kind, active);
+            prepare_layer(index, layer, rows, weight, kind, active);
         }
         groups
-    }
-
-    /// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
-    #[inline]
-    fn prepare_group<'b>(&self, priority: TrackPriority, take: Take<'b>, active: &mut Vec<Active<'b>>) -> (usize, f32)
-    where
-        'a: 'b,
-    {
-        let first = active.len();
-        // In double precision, no sum of weights over- or underflows.
-        let mut total = 0.0;
-        if let (Take::OnBase(base), TrackPriority::Low) = (take, priority) {
-            total += f64::from(base.weight);
-            let point = SamplePoint::of_pose(&base.rows, &base.transforms);
-            let weight = Vec4::splat(base.weight);
-            active.push(Active { point, mask: None, weight, above: 0.0, kind: Kind::Blend, index: usize::MAX });
-        }
-        for (index, layer) in self.layers.iter().enumerate() {
-            let taken = match take {
-                Take::All => true,
-                Take::Base => layer.base,
-                Take::OnBase(_) => !layer.base,
-            };
-            if taken
-                && layer.priority == priority
-                && layer.effective_mode() == BlendMode::Blend
-                && layer.weight < f32::INFINITY
-            {
-                total += f64::from(self.prepare_layer(index, layer, layer.weight, Kind::Blend, active));
-            }
-        }
-        for layer in &mut active[first..] {
-            layer.weight = Vec4::splat((f64::from(layer.weight.x) / total) as f32);
-        }
-        (active.len(), (total as f32).min(f32::MAX))
-    }
-
-    /// Appends a layer if it counts; returns its weight, or 0 if it doesn't.
-    #[inline]
-    fn prepare_layer<'b>(
-        &self,
-        index: usize,
-        layer: &ClipLayer<'a>,
-        weight: f32,
-        kind: Kind,
-        active: &mut Vec<Active<'b>>,
-    ) -> f32
-    where
-        'a: 'b,
-    {
-        debug_assert_eq!(layer.clip.rows().len(), self.rest.len(), "the clip is not bound to this skeleton");
-        let counts = weight > 0.0 && layer.clip.rows().len() == self.rest.len();
-        if !counts {
-            return 0.0;
-        }
-        let point = SamplePoint::new(layer.clip, layer.time);
-        let above = if kind == Kind::Override { clamp_weight(layer.above) } else { 0.0 };
-        let mask = layer.mask.map(Mask::rows);
-        active.push(Active { point, mask, weight: Vec4::splat(weight), above, kind, index });
-        weight
     }
 
     /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
@@ -352,6 +293,87 @@ impl<'a> Mix<'a> {
         }
         normalize(s, out);
     }
+}
+
+/// Appends the layers with weights that sum to one, if the pose is nothing but their mean, on all joints and without
+/// scales. Otherwise, returns `false`.
+pub(super) fn prepare_mean<'a>(layers: &[ClipLayer<'a>], rows: usize, active: &mut Vec<Active<'a>>) -> bool {
+    let [first, ..] = layers else { return false };
+    let is_plain = |layer: &ClipLayer| {
+        layer.mask.is_none()
+            && layer.priority == first.priority
+            && layer.effective_mode() == BlendMode::Blend
+            && layer.clip.animates_all()
+            && layer.clip.unit_scale()
+    };
+    let before = active.len();
+    layers.iter().all(is_plain) && prepare_group(layers, rows, first.priority, Take::All, active).0 > before
+}
+
+/// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
+#[inline]
+fn prepare_group<'a, 'b>(
+    layers: &[ClipLayer<'a>],
+    rows: usize,
+    priority: TrackPriority,
+    take: Take<'b>,
+    active: &mut Vec<Active<'b>>,
+) -> (usize, f32)
+where
+    'a: 'b,
+{
+    let first = active.len();
+    // In double precision, no sum of weights over- or underflows.
+    let mut total = 0.0;
+    if let (Take::OnBase(base), TrackPriority::Low) = (take, priority) {
+        total += f64::from(base.weight);
+        let point = SamplePoint::of_pose(&base.rows, &base.transforms);
+        let weight = Vec4::splat(base.weight);
+        active.push(Active { point, mask: None, weight, above: 0.0, kind: Kind::Blend, index: usize::MAX });
+    }
+    for (index, layer) in layers.iter().enumerate() {
+        let taken = match take {
+            Take::All => true,
+            Take::Base => layer.base,
+            Take::OnBase(_) => !layer.base,
+        };
+        if taken
+            && layer.priority == priority
+            && layer.effective_mode() == BlendMode::Blend
+            && layer.weight < f32::INFINITY
+        {
+            total += f64::from(prepare_layer(index, layer, rows, layer.weight, Kind::Blend, active));
+        }
+    }
+    for layer in &mut active[first..] {
+        layer.weight = Vec4::splat((f64::from(layer.weight.x) / total) as f32);
+    }
+    (active.len(), (total as f32).min(f32::MAX))
+}
+
+/// Appends a layer if it counts; returns its weight, or 0 if it doesn't.
+#[inline]
+fn prepare_layer<'a, 'b>(
+    index: usize,
+    layer: &ClipLayer<'a>,
+    rows: usize,
+    weight: f32,
+    kind: Kind,
+    active: &mut Vec<Active<'b>>,
+) -> f32
+where
+    'a: 'b,
+{
+    debug_assert_eq!(layer.clip.rows().len(), rows, "the clip is not bound to this skeleton");
+    let counts = weight > 0.0 && layer.clip.rows().len() == rows;
+    if !counts {
+        return 0.0;
+    }
+    let point = SamplePoint::new(layer.clip, layer.time);
+    let above = if kind == Kind::Override { clamp_weight(layer.above) } else { 0.0 };
+    let mask = layer.mask.map(Mask::rows);
+    active.push(Active { point, mask, weight: Vec4::splat(weight), above, kind, index });
+    weight
 }
 
 /// The layers that count.

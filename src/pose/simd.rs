@@ -22,6 +22,9 @@ pub(crate) trait Simd: Copy {
     fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn sub(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
     fn mul(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn div(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    /// The square root of each element, for elements ≥ 0.
+    fn sqrt(self, a: Self::Pair) -> Self::Pair;
     /// `a · b + c`, rounded once.
     fn fma(self, a: Self::Pair, b: Self::Pair, c: Self::Pair) -> Self::Pair;
     /// `a · b + c` of one row, rounded once.
@@ -48,6 +51,20 @@ pub(crate) trait Simd: Copy {
     #[inline(always)]
     fn write_row<const STREAM: bool>(self, row: Vec4, out: &mut Vec4) {
         *out = row;
+    }
+
+    /// Writes four rows to memory, like [`Self::write`].
+    #[inline(always)]
+    fn write_line<const STREAM: bool>(self, [first, second]: [Self::Pair; 2], out: &mut [Vec4; 4]) {
+        let ([a, b], [c, d]) = (self.rows(first), self.rows(second));
+        *out = [a, b, c, d];
+    }
+
+    /// The first rows of two pairs, and the second ones.
+    #[inline(always)]
+    fn halves(self, a: Self::Pair, b: Self::Pair) -> [Self::Pair; 2] {
+        let (a, b) = (self.rows(a), self.rows(b));
+        [self.pair(a[0], b[0]), self.pair(a[1], b[1])]
     }
 
     /// Finishes what was streamed.
@@ -131,6 +148,16 @@ impl Simd for Portable {
     #[inline(always)]
     fn mul(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
         [a[0] * b[0], a[1] * b[1]]
+    }
+
+    #[inline(always)]
+    fn div(self, a: [Vec4; 2], b: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0] / b[0], a[1] / b[1]]
+    }
+
+    #[inline(always)]
+    fn sqrt(self, a: [Vec4; 2]) -> [Vec4; 2] {
+        a.map(super::soa::sqrt)
     }
 
     #[inline(always)]

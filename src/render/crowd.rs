@@ -14,11 +14,11 @@ use std::mem;
 const ASSETS: usize = 8;
 
 /// The working memory of [`Crowd`].
-pub(super) type Batches = [PoseBatch; ASSETS];
+pub(super) type Batches = [PoseBatch<'static>; ASSETS];
 
 /// Characters that wait for others of their asset.
-pub(super) struct Crowd<'b, 'a, 'scope, 'env, 'slot> {
-    batches: &'b mut Batches,
+pub(super) struct Crowd<'a, 'scope, 'env, 'slot> {
+    batches: [PoseBatch<'a>; ASSETS],
     waiting: [Option<Waiting<'a, 'scope, 'slot>>; ASSETS],
     stream: Option<&'scope Stream<'scope, 'env>>,
 }
@@ -30,10 +30,9 @@ struct Waiting<'a, 'scope, 'slot> {
     slots: [&'scope mut [PaletteSlot<'slot>]; PoseBatch::MOST],
 }
 
-impl<'b, 'a, 'scope, 'env, 'slot> Crowd<'b, 'a, 'scope, 'env, 'slot> {
-    pub(super) fn new(batches: &'b mut Batches, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
-        batches.iter_mut().for_each(PoseBatch::clear);
-        Self { batches, waiting: Default::default(), stream }
+impl<'a, 'scope, 'env, 'slot> Crowd<'a, 'scope, 'env, 'slot> {
+    pub(super) fn new(memory: &mut Batches, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
+        Self { batches: mem::take(memory), waiting: Default::default(), stream }
     }
 
     /// Adds a character with a pose that is streamed, and the palettes to write for it.
@@ -50,9 +49,10 @@ impl<'b, 'a, 'scope, 'env, 'slot> Crowd<'b, 'a, 'scope, 'env, 'slot> {
         }
     }
 
-    /// Writes what is left.
-    pub(super) fn finish(mut self) {
+    /// Writes what is left, and returns the memory.
+    pub(super) fn finish(mut self) -> Batches {
         (0..ASSETS).for_each(|place| self.write(place));
+        self.batches.map(PoseBatch::recycled)
     }
 
     /// The place of an asset, or an empty one for it.
@@ -73,7 +73,6 @@ impl<'b, 'a, 'scope, 'env, 'slot> Crowd<'b, 'a, 'scope, 'env, 'slot> {
     fn write(&mut self, place: usize) {
         let Some(Waiting { character, mut slots, .. }) = self.waiting[place].take() else { return };
         let batch = &mut self.batches[place];
-        batch.solve(&character.skeleton);
         for (index, part) in (0..).zip(&character.parts) {
             let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
             for (out, slots) in out.iter_mut().zip(&mut slots) {

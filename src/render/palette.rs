@@ -292,7 +292,7 @@ fn write_all<'scope>(
             }
         });
     }
-    crowd.finish();
+    *batches = crowd.finish();
 }
 
 /// Returns the memory of a list, empty and free of the buffer's lifetime.

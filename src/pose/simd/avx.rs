@@ -61,6 +61,16 @@ impl Simd for Avx {
     }
 
     #[inline(always)]
+    fn div(self, a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sqrt(self, a: __m256) -> __m256 {
+        unsafe { _mm256_sqrt_ps(a) }
+    }
+
+    #[inline(always)]
     fn fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
         unsafe { _mm256_fmadd_ps(a, b, c) }
     }
@@ -116,6 +126,27 @@ impl Simd for Avx {
         }
         // SAFETY: `out` is four numbers, aligned for vectors. `Stream` calls `fence` before anyone else can read them.
         unsafe { _mm_stream_ps(std::ptr::from_mut(out).cast(), register(row)) };
+    }
+
+    #[inline(always)]
+    fn write_line<const STREAM: bool>(self, [first, second]: [__m256; 2], out: &mut [Vec4; 4]) {
+        let out = out.as_mut_ptr().cast::<f32>();
+        // SAFETY: `out` is 16 numbers. Only what is aligned for registers is streamed, and `Stream` calls `fence` before
+        // anyone else can read it.
+        unsafe {
+            if STREAM && out.addr().is_multiple_of(32) {
+                _mm256_stream_ps(out, first);
+                _mm256_stream_ps(out.add(8), second);
+            } else {
+                _mm256_storeu_ps(out, first);
+                _mm256_storeu_ps(out.add(8), second);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn halves(self, a: __m256, b: __m256) -> [__m256; 2] {
+        unsafe { [_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)] }
     }
 
     #[inline(always)]

@@ -294,7 +294,7 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
     let skeleton = &model.skeleton;
     let mut scratch = Scratch::default();
     let mut ik_scratch = IkScratch::default();
-    let mut pose = |evaluate: Evaluate<'_>, goals: &[Ik]| {
+    let mut pose = |evaluate: Evaluate, goals: &[Ik]| {
         evaluate.run(&mut scratch);
         for goal in goals {
             goal.run(&mut ik_scratch, &mut scratch.pose_mut(skeleton));
