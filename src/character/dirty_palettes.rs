@@ -39,8 +39,6 @@ impl PaletteRange {
 /// A palette to write.
 #[derive(Clone, Debug)]
 pub(crate) struct PaletteJob {
-    /// Position in the list when it is sorted by character; set by whoever sorts it.
-    pub(crate) order: u32,
     pub(crate) character: Entity,
     /// Index into [`Character::parts`](crate::asset::Character::parts).
     pub(crate) part: u32,
@@ -84,7 +82,7 @@ impl PaletteJobs {
             if visibility.get() {
                 any = true;
                 if let Some(range) = range.and_then(PaletteRange::get) {
-                    self.dirty.push(PaletteJob { order: 0, character, part: part as u32, range, jumped: false });
+                    self.dirty.push(PaletteJob { character, part: part as u32, range, jumped: false });
                 }
             }
         }

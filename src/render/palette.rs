@@ -85,6 +85,8 @@ struct WithoutHistory(Vec<Range<u32>>);
 #[derive(Resource, Default)]
 struct PaletteWriter {
     jobs: Vec<PaletteJob>,
+    /// Where each job's range starts, and its index.
+    starts: Vec<(u32, u32)>,
     slots: Vec<PaletteSlot<'static>>,
     scratch: Parallel<WriterScratch>,
 }
@@ -96,10 +98,8 @@ struct WriterScratch {
     batches: Batches,
 }
 
-/// A palette and its place in the buffer.
+/// A palette and its place in the buffer, which is empty if there is none.
 pub(super) struct PaletteSlot<'a> {
-    /// Position in the list sorted by character.
-    order: u32,
     pub(super) part: u32,
     character: Entity,
     pub(super) out: &'a mut [Mat4],
@@ -159,7 +159,7 @@ fn extract_palettes(
         range.set(first);
         if let Some(range) = range.get() {
             let &PartOf { character, part } = part;
-            writer.jobs.push(PaletteJob { order: 0, character, part: part as u32, range, jumped: true });
+            writer.jobs.push(PaletteJob { character, part: part as u32, range, jumped: true });
         }
     }
     // A range that was taken back may belong to another skin now.
@@ -209,24 +209,28 @@ fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
 impl PaletteWriter {
     /// Writes all jobs to their ranges of `matrices`, past the caches if `streamed`.
     fn run(&mut self, poses: &Poses, matrices: &mut [Mat4], streamed: bool) {
-        let Self { jobs, slots: memory, scratch } = self;
+        let Self { jobs, starts, slots: memory, scratch } = self;
         character::trim(jobs, jobs.len());
-        // Sorted by range to split the buffer among the jobs, then sorted back, so that the parts of a character
-        // share its pose.
         let mut slots: Vec<PaletteSlot> = mem::take(memory);
-        jobs.iter_mut().zip(0..).for_each(|(job, order)| job.order = order);
-        jobs.sort_unstable_by_key(|job| job.range.start);
+        slots.extend(jobs.iter().map(|&PaletteJob { character, part, .. }| PaletteSlot {
+            part,
+            character,
+            out: &mut [],
+        }));
+        // In the order of their ranges, to split the buffer among the jobs.
+        starts.extend(jobs.iter().zip(0..).map(|(job, index)| (job.range.start, index)));
+        starts.sort_unstable_by_key(|&(start, _)| start);
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
-        for job in jobs.iter() {
+        for (start, index) in starts.drain(..) {
+            let (range, slot) = (&jobs[index as usize].range, &mut slots[index as usize]);
             // Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the
             // buffer are skipped.
-            let (Some(gap), length) = (job.range.start.checked_sub(end), job.range.len()) else { continue };
+            let (Some(gap), length) = (start.checked_sub(end), range.len()) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
             let Some((out, after)) = out.split_at_mut_checked(length) else { break };
-            slots.push(PaletteSlot { order: job.order, part: job.part, character: job.character, out });
-            (rest, end, total) = (after, job.range.end, total + length);
+            (slot.out, rest, end, total) = (out, after, range.end, total + length);
         }
-        slots.sort_unstable_by_key(|slot| slot.order);
+        character::trim(starts, jobs.len());
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
@@ -320,7 +324,7 @@ mod tests {
     fn the_list_of_slots_keeps_its_memory() {
         let mut matrix = [Mat4::IDENTITY];
         let mut slots = Vec::with_capacity(7);
-        slots.push(PaletteSlot { order: 0, character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
+        slots.push(PaletteSlot { character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
         let memory = slots.as_ptr().addr();
         let slots = recycle(slots);
         assert_eq!((slots.len(), slots.capacity(), slots.as_ptr().addr()), (0, 7, memory));
