@@ -17,6 +17,7 @@ use bevy::{
     prelude::*,
 };
 use glam::Affine3A;
+use smallvec::SmallVec;
 
 /// A character. Spawn it with a handle, and its parts are spawned once the asset has loaded.
 ///
@@ -46,9 +47,9 @@ pub struct SkinnedCharacter(pub Handle<Character>);
 #[derive(Component, Clone, Debug, Default, Reflect)]
 #[reflect(Component, Clone, Default)]
 pub struct CharacterParts {
-    /// The parts' entities.
+    /// The parts' entities. Two fit into the component itself, since they are read every frame.
     #[reflect(skip_serializing, default)]
-    pub entities: Vec<Entity>,
+    pub entities: SmallVec<[Entity; 2]>,
     /// Version of the asset that they are up to date with; `None` if there are none.
     #[reflect(ignore)]
     pub(super) version: Option<u64>,
