@@ -149,7 +149,7 @@ impl TestApp {
     }
 
     pub fn parts(&self, entity: Entity) -> Vec<Entity> {
-        self.app.world().get::<CharacterParts>(entity).map(|parts| parts.entities.clone()).unwrap_or_default()
+        self.app.world().get::<CharacterParts>(entity).map(|parts| parts.entities.to_vec()).unwrap_or_default()
     }
 
     pub fn is_alive(&self, entity: Entity) -> bool {

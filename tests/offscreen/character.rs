@@ -11,7 +11,7 @@ pub fn asset(world: &World, character: Entity) -> &Character {
 }
 
 pub fn parts(world: &World, character: Entity) -> Vec<Entity> {
-    let parts = world.get::<CharacterParts>(character).expect("a character").entities.clone();
+    let parts = world.get::<CharacterParts>(character).expect("a character").entities.to_vec();
     assert!(!parts.is_empty(), "the parts are spawned");
     parts
 }
