@@ -56,7 +56,6 @@ mod content;
 mod headless;
 #[path = "../examples/crowd/joints.rs"]
 mod joints;
-#[path = "crowd/memory.rs"]
 mod memory;
 #[path = "../examples/crowd/stages.rs"]
 mod stages;

@@ -27,13 +27,15 @@ use bevy::{
 };
 use bevy_marionette::prelude::*;
 use clap::Parser;
+use memory::{KEPT, PEAK};
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    sync::atomic::Ordering::Relaxed,
     time::Instant,
 };
+
+mod memory;
 
 #[derive(Parser)]
 struct Args {
@@ -161,29 +163,3 @@ fn app(file_path: String) -> App {
     app.cleanup();
     app
 }
-
-/// Bytes in use.
-static KEPT: AtomicIsize = AtomicIsize::new(0);
-/// The most bytes in use so far.
-static PEAK: AtomicIsize = AtomicIsize::new(0);
-
-/// The system's allocator, counting the bytes in use.
-struct Counting;
-
-// SAFETY: every call is forwarded to the system's allocator unchanged. The counts are atomic numbers, so counting
-// never allocates.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let size = layout.size() as isize;
-        PEAK.fetch_max(KEPT.fetch_add(size, Relaxed) + size, Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        KEPT.fetch_sub(layout.size() as isize, Relaxed);
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;

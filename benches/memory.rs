@@ -7,15 +7,18 @@ use std::{
 
 /// Bytes in use.
 pub static KEPT: AtomicIsize = AtomicIsize::new(0);
+/// The most bytes in use so far.
+pub static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 /// The system's allocator, counting the bytes in use.
 struct Counting;
 
-// SAFETY: every call is forwarded to the system's allocator unchanged. The count is an atomic number, so counting
+// SAFETY: every call is forwarded to the system's allocator unchanged. The counts are atomic numbers, so counting
 // never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        KEPT.fetch_add(layout.size() as isize, Relaxed);
+        let size = layout.size() as isize;
+        PEAK.fetch_max(KEPT.fetch_add(size, Relaxed) + size, Relaxed);
         unsafe { System.alloc(layout) }
     }
 

@@ -110,10 +110,10 @@ impl<'a> PoseBatch<'a> {
     /// Writes the palettes of one part of the characters, each as [`Palette::run`] does it.
     ///
     /// `remap` and `combined` are the part's, as for [`Palette`]. `out` has a slice for each pose, in the order in which
-    /// they were added; an empty slice is left out.
+    /// they were added; an empty slice is left out. All parts of a batch must have the skeleton of its poses.
     ///
     /// # Panics
-    /// Like [`Palette::run`].
+    /// If a pose is of a skeleton with fewer joints, or like [`Palette::run`].
     pub fn write(
         &mut self,
         skeleton: &Skeleton,
@@ -127,7 +127,7 @@ impl<'a> PoseBatch<'a> {
     /// Like [`Self::write`], but past the caches where the processor can, as [`Palette::stream`] does it.
     ///
     /// # Panics
-    /// Like [`Palette::run`].
+    /// Like [`Self::write`].
     pub fn stream<'scope>(
         &mut self,
         skeleton: &Skeleton,
@@ -194,7 +194,10 @@ impl<'a> PoseBatch<'a> {
 
     /// Makes the local poses of means, unless there are matrices already.
     fn mix_means(&mut self, skeleton: &Skeleton) {
-        for lane in 0..if self.solved == 0 { self.len } else { 0 } {
+        if self.solved > 0 {
+            return;
+        }
+        for lane in 0..self.len {
             let mut local = mem::take(&mut self.local[lane]);
             let layers = self.layers_of(lane);
             if !layers.is_empty() {
