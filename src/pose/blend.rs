@@ -2,9 +2,9 @@
 
 use super::packed::{PackedTransforms, Quats4, Vectors4};
 use super::sample::SamplePoint;
-use super::simd::{self, Simd};
+use super::simd::Simd;
 use super::soa::{sqrt, toward};
-use crate::model::{SoaQuat, SoaTransform, SoaVec3};
+use crate::model::{SoaQuat, SoaTransform};
 use glam::Vec4;
 
 /// A layer that counts, at its time.
@@ -110,19 +110,6 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         Self { pose, total }
     }
 
-    /// The mean's translations and rotations, of layers that reach all joints and have no scales.
-    #[inline(always)]
-    pub(super) fn unscaled(s: S, group: &[Active], row: usize) -> (SoaVec3, SoaQuat) {
-        // A length known to the compiler leaves out what only more layers need.
-        let PackedTransforms { translation, rotation, .. } = match group {
-            [_] => Self::new::<false>(s, &group[..1], row),
-            [_, _] => Self::new::<false>(s, &group[..2], row),
-            _ => Self::new::<false>(s, group, row),
-        }
-        .pose;
-        (translation.to_soa(s), rotation.to_soa(s))
-    }
-
     /// Both groups by the share of the high one; where only one reaches a joint, that one.
     #[inline(always)]
     pub(super) fn mix<const PARTIAL: bool>(self, s: S, high: Self, high_share: Vec4) -> Self {
@@ -169,20 +156,6 @@ pub(super) fn high_share(low: Vec4, high: Vec4, blend: Vec4) -> Vec4 {
 #[inline(always)]
 pub(super) fn inverse(total: Vec4) -> Vec4 {
     Vec4::ONE / total.max(Vec4::splat(REACHED))
-}
-
-/// The mean of a group that reaches all joints and has no scales.
-pub(super) fn mean(group: &[Active], out: &mut [SoaTransform]) {
-    simd::dispatch!(s => mean_with(s, group, out));
-}
-
-#[inline(always)]
-fn mean_with<S: Simd>(s: S, group: &[Active], out: &mut [SoaTransform]) {
-    for (row, out) in out.iter_mut().enumerate() {
-        let (translation, rotation) = Mean::<S, false>::unscaled(s, group, row);
-        *out = SoaTransform { translation, rotation, scale: SoaVec3::ONE };
-    }
-    normalize(s, out);
 }
 
 /// Normalizes every rotation. In a pass of its own, since a row's square root and division end a long chain of

@@ -1,8 +1,7 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, blend::Active,
-    inertia::BaseScratch, mix,
+    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, inertia::BaseScratch,
 };
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
@@ -72,14 +71,6 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         let unit_scale = self.mix(scratch);
         let Scratch { local, model, .. } = scratch;
         LocalToModel { parents: self.skeleton.parents(), local, root, unit_scale }.run(model);
-    }
-
-    /// Appends the layers, if the pose is nothing but their mean, on all joints and without scales. Otherwise, returns
-    /// `false`.
-    #[inline]
-    pub(super) fn prepare_mean(&self, out: &mut Vec<Active<'c>>) -> bool {
-        let Self { skeleton, layers, inertia, .. } = *self;
-        inertia.is_none() && skeleton.unit_scale() && mix::prepare_mean(layers, skeleton.rows(), out)
     }
 
     /// Mixes the clips into the local pose. Returns `true` if all its scales are known to be one.

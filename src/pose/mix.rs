@@ -295,21 +295,6 @@ impl<'a> Mix<'a> {
     }
 }
 
-/// Appends the layers with weights that sum to one, if the pose is nothing but their mean, on all joints and without
-/// scales. Otherwise, returns `false`.
-pub(super) fn prepare_mean<'a>(layers: &[ClipLayer<'a>], rows: usize, active: &mut Vec<Active<'a>>) -> bool {
-    let [first, ..] = layers else { return false };
-    let is_plain = |layer: &ClipLayer| {
-        layer.mask.is_none()
-            && layer.priority == first.priority
-            && layer.effective_mode() == BlendMode::Blend
-            && layer.clip.animates_all()
-            && layer.clip.unit_scale()
-    };
-    let before = active.len();
-    layers.iter().all(is_plain) && prepare_group(layers, rows, first.priority, Take::All, active).0 > before
-}
-
 /// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
 #[inline]
 fn prepare_group<'a, 'b>(
@@ -346,9 +331,15 @@ where
         }
     }
     for layer in &mut active[first..] {
-        layer.weight = Vec4::splat((f64::from(layer.weight.x) / total) as f32);
+        layer.weight = Vec4::splat(share(layer.weight.x, total));
     }
     (active.len(), (total as f32).min(f32::MAX))
+}
+
+/// What a weight is of the sum of all.
+#[inline]
+pub(super) fn share(weight: f32, total: f64) -> f32 {
+    (f64::from(weight) / total) as f32
 }
 
 /// Appends a layer if it counts; returns its weight, or 0 if it doesn't.

@@ -16,15 +16,15 @@ pub(crate) struct PackedTransforms<S: Simd, const SCALE: bool> {
 /// Four vectors: x and y in a pair, z in a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Vectors4<S: Simd> {
-    xy: S::Pair,
-    z: Vec4,
+    pub(super) xy: S::Pair,
+    pub(super) z: Vec4,
 }
 
 /// Four quaternions in two pairs.
 #[derive(Clone, Copy)]
 pub(crate) struct Quats4<S: Simd> {
-    xy: S::Pair,
-    zw: S::Pair,
+    pub(super) xy: S::Pair,
+    pub(super) zw: S::Pair,
 }
 
 impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {

@@ -78,29 +78,63 @@ pub(crate) struct SamplePoint<'a> {
     fraction: Vec4,
 }
 
-/// Two frames that are adjacent in memory, or one frame that stands for both.
+/// Two frames that are adjacent in memory, or one frame that stands for both. Others may follow.
 #[derive(Clone, Copy, Debug)]
-struct FramePair<'a, T> {
-    both: &'a [T],
+pub(super) struct FramePair<'a, T> {
+    frames: &'a [T],
     /// Distance from a vector of the first frame to the same vector of the second.
     stride: u32,
 }
 
 impl<'a, T> FramePair<'a, T> {
+    /// `count` frames, where the second of a pair follows the first unless there is only one.
     #[inline]
-    fn new(both: &'a [T], same: bool) -> Self {
-        Self { both, stride: if same { 0 } else { both.len() as u32 / 2 } }
+    pub(super) fn new(frames: &'a [T], count: usize) -> Self {
+        Self { frames, stride: if count > 1 { (frames.len() / count) as u32 } else { 0 } }
     }
 
-    /// `N` vectors from `at` on, in the first and in the second frame. A clip's constructor keeps slots
+    /// Distance from a frame to the next; 0 if there is none.
+    pub(super) fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// `N` vectors from `at` on, and the same vectors of the next frame. A clip's constructor keeps slots
     /// within its frames, so one bounds check covers both.
     #[inline(always)]
     fn chunks<const N: usize>(&self, at: u32) -> (&'a [T; N], &'a [T; N]) {
-        let range = &self.both[at as usize..at as usize + self.stride as usize + N];
+        let range = &self.frames[at as usize..at as usize + self.stride as usize + N];
         match (range.first_chunk(), range.last_chunk()) {
             (Some(first), Some(second)) => (first, second),
             _ => unreachable!("it holds at least N"),
         }
+    }
+}
+
+impl FramePair<'_, Vec4> {
+    #[inline(always)]
+    pub(super) fn vectors<S: Simd>(&self, s: S, at: u32, fraction: Vec4) -> Vectors4<S> {
+        let (first, second) = self.chunks(at);
+        Vectors4::read(s, first).lerp(s, Vectors4::read(s, second), fraction)
+    }
+
+    #[inline(always)]
+    pub(super) fn quats<S: Simd>(&self, s: S, at: u32, fraction: Vec4) -> Quats4<S> {
+        let (first, second) = self.chunks(at);
+        Quats4::read(s, first).lerp(s, Quats4::read(s, second), fraction)
+    }
+}
+
+impl FramePair<'_, [u16; 4]> {
+    /// Quantized vectors: interpolated as integers, then mapped to their ranges.
+    #[inline(always)]
+    pub(super) fn unpack<const N: usize>(&self, at: u32, ranges: &[NumberRange; N], fraction: Vec4) -> [Vec4; N] {
+        let (first, second) = self.chunks::<N>(at);
+        let mut out = [Vec4::ZERO; N];
+        for (i, out) in out.iter_mut().enumerate() {
+            let (first, second) = (floats(first[i]), floats(second[i]));
+            *out = (first + (second - first) * fraction) * ranges[i].step + ranges[i].low;
+        }
+        out
     }
 }
 
@@ -109,12 +143,12 @@ impl<'a> SamplePoint<'a> {
     #[inline(always)]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
-        let same = first == second;
+        let count = second - first + 1;
         Self {
             rows: clip.rows(),
             constants: clip.constants(),
-            samples: FramePair::new(clip.frames(first, second), same),
-            numbers: FramePair::new(clip.frames_of_numbers(first, second), same),
+            samples: FramePair::new(clip.frames(first, second), count),
+            numbers: FramePair::new(clip.frames_of_numbers(first, second), count),
             ranges: clip.ranges(),
             fraction: Vec4::splat(fraction),
         }
@@ -125,8 +159,8 @@ impl<'a> SamplePoint<'a> {
         Self {
             rows,
             constants,
-            samples: FramePair::new(&[], true),
-            numbers: FramePair::new(&[], true),
+            samples: FramePair::new(&[], 1),
+            numbers: FramePair::new(&[], 1),
             ranges: &[],
             fraction: Vec4::ZERO,
         }
@@ -147,38 +181,23 @@ impl<'a> SamplePoint<'a> {
     #[inline(always)]
     fn vectors<S: Simd>(&self, s: S, slot: ChannelSlot) -> Vectors4<S> {
         match slot {
-            ChannelSlot::Constant(slot) => Vectors4::read(s, chunk(self.constants, slot)),
-            ChannelSlot::Sampled(slot) => {
-                let (first, second) = self.samples.chunks(slot);
-                Vectors4::read(s, first).lerp(s, Vectors4::read(s, second), self.fraction)
+            ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
+            ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
+            ChannelSlot::Quantized(at) => {
+                Vectors4::read(s, &self.numbers.unpack(at, chunk(self.ranges, at), self.fraction))
             }
-            ChannelSlot::Quantized(slot) => Vectors4::read(s, &self.unpack(slot)),
         }
     }
 
     #[inline(always)]
     fn quats<S: Simd>(&self, s: S, slot: ChannelSlot) -> Quats4<S> {
         match slot {
-            ChannelSlot::Constant(slot) => Quats4::read(s, chunk(self.constants, slot)),
-            ChannelSlot::Sampled(slot) => {
-                let (first, second) = self.samples.chunks(slot);
-                Quats4::read(s, first).lerp(s, Quats4::read(s, second), self.fraction)
+            ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
+            ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
+            ChannelSlot::Quantized(at) => {
+                Quats4::read(s, &self.numbers.unpack(at, chunk(self.ranges, at), self.fraction))
             }
-            ChannelSlot::Quantized(slot) => Quats4::read(s, &self.unpack(slot)),
         }
-    }
-
-    /// Quantized vectors: interpolated as integers, then mapped to their ranges.
-    #[inline(always)]
-    fn unpack<const N: usize>(&self, at: u32) -> [Vec4; N] {
-        let (first, second) = self.numbers.chunks::<N>(at);
-        let ranges: &[NumberRange; N] = chunk(self.ranges, at);
-        let mut out = [Vec4::ZERO; N];
-        for (i, out) in out.iter_mut().enumerate() {
-            let (first, second) = (floats(first[i]), floats(second[i]));
-            *out = (first + (second - first) * self.fraction) * ranges[i].step + ranges[i].low;
-        }
-        out
     }
 }
 
@@ -189,7 +208,7 @@ fn floats([x, y, z, w]: [u16; 4]) -> Vec4 {
 
 /// `N` vectors from `at` on, which a clip's constructor keeps within its vectors.
 #[inline(always)]
-fn chunk<T, const N: usize>(vectors: &[T], at: u32) -> &[T; N] {
+pub(super) fn chunk<T, const N: usize>(vectors: &[T], at: u32) -> &[T; N] {
     match vectors[at as usize..at as usize + N].first_chunk() {
         Some(chunk) => chunk,
         None => panic!("a channel lies outside its clip"),

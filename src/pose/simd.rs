@@ -27,6 +27,8 @@ pub(crate) trait Simd: Copy {
     fn sqrt(self, a: Self::Pair) -> Self::Pair;
     /// `a · b + c`, rounded once.
     fn fma(self, a: Self::Pair, b: Self::Pair, c: Self::Pair) -> Self::Pair;
+    /// Each element of `a` with the sign of the one in `signs`.
+    fn with_signs(self, a: Self::Pair, signs: Self::Pair) -> Self::Pair;
     /// `a · b + c` of one row, rounded once.
     fn fma_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4;
     /// Element `LANE` of each row, four times.
@@ -166,6 +168,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn with_signs(self, a: [Vec4; 2], signs: [Vec4; 2]) -> [Vec4; 2] {
+        [a[0].copysign(signs[0]), a[1].copysign(signs[1])]
+    }
+
+    #[inline(always)]
     fn fma_row(self, a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         fma(a, b, c)
     }
@@ -226,6 +233,11 @@ impl Portable {
     pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
         work(self)
     }
+
+    #[inline(always)]
+    pub(crate) fn enter_wide<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        self.enter(work)
+    }
 }
 
 /// Evaluates an expression with the fastest backend this processor supports:
@@ -237,17 +249,23 @@ impl Portable {
 /// What the expression calls must be inlined (`#[inline(always)]`, loops rather than closures), or
 /// it is not compiled for the backend's instructions.
 macro_rules! dispatch {
-    ($simd:ident => $work:expr) => {{
+    ($simd:ident => $work:expr) => {
+        $crate::pose::simd::dispatch!(enter, $simd => $work)
+    };
+    (wide, $simd:ident => $work:expr) => {
+        $crate::pose::simd::dispatch!(enter_wide, $simd => $work)
+    };
+    ($enter:ident, $simd:ident => $work:expr) => {{
         #[cfg(target_arch = "x86_64")]
         let avx = $crate::pose::simd::avx::Avx::detect();
         #[cfg(not(target_arch = "x86_64"))]
         let avx: Option<$crate::pose::simd::Portable> = None;
         match avx {
-            Some(avx) => avx.enter(
+            Some(avx) => avx.$enter(
                 #[inline(always)]
                 |$simd| $work,
             ),
-            None => $crate::pose::simd::Portable.enter(
+            None => $crate::pose::simd::Portable.$enter(
                 #[inline(always)]
                 |$simd| $work,
             ),
@@ -256,18 +274,39 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
+/// What a test allows.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Backend {
+    Portable,
+    /// Without more registers.
+    Avx,
+    Fastest,
+}
+
+#[cfg(test)]
+impl Backend {
+    pub(crate) const ALL: [Self; 3] = [Self::Portable, Self::Avx, Self::Fastest];
+}
+
 #[cfg(test)]
 thread_local! {
-    static PORTABLE_ONLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static BACKEND: std::cell::Cell<Backend> = const { std::cell::Cell::new(Backend::Fastest) };
+}
+
+/// Does `work` with a backend, or the fastest below it that the processor has.
+#[cfg(test)]
+pub(crate) fn with_backend<R>(backend: Backend, work: impl FnOnce() -> R) -> R {
+    BACKEND.set(backend);
+    let done = work();
+    BACKEND.set(Backend::Fastest);
+    done
 }
 
 /// Does `work` with the portable backend.
 #[cfg(test)]
 pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
-    PORTABLE_ONLY.set(true);
-    let done = work();
-    PORTABLE_ONLY.set(false);
-    done
+    with_backend(Backend::Portable, work)
 }
 
 /// The bits of a number, for comparing backends: the sign of a NaN is unspecified, and Miri picks it at random.

@@ -16,9 +16,9 @@ pub(super) struct Matrices(pub(super) [[Lanes; 3]; 4]);
 
 /// The transforms of four joints, each with a character in each lane. If not `SCALE`, all scales are one.
 pub(super) struct Joints<S: Simd, const SCALE: bool> {
-    translation: [[S::Pair; 4]; 3],
-    rotation: [[S::Pair; 4]; 4],
-    scale: [[S::Pair; 4]; 3],
+    pub(super) translation: [[S::Pair; 4]; 3],
+    pub(super) rotation: [[S::Pair; 4]; 4],
+    pub(super) scale: [[S::Pair; 4]; 3],
 }
 
 impl Matrices {
@@ -64,26 +64,6 @@ impl Matrices {
             out[i] = s.fma(s.load(&z[i].0), bz, s.fma(s.load(&y[i].0), by, by_x));
         }
         out
-    }
-}
-
-impl<S: Simd> Joints<S, false> {
-    /// Normalizes the rotations of unscaled transforms, with the operations of
-    /// [`Quats4::normalized`](crate::pose::packed::Quats4::normalized).
-    #[inline(always)]
-    pub(super) fn normalized(s: S, rows: &[(SoaVec3, SoaQuat); PoseBatch::MOST]) -> Self {
-        let [a, b, c, d, e, f, g, h] = rows;
-        let translation = vectors(s, [&a.0, &b.0, &c.0, &d.0, &e.0, &f.0, &g.0, &h.0]);
-        let [mut x, mut y, mut z, mut w] = quats(s, [&a.1, &b.1, &c.1, &d.1, &e.1, &f.1, &g.1, &h.1]);
-        let one = s.both(Vec4::ONE);
-        for (((x, y), z), w) in x.iter_mut().zip(&mut y).zip(&mut z).zip(&mut w) {
-            let square = s.add(s.fma(*z, *z, s.mul(*x, *x)), s.fma(*w, *w, s.mul(*y, *y)));
-            let factor = s.div(one, s.sqrt(square));
-            (*x, *y) = (s.mul(*x, factor), s.mul(*y, factor));
-            (*z, *w) = (s.mul(*z, factor), s.mul(*w, factor));
-        }
-        let rotation = [x, y, z, w];
-        Self { translation, rotation, scale: [[one; 4]; 3] }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::{PoseBatch, lanes::Lanes};
 use crate::pose::simd::Simd;
 use glam::{Mat4, Vec4};
-use std::slice::IterMut;
 
 /// Where the palettes are written to.
 ///
@@ -14,12 +13,14 @@ pub(super) struct Lines<'o> {
     split: usize,
     /// What comes before the first whole line.
     heads: [&'o mut [Vec4]; PoseBatch::MOST],
-    lines: [IterMut<'o, [Vec4; 4]>; PoseBatch::MOST],
+    lines: [&'o mut [[Vec4; 4]]; PoseBatch::MOST],
     tails: [&'o mut [Vec4]; PoseBatch::MOST],
-    /// Number of entries so far.
+    /// Whether there was an entry.
+    begun: bool,
+    /// Number of lines so far.
     count: usize,
-    /// The columns of the last two entries, of each pair of lanes. Those of entries with odd numbers are the last four.
-    columns: [[Lanes; 4]; 8],
+    /// The columns of the last entry that don't fill a line, of each pair of lanes.
+    kept: [[Lanes; 4]; 3],
 }
 
 impl<'o> Lines<'o> {
@@ -31,13 +32,14 @@ impl<'o> Lines<'o> {
             heads: Default::default(),
             lines: Default::default(),
             tails: Default::default(),
+            begun: false,
             count: 0,
-            columns: [[Lanes::default(); 4]; 8],
+            kept: [[Lanes::default(); 4]; 3],
         };
         for (lane, out) in out.iter_mut().enumerate().filter(|(_, out)| !out.is_empty()) {
             let (head, rest) = bytemuck::cast_slice_mut(&mut out[..length]).split_at_mut(split % 4);
             let (whole, tail) = rest.as_chunks_mut();
-            (new.heads[lane], new.lines[lane], new.tails[lane]) = (head, whole.iter_mut(), tail);
+            (new.heads[lane], new.lines[lane], new.tails[lane]) = (head, whole, tail);
         }
         new
     }
@@ -45,38 +47,55 @@ impl<'o> Lines<'o> {
     /// Writes the next entry: its columns, of each pair of lanes. What does not fill a line waits for the next.
     #[inline(always)]
     pub(super) fn push<S: Simd, const STREAM: bool>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
-        let Self { split, lines, count, columns, .. } = self;
-        let first = *count % 2 * 4;
-        *count += 1;
-        for column in 0..4 {
+        match self.split {
+            1 => self.push_split::<S, STREAM, 1>(s, entry),
+            2 => self.push_split::<S, STREAM, 2>(s, entry),
+            3 => self.push_split::<S, STREAM, 3>(s, entry),
+            _ => self.push_split::<S, STREAM, 4>(s, entry),
+        }
+    }
+
+    #[inline(always)]
+    fn push_split<S: Simd, const STREAM: bool, const SPLIT: usize>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
+        let Self { heads, lines, begun, count, kept, .. } = self;
+        if SPLIT < 4 && !*begun {
+            let mut columns = [[Lanes::default(); 4]; SPLIT];
+            for column in 0..SPLIT {
+                store(s, &entry[column], &mut columns[column]);
+            }
+            write_columns::<S, STREAM>(s, &columns, heads);
+            *begun = true;
+        } else {
             for pair in 0..4 {
-                s.store(entry[column][pair], &mut columns[first + column][pair].0);
+                let mut columns = [s.both(Vec4::ZERO); 4];
+                for i in 0..4 {
+                    // From the entry before, then from this one.
+                    let of_this = (i + SPLIT).checked_sub(4);
+                    columns[i] = match of_this {
+                        None => s.load(&kept[i][pair].0),
+                        Some(column) => entry[column][pair],
+                    };
+                }
+                let [first, fifth] = s.halves(columns[0], columns[1]);
+                let [second, sixth] = s.halves(columns[2], columns[3]);
+                if let Some(out) = lines[pair].get_mut(*count) {
+                    s.write_line::<STREAM>([first, second], out);
+                }
+                if let Some(out) = lines[pair + 4].get_mut(*count) {
+                    s.write_line::<STREAM>([fifth, sixth], out);
+                }
             }
+            *count += 1;
         }
-        if *count == 1 && *split < 4 {
-            return write_columns::<S, STREAM>(s, &columns[..*split], &mut self.heads);
-        }
-        // From the entry before, unless lines are entries.
-        let first = first + 4 + *split;
-        let [a, b, c, d] =
-            [&columns[first % 8], &columns[(first + 1) % 8], &columns[(first + 2) % 8], &columns[(first + 3) % 8]];
-        for pair in 0..4 {
-            let [first, fifth] = s.halves(s.load(&a[pair].0), s.load(&b[pair].0));
-            let [second, sixth] = s.halves(s.load(&c[pair].0), s.load(&d[pair].0));
-            if let Some(out) = lines[pair].next() {
-                s.write_line::<STREAM>([first, second], out);
-            }
-            if let Some(out) = lines[pair + 4].next() {
-                s.write_line::<STREAM>([fifth, sixth], out);
-            }
+        for column in SPLIT..4 {
+            store(s, &entry[column], &mut kept[column - SPLIT]);
         }
     }
 
     /// Writes what is left.
     #[inline(always)]
     pub(super) fn finish<S: Simd, const STREAM: bool>(mut self, s: S) {
-        let last = &self.columns[self.count.wrapping_sub(1) % 2 * 4..][self.split..4];
-        write_columns::<S, STREAM>(s, last, &mut self.tails);
+        write_columns::<S, STREAM>(s, &self.kept[..4 - self.split], &mut self.tails);
     }
 }
 
@@ -84,6 +103,13 @@ impl<'o> Lines<'o> {
 #[inline(always)]
 fn columns_to_line_end(matrices: &[Mat4]) -> usize {
     4 - matrices.as_ptr().addr() / size_of::<Vec4>() % 4
+}
+
+#[inline(always)]
+fn store<S: Simd>(s: S, column: &[S::Pair; 4], out: &mut [Lanes; 4]) {
+    for pair in 0..4 {
+        s.store(column[pair], &mut out[pair].0);
+    }
 }
 
 /// Writes some columns of an entry, as many as `out` has room for.

@@ -12,11 +12,31 @@ impl Avx {
     #[inline(always)]
     pub(crate) fn detect() -> Option<Self> {
         #[cfg(test)]
-        if super::PORTABLE_ONLY.get() {
+        if super::BACKEND.get() == super::Backend::Portable {
             return None;
         }
         let found = std::is_x86_feature_detected!("avx") && std::is_x86_feature_detected!("fma");
         found.then_some(Self(()))
+    }
+
+    /// Runs `work` in a function compiled for AVX and FMA, and twice as many registers where the processor has them
+    /// (AVX-512VL). For loops that need them: there is another copy of the code.
+    #[inline(always)]
+    pub(crate) fn enter_wide<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        #[target_feature(enable = "avx,fma,avx512f,avx512vl")]
+        fn with_more_registers<R>(avx: Avx, work: impl FnOnce(Avx) -> R) -> R {
+            work(avx)
+        }
+        #[cfg(test)]
+        if super::BACKEND.get() == super::Backend::Avx {
+            return self.enter(work);
+        }
+        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512vl") {
+            // SAFETY: that was just checked, and an `Avx` exists, so the processor has AVX and FMA.
+            unsafe { with_more_registers(self, work) }
+        } else {
+            self.enter(work)
+        }
     }
 
     /// Runs `work` in a function compiled for AVX and FMA.
@@ -73,6 +93,14 @@ impl Simd for Avx {
     #[inline(always)]
     fn fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
         unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn with_signs(self, a: __m256, signs: __m256) -> __m256 {
+        unsafe {
+            let sign = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, signs))
+        }
     }
 
     #[inline(always)]

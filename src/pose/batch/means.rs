@@ -1,0 +1,292 @@
+//! Means of clips: eight characters that play the same clips, each at its own time and with its own weights.
+//!
+//! Where a channel is stored is then found out once for all of them, and what is the same in every frame is not even read
+//! for each. Clips are sampled one character after the other, four joints at a time, and blended with a character in each
+//! lane. All operations are those of [`Mix`](crate::pose::Mix), in the same order.
+
+use super::{
+    PoseBatch,
+    lanes::{Joints, Lanes},
+};
+use crate::controller::BlendMode;
+use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip};
+use crate::pose::{
+    ClipLayer, Evaluate, FrameSpan,
+    mix::share,
+    sample::{FramePair, chunk},
+    simd::Simd,
+};
+use glam::Vec4;
+use std::ptr;
+
+/// A clip that eight characters play.
+#[derive(Debug)]
+pub(super) struct MeanClip<'a> {
+    rows: &'a [RowTracks],
+    constants: &'a [Vec4],
+    samples: FramePair<'a, Vec4>,
+    numbers: FramePair<'a, [u16; 4]>,
+    ranges: &'a [NumberRange],
+    /// Where each character is.
+    times: [FrameTime; PoseBatch::MOST],
+    /// Sums to one over the clips.
+    weight: Lanes,
+}
+
+/// Where a frame begins, and the position between it and the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct FrameTime {
+    sample: u32,
+    number: u32,
+    fraction: f32,
+}
+
+/// Vectors or quaternions for each character: `N` numbers of four joints.
+type Numbers<S, const N: usize> = [[<S as Simd>::Pair; 4]; N];
+
+/// Returns `true` if a pose is nothing but the mean of its layers, on all joints and without scales.
+pub(super) fn is_mean(pose: &Evaluate) -> bool {
+    let Evaluate { skeleton, layers, inertia, .. } = *pose;
+    let [first, ..] = layers else { return false };
+    let counts = |layer: &ClipLayer| {
+        layer.mask.is_none()
+            && layer.priority == first.priority
+            && layer.effective_mode() == BlendMode::Blend
+            && layer.weight > 0.0
+            && layer.weight < f32::INFINITY
+            && layer.clip.animates_all()
+            && layer.clip.unit_scale()
+            && layer.clip.rows().len() == skeleton.rows()
+    };
+    inertia.is_none() && skeleton.unit_scale() && layers.iter().all(counts)
+}
+
+/// Fills the list with the clips that all characters play. Returns `false` if they don't play the same, or no clips.
+///
+/// Lanes without a character repeat the first.
+pub(super) fn find_clips<'a, 'l>(
+    characters: usize,
+    layers_of: impl Fn(usize) -> &'l [ClipLayer<'a>],
+    clips: &mut Vec<MeanClip<'a>>,
+) -> bool
+where
+    'a: 'l,
+{
+    clips.clear();
+    let first = layers_of(0);
+    let same = |lane| {
+        let layers: &[ClipLayer] = layers_of(lane);
+        layers.len() == first.len() && layers.iter().zip(first).all(|(a, b)| ptr::eq(a.clip, b.clip))
+    };
+    if first.is_empty() || !(1..characters).all(same) {
+        return false;
+    }
+    // In double precision, no sum of weights over- or underflows.
+    let mut totals = [0.0; PoseBatch::MOST];
+    for (lane, total) in totals.iter_mut().enumerate() {
+        let lane = if lane < characters { lane } else { 0 };
+        layers_of(lane).iter().for_each(|layer| *total += f64::from(layer.weight));
+    }
+    for (index, layer) in first.iter().enumerate() {
+        let mut clip = MeanClip::new(layer.clip);
+        for (lane, total) in totals.iter().enumerate() {
+            let layer = &layers_of(if lane < characters { lane } else { 0 })[index];
+            clip.times[lane] = clip.time(FrameSpan::new(layer.clip, layer.time));
+            clip.weight.0[lane / 4][lane % 4] = share(layer.weight, *total);
+        }
+        clips.push(clip);
+    }
+    true
+}
+
+impl<S: Simd> Joints<S, false> {
+    /// The mean of some clips.
+    #[inline(always)]
+    pub(super) fn mean(s: S, clips: &[MeanClip], row: usize) -> Self {
+        // In an order in which few numbers wait for others.
+        let rotation = mean_rotations(s, clips, row);
+        let rotation = normalized(s, rotation);
+        Self { translation: mean_translations(s, clips, row), rotation, scale: [[s.both(Vec4::ONE); 4]; 3] }
+    }
+}
+
+#[inline(always)]
+fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 3> {
+    let (a, b, others) = match clips {
+        [a, b, others @ ..] => (a, b, others),
+        [clip] => return clip.translations(s, row),
+        [] => unreachable!("{NO_CLIPS}"),
+    };
+    let (a_weight, b_weight) = (s.load(&a.weight.0), s.load(&b.weight.0));
+    let (mut sum, to) = (a.translations(s, row), b.translations(s, row));
+    for i in 0..3 {
+        for joint in 0..4 {
+            sum[i][joint] = s.fma(to[i][joint], b_weight, s.mul(sum[i][joint], a_weight));
+        }
+    }
+    for clip in others {
+        let (weight, next) = (s.load(&clip.weight.0), clip.translations(s, row));
+        for i in 0..3 {
+            for joint in 0..4 {
+                sum[i][joint] = s.fma(next[i][joint], weight, sum[i][joint]);
+            }
+        }
+    }
+    sum
+}
+
+#[inline(always)]
+fn mean_rotations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 4> {
+    let (a, b, others) = match clips {
+        [a, b, others @ ..] => (a, b, others),
+        [clip] => return clip.rotations(s, row),
+        [] => unreachable!("{NO_CLIPS}"),
+    };
+    let (a_weight, b_weight) = (s.load(&a.weight.0), s.load(&b.weight.0));
+    let (mut sum, to) = (a.rotations(s, row), b.rotations(s, row));
+    let mut squares = [a_weight; 4];
+    for joint in 0..4 {
+        // Both share a square root; see `PackedTransforms::mix`.
+        let (aa, bb) = (dot(s, &sum, &sum, joint), dot(s, &to, &to, joint));
+        let both = s.mul(aa, bb);
+        let (turn, other_turn) = (s.mul(a_weight, bb), s.mul(b_weight, s.sqrt(both)));
+        let other_turn = toward(s, other_turn, dot(s, &sum, &to, joint));
+        for i in 0..4 {
+            sum[i][joint] = s.fma(to[i][joint], other_turn, s.mul(sum[i][joint], turn));
+        }
+        squares[joint] = s.mul(both, bb);
+    }
+    for clip in others {
+        let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, row));
+        for joint in 0..4 {
+            let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
+            let turn = toward(s, s.mul(weight, factor), dot(s, &sum, &next, joint));
+            for i in 0..4 {
+                sum[i][joint] = s.fma(next[i][joint], turn, sum[i][joint]);
+            }
+        }
+    }
+    sum
+}
+
+const NO_CLIPS: &str = "a mean has clips";
+
+impl<'a> MeanClip<'a> {
+    fn new(clip: &'a SkeletalClip) -> Self {
+        let count = clip.frame_count();
+        Self {
+            rows: clip.rows(),
+            constants: clip.constants(),
+            samples: FramePair::new(clip.frames(0, count - 1), count),
+            numbers: FramePair::new(clip.frames_of_numbers(0, count - 1), count),
+            ranges: clip.ranges(),
+            times: Default::default(),
+            weight: Lanes::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn time(&self, FrameSpan { first, fraction, .. }: FrameSpan) -> FrameTime {
+        let first = first as u32;
+        FrameTime { sample: first * self.samples.stride(), number: first * self.numbers.stride(), fraction }
+    }
+
+    #[inline(always)]
+    fn translations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 3> {
+        match self.rows[row].translation {
+            ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
+            ChannelSlot::Sampled(at) => {
+                let mut out = [[s.both(Vec4::ZERO); 4]; 3];
+                for i in 0..4 {
+                    let [a, b] = [self.times[i], self.times[i + 4]];
+                    let a = self.samples.vectors(s, a.sample + at, Vec4::splat(a.fraction));
+                    let b = self.samples.vectors(s, b.sample + at, Vec4::splat(b.fraction));
+                    let [x, y] = s.halves(a.xy, b.xy);
+                    (out[0][i], out[1][i], out[2][i]) = (x, y, s.pair(a.z, b.z));
+                }
+                transposed(s, out)
+            }
+            ChannelSlot::Quantized(at) => self.quantized(s, at),
+        }
+    }
+
+    #[inline(always)]
+    fn rotations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 4> {
+        match self.rows[row].rotation {
+            ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
+            ChannelSlot::Sampled(at) => {
+                let mut out = [[s.both(Vec4::ZERO); 4]; 4];
+                for i in 0..4 {
+                    let [a, b] = [self.times[i], self.times[i + 4]];
+                    let a = self.samples.quats(s, a.sample + at, Vec4::splat(a.fraction));
+                    let b = self.samples.quats(s, b.sample + at, Vec4::splat(b.fraction));
+                    let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
+                    (out[0][i], out[1][i], out[2][i], out[3][i]) = (x, y, z, w);
+                }
+                transposed(s, out)
+            }
+            ChannelSlot::Quantized(at) => self.quantized(s, at),
+        }
+    }
+
+    #[inline(always)]
+    fn quantized<S: Simd, const N: usize>(&self, s: S, at: u32) -> Numbers<S, N> {
+        let ranges = chunk(self.ranges, at);
+        let mut out = [[s.both(Vec4::ZERO); 4]; N];
+        for i in 0..4 {
+            let [a, b] = [self.times[i], self.times[i + 4]];
+            let a = self.numbers.unpack::<N>(a.number + at, ranges, Vec4::splat(a.fraction));
+            let b = self.numbers.unpack::<N>(b.number + at, ranges, Vec4::splat(b.fraction));
+            for number in 0..N {
+                out[number][i] = s.pair(a[number], b[number]);
+            }
+        }
+        transposed(s, out)
+    }
+}
+
+/// Vectors or quaternions of four joints that all characters share.
+#[inline(always)]
+fn same_for_all<S: Simd, const N: usize>(s: S, rows: &[Vec4; N]) -> Numbers<S, N> {
+    let mut out = [[s.both(Vec4::ZERO); 4]; N];
+    for number in 0..N {
+        for joint in 0..4 {
+            out[number][joint] = s.both(Vec4::splat(rows[number][joint]));
+        }
+    }
+    out
+}
+
+/// From four pairs of characters' numbers of four joints to four joints' numbers with a character in each lane.
+#[inline(always)]
+fn transposed<S: Simd, const N: usize>(s: S, mut numbers: Numbers<S, N>) -> Numbers<S, N> {
+    for number in &mut numbers {
+        *number = s.transposed(*number);
+    }
+    numbers
+}
+
+/// Scaled to unit length, by the operations of [`Quats4::normalized`](crate::pose::packed::Quats4::normalized).
+#[inline(always)]
+fn normalized<S: Simd>(s: S, mut quats: Numbers<S, 4>) -> Numbers<S, 4> {
+    for joint in 0..4 {
+        let factor = s.div(s.both(Vec4::ONE), s.sqrt(dot(s, &quats, &quats, joint)));
+        for number in &mut quats {
+            number[joint] = s.mul(number[joint], factor);
+        }
+    }
+    quats
+}
+
+/// The product of [`Quats4::dot`](crate::pose::packed::Quats4::dot).
+#[inline(always)]
+fn dot<S: Simd>(s: S, a: &Numbers<S, 4>, b: &Numbers<S, 4>, joint: usize) -> S::Pair {
+    let xz = s.fma(a[2][joint], b[2][joint], s.mul(a[0][joint], b[0][joint]));
+    s.add(xz, s.fma(a[3][joint], b[3][joint], s.mul(a[1][joint], b[1][joint])))
+}
+
+/// [`toward`](crate::pose::soa::toward) in each lane.
+#[inline(always)]
+fn toward<S: Simd>(s: S, weight: S::Pair, dot: S::Pair) -> S::Pair {
+    s.with_signs(weight, s.add(dot, s.both(Vec4::ZERO)))
+}
