@@ -352,7 +352,8 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
             app.update();
             finish_upload(app.world());
         }
-        let filled = app.sub_app(RenderApp).world().resource::<SkinUniforms>().current_staging_buffer.len();
+        let uniforms = app.sub_app(RenderApp).world().resource::<SkinUniforms>();
+        let filled = uniforms.current_buffer.size() as usize / size_of::<Mat4>();
         let each = if args.model.is_some() { 1 } else { JOINTS };
         assert!(filled >= count * each, "{filled} matrices for {count} characters");
         (Frame::median(&clock.take()), bytes)

@@ -51,20 +51,14 @@ pub(crate) struct PaletteJob {
 #[derive(Resource, Default)]
 pub(crate) struct DirtyPalettes(pub(super) Parallel<PaletteJobs>);
 
-/// What one thread collected.
+/// What one thread collected: palettes of characters that changed, character by character.
 #[derive(Default)]
-pub(crate) struct PaletteJobs {
-    /// Palettes of characters that changed, character by character.
-    pub(crate) dirty: Vec<PaletteJob>,
-    /// Palettes of characters that changed in the previous frame but not in this one. The renderer has two
-    /// buffers in turn, and only the other one is up to date: these are copied.
-    pub(crate) settled: Vec<Range<u32>>,
-}
+pub(crate) struct PaletteJobs(pub(super) Vec<PaletteJob>);
 
 impl DirtyPalettes {
-    /// Every thread's lists, to be emptied.
-    pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut PaletteJobs> {
-        self.0.iter_mut()
+    /// Moves the palettes to a list.
+    pub(crate) fn drain_to(&mut self, jobs: &mut Vec<PaletteJob>) {
+        self.0.iter_mut().for_each(|list| jobs.append(&mut list.0));
     }
 }
 
@@ -82,7 +76,7 @@ impl PaletteJobs {
             if visibility.get() {
                 any = true;
                 if let Some(range) = range.and_then(PaletteRange::get) {
-                    self.dirty.push(PaletteJob { character, part: part as u32, range, jumped: false });
+                    self.0.push(PaletteJob { character, part: part as u32, range, jumped: false });
                 }
             }
         }
@@ -90,17 +84,11 @@ impl PaletteJobs {
     }
 
     /// Keeps the parts added from `first` on if their character changed; else drops them.
-    ///
-    /// `changed_before` says whether it changed in the previous frame, and is updated.
-    pub(super) fn settle(&mut self, first: usize, changed: bool, jumped: bool, changed_before: &mut bool) {
+    pub(super) fn settle(&mut self, first: usize, changed: bool, jumped: bool) {
         if changed {
-            self.dirty[first..].iter_mut().for_each(|job| job.jumped = jumped);
+            self.0[first..].iter_mut().for_each(|job| job.jumped = jumped);
         } else {
-            let unchanged = self.dirty.drain(first..);
-            if *changed_before {
-                self.settled.extend(unchanged.map(|job| job.range));
-            }
+            self.0.truncate(first);
         }
-        *changed_before = changed;
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn late(
             let (layers, state, parts) =
                 (layers.bypass_change_detection(), state.bypass_change_detection(), parts.bypass_change_detection());
             state.source = PoseSource::Clips;
-            let first = palettes.dirty.len();
+            let first = palettes.0.len();
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
                 detect_jump(parts, &transform, teleported);
@@ -177,7 +177,7 @@ pub(super) fn late(
                     }
                 }
             });
-            palettes.settle(first, changed || moved, parts.jumped, &mut state.changed);
+            palettes.settle(first, changed || moved, parts.jumped);
         },
     );
     ThreadScratch::collect_counts(&mut threads, &mut counts);

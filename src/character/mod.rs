@@ -125,9 +125,12 @@ pub enum CharacterSystems {
     /// Poses ordinary characters, those in view whose pose nobody else needs, and writes the skinning matrices of
     /// all characters in view that changed. Runs beside the rendering of the previous frame.
     PosePalettes,
-    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Hands the skinning matrices to the
-    /// renderer.
+    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Writes the skinning matrices of what has just
+    /// come into view.
     ExtractPalettes,
+    /// In the render app's `Render` schedule, before it waits for an image to draw to. Uploads all skinning matrices in
+    /// `SkinUniforms`, Bevy's own included. The buffer they were in is empty from then on, until `ExtractSchedule`.
+    UploadPalettes,
 }
 
 /// Plays characters: everything except their way to the GPU, which is

@@ -65,8 +65,6 @@ pub(crate) struct PoseState {
     pub(super) revision: u64,
     /// What the pose last drawn was made from; kept only where there is no `ModelPose`.
     pub(super) drawn: PoseStamp,
-    /// Whether the pose changed in the previous frame.
-    pub(super) changed: bool,
 }
 
 impl PoseState {

@@ -1,12 +1,13 @@
 //! Skinning matrices (palettes), written where Bevy's renderer reads them.
 //!
 //! Bevy gives every [`SkinnedMesh`] in view a range of one staging buffer, and fills it from joint entities.
-//! Characters have none. Instead there is a second buffer of the same layout. While the renderer is still busy
-//! with the previous frame, [`write_palettes`] writes `world · model · inverse bind` into it for each part in
-//! view whose character changed, in parallel. That leaves little to do when the frame is extracted:
-//! [`extract_palettes`] adds the parts that just came into view, and swaps the two buffers.
+//! Characters have none. Instead the renderer lends the buffer to the main world as soon as it has uploaded it.
+//! While it is busy with the rest of the frame, [`write_palettes`] writes `world · model · inverse bind` for each part in
+//! view whose character changed, in parallel. That leaves little to do when the next frame is extracted:
+//! [`extract_palettes`] adds the parts that just came into view.
 //!
-//! So one of the buffers has a character that stops as it was one frame before: its ranges are copied once.
+//! Bevy uploads the buffer late, after it has waited for an image to draw to. [`upload`] does so at once.
+//! A main world that is done before that writes nothing, and [`extract_palettes`] does it all.
 //!
 //! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
@@ -14,7 +15,7 @@
 use super::crowd::{Batches, Crowd};
 use crate::{
     character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
-    pose::{self, Palette, Scratch, Stream},
+    pose::{self, Palette, Scratch, Stream, recycle},
 };
 use bevy::{
     asset::prelude::AssetChanged,
@@ -22,7 +23,10 @@ use bevy::{
     mesh::skinning::SkinnedMesh,
     pbr::{SkinUniforms, extract_skins, prepare_skins},
     prelude::*,
-    render::{Extract, ExtractSchedule, Render, RenderApp, RenderSystems, renderer::RenderQueue},
+    render::{
+        Extract, ExtractSchedule, Render, RenderApp, RenderSystems,
+        renderer::{RenderDevice, RenderQueue},
+    },
     tasks::ComputeTaskPool,
     utils::Parallel,
 };
@@ -42,37 +46,44 @@ impl Plugin for PalettePlugin {
     fn build(&self, app: &mut App) {
         // Servers and tests have no renderer.
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
-        let next = NextFrame::default();
+        let lent = LentBuffer::default();
         render_app
-            .insert_resource(next.clone())
+            .insert_resource(lent.clone())
             .init_resource::<PaletteWriter>()
             .init_resource::<WithoutHistory>()
             .configure_sets(ExtractSchedule, CharacterSystems::ExtractPalettes.after(extract_skins))
+            .configure_sets(
+                Render,
+                CharacterSystems::UploadPalettes
+                    .after(RenderSystems::ExtractCommands)
+                    .before(RenderSystems::PrepareViews),
+            )
+            .add_systems(ExtractSchedule, take_back.before(extract_skins))
             .add_systems(ExtractSchedule, extract_palettes.in_set(CharacterSystems::ExtractPalettes))
-            .add_systems(Render, write_history.in_set(RenderSystems::PrepareResources).after(prepare_skins));
-        app.insert_resource(next)
+            .add_systems(Render, upload.in_set(CharacterSystems::UploadPalettes));
+        app.insert_resource(lent)
             .init_resource::<PaletteWriter>()
             .add_systems(PostUpdate, write_palettes.in_set(CharacterSystems::PosePalettes));
     }
 }
 
-/// What the renderer takes at the end of the frame. Both worlds have it, and never use it at the same time.
+/// The renderer's staging buffer while the main world has it, and what that leaves to the renderer. Both worlds have this.
 #[derive(Resource, Clone, Default)]
-struct NextFrame(Arc<Mutex<Buffer>>);
+struct LentBuffer(Arc<Mutex<Lent>>);
 
 #[derive(Default)]
-struct Buffer {
-    matrices: Vec<Mat4>,
-    /// Ranges written this frame.
-    written: Vec<Range<u32>>,
-    /// Ranges that are up to date in the other buffer only.
-    settled: Vec<Range<u32>>,
+struct Lent {
+    /// `None` while the renderer has it.
+    matrices: Option<Vec<Mat4>>,
+    /// Palettes that could not be written without it.
+    left: Vec<PaletteJob>,
     /// Ranges of parts that jumped.
     jumped: Vec<Range<u32>>,
 }
 
-impl NextFrame {
-    fn lock(&self) -> MutexGuard<'_, Buffer> {
+impl LentBuffer {
+    /// Waits while the renderer uploads the buffer.
+    fn lock(&self) -> MutexGuard<'_, Lent> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -114,28 +125,31 @@ const STREAMED_FROM: usize = 2 << 20;
 /// Writes the palettes of the characters that changed.
 fn write_palettes(
     mut writer: ResMut<PaletteWriter>,
-    next: Res<NextFrame>,
+    lent: Res<LentBuffer>,
     mut palettes: ResMut<DirtyPalettes>,
     poses: Poses,
 ) {
-    let Buffer { matrices, written, settled, jumped } = &mut *next.lock();
+    let Lent { matrices, left, jumped } = &mut *lent.lock();
+    let Some(matrices) = matrices else { return palettes.drain_to(left) };
     writer.jobs.clear();
-    for lists in palettes.lists() {
-        writer.jobs.append(&mut lists.dirty);
-        settled.append(&mut lists.settled);
-    }
+    palettes.drain_to(&mut writer.jobs);
     jumped.extend(writer.jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
-    let streamed = size_of_val(&matrices[..]) >= STREAMED_FROM;
-    writer.run(&poses, matrices, streamed);
-    written.extend(writer.jobs.iter().map(|job| job.range.clone()));
+    writer.run(&poses, matrices);
 }
 
-/// Adds what came into view, and swaps the buffers.
+/// Gives the buffer back to the renderer.
+fn take_back(lent: Res<LentBuffer>, mut uniforms: ResMut<SkinUniforms>) {
+    if let Some(matrices) = lent.lock().matrices.take() {
+        uniforms.current_staging_buffer = matrices;
+    }
+}
+
+/// Writes what came into view, and what the main world left.
 fn extract_palettes(
     mut writer: ResMut<PaletteWriter>,
     mut revoked: Local<Vec<u32>>,
     mut without_history: ResMut<WithoutHistory>,
-    next: Res<NextFrame>,
+    lent: Res<LentBuffer>,
     uniforms: ResMut<SkinUniforms>,
     poses: Extract<Poses>,
     // The conditions under which Bevy allocates a new range or takes it back.
@@ -145,13 +159,11 @@ fn extract_palettes(
             Or<(Changed<ViewVisibility>, Changed<SkinnedMesh>, AssetChanged<SkinnedMesh>)>,
         >,
     >,
-    others: Extract<Query<(Entity, &SkinnedMesh), Without<PaletteRange>>>,
 ) {
     let (uniforms, without_history) = (uniforms.into_inner(), &mut without_history.0);
-    let Buffer { matrices, written, settled, jumped } = &mut *next.lock();
-    trim(&mut uniforms.current_staging_buffer);
-    matrices.resize(uniforms.current_staging_buffer.len(), Mat4::IDENTITY);
-    writer.jobs.clear();
+    let Lent { left, jumped, .. } = &mut *lent.lock();
+    let jobs = &mut writer.jobs;
+    jobs.clear();
     revoked.clear();
     for (entity, part, visibility, range) in &reallocated {
         revoked.extend(range.get().map(|range| range.start));
@@ -159,56 +171,60 @@ fn extract_palettes(
         range.set(first);
         if let Some(range) = range.get() {
             let &PartOf { character, part } = part;
-            writer.jobs.push(PaletteJob { character, part: part as u32, range, jumped: true });
+            jobs.push(PaletteJob { character, part: part as u32, range, jumped: true });
         }
     }
     // A range that was taken back may belong to another skin now.
     revoked.sort_unstable();
-    written.retain(|range| revoked.binary_search(&range.start).is_err());
-    writer.run(&poses, matrices, false);
-    for job in &writer.jobs {
-        copy(matrices, &mut uniforms.current_staging_buffer, &job.range);
-    }
-    settled.drain(..).for_each(|range| copy(&uniforms.current_staging_buffer, matrices, &range));
+    let count = left.len();
+    jobs.extend(left.drain(..).filter(|job| revoked.binary_search(&job.range.start).is_err()));
+    character::trim(left, count);
 
-    // Each buffer lacks what the other has: we wrote to one, and Bevy wrote its own skins to the other.
-    let theirs: usize = others.iter().map(|(_, skin)| skin.joints.len()).sum();
-    if theirs < written.iter().map(Range::len).sum() {
-        for (entity, skin) in &others {
-            if let Some(first) = uniforms.skin_index(entity.into()) {
-                copy(&uniforms.current_staging_buffer, matrices, &(first..first + skin.joints.len() as u32));
-            }
-        }
-        mem::swap(&mut uniforms.current_staging_buffer, matrices);
-    } else {
-        written.iter().for_each(|range| copy(matrices, &mut uniforms.current_staging_buffer, range));
-    }
-    written.clear();
     let jumps = jumped.len();
     without_history.clear();
     without_history.append(jumped);
-    without_history.extend(writer.jobs.iter().map(|job| job.range.clone()));
+    without_history.extend(jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
     character::trim(without_history, without_history.len());
     character::trim(jumped, jumps);
+
+    trim(&mut uniforms.current_staging_buffer);
+    writer.run(&poses, &mut uniforms.current_staging_buffer);
 }
 
-/// Gives back memory. A list that grows takes up to twice what it needs, and these are half of what a crowd takes.
+/// Uploads all skinning matrices, Bevy's own included, and lends the buffer to the main world.
+///
+/// Bevy's own [`prepare_skins`] finds no matrices afterward, and does nothing.
+fn upload(
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+    // Bevy's system takes a `ResMut`; a set gives it one and keeps the other.
+    mut uniforms: ParamSet<(ResMut<SkinUniforms>,)>,
+    without_history: Res<WithoutHistory>,
+    lent: Res<LentBuffer>,
+) {
+    let mut lent = lent.lock();
+    prepare_skins(device, Res::clone(&queue), uniforms.p0());
+    let mut uniforms = uniforms.p0();
+    // Copies this frame's matrices to the previous frame for parts without one, so that they leave no motion.
+    for range in &without_history.0 {
+        if let Some(matrices) = uniforms.current_staging_buffer.get(range.start as usize..range.end as usize) {
+            let offset = u64::from(range.start) * size_of::<Mat4>() as u64;
+            queue.write_buffer(&uniforms.prev_buffer, offset, bytemuck::cast_slice(matrices));
+        }
+    }
+    lent.matrices = Some(mem::take(&mut uniforms.current_staging_buffer));
+}
+
+/// Gives back memory. A list that grows takes up to twice what it needs, and this one is a third of what a crowd takes.
 fn trim(matrices: &mut Vec<Mat4>) {
     if matrices.capacity() > matrices.len() + matrices.len() / 16 {
         matrices.shrink_to(matrices.len() + matrices.len() / 32);
     }
 }
 
-fn copy(from: &[Mat4], to: &mut [Mat4], range: &Range<u32>) {
-    let range = range.start as usize..range.end as usize;
-    if let (Some(from), Some(to)) = (from.get(range.clone()), to.get_mut(range)) {
-        to.copy_from_slice(from);
-    }
-}
-
 impl PaletteWriter {
-    /// Writes all jobs to their ranges of `matrices`, past the caches if `streamed`.
-    fn run(&mut self, poses: &Poses, matrices: &mut [Mat4], streamed: bool) {
+    /// Writes all jobs to their ranges of `matrices`.
+    fn run(&mut self, poses: &Poses, matrices: &mut [Mat4]) {
         let Self { jobs, starts, slots: memory, scratch } = self;
         character::trim(jobs, jobs.len());
         let mut slots: Vec<PaletteSlot> = mem::take(memory);
@@ -220,6 +236,7 @@ impl PaletteWriter {
         // In the order of their ranges, to split the buffer among the jobs.
         starts.extend(jobs.iter().zip(0..).map(|(job, index)| (job.range.start, index)));
         starts.sort_unstable_by_key(|&(start, _)| start);
+        let streamed = size_of_val(matrices) >= STREAMED_FROM;
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
         for (start, index) in starts.drain(..) {
             let (range, slot) = (&jobs[index as usize].range, &mut slots[index as usize]);
@@ -297,36 +314,4 @@ fn write_all<'scope>(
         });
     }
     *batches = crowd.finish();
-}
-
-/// Returns the memory of a list, empty and free of the buffer's lifetime.
-fn recycle(mut slots: Vec<PaletteSlot<'_>>) -> Vec<PaletteSlot<'static>> {
-    slots.clear();
-    // Collecting into the same layout reuses the allocation; a test relies on it.
-    slots.into_iter().map(|_| -> PaletteSlot<'static> { unreachable!("it was cleared") }).collect()
-}
-
-/// Copies this frame's matrices to the previous frame for parts without one, so that they leave no motion.
-fn write_history(without_history: Res<WithoutHistory>, uniforms: Res<SkinUniforms>, queue: Res<RenderQueue>) {
-    for range in &without_history.0 {
-        if let Some(matrices) = uniforms.current_staging_buffer.get(range.start as usize..range.end as usize) {
-            let offset = u64::from(range.start) * size_of::<Mat4>() as u64;
-            queue.write_buffer(&uniforms.prev_buffer, offset, bytemuck::cast_slice(matrices));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_slots_keeps_its_memory() {
-        let mut matrix = [Mat4::IDENTITY];
-        let mut slots = Vec::with_capacity(7);
-        slots.push(PaletteSlot { character: Entity::PLACEHOLDER, part: 0, out: &mut matrix });
-        let memory = slots.as_ptr().addr();
-        let slots = recycle(slots);
-        assert_eq!((slots.len(), slots.capacity(), slots.as_ptr().addr()), (0, 7, memory));
-    }
 }
