@@ -157,7 +157,7 @@ struct PoseOf {
 /// A character, and where its pose is.
 pub(crate) struct FoundPose<'a> {
     entity: Entity,
-    pub(crate) asset: AssetId<Character>,
+    asset: AssetId<Character>,
     pub(crate) character: &'a Character,
     world: Affine3A,
     layers: &'a ActiveLayers,
@@ -180,6 +180,11 @@ impl<'a> FoundPose<'a> {
     /// Whether the pose is made from clips alone, and stored nowhere.
     pub(crate) fn is_streamed(&self) -> bool {
         matches!(self.source, Source::Clips { .. })
+    }
+
+    /// The same for characters that are best posed together: those of one asset that play the same clips.
+    pub(crate) fn group(&self) -> (AssetId<Character>, u64) {
+        (self.asset, self.layers.clip_set())
     }
 
     /// Adds the pose to a batch of the same asset. Only for poses that are streamed.

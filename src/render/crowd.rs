@@ -1,92 +1,97 @@
-//! Collects characters whose pose is not stored, by asset, to pose them in batches.
+//! Collects characters whose pose is not stored, by asset and clips, to pose them in batches.
 
 use super::palette::PaletteSlot;
 use crate::{
-    asset::Character,
     character::FoundPose,
-    pose::{PoseBatch, Stream},
+    pose::{PoseBatch, Stream, recycle},
 };
-use bevy::asset::AssetId;
 use glam::Mat4;
 use std::mem;
 
-/// Assets that are collected at the same time. If more than these alternate, batches are not always full.
-const ASSETS: usize = 8;
+/// Groups that are collected at the same time. If more than these alternate, batches are not always full.
+const GROUPS: usize = 32;
 
 /// The working memory of [`Crowd`].
-pub(super) type Batches = [PoseBatch<'static>; ASSETS];
+#[derive(Default)]
+pub(super) struct CrowdMemory {
+    batch: PoseBatch<'static>,
+    groups: Vec<Group<'static, 'static, 'static>>,
+}
 
-/// Characters that wait for others of their asset.
+/// Characters that wait for others of their group.
 pub(super) struct Crowd<'a, 'scope, 'env, 'slot> {
-    batches: [PoseBatch<'a>; ASSETS],
-    waiting: [Option<Waiting<'a, 'scope, 'slot>>; ASSETS],
+    batch: PoseBatch<'a>,
+    groups: Vec<Group<'a, 'scope, 'slot>>,
     stream: Option<&'scope Stream<'scope, 'env>>,
 }
 
-/// The characters of a batch, and their palettes.
-struct Waiting<'a, 'scope, 'slot> {
-    asset: AssetId<Character>,
-    character: &'a Character,
-    slots: [&'scope mut [PaletteSlot<'slot>]; PoseBatch::MOST],
-}
+/// Characters of one asset that play the same clips, and their palettes.
+type Group<'a, 'scope, 'slot> = Vec<(FoundPose<'a>, &'scope mut [PaletteSlot<'slot>])>;
 
 impl<'a, 'scope, 'env, 'slot> Crowd<'a, 'scope, 'env, 'slot> {
-    pub(super) fn new(memory: &mut Batches, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
-        Self { batches: mem::take(memory), waiting: Default::default(), stream }
+    pub(super) fn new(memory: &mut CrowdMemory, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
+        let CrowdMemory { batch, groups } = mem::take(memory);
+        Self { batch, groups: groups.into_iter().map(recycle).collect(), stream }
     }
 
     /// Adds a character with a pose that is streamed, and the palettes to write for it.
-    pub(super) fn add(&mut self, found: &FoundPose<'a>, slots: &'scope mut [PaletteSlot<'slot>]) {
-        let FoundPose { asset, character, .. } = *found;
-        let place = self.place_for(asset);
-        let waiting =
-            self.waiting[place].get_or_insert_with(|| Waiting { asset, character, slots: Default::default() });
-        let batch = &mut self.batches[place];
-        waiting.slots[batch.len()] = slots;
-        found.add_to(batch);
-        if batch.len() == PoseBatch::MOST {
+    pub(super) fn add(&mut self, found: FoundPose<'a>, slots: &'scope mut [PaletteSlot<'slot>]) {
+        let place = self.place_for(&found);
+        let group = &mut self.groups[place];
+        group.push((found, slots));
+        if group.len() == PoseBatch::MOST {
             self.write(place);
         }
     }
 
     /// Writes what is left, and returns the memory.
-    pub(super) fn finish(mut self) -> Batches {
-        (0..ASSETS).for_each(|place| self.write(place));
-        self.batches.map(PoseBatch::recycled)
+    pub(super) fn finish(mut self) -> CrowdMemory {
+        (0..self.groups.len()).for_each(|place| self.write(place));
+        CrowdMemory { batch: self.batch.recycled(), groups: self.groups.into_iter().map(recycle).collect() }
     }
 
-    /// The place of an asset, or an empty one for it.
-    fn place_for(&mut self, asset: AssetId<Character>) -> usize {
-        let same = |waiting: &Option<Waiting>| waiting.as_ref().is_some_and(|waiting| waiting.asset == asset);
-        if let Some(place) = self.waiting.iter().position(same) {
+    /// The group of a character, or an empty one for it.
+    fn place_for(&mut self, found: &FoundPose) -> usize {
+        let same = |group: &Group| group.first().is_some_and(|(first, _)| first.group() == found.group());
+        if let Some(place) = self.groups.iter().position(same) {
             return place;
         }
-        if let Some(place) = self.waiting.iter().position(Option::is_none) {
+        if let Some(place) = self.groups.iter().position(Vec::is_empty) {
             return place;
         }
-        let fullest = (0..ASSETS).max_by_key(|&place| self.batches[place].len()).unwrap_or_default();
+        if self.groups.len() < GROUPS {
+            self.groups.push(Vec::with_capacity(PoseBatch::MOST));
+            return self.groups.len() - 1;
+        }
+        let fullest = (0..GROUPS).max_by_key(|&place| self.groups[place].len()).unwrap_or_default();
         self.write(fullest);
         fullest
     }
 
-    /// Writes the palettes of the characters in a place, and empties it.
+    /// Writes the palettes of a group, and empties it.
     fn write(&mut self, place: usize) {
-        let Some(Waiting { character, mut slots, .. }) = self.waiting[place].take() else { return };
-        let batch = &mut self.batches[place];
+        let Self { batch, groups, stream } = self;
+        let group = &mut groups[place];
+        let Some((FoundPose { character, .. }, _)) = group.first() else { return };
+        let character = *character;
+        for (found, _) in &*group {
+            found.add_to(batch);
+        }
         for (index, part) in (0..).zip(&character.parts) {
             let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
-            for (out, slots) in out.iter_mut().zip(&mut slots) {
+            for (out, (_, slots)) in out.iter_mut().zip(&mut *group) {
                 let fits = |slot: &&mut PaletteSlot| slot.part == index && slot.out.len() == part.palette_len();
                 if let Some(slot) = slots.iter_mut().find(fits) {
                     *out = mem::take(&mut slot.out);
                 }
             }
             let (remap, combined) = (&part.palette, &part.combined_joints);
-            match self.stream {
+            match stream {
                 Some(stream) => batch.stream(&character.skeleton, remap, combined, out, stream),
                 None => batch.write(&character.skeleton, remap, combined, out),
             }
         }
         batch.clear();
+        group.clear();
     }
 }

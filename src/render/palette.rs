@@ -12,7 +12,7 @@
 //! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
 
-use super::crowd::{Batches, Crowd};
+use super::crowd::{Crowd, CrowdMemory};
 use crate::{
     character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
     pose::{self, Palette, Scratch, Stream, recycle},
@@ -106,7 +106,7 @@ struct PaletteWriter {
 #[derive(Default)]
 struct WriterScratch {
     pose: Scratch,
-    batches: Batches,
+    crowd: CrowdMemory,
 }
 
 /// A palette and its place in the buffer, which is empty if there is none.
@@ -289,12 +289,12 @@ fn write_all<'scope>(
     scratch: &mut WriterScratch,
     stream: Option<&'scope Stream<'scope, '_>>,
 ) {
-    let WriterScratch { pose, batches } = scratch;
-    let mut crowd = Crowd::new(batches, stream);
+    let WriterScratch { pose, crowd: memory } = scratch;
+    let mut crowd = Crowd::new(memory, stream);
     for slots in slots.chunk_by_mut(|a, b| a.character == b.character) {
         let Some(found) = poses.look_up(slots[0].character) else { continue };
         if found.is_streamed() {
-            crowd.add(&found, slots);
+            crowd.add(found, slots);
             continue;
         }
         poses.with_found(found, pose, true, |character, &world, model| {
@@ -313,5 +313,5 @@ fn write_all<'scope>(
             }
         });
     }
-    *batches = crowd.finish();
+    *memory = crowd.finish();
 }

@@ -111,8 +111,9 @@ fn the_joint_buffer_of_a_crowd_is_written_past_the_caches_with_the_same_bits() {
 
 #[test]
 fn characters_of_many_assets_are_posed_in_batches_with_the_same_bits() {
-    // More assets than have a place to wait for others.
     assert_a_crowd_has_its_palettes(20, 10);
+    // More assets than are collected at the same time.
+    assert_a_crowd_has_its_palettes(20, 40);
 }
 
 #[test]
