@@ -199,12 +199,12 @@ impl<'a> PoseBatch<'a> {
         if *solved > 0 {
             return;
         }
-        for lane in 0..*len {
+        for (lane, local) in local[..*len].iter_mut().enumerate() {
             let layers = layers_of(layers, ends, lane);
             if !layers.is_empty() {
-                scratch.swap_local(&mut local[lane]);
+                scratch.swap_local(local);
                 Evaluate::new(skeleton, layers).mix(scratch);
-                scratch.swap_local(&mut local[lane]);
+                scratch.swap_local(local);
             }
         }
     }

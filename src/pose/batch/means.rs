@@ -191,14 +191,20 @@ impl<'a> MeanClip<'a> {
         FrameTime { sample: first * self.samples.stride(), number: first * self.numbers.stride(), fraction }
     }
 
+    /// The times of characters whose numbers share a pair.
+    #[inline(always)]
+    fn pairs(&self) -> [[FrameTime; 2]; 4] {
+        let [a, b, c, d, e, f, g, h] = self.times;
+        [[a, e], [b, f], [c, g], [d, h]]
+    }
+
     #[inline(always)]
     fn translations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 3> {
         match self.rows[row].translation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => {
                 let mut out = [[s.both(Vec4::ZERO); 4]; 3];
-                for i in 0..4 {
-                    let [a, b] = [self.times[i], self.times[i + 4]];
+                for (i, [a, b]) in self.pairs().into_iter().enumerate() {
                     let a = self.samples.vectors(s, a.sample + at, Vec4::splat(a.fraction));
                     let b = self.samples.vectors(s, b.sample + at, Vec4::splat(b.fraction));
                     let [x, y] = s.halves(a.xy, b.xy);
@@ -216,8 +222,7 @@ impl<'a> MeanClip<'a> {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => {
                 let mut out = [[s.both(Vec4::ZERO); 4]; 4];
-                for i in 0..4 {
-                    let [a, b] = [self.times[i], self.times[i + 4]];
+                for (i, [a, b]) in self.pairs().into_iter().enumerate() {
                     let a = self.samples.quats(s, a.sample + at, Vec4::splat(a.fraction));
                     let b = self.samples.quats(s, b.sample + at, Vec4::splat(b.fraction));
                     let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
@@ -233,8 +238,7 @@ impl<'a> MeanClip<'a> {
     fn quantized<S: Simd, const N: usize>(&self, s: S, at: u32) -> Numbers<S, N> {
         let ranges = chunk(self.ranges, at);
         let mut out = [[s.both(Vec4::ZERO); 4]; N];
-        for i in 0..4 {
-            let [a, b] = [self.times[i], self.times[i + 4]];
+        for (i, [a, b]) in self.pairs().into_iter().enumerate() {
             let a = self.numbers.unpack::<N>(a.number + at, ranges, Vec4::splat(a.fraction));
             let b = self.numbers.unpack::<N>(b.number + at, ranges, Vec4::splat(b.fraction));
             for number in 0..N {
