@@ -79,8 +79,8 @@ use bevy::{
 /// What runs in a frame, in this order.
 ///
 /// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
-/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) runs in the
-/// render app's `ExtractSchedule`, and everything else in `PostUpdate`.
+/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
+/// [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
     /// After Bevy's asset events. Spawns, replaces and despawns the parts of characters whose asset has loaded or

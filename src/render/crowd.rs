@@ -8,7 +8,7 @@ use crate::{
 use glam::Mat4;
 use std::mem;
 
-/// Groups that are collected at the same time. If more than these alternate, batches are not always full.
+/// Groups that are collected at the same time. If there are more, characters are mixed with others of their asset.
 const GROUPS: usize = 32;
 
 /// The working memory of [`Crowd`].
@@ -16,38 +16,48 @@ const GROUPS: usize = 32;
 pub(super) struct CrowdMemory {
     batch: PoseBatch<'static>,
     groups: Vec<Group<'static, 'static, 'static>>,
+    rest: Group<'static, 'static, 'static>,
 }
 
 /// Characters that wait for others of their group.
 pub(super) struct Crowd<'a, 'scope, 'env, 'slot> {
     batch: PoseBatch<'a>,
     groups: Vec<Group<'a, 'scope, 'slot>>,
+    /// Empty, except while groups are mixed.
+    rest: Group<'a, 'scope, 'slot>,
     stream: Option<&'scope Stream<'scope, 'env>>,
 }
 
-/// Characters of one asset that play the same clips, and their palettes.
-type Group<'a, 'scope, 'slot> = Vec<(FoundPose<'a>, &'scope mut [PaletteSlot<'slot>])>;
+/// Characters of one asset that play the same clips.
+type Group<'a, 'scope, 'slot> = Vec<Waiting<'a, 'scope, 'slot>>;
+
+/// A character, and its palettes.
+type Waiting<'a, 'scope, 'slot> = (FoundPose<'a>, &'scope mut [PaletteSlot<'slot>]);
 
 impl<'a, 'scope, 'env, 'slot> Crowd<'a, 'scope, 'env, 'slot> {
     pub(super) fn new(memory: &mut CrowdMemory, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
-        let CrowdMemory { batch, groups } = mem::take(memory);
-        Self { batch, groups: groups.into_iter().map(recycle).collect(), stream }
+        let CrowdMemory { batch, groups, rest } = mem::take(memory);
+        Self { batch, groups: groups.into_iter().map(recycle).collect(), rest: recycle(rest), stream }
     }
 
     /// Adds a character with a pose that is streamed, and the palettes to write for it.
     pub(super) fn add(&mut self, found: FoundPose<'a>, slots: &'scope mut [PaletteSlot<'slot>]) {
         let place = self.place_for(&found);
-        let group = &mut self.groups[place];
+        let Self { batch, groups, stream, .. } = self;
+        let group = &mut groups[place];
         group.push((found, slots));
         if group.len() == PoseBatch::MOST {
-            self.write(place);
+            write(group, batch, *stream);
+            group.clear();
         }
     }
 
     /// Writes what is left, and returns the memory.
     pub(super) fn finish(mut self) -> CrowdMemory {
-        (0..self.groups.len()).for_each(|place| self.write(place));
-        CrowdMemory { batch: self.batch.recycled(), groups: self.groups.into_iter().map(recycle).collect() }
+        self.write_rest();
+        let Self { batch, groups, rest, .. } = self;
+        let groups = groups.into_iter().map(recycle).collect();
+        CrowdMemory { batch: batch.recycled(), groups, rest: recycle(rest) }
     }
 
     /// The group of a character, or an empty one for it.
@@ -63,35 +73,48 @@ impl<'a, 'scope, 'env, 'slot> Crowd<'a, 'scope, 'env, 'slot> {
             self.groups.push(Vec::with_capacity(PoseBatch::MOST));
             return self.groups.len() - 1;
         }
-        let fullest = (0..GROUPS).max_by_key(|&place| self.groups[place].len()).unwrap_or_default();
-        self.write(fullest);
-        fullest
+        self.write_rest();
+        0
     }
 
-    /// Writes the palettes of a group, and empties it.
-    fn write(&mut self, place: usize) {
-        let Self { batch, groups, stream } = self;
-        let group = &mut groups[place];
-        let Some((FoundPose { character, .. }, _)) = group.first() else { return };
-        let character = *character;
-        for (found, _) in &*group {
-            found.add_to(batch);
-        }
-        for (index, part) in (0..).zip(&character.parts) {
-            let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
-            for (out, (_, slots)) in out.iter_mut().zip(&mut *group) {
-                let fits = |slot: &&mut PaletteSlot| slot.part == index && slot.out.len() == part.palette_len();
-                if let Some(slot) = slots.iter_mut().find(fits) {
-                    *out = mem::take(&mut slot.out);
-                }
-            }
-            let (remap, combined) = (&part.palette, &part.combined_joints);
-            match stream {
-                Some(stream) => batch.stream(&character.skeleton, remap, combined, out, stream),
-                None => batch.write(&character.skeleton, remap, combined, out),
+    /// Empties all groups, and mixes those of an asset.
+    fn write_rest(&mut self) {
+        let Self { batch, groups, rest, stream } = self;
+        groups.iter_mut().for_each(|group| rest.append(group));
+        rest.sort_unstable_by_key(|(found, _)| found.group());
+        for of_asset in rest.chunk_by_mut(|(a, _), (b, _)| a.group().0 == b.group().0) {
+            for waiting in of_asset.chunks_mut(PoseBatch::MOST) {
+                write(waiting, batch, *stream);
             }
         }
-        batch.clear();
-        group.clear();
+        rest.clear();
     }
+}
+
+/// Writes the palettes of up to eight characters of one asset.
+fn write<'a, 'scope>(
+    waiting: &mut [Waiting<'a, 'scope, '_>],
+    batch: &mut PoseBatch<'a>,
+    stream: Option<&'scope Stream<'scope, '_>>,
+) {
+    let Some((FoundPose { character, .. }, _)) = waiting.first() else { return };
+    let character = *character;
+    for (found, _) in &*waiting {
+        found.add_to(batch);
+    }
+    for (index, part) in (0..).zip(&character.parts) {
+        let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
+        for (out, (_, slots)) in out.iter_mut().zip(&mut *waiting) {
+            let fits = |slot: &&mut PaletteSlot| slot.part == index && slot.out.len() == part.palette_len();
+            if let Some(slot) = slots.iter_mut().find(fits) {
+                *out = mem::take(&mut slot.out);
+            }
+        }
+        let (remap, combined) = (&part.palette, &part.combined_joints);
+        match stream {
+            Some(stream) => batch.stream(&character.skeleton, remap, combined, out, stream),
+            None => batch.write(&character.skeleton, remap, combined, out),
+        }
+    }
+    batch.clear();
 }

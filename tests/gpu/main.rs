@@ -64,7 +64,7 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     }
 }
 
-/// Compares the buffer of 140 characters that take turns with `assets`, each with a part of this many palette entries.
+/// Compares the buffer of 140 characters that take turns with `assets` and play four sets of clips, each with a part of this many palette entries.
 fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
     let mut harness = Harness::new();
     let mut model = arm();
@@ -74,7 +74,10 @@ fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
         .map(|i| {
             let place = Vec3::new(f32::from(i % 14) - 7.0, 0.0, f32::from(i / 14) - 5.0) * 0.2;
             let turn = Quat::from_rotation_y(f32::from(i) * 0.3);
-            let mut controller = AnimationController::playing("bend");
+            let mut controller = AnimationController::playing(if i % 3 == 0 { "reach" } else { "bend" });
+            if i % 5 == 0 {
+                controller.add_track(AnimationTrack::new("bend").weight(0.4).starting_at(0.3));
+            }
             controller.set_speed(0.5 + f64::from(i) * 0.01);
             let character = SkinnedCharacter(assets[usize::from(i) % assets.len()].clone());
             let transform = Transform::from_translation(place).with_rotation(turn);
