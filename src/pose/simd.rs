@@ -243,6 +243,8 @@ impl Portable {
 /// Evaluates an expression with the fastest backend this processor supports:
 /// `dispatch!(simd => job.run_with(simd, out))`.
 ///
+/// `dispatch!(wide, simd => …)` is for loops that need more than sixteen registers.
+///
 /// Rigs don't use the backend itself, but need a tenth fewer instructions where they are compiled for AVX, with the same
 /// results.
 ///
