@@ -7,7 +7,7 @@
 //! [`extract_palettes`] adds the parts that just came into view.
 //!
 //! Bevy uploads the buffer late, after it has waited for an image to draw to. [`upload`] does so at once.
-//! A main world that is done before that writes nothing, and [`extract_palettes`] does it all.
+//! If the main world gets there even before that, it writes nothing, and [`extract_palettes`] writes everything.
 //!
 //! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
