@@ -189,7 +189,11 @@ impl<'a> PoseBatch<'a> {
 
     /// Finds the clips whose means the poses are. Returns `false` if not all are, or not of the same clips.
     fn find_clips(&mut self) -> bool {
-        let Self { layers, ends, len, clips, .. } = self;
+        let Self { layers, ends, len, solved, clips, .. } = self;
+        if *solved > 0 {
+            // Found for an earlier part.
+            return !clips.is_empty();
+        }
         find_clips(*len, |lane| layers_of(layers, ends, lane), clips)
     }
 
