@@ -96,8 +96,8 @@ struct WithoutHistory(Vec<Range<u32>>);
 #[derive(Resource, Default)]
 struct PaletteWriter {
     jobs: Vec<PaletteJob>,
-    /// Where each job's range starts, and its index.
-    starts: Vec<(u32, u32)>,
+    /// Indices of jobs whose ranges are in order; see [`in_order`].
+    runs: Vec<Range<usize>>,
     slots: Vec<PaletteSlot<'static>>,
     scratch: Parallel<WriterScratch>,
 }
@@ -225,7 +225,7 @@ fn trim(matrices: &mut Vec<Mat4>) {
 impl PaletteWriter {
     /// Writes all jobs to their ranges of `matrices`.
     fn run(&mut self, poses: &Poses, matrices: &mut [Mat4]) {
-        let Self { jobs, starts, slots: memory, scratch } = self;
+        let Self { jobs, runs, slots: memory, scratch } = self;
         character::trim(jobs, jobs.len());
         let mut slots: Vec<PaletteSlot> = mem::take(memory);
         slots.extend(jobs.iter().map(|&PaletteJob { character, part, .. }| PaletteSlot {
@@ -233,21 +233,17 @@ impl PaletteWriter {
             character,
             out: &mut [],
         }));
-        // In the order of their ranges, to split the buffer among the jobs.
-        starts.extend(jobs.iter().zip(0..).map(|(job, index)| (job.range.start, index)));
-        starts.sort_unstable_by_key(|&(start, _)| start);
         let streamed = size_of_val(matrices) >= STREAMED_FROM;
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
-        for (start, index) in starts.drain(..) {
-            let (range, slot) = (&jobs[index as usize].range, &mut slots[index as usize]);
+        for index in in_order(jobs, runs) {
+            let (range, slot) = (&jobs[index].range, &mut slots[index]);
             // Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the
             // buffer are skipped.
-            let (Some(gap), length) = (start.checked_sub(end), range.len()) else { continue };
+            let (Some(gap), length) = (range.start.checked_sub(end), range.len()) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
             let Some((out, after)) = out.split_at_mut_checked(length) else { break };
             (slot.out, rest, end, total) = (out, after, range.end, total + length);
         }
-        character::trim(starts, jobs.len());
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
@@ -273,6 +269,29 @@ impl PaletteWriter {
         *memory = recycle(slots);
         character::trim(memory, count);
     }
+}
+
+/// The indices of jobs, in the order of their ranges, to split the buffer among them.
+///
+/// Each thread collects some characters after the other, and so do ranges follow each other. So there are few runs of jobs
+/// that are in order already, one for each piece of work of a thread, and only these are sorted.
+fn in_order<'r>(jobs: &[PaletteJob], runs: &'r mut Vec<Range<usize>>) -> impl Iterator<Item = usize> + use<'r> {
+    let start = |index: usize| jobs[index].range.start;
+    runs.clear();
+    for index in 0..jobs.len() {
+        match runs.last_mut() {
+            Some(run) if start(run.end - 1) <= start(index) => run.end += 1,
+            _ => runs.push(index..index + 1),
+        }
+    }
+    runs.sort_unstable_by_key(|run| start(run.start));
+    if runs.windows(2).any(|runs| start(runs[0].end - 1) > start(runs[1].start)) {
+        runs.clear();
+        runs.extend((0..jobs.len()).map(|index| index..index + 1));
+        runs.sort_unstable_by_key(|run| start(run.start));
+    }
+    character::trim(runs, runs.len());
+    runs.iter().cloned().flatten()
 }
 
 fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
