@@ -64,12 +64,12 @@ pub(crate) use tape_head::TapeHead;
 pub(crate) use threads::trim;
 
 use crate::{
-    asset::CharacterAssetPlugin,
+    asset::{Character, CharacterAssetPlugin},
     controller::AnimationController,
     rig::{RigState, Wind},
 };
 use bevy::{
-    asset::AssetEventSystems,
+    asset::{AssetEventSystems, AssetLoadFailedEvent},
     camera::visibility::VisibilitySystems,
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
     prelude::*,
@@ -225,12 +225,16 @@ impl CharacterPlugin {
 
     fn add_systems(&self, app: &mut App) {
         use CharacterSystems::*;
+        // A system that is skipped costs next to nothing. One that finds nothing to do costs microseconds, as Bevy hands it to a
+        // thread all the same.
         app.add_systems(
             self.schedule,
             (
-                masks::warn_of_unknown.after(Spawn).before(Advance),
-                advance::advance.in_set(Advance),
-                root_motion::apply.in_set(CharacterSystems::RootMotion),
+                masks::warn_of_unknown.after(Spawn).before(Advance).run_if(any_with_component::<SkinnedCharacter>),
+                advance::advance.in_set(Advance).run_if(any_with_component::<SkinnedCharacter>),
+                root_motion::apply
+                    .in_set(CharacterSystems::RootMotion)
+                    .run_if(any_with_component::<root_motion::RootMotion>),
                 advance::dispatch_events.in_set(Callbacks),
             ),
         )
@@ -238,42 +242,70 @@ impl CharacterPlugin {
             PostUpdate,
             (
                 // New meshes reach the GPU in this frame if they are made before Bevy's asset events.
-                mesh_swap::prepare_mirrored_meshes.before(AssetEventSystems),
+                mesh_swap::prepare_mirrored_meshes
+                    .before(AssetEventSystems)
+                    .run_if(any_with_component::<SkinnedCharacter>),
+                // Commands are applied in between once: new parts must be there for their overrides.
                 (
-                    spawn::warn_of_stripped_parts,
-                    spawn::follow_lists,
-                    spawn::follow_handles,
-                    spawn::renew_versions,
-                    spawn::follow_assets,
-                    spawn::report_failures,
-                    part_overrides::apply,
-                    spawn::drop_failed_textures,
-                    worn::put_on,
-                    rig::add_springs,
+                    (
+                        spawn::warn_of_stripped_parts.run_if(any_with_component::<PartOf>),
+                        spawn::follow_lists
+                            .run_if(any_component_removed::<CharacterParts>.or_else(any_match_filter::<Added<PartOf>>)),
+                        spawn::follow_handles,
+                        spawn::renew_versions.run_if(on_message::<AssetEvent<Character>>),
+                        spawn::follow_assets.run_if(
+                            any_match_filter::<Changed<SkinnedCharacter>>.or_else(on_message::<AssetEvent<Character>>),
+                        ),
+                        spawn::report_failures.run_if(
+                            any_match_filter::<Changed<SkinnedCharacter>>
+                                .or_else(on_message::<AssetLoadFailedEvent<Character>>),
+                        ),
+                        worn::put_on.run_if(any_with_component::<WornBy>),
+                    )
+                        .chain_ignore_deferred(),
+                    (
+                        part_overrides::apply,
+                        spawn::drop_failed_textures.run_if(
+                            on_message::<AssetLoadFailedEvent<Image>>.or_else(on_message::<AssetEvent<Character>>),
+                        ),
+                        rig::add_springs.run_if(
+                            any_match_filter::<Or<(Changed<CharacterParts>, Changed<SpringBones>)>>
+                                .or_else(on_message::<AssetEvent<Character>>),
+                        ),
+                    )
+                        .chain_ignore_deferred(),
                 )
                     .chain()
                     .in_set(Spawn),
-                bounds::follow_clips.in_set(Bounds),
-                (evaluate::early, rig::pose_clips, worn::follow_bodies::<Without<RigState>>)
+                bounds::follow_clips.in_set(Bounds).run_if(any_with_component::<SkinnedCharacter>),
+                (
+                    evaluate::early,
+                    rig::pose_clips.run_if(any_with_component::<RigState>),
+                    worn::follow_bodies::<Without<RigState>>.run_if(any_with_component::<WornBy>),
+                )
                     .chain()
                     .in_set(EvaluateEarly),
-                attachments::attach.in_set(Attach),
-                rig::place_rays.after(Attach).before(ProbeGround),
+                attachments::attach.in_set(Attach).run_if(any_with_component::<AttachedTo>),
+                rig::place_rays.after(Attach).before(ProbeGround).run_if(any_with_component::<FootPlacement>),
                 rig::probe_meshes.in_set(ProbeGround),
                 (
-                    (rig::fade_weights, rig::resolve_goals, rig::resolve_looks),
-                    rig::solve,
-                    worn::follow_bodies::<With<RigState>>,
-                    rig::attach,
-                    bounds::follow_pose,
+                    (
+                        rig::fade_weights.run_if(any_with_component::<IkWeight>),
+                        rig::resolve_goals.run_if(any_with_component::<IkGoal>),
+                        rig::resolve_looks.run_if(any_with_component::<LookAt>),
+                    ),
+                    rig::solve.run_if(any_with_component::<RigState>),
+                    worn::follow_bodies::<With<RigState>>.run_if(any_with_component::<WornBy>),
+                    rig::attach.run_if(any_with_component::<AttachedTo>),
+                    bounds::follow_pose.run_if(any_with_component::<ModelPose>),
                 )
                     .chain()
                     .in_set(SolveRigs),
-                update_rate::choose.in_set(UpdateRates),
+                update_rate::choose.in_set(UpdateRates).run_if(any_with_component::<UpdateRate>),
                 evaluate::late.in_set(EvaluateLate),
-                sharing::share.in_set(SharePoses),
+                sharing::share.in_set(SharePoses).run_if(not(resource_equals(PoseSharing::Off))),
                 mesh_swap::swap_meshes.in_set(SwapMeshes),
-                spawn::clear_teleported.in_set(ClearTeleported),
+                spawn::clear_teleported.in_set(ClearTeleported).run_if(any_with_component::<Teleported>),
             ),
         );
     }

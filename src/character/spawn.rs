@@ -36,17 +36,14 @@ pub(super) fn follow_handles(
 
 /// Despawns parts that no character has listed: those of characters whose [`CharacterParts`] was removed, and
 /// those that were loaded from a scene.
+///
+/// Only runs in frames in which there may be any.
 pub(super) fn follow_lists(
     mut commands: Commands,
-    mut removed: RemovedComponents<CharacterParts>,
     // A disabled character keeps what it has.
     lists: Query<&CharacterParts, Allow<Disabled>>,
-    added: Query<(), Added<PartOf>>,
     spawned: Query<(Entity, &PartOf)>,
 ) {
-    if removed.read().count() == 0 && added.is_empty() {
-        return;
-    }
     for (part, PartOf { character, .. }) in &spawned {
         if !lists.get(*character).is_ok_and(|list| list.entities.contains(&part)) {
             commands.entity(part).try_despawn();
@@ -91,13 +88,12 @@ pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, m
 
 /// Spawns the parts of characters whose asset has loaded or changed.
 ///
-/// Only looks at characters in frames in which there are asset events or a handle changed.
+/// Only runs in frames in which there are asset events or a handle changed.
 pub(super) fn follow_assets(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
     mut ready: Option<ResMut<Messages<CharacterReady>>>,
-    changed: Query<(), Changed<SkinnedCharacter>>,
     mut characters: Query<(
         Entity,
         Ref<SkinnedCharacter>,
@@ -107,9 +103,6 @@ pub(super) fn follow_assets(
     )>,
 ) {
     let any = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
-    if !any && changed.is_empty() {
-        return;
-    }
     for (entity, handle, mut parts, pose, playing) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
@@ -153,19 +146,17 @@ pub(super) fn follow_assets(
 }
 
 /// Reports assets that failed to load to the characters that have them.
+///
+/// Only runs in frames in which one failed or a handle changed.
 pub(super) fn report_failures(
     mut commands: Commands,
     mut failures: MessageReader<AssetLoadFailedEvent<Character>>,
     server: Res<AssetServer>,
     mut messages: Option<ResMut<Messages<CharacterFailed>>>,
     characters: Query<(Entity, Ref<SkinnedCharacter>)>,
-    changed: Query<(), Changed<SkinnedCharacter>>,
 ) {
     let errors: HashMap<AssetId<Character>, &AssetLoadError> =
         failures.read().map(|failure| (failure.id, &failure.error)).collect();
-    if errors.is_empty() && changed.is_empty() {
-        return;
-    }
     for (entity, handle) in &characters {
         let error = match errors.get(&handle.id()) {
             Some(&error) => error.clone(),

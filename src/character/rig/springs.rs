@@ -50,12 +50,13 @@ impl Default for SpringGravity {
 }
 
 /// Gives a rig to characters whose asset has springs.
+///
+/// Only runs in frames in which there are asset events, new parts or changed springs.
 pub(in crate::character) fn add_springs(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
     sharing: Res<PoseSharing>,
-    changed: Query<(), Or<(Changed<CharacterParts>, Changed<SpringBones>)>>,
     characters: Query<
         (Entity, &SkinnedCharacter, Ref<CharacterParts>, Option<Ref<SpringBones>>, Has<UpdateRate>),
         (Without<RigState>, Without<WornBy>),
@@ -66,9 +67,6 @@ pub(in crate::character) fn add_springs(
     >,
 ) {
     let any = events.read().count() > 0;
-    if !any && changed.is_empty() {
-        return;
-    }
     let has_springs = |handle: &SkinnedCharacter| assets.get(handle.id()).is_some_and(|of| of.springs.is_some());
     for (entity, handle, parts, springs, is_rated) in &characters {
         if !any && !parts.is_changed() && !springs.as_ref().is_some_and(|springs| springs.is_changed()) {
