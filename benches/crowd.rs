@@ -11,7 +11,7 @@
 //! Each measurement runs in its own process, so that neither side inherits the other's heap. The sides alternate, three
 //! times each, and the fastest counts: on a shared machine, slower runs measure other programs.
 //!
-//! *Frame* is `PostUpdate` plus skin extraction, as in an app. *Work* is the part of it that is animation,
+//! *Frame* is `PostUpdate` plus skin extraction, as in an app; the first row is an app without this crate's plugins. *Work* is the part of it that is animation,
 //! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
 //! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
 //! the heap memory that stays allocated, per character after the first. *Share of the limit* is how much of a stage's
@@ -95,6 +95,9 @@ struct Args {
     /// Record ours
     #[arg(long)]
     recorded: bool,
+    /// Measure an app without this crate's plugins
+    #[arg(long, hide = true)]
+    plain: bool,
     /// A model with at least two clips, in place of the built-in one
     #[arg(long)]
     model: Option<PathBuf>,
@@ -152,9 +155,12 @@ fn main() {
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = (0..turns).map(|_| measure_apart(&args, None, 0, threads)).reduce(Cost::quicker);
         let empty = empty.expect("at least one turn");
+        let plain = Args { plain: true, ..args.clone() };
+        let plain = (0..turns).map(|_| measure_apart(&plain, None, 0, threads).frame).fold(f64::INFINITY, f64::min);
         let titles = Stage::WORK.map(Stage::name).join(" | ");
         println!("characters | side | frame | work | {titles} | us per character | bytes each");
         println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
+        println!("0 | app without the plugins | {plain:.3} |");
         print_row(0, "empty app", &empty, &empty.stages);
         let (mut ratios, mut growth, mut limits) = (Vec::new(), Vec::new(), Vec::new());
         for &count in &args.counts {
@@ -204,11 +210,15 @@ fn main() {
 /// with the most characters, which come in up to four chunks for each thread. Threads that share a core or the memory make
 /// the serial part look larger than it is.
 fn print_threads(args: &Args, threads: usize, rows: &[(usize, Frame)]) {
-    let empty = measure_apart(args, None, 0, 1);
+    let fastest = |side, count| {
+        let costs = (0..args.turns).map(|_| measure_apart(args, side, count, 1));
+        costs.reduce(Cost::quicker).expect("at least one turn").stages
+    };
+    let empty = fastest(None, 0);
     println!("\ncharacters | threads | chunks | longest thread | serial | ms of work | of one thread's");
     println!("---------: | ---: | ---: | ---: | ---: | ---: | ---:");
     for (count, work) in rows {
-        let one = measure_apart(args, Some(Side::Ours), *count, 1).stages.beyond(&empty.stages).work();
+        let one = fastest(Some(Side::Ours), *count).beyond(&empty).work();
         let (many, n) = (work.work(), threads as f64);
         let serial = ((n * many - one) / (n - 1.0)).clamp(0.0, one);
         println!("{count} | 1 | 1 | 100 % | {serial:.3} | {one:.3} | 100 %");
@@ -320,6 +330,7 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     command.args(args.share.map(|steps| format!("--share={steps}")));
     command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
     command.args(args.recorded.then_some("--recorded"));
+    command.args(args.plain.then_some("--plain"));
     command.args(args.model.iter().flat_map(|path| ["--model".as_ref(), path.as_os_str()])).arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
     let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
@@ -330,7 +341,7 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
 
 fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let run = |stages: bool| {
-        let mut app = app(threads, stages);
+        let mut app = app(threads, stages, args.plain);
         if args.recorded && side == Some(Side::Ours) {
             RecorderPlugin.build(&mut app);
         }
@@ -370,7 +381,7 @@ fn finish_upload(world: &World) {
     device.poll(PollType::wait_indefinitely()).expect("the device is not lost");
 }
 
-fn app(threads: usize, stages: bool) -> App {
+fn app(threads: usize, stages: bool, plain: bool) -> App {
     let one = TaskPoolThreadAssignmentPolicy {
         min_threads: 1,
         max_threads: 1,
@@ -380,7 +391,7 @@ fn app(threads: usize, stages: bool) -> App {
     };
     let compute = TaskPoolThreadAssignmentPolicy { min_threads: threads, max_threads: threads, ..one.clone() };
     let task_pool_options = TaskPoolOptions { io: one.clone(), async_compute: one, compute, ..default() };
-    headless::app(TaskPoolPlugin { task_pool_options }, stages)
+    headless::app(TaskPoolPlugin { task_pool_options }, stages, plain)
 }
 
 fn character(world: &mut World, args: &Args) -> Character {

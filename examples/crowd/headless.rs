@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// Creates the app, ready to update. Each update advances by 1/60 s, and all meshes count as visible.
 ///
-/// With `stages`, its clock measures each stage; see [`StageClockPlugin`].
-pub fn app(task_pools: TaskPoolPlugin, stages: bool) -> App {
+/// With `stages`, its clock measures each stage; see [`StageClockPlugin`]. With `plain`, this crate's plugins are left out.
+pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
@@ -27,7 +27,10 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool) -> App {
             .disable::<LogPlugin>()
             .disable::<PipelinedRenderingPlugin>(),
     );
-    app.add_plugins((MarionettePlugins, StageClockPlugin { stages }));
+    if !plain {
+        app.add_plugins(MarionettePlugins);
+    }
+    app.add_plugins(StageClockPlugin { stages });
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
     app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
     while app.plugins_state() == PluginsState::Adding {

@@ -14,6 +14,7 @@ use bevy::{
     platform::time::Instant,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
+    tasks::ComputeTaskPool,
 };
 use bevy_marionette::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -159,6 +160,18 @@ struct BeforePostUpdate;
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 struct AfterPostUpdate;
 
+/// Takes the place of `PostUpdate`, and runs it.
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct PostUpdateOnComputeThread;
+
+/// Runs `PostUpdate` where an app runs its systems. On the main thread, parallel loops would have one thread more than there
+/// are compute threads.
+fn run_on_compute_thread(world: &mut World) {
+    ComputeTaskPool::get().scope_with_executor(false, None, |scope| {
+        scope.spawn(async move { world.run_schedule(PostUpdate) });
+    });
+}
+
 /// Returns a marker that ends a stage.
 fn end(stage: Stage) -> impl FnMut(&mut World) {
     move |world| world.resource::<StageClock>().lap(stage)
@@ -178,6 +191,11 @@ impl Plugin for StageClockPlugin {
         app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Other));
         if self.stages {
             // Run systems one at a time, always in the same order, for comparable stages.
+            let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
+            for label in order.labels.iter_mut().filter(|label| **label == PostUpdate.intern()) {
+                *label = PostUpdateOnComputeThread.intern();
+            }
+            app.add_systems(PostUpdateOnComputeThread, run_on_compute_thread);
             app.edit_schedule(PostUpdate, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });

@@ -25,7 +25,7 @@ pub fn print(count: usize, frames: usize) {
 }
 
 fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {
-    let mut app = headless::app(TaskPoolPlugin::default(), true);
+    let mut app = headless::app(TaskPoolPlugin::default(), true, false);
     let model = app.world().resource::<AssetServer>().load("scout/scout.character.ron");
     while !app.world().resource::<AssetServer>().is_loaded_with_dependencies(&model) {
         if let bevy::asset::LoadState::Failed(error) = app.world().resource::<AssetServer>().load_state(&model) {
