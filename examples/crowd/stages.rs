@@ -10,7 +10,7 @@ use bevy::{
     asset::AssetEventSystems,
     camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
-    pbr::extract_skins,
+    pbr::{check_entities_needing_specialization, extract_skins},
     platform::time::Instant,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
@@ -206,7 +206,11 @@ impl Plugin for StageClockPlugin {
                 (
                     end(Stage::Other).before(AnimationSystems),
                     end(Stage::Animate).after(AnimationSystems).before(AssetEventSystems),
-                    end(Stage::Other).after(AssetEventSystems).before(Spawn),
+                    // What looks for changed meshes would otherwise run somewhere among our systems.
+                    end(Stage::Other)
+                        .after(AssetEventSystems)
+                        .after(check_entities_needing_specialization::<StandardMaterial>)
+                        .before(Spawn),
                     end(Stage::Advance).after(Bounds).before(EvaluateEarly),
                     end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
                     end(Stage::Propagate).after(TransformSystems::Propagate).before(culled.clone()),
