@@ -235,7 +235,7 @@ impl CharacterPlugin {
                 root_motion::apply
                     .in_set(CharacterSystems::RootMotion)
                     .run_if(any_with_component::<root_motion::RootMotion>),
-                advance::dispatch_events.in_set(Callbacks),
+                advance::dispatch_events.in_set(Callbacks).run_if(any_with_component::<SkinnedCharacter>),
             ),
         )
         .add_systems(
@@ -264,7 +264,7 @@ impl CharacterPlugin {
                     )
                         .chain_ignore_deferred(),
                     (
-                        part_overrides::apply,
+                        part_overrides::apply.run_if(part_overrides::may_have_changed),
                         spawn::drop_failed_textures.run_if(
                             on_message::<AssetLoadFailedEvent<Image>>.or_else(on_message::<AssetEvent<Character>>),
                         ),
@@ -287,7 +287,9 @@ impl CharacterPlugin {
                     .in_set(EvaluateEarly),
                 attachments::attach.in_set(Attach).run_if(any_with_component::<AttachedTo>),
                 rig::place_rays.after(Attach).before(ProbeGround).run_if(any_with_component::<FootPlacement>),
-                rig::probe_meshes.in_set(ProbeGround),
+                rig::probe_meshes
+                    .in_set(ProbeGround)
+                    .run_if(any_with_component::<Ground>.or_else(on_message::<AssetEvent<Mesh>>)),
                 (
                     (
                         rig::fade_weights.run_if(any_with_component::<IkWeight>),
@@ -302,7 +304,7 @@ impl CharacterPlugin {
                     .chain()
                     .in_set(SolveRigs),
                 update_rate::choose.in_set(UpdateRates).run_if(any_with_component::<UpdateRate>),
-                evaluate::late.in_set(EvaluateLate),
+                evaluate::late.in_set(EvaluateLate).run_if(any_with_component::<SkinnedCharacter>),
                 sharing::share.in_set(SharePoses).run_if(not(resource_equals(PoseSharing::Off))),
                 mesh_swap::swap_meshes.in_set(SwapMeshes),
                 spawn::clear_teleported.in_set(ClearTeleported).run_if(any_with_component::<Teleported>),
