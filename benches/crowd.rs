@@ -11,11 +11,12 @@
 //! Each measurement runs in its own process, so that neither side inherits the other's heap. The sides alternate, three
 //! times each, and the fastest counts: on a shared machine, slower runs measure other programs.
 //!
-//! *Frame* is `PostUpdate` plus skin extraction, as in an app; the first row is an app without this crate's plugins. *Work* is the part of it that is animation,
-//! measured stage by stage in the same way on both sides: each side's own systems, transform propagation,
-//! `extract_skins` and our palettes, minus what the same stages take in an app without characters. *Bytes each* is
-//! the heap memory that stays allocated, per character after the first. *Share of the limit* is how much of a stage's
-//! time writing its bytes would take on this machine. With several threads, a last table says what to expect of 8 and 16.
+//! *Frame* is `PostUpdate` plus skin extraction, as in an app. The first two rows are apps without characters: one without
+//! this crate's plugins, and one with them. *Work* is the part of a frame that is animation, measured stage by stage in the
+//! same way on both sides: each side's own systems, transform propagation, `extract_skins` and our palettes, minus what the
+//! same stages take in an app without characters. *Bytes each* is the heap memory that stays allocated, per character after
+//! the first. *Share of the limit* is how much of a stage's time writing its bytes would take on this machine. With several
+//! threads, a last table says what to expect of 8 and 16.
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
@@ -153,10 +154,8 @@ fn main() {
         let joints = model(&args).skeleton.len();
         println!("\n## {joints} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
-        let empty = (0..turns).map(|_| measure_apart(&args, None, 0, threads)).reduce(Cost::quicker);
-        let empty = empty.expect("at least one turn");
-        let plain = Args { plain: true, ..args.clone() };
-        let plain = (0..turns).map(|_| measure_apart(&plain, None, 0, threads).frame).fold(f64::INFINITY, f64::min);
+        let empty = fastest_of_turns(&args, None, 0, threads);
+        let plain = fastest_of_turns(&Args { plain: true, ..args.clone() }, None, 0, threads).frame;
         let titles = Stage::WORK.map(Stage::name).join(" | ");
         println!("characters | side | frame | work | {titles} | us per character | bytes each");
         println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
@@ -210,15 +209,11 @@ fn main() {
 /// with the most characters, which come in up to four chunks for each thread. Threads that share a core or the memory make
 /// the serial part look larger than it is.
 fn print_threads(args: &Args, threads: usize, rows: &[(usize, Frame)]) {
-    let fastest = |side, count| {
-        let costs = (0..args.turns).map(|_| measure_apart(args, side, count, 1));
-        costs.reduce(Cost::quicker).expect("at least one turn").stages
-    };
-    let empty = fastest(None, 0);
+    let empty = fastest_of_turns(args, None, 0, 1);
     println!("\ncharacters | threads | chunks | longest thread | serial | ms of work | of one thread's");
     println!("---------: | ---: | ---: | ---: | ---: | ---: | ---:");
     for (count, work) in rows {
-        let one = fastest(Some(Side::Ours), *count).beyond(&empty).work();
+        let one = fastest_of_turns(args, Some(Side::Ours), *count, 1).stages.beyond(&empty.stages).work();
         let (many, n) = (work.work(), threads as f64);
         let serial = ((n * many - one) / (n - 1.0)).clamp(0.0, one);
         println!("{count} | 1 | 1 | 100 % | {serial:.3} | {one:.3} | 100 %");
@@ -318,6 +313,12 @@ fn print_growth(rows: &[(&str, usize, f64, isize)]) {
             println!("{name} | {count} | {each:.2} | {times:.2} | {bytes}");
         }
     }
+}
+
+/// Runs [`measure_apart`] as often as there are turns.
+fn fastest_of_turns(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
+    let costs = (0..args.turns).map(|_| measure_apart(args, side, count, threads));
+    costs.reduce(Cost::quicker).expect("at least one turn")
 }
 
 /// Runs [`measure`] in its own process.

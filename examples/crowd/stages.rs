@@ -164,8 +164,8 @@ struct AfterPostUpdate;
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 struct PostUpdateOnComputeThread;
 
-/// Runs `PostUpdate` where an app runs its systems. On the main thread, parallel loops would have one thread more than there
-/// are compute threads.
+/// Runs `PostUpdate` on a compute thread, where an app runs its systems. Parallel loops that start on the main thread have one
+/// thread more.
 fn run_on_compute_thread(world: &mut World) {
     ComputeTaskPool::get().scope_with_executor(false, None, |scope| {
         scope.spawn(async move { world.run_schedule(PostUpdate) });
@@ -190,12 +190,12 @@ impl Plugin for StageClockPlugin {
         order.insert_after(PostUpdate, AfterPostUpdate);
         app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Other));
         if self.stages {
-            // Run systems one at a time, always in the same order, for comparable stages.
             let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
             for label in order.labels.iter_mut().filter(|label| **label == PostUpdate.intern()) {
                 *label = PostUpdateOnComputeThread.intern();
             }
             app.add_systems(PostUpdateOnComputeThread, run_on_compute_thread);
+            // Run systems one at a time, always in the same order, for comparable stages.
             app.edit_schedule(PostUpdate, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });

@@ -225,8 +225,8 @@ impl CharacterPlugin {
 
     fn add_systems(&self, app: &mut App) {
         use CharacterSystems::*;
-        // A system that is skipped costs next to nothing. One that finds nothing to do costs microseconds, as Bevy hands it to a
-        // thread all the same.
+        // Skipping a system costs next to nothing. Running one that finds nothing to do costs microseconds, because Bevy hands
+        // it to a thread all the same.
         app.add_systems(
             self.schedule,
             (
@@ -235,7 +235,7 @@ impl CharacterPlugin {
                 root_motion::apply
                     .in_set(CharacterSystems::RootMotion)
                     .run_if(any_with_component::<root_motion::RootMotion>),
-                advance::dispatch_events.in_set(Callbacks).run_if(any_with_component::<SkinnedCharacter>),
+                advance::dispatch_events.in_set(Callbacks),
             ),
         )
         .add_systems(
@@ -245,7 +245,7 @@ impl CharacterPlugin {
                 mesh_swap::prepare_mirrored_meshes
                     .before(AssetEventSystems)
                     .run_if(any_with_component::<SkinnedCharacter>),
-                // Commands are applied in between once: new parts must be there for their overrides.
+                // Commands are applied only once in between, because overrides need the new parts.
                 (
                     (
                         spawn::warn_of_stripped_parts.run_if(any_with_component::<PartOf>),
@@ -264,7 +264,11 @@ impl CharacterPlugin {
                     )
                         .chain_ignore_deferred(),
                     (
-                        part_overrides::apply.run_if(part_overrides::may_have_changed),
+                        part_overrides::apply.run_if(
+                            any_match_filter::<Or<(Changed<PartOverrides>, Changed<WeightView>, Added<PartOf>)>>
+                                .or_else(any_component_removed::<PartOverrides>)
+                                .or_else(any_component_removed::<WeightView>),
+                        ),
                         spawn::drop_failed_textures.run_if(
                             on_message::<AssetLoadFailedEvent<Image>>.or_else(on_message::<AssetEvent<Character>>),
                         ),
@@ -304,7 +308,7 @@ impl CharacterPlugin {
                     .chain()
                     .in_set(SolveRigs),
                 update_rate::choose.in_set(UpdateRates).run_if(any_with_component::<UpdateRate>),
-                evaluate::late.in_set(EvaluateLate).run_if(any_with_component::<SkinnedCharacter>),
+                evaluate::late.in_set(EvaluateLate),
                 sharing::share.in_set(SharePoses).run_if(not(resource_equals(PoseSharing::Off))),
                 mesh_swap::swap_meshes.in_set(SwapMeshes),
                 spawn::clear_teleported.in_set(ClearTeleported).run_if(any_with_component::<Teleported>),

@@ -149,14 +149,6 @@ pub(super) struct OriginalMaterial(Handle<StandardMaterial>);
 
 type Overridable<'w> = (&'w SkinnedCharacter, &'w CharacterParts, Option<&'w PartOverrides>, Option<&'w WeightView>);
 
-/// A condition: whether [`apply`] may have something to do.
-pub(super) fn may_have_changed(
-    changed: Query<(), Or<(Changed<PartOverrides>, Changed<WeightView>, Added<PartOf>)>>,
-    mut removed: (RemovedComponents<PartOverrides>, RemovedComponents<WeightView>),
-) -> bool {
-    removed.0.read().count() + removed.1.read().count() > 0 || !changed.is_empty()
-}
-
 /// Sets the visibility and material of parts where they may have changed.
 pub(super) fn apply(
     mut commands: Commands,
