@@ -323,6 +323,16 @@ fn a_listener_may_despawn_the_character_it_hears() {
 }
 
 #[test]
+fn what_the_last_character_did_is_heard_though_it_is_despawned_at_once() {
+    let (mut app, _, entity) = TestApp::playing("walk");
+    let despawn = move |mut commands: Commands| commands.entity(entity).try_despawn();
+    app.app.add_systems(PostUpdate, despawn.after(CharacterSystems::Advance).before(CharacterSystems::Callbacks));
+    app.update(0.3);
+    assert!(!app.is_alive(entity));
+    assert_eq!(app.words(Some(entity)), ["started", "left"]);
+}
+
+#[test]
 fn a_listener_may_change_the_controller_and_the_change_lasts() {
     let (mut app, _, entity) = TestApp::playing("jump");
     app.app.add_observer(|finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>| {
