@@ -160,6 +160,9 @@ mod tests {
         for pair in [s.add(x, y), s.sub(x, y), s.mul(x, y), s.fma(x, y, x), s.lane::<1>(x), s.lane::<2>(x)] {
             numbers.extend(s.rows(pair).iter().flat_map(|row| row.to_array()));
         }
+        let integers =
+            [row.rotation.x, row.translation.x].map(|row| row.to_array().map(|number| number.to_bits() as u16));
+        numbers.extend(s.rows(s.integers(&integers)).iter().flat_map(|row| row.to_array()));
         numbers.extend(s.fma_row(row.rotation.x, row.rotation.y, row.rotation.z).to_array());
         numbers.into_iter().map(bits_of).collect()
     }

@@ -125,16 +125,21 @@ impl FramePair<'_, Vec4> {
 }
 
 impl FramePair<'_, [u16; 4]> {
-    /// Quantized vectors: interpolated as integers, then mapped to their ranges.
+    /// Interpolated as integers, then mapped to their ranges.
     #[inline(always)]
-    pub(super) fn unpack<const N: usize>(&self, at: u32, ranges: &[NumberRange; N], fraction: Vec4) -> [Vec4; N] {
-        let (first, second) = self.chunks::<N>(at);
-        let mut out = [Vec4::ZERO; N];
-        for (i, out) in out.iter_mut().enumerate() {
-            let (first, second) = (floats(first[i]), floats(second[i]));
-            *out = (first + (second - first) * fraction) * ranges[i].step + ranges[i].low;
-        }
-        out
+    pub(super) fn vectors<S: Simd>(&self, s: S, at: u32, [x, y, z]: &[NumberRange; 3], fraction: Vec4) -> Vectors4<S> {
+        let (first, second) = self.chunks(at);
+        let between = Vectors4::of_integers(s, first).lerp(s, Vectors4::of_integers(s, second), fraction);
+        between.fma(s, Vectors4::read(s, &[x.step, y.step, z.step]), Vectors4::read(s, &[x.low, y.low, z.low]))
+    }
+
+    /// Like [`Self::vectors`].
+    #[inline(always)]
+    pub(super) fn quats<S: Simd>(&self, s: S, at: u32, [x, y, z, w]: &[NumberRange; 4], fraction: Vec4) -> Quats4<S> {
+        let (first, second) = self.chunks(at);
+        let between = Quats4::of_integers(s, first).lerp(s, Quats4::of_integers(s, second), fraction);
+        let step = Quats4::read(s, &[x.step, y.step, z.step, w.step]);
+        between.fma(s, step, Quats4::read(s, &[x.low, y.low, z.low, w.low]))
     }
 }
 
@@ -183,9 +188,7 @@ impl<'a> SamplePoint<'a> {
         match slot {
             ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => {
-                Vectors4::read(s, &self.numbers.unpack(at, chunk(self.ranges, at), self.fraction))
-            }
+            ChannelSlot::Quantized(at) => self.numbers.vectors(s, at, chunk(self.ranges, at), self.fraction),
         }
     }
 
@@ -194,16 +197,9 @@ impl<'a> SamplePoint<'a> {
         match slot {
             ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => {
-                Quats4::read(s, &self.numbers.unpack(at, chunk(self.ranges, at), self.fraction))
-            }
+            ChannelSlot::Quantized(at) => self.numbers.quats(s, at, chunk(self.ranges, at), self.fraction),
         }
     }
-}
-
-#[inline(always)]
-fn floats([x, y, z, w]: [u16; 4]) -> Vec4 {
-    Vec4::new(x.into(), y.into(), z.into(), w.into())
 }
 
 /// `N` vectors from `at` on, which a clip's constructor keeps within its vectors.

@@ -1,6 +1,6 @@
 //! SIMD backends: the few operations poses are made of, on two rows of four numbers at once.
 //!
-//! [`Avx`](avx::Avx) keeps both rows in one 256-bit register and fuses a product and a sum into one
+//! [`Avx`](avx::Avx) needs AVX2 and FMA. It keeps both rows in one 256-bit register and fuses a product and a sum into one
 //! operation (FMA). [`Portable`] returns the same bits on every processor: each element goes through
 //! the same operations in the same order, and without FMA hardware its result is computed from
 //! several operations. A test compares the two. Only WebAssembly differs in the last bits.
@@ -79,6 +79,12 @@ pub(crate) trait Simd: Copy {
         self.pair(rows[0], rows[1])
     }
 
+    /// Two rows of integers, as numbers.
+    #[inline(always)]
+    fn integers(self, rows: &[[u16; 4]; 2]) -> Self::Pair {
+        self.pair(numbers(rows[0]), numbers(rows[1]))
+    }
+
     /// Writes a pair to memory.
     #[inline(always)]
     fn store(self, pair: Self::Pair, rows: &mut [Vec4; 2]) {
@@ -118,6 +124,12 @@ pub(crate) trait Simd: Copy {
     fn both(self, row: Vec4) -> Self::Pair {
         self.pair(row, row)
     }
+}
+
+/// A row of integers, as numbers.
+#[inline(always)]
+pub(super) fn numbers([x, y, z, w]: [u16; 4]) -> Vec4 {
+    Vec4::new(x.into(), y.into(), z.into(), w.into())
 }
 
 /// The backend every processor can run.

@@ -13,6 +13,7 @@ use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
     mix::share,
+    packed::{Quats4, Vectors4},
     sample::{FramePair, chunk},
     simd::Simd,
 };
@@ -191,28 +192,23 @@ impl<'a> MeanClip<'a> {
         FrameTime { sample: first * self.samples.stride(), number: first * self.numbers.stride(), fraction }
     }
 
-    /// The times of characters whose numbers share a pair.
-    #[inline(always)]
-    fn pairs(&self) -> [[FrameTime; 2]; 4] {
-        let [a, b, c, d, e, f, g, h] = self.times;
-        [[a, e], [b, f], [c, g], [d, h]]
-    }
-
     #[inline(always)]
     fn translations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 3> {
         match self.rows[row].translation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
-            ChannelSlot::Sampled(at) => {
-                let mut out = [[s.both(Vec4::ZERO); 4]; 3];
-                for (i, [a, b]) in self.pairs().into_iter().enumerate() {
-                    let a = self.samples.vectors(s, a.sample + at, Vec4::splat(a.fraction));
-                    let b = self.samples.vectors(s, b.sample + at, Vec4::splat(b.fraction));
-                    let [x, y] = s.halves(a.xy, b.xy);
-                    (out[0][i], out[1][i], out[2][i]) = (x, y, s.pair(a.z, b.z));
-                }
-                transposed(s, out)
+            ChannelSlot::Sampled(at) => self.vectors(
+                s,
+                #[inline(always)]
+                |time| self.samples.vectors(s, time.sample + at, Vec4::splat(time.fraction)),
+            ),
+            ChannelSlot::Quantized(at) => {
+                let ranges = chunk(self.ranges, at);
+                self.vectors(
+                    s,
+                    #[inline(always)]
+                    |time| self.numbers.vectors(s, time.number + at, ranges, Vec4::splat(time.fraction)),
+                )
             }
-            ChannelSlot::Quantized(at) => self.quantized(s, at),
         }
     }
 
@@ -220,32 +216,51 @@ impl<'a> MeanClip<'a> {
     fn rotations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 4> {
         match self.rows[row].rotation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
-            ChannelSlot::Sampled(at) => {
-                let mut out = [[s.both(Vec4::ZERO); 4]; 4];
-                for (i, [a, b]) in self.pairs().into_iter().enumerate() {
-                    let a = self.samples.quats(s, a.sample + at, Vec4::splat(a.fraction));
-                    let b = self.samples.quats(s, b.sample + at, Vec4::splat(b.fraction));
-                    let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
-                    (out[0][i], out[1][i], out[2][i], out[3][i]) = (x, y, z, w);
-                }
-                transposed(s, out)
+            ChannelSlot::Sampled(at) => self.quats(
+                s,
+                #[inline(always)]
+                |time| self.samples.quats(s, time.sample + at, Vec4::splat(time.fraction)),
+            ),
+            ChannelSlot::Quantized(at) => {
+                let ranges = chunk(self.ranges, at);
+                self.quats(
+                    s,
+                    #[inline(always)]
+                    |time| self.numbers.quats(s, time.number + at, ranges, Vec4::splat(time.fraction)),
+                )
             }
-            ChannelSlot::Quantized(at) => self.quantized(s, at),
         }
     }
 
+    /// Each character's four vectors, from what reads them at its time.
     #[inline(always)]
-    fn quantized<S: Simd, const N: usize>(&self, s: S, at: u32) -> Numbers<S, N> {
-        let ranges = chunk(self.ranges, at);
-        let mut out = [[s.both(Vec4::ZERO); 4]; N];
+    fn vectors<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Vectors4<S>) -> Numbers<S, 3> {
+        let mut out = [[s.both(Vec4::ZERO); 4]; 3];
         for (i, [a, b]) in self.pairs().into_iter().enumerate() {
-            let a = self.numbers.unpack::<N>(a.number + at, ranges, Vec4::splat(a.fraction));
-            let b = self.numbers.unpack::<N>(b.number + at, ranges, Vec4::splat(b.fraction));
-            for number in 0..N {
-                out[number][i] = s.pair(a[number], b[number]);
-            }
+            let (a, b) = (read(a), read(b));
+            let [x, y] = s.halves(a.xy, b.xy);
+            (out[0][i], out[1][i], out[2][i]) = (x, y, s.pair(a.z, b.z));
         }
         transposed(s, out)
+    }
+
+    /// Each character's four quaternions, from what reads them at its time.
+    #[inline(always)]
+    fn quats<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Quats4<S>) -> Numbers<S, 4> {
+        let mut out = [[s.both(Vec4::ZERO); 4]; 4];
+        for (i, [a, b]) in self.pairs().into_iter().enumerate() {
+            let (a, b) = (read(a), read(b));
+            let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
+            (out[0][i], out[1][i], out[2][i], out[3][i]) = (x, y, z, w);
+        }
+        transposed(s, out)
+    }
+
+    /// The times of characters whose numbers share a pair.
+    #[inline(always)]
+    fn pairs(&self) -> [[FrameTime; 2]; 4] {
+        let [a, b, c, d, e, f, g, h] = self.times;
+        [[a, e], [b, f], [c, g], [d, h]]
     }
 }
 

@@ -1,10 +1,10 @@
-//! The backend for x86-64 processors with AVX and FMA: two rows to a register.
+//! The backend for x86-64 processors with AVX2 and FMA: two rows to a register.
 
 use super::Simd;
 use glam::{Affine3A, Mat3A, Mat4, Vec4};
 use std::arch::x86_64::*;
 
-/// Proof that the processor has AVX and FMA: only [`Avx::detect`] makes one.
+/// Proof that the processor has AVX2 and FMA: only [`Avx::detect`] makes one.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx(());
 
@@ -15,15 +15,15 @@ impl Avx {
         if super::BACKEND.get() == super::Backend::Portable {
             return None;
         }
-        let found = std::is_x86_feature_detected!("avx") && std::is_x86_feature_detected!("fma");
+        let found = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
         found.then_some(Self(()))
     }
 
-    /// Runs `work` in a function compiled for AVX and FMA, and twice as many registers where the processor has them
+    /// Runs `work` in a function compiled for AVX2 and FMA, and twice as many registers where the processor has them
     /// (AVX-512VL). For loops that need them: there is another copy of the code.
     #[inline(always)]
     pub(crate) fn enter_wide<R>(self, work: impl FnOnce(Self) -> R) -> R {
-        #[target_feature(enable = "avx,fma,avx512f,avx512vl")]
+        #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
         fn with_more_registers<R>(avx: Avx, work: impl FnOnce(Avx) -> R) -> R {
             work(avx)
         }
@@ -32,26 +32,26 @@ impl Avx {
             return self.enter(work);
         }
         if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512vl") {
-            // SAFETY: that was just checked, and an `Avx` exists, so the processor has AVX and FMA.
+            // SAFETY: that was just checked, and an `Avx` exists, so the processor has AVX2 and FMA.
             unsafe { with_more_registers(self, work) }
         } else {
             self.enter(work)
         }
     }
 
-    /// Runs `work` in a function compiled for AVX and FMA.
+    /// Runs `work` in a function compiled for AVX2 and FMA.
     #[inline(always)]
     pub(crate) fn enter<R>(self, work: impl FnOnce(Self) -> R) -> R {
-        #[target_feature(enable = "avx,fma")]
+        #[target_feature(enable = "avx2,fma")]
         fn with_avx<R>(avx: Avx, work: impl FnOnce(Avx) -> R) -> R {
             work(avx)
         }
-        // SAFETY: an `Avx` exists, so the processor has AVX and FMA.
+        // SAFETY: an `Avx` exists, so the processor has AVX2 and FMA.
         unsafe { with_avx(self, work) }
     }
 }
 
-// SAFETY, of each block: an `Avx` exists, so the processor has AVX and FMA.
+// SAFETY, of each block: an `Avx` exists, so the processor has AVX2 and FMA.
 impl Simd for Avx {
     type Pair = __m256;
 
@@ -187,6 +187,12 @@ impl Simd for Avx {
     fn load(self, rows: &[Vec4; 2]) -> __m256 {
         // SAFETY: two rows are eight numbers.
         unsafe { _mm256_loadu_ps(rows.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn integers(self, rows: &[[u16; 4]; 2]) -> __m256 {
+        // SAFETY: two rows are eight integers of 16 bits.
+        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(rows.as_ptr().cast()))) }
     }
 
     /// In one piece: what is written in two and read in one makes the processor wait.
