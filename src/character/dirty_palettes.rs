@@ -56,9 +56,9 @@ pub(crate) struct DirtyPalettes(pub(super) Parallel<PaletteJobs>);
 pub(crate) struct PaletteJobs(pub(super) Vec<PaletteJob>);
 
 impl DirtyPalettes {
-    /// Moves the palettes to a list.
-    pub(crate) fn drain_to(&mut self, jobs: &mut Vec<PaletteJob>) {
-        self.0.iter_mut().for_each(|list| jobs.append(&mut list.0));
+    /// Takes the palettes out.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = PaletteJob> {
+        self.0.iter_mut().flat_map(|list| list.0.drain(..))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod backend;
 mod crowd;
+mod order;
 mod palette;
 
 pub use backend::render_plugin;

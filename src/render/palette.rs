@@ -12,7 +12,10 @@
 //! Motion vectors compare with the previous frame's buffer, at the same range. A part that has no previous
 //! frame there, because it came into view or jumped, gets this frame's matrices in that buffer as well.
 
-use super::crowd::{Crowd, CrowdMemory};
+use super::{
+    crowd::{Crowd, CrowdMemory},
+    order::{PaletteOrder, Place},
+};
 use crate::{
     character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
     pose::{self, Palette, Scratch, Stream, recycle},
@@ -95,9 +98,7 @@ struct WithoutHistory(Vec<Range<u32>>);
 /// Palettes to write, and the memory to do it in; kept from frame to frame.
 #[derive(Resource, Default)]
 struct PaletteWriter {
-    jobs: Vec<PaletteJob>,
-    /// See [`in_order`].
-    runs: Vec<Range<usize>>,
+    order: PaletteOrder,
     slots: Vec<PaletteSlot<'static>>,
     scratch: Parallel<WriterScratch>,
 }
@@ -130,11 +131,10 @@ fn write_palettes(
     poses: Poses,
 ) {
     let Lent { matrices, left, jumped } = &mut *lent.lock();
-    let Some(matrices) = matrices else { return palettes.drain_to(left) };
-    writer.jobs.clear();
-    palettes.drain_to(&mut writer.jobs);
-    jumped.extend(writer.jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
-    writer.run(&poses, matrices);
+    let jobs = palettes.drain();
+    let Some(matrices) = matrices else { return left.extend(jobs) };
+    let jobs = jobs.inspect(|job| jumped.extend(job.jumped.then(|| job.range.clone())));
+    writer.run(jobs, &poses, matrices);
 }
 
 /// Gives the buffer back to the renderer.
@@ -147,6 +147,7 @@ fn take_back(lent: Res<LentBuffer>, mut uniforms: ResMut<SkinUniforms>) {
 /// Writes what came into view, and what the main world left.
 fn extract_palettes(
     mut writer: ResMut<PaletteWriter>,
+    mut jobs: Local<Vec<PaletteJob>>,
     mut revoked: Local<Vec<u32>>,
     mut without_history: ResMut<WithoutHistory>,
     lent: Res<LentBuffer>,
@@ -162,8 +163,6 @@ fn extract_palettes(
 ) {
     let (uniforms, without_history) = (uniforms.into_inner(), &mut without_history.0);
     let Lent { left, jumped, .. } = &mut *lent.lock();
-    let jobs = &mut writer.jobs;
-    jobs.clear();
     revoked.clear();
     for (entity, part, visibility, range) in &reallocated {
         revoked.extend(range.get().map(|range| range.start));
@@ -188,7 +187,9 @@ fn extract_palettes(
     character::trim(jumped, jumps);
 
     trim(&mut uniforms.current_staging_buffer);
-    writer.run(&poses, &mut uniforms.current_staging_buffer);
+    let count = jobs.len();
+    writer.run(jobs.drain(..), &poses, &mut uniforms.current_staging_buffer);
+    character::trim(&mut jobs, count);
 }
 
 /// Uploads all skinning matrices, Bevy's own included, and lends the buffer to the main world.
@@ -224,25 +225,24 @@ fn trim(matrices: &mut Vec<Mat4>) {
 
 impl PaletteWriter {
     /// Writes all jobs to their ranges of `matrices`.
-    fn run(&mut self, poses: &Poses, matrices: &mut [Mat4]) {
-        let Self { jobs, runs, slots: memory, scratch } = self;
-        character::trim(jobs, jobs.len());
+    fn run(&mut self, jobs: impl Iterator<Item = PaletteJob>, poses: &Poses, matrices: &mut [Mat4]) {
+        let Self { order, slots: memory, scratch } = self;
         let mut slots: Vec<PaletteSlot> = mem::take(memory);
-        slots.extend(jobs.iter().map(|&PaletteJob { character, part, .. }| PaletteSlot {
-            part,
-            character,
-            out: &mut [],
+        order.clear();
+        slots.extend(jobs.map(|PaletteJob { character, part, range, .. }| {
+            order.add(range);
+            PaletteSlot { part, character, out: &mut [] }
         }));
         let streamed = size_of_val(matrices) >= STREAMED_FROM;
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
-        for index in in_order(jobs, runs) {
-            let (range, slot) = (&jobs[index].range, &mut slots[index]);
+        for &Place { start, length, index } in order.sort() {
             // Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the
             // buffer are skipped.
-            let (Some(gap), length) = (range.start.checked_sub(end), range.len()) else { continue };
+            let Some(gap) = start.checked_sub(end) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
-            let Some((out, after)) = out.split_at_mut_checked(length) else { break };
-            (slot.out, rest, end, total) = (out, after, range.end, total + length);
+            let Some((out, after)) = out.split_at_mut_checked(length as usize) else { break };
+            slots[index as usize].out = out;
+            (rest, end, total) = (after, start + length, total + length as usize);
         }
 
         let pool = ComputeTaskPool::get();
@@ -269,29 +269,6 @@ impl PaletteWriter {
         *memory = recycle(slots);
         character::trim(memory, count);
     }
-}
-
-/// The indices of jobs in the order of their ranges, to split the buffer among them.
-///
-/// Threads collect jobs chunk by chunk, and within a chunk, ranges are nearly always in order. So it is enough to sort these
-/// runs. Where they overlap, each job becomes a run of its own.
-fn in_order<'r>(jobs: &[PaletteJob], runs: &'r mut Vec<Range<usize>>) -> impl Iterator<Item = usize> + use<'r> {
-    let start = |index: usize| jobs[index].range.start;
-    runs.clear();
-    for index in 0..jobs.len() {
-        match runs.last_mut() {
-            Some(run) if start(run.end - 1) <= start(index) => run.end += 1,
-            _ => runs.push(index..index + 1),
-        }
-    }
-    runs.sort_unstable_by_key(|run| start(run.start));
-    if runs.windows(2).any(|runs| start(runs[0].end - 1) > start(runs[1].start)) {
-        runs.clear();
-        runs.extend((0..jobs.len()).map(|index| index..index + 1));
-        runs.sort_unstable_by_key(|run| start(run.start));
-    }
-    character::trim(runs, runs.len());
-    runs.iter().cloned().flatten()
 }
 
 fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
@@ -333,40 +310,4 @@ fn write_all<'scope>(
         });
     }
     *memory = crowd.finish();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_get_into_the_order_of_their_ranges_whatever_order_they_come_in() {
-        let mut random = fastrand::Rng::with_seed(3);
-        // Halves that change places stay two runs; shuffled jobs hardly have any.
-        for is_shuffled in [false, true] {
-            for _ in 0..500 {
-                let mut starts: Vec<u32> = (0..random.u32(..60)).map(|_| random.u32(..200)).collect();
-                starts.sort_unstable();
-                if is_shuffled {
-                    random.shuffle(&mut starts);
-                } else {
-                    starts.dedup();
-                    let middle = random.usize(..=starts.len());
-                    starts.rotate_left(middle);
-                }
-                let job = |&start: &u32| PaletteJob {
-                    character: Entity::PLACEHOLDER,
-                    part: 0,
-                    range: start..start + 4,
-                    jumped: false,
-                };
-                let (jobs, mut runs): (Vec<_>, _) = (starts.iter().map(job).collect(), Vec::new());
-                let mut order: Vec<usize> = in_order(&jobs, &mut runs).collect();
-                assert!(order.is_sorted_by_key(|&index| starts[index]), "{starts:?} {order:?}");
-                assert!(is_shuffled || runs.len() <= 2, "{starts:?} {runs:?}");
-                order.sort_unstable();
-                assert!(order.into_iter().eq(0..jobs.len()));
-            }
-        }
-    }
 }

@@ -1,0 +1,104 @@
+//! Palettes in the order in which they lie in the buffer, to split the buffer among them.
+
+use crate::{character, pose::recycle};
+use std::{cmp::Reverse, collections::BinaryHeap, mem, ops::Range};
+
+/// Sorts palettes by their ranges; kept for its memory.
+///
+/// Threads collect palettes in chunks, and within a chunk, ranges are nearly always in order. So there are runs to merge, and
+/// few of them, until many parts have left the view and come back.
+#[derive(Default)]
+pub(super) struct PaletteOrder {
+    places: Vec<Place>,
+    merged: Vec<Place>,
+    runs: Vec<Reverse<&'static [Place]>>,
+}
+
+/// Where a palette lies in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) start: u32,
+    pub(super) length: u32,
+    /// How many were added before it.
+    pub(super) index: u32,
+}
+
+impl PaletteOrder {
+    /// With more runs than this share of the palettes, sorting is faster than merging.
+    const PALETTES_PER_RUN: usize = 16;
+
+    /// Forgets what was added.
+    pub(super) fn clear(&mut self) {
+        self.places.clear();
+        self.merged.clear();
+    }
+
+    /// Adds a palette.
+    pub(super) fn add(&mut self, range: Range<u32>) {
+        let index = self.places.len() as u32;
+        self.places.push(Place { start: range.start, length: range.end - range.start, index });
+    }
+
+    /// What was added, in the order in which the ranges begin.
+    pub(super) fn sort(&mut self) -> &[Place] {
+        let Self { places, merged, runs: memory } = self;
+        let count = places.len();
+        let most = 1 + count / Self::PALETTES_PER_RUN;
+        let mut runs = mem::take(memory);
+        runs.extend(places.chunk_by(Place::le).take(most + 1).map(Reverse));
+        let is_merged = runs.len() <= most;
+        if is_merged {
+            let mut rest = BinaryHeap::from(runs);
+            while let Some(Reverse(run)) = rest.pop() {
+                // As much as comes before the next run.
+                let end = rest.peek().map_or(run.len(), |Reverse(next)| run.partition_point(|place| *place < next[0]));
+                let (first, later) = run.split_at(end);
+                merged.extend_from_slice(first);
+                if !later.is_empty() {
+                    rest.push(Reverse(later));
+                }
+            }
+            runs = rest.into_vec();
+        }
+        *memory = recycle(runs);
+        if !is_merged {
+            places.sort_unstable();
+        }
+        character::trim(places, count);
+        character::trim(merged, count);
+        if is_merged { merged } else { places }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn palettes_get_into_the_order_of_their_ranges_whatever_order_they_come_in() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut order = PaletteOrder::default();
+        // In order; as two threads collect them, each some of the chunks; and shuffled.
+        for threads in [1, 2, 100] {
+            for _ in 0..500 {
+                let mut starts: Vec<u32> = (0..random.u32(..200)).map(|_| random.u32(..1000)).collect();
+                starts.sort_unstable();
+                if threads == 100 {
+                    random.shuffle(&mut starts);
+                } else {
+                    let mut lists = vec![vec![]; threads];
+                    starts.chunks(20).for_each(|chunk| lists[random.usize(..threads)].extend_from_slice(chunk));
+                    starts = lists.concat();
+                }
+                order.clear();
+                starts.iter().for_each(|&start| order.add(start..start + 4));
+                let sorted = order.sort();
+                assert!(sorted.is_sorted_by_key(|place| place.start), "{starts:?} {sorted:?}");
+                assert!(sorted.iter().all(|place| place.start == starts[place.index as usize] && place.length == 4));
+                let mut indices: Vec<u32> = sorted.iter().map(|place| place.index).collect();
+                indices.sort_unstable();
+                assert!(indices.into_iter().eq(0..starts.len() as u32));
+            }
+        }
+    }
+}
