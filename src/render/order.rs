@@ -24,13 +24,12 @@ pub(super) struct Place {
 }
 
 impl PaletteOrder {
-    /// With more runs than this share of the palettes, sorting is faster than merging.
+    /// With fewer, sorting is faster than merging.
     const PALETTES_PER_RUN: usize = 16;
 
     /// Forgets what was added.
     pub(super) fn clear(&mut self) {
         self.places.clear();
-        self.merged.clear();
     }
 
     /// Adds a palette.
@@ -43,6 +42,7 @@ impl PaletteOrder {
     pub(super) fn sort(&mut self) -> &[Place] {
         let Self { places, merged, runs: memory } = self;
         let count = places.len();
+        merged.clear();
         let most = 1 + count / Self::PALETTES_PER_RUN;
         let mut runs = mem::take(memory);
         runs.extend(places.chunk_by(Place::le).take(most + 1).map(Reverse));
