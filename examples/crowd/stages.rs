@@ -10,7 +10,7 @@ use bevy::{
     asset::AssetEventSystems,
     camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
     ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
-    pbr::{check_entities_needing_specialization, extract_skins},
+    pbr::{MaterialExtractionSystems, MeshExtractionSystems, check_entities_needing_specialization, extract_skins},
     platform::time::Instant,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
@@ -213,7 +213,11 @@ impl Plugin for StageClockPlugin {
                         .before(Spawn),
                     end(Stage::Advance).after(Bounds).before(EvaluateEarly),
                     end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
-                    end(Stage::Propagate).after(TransformSystems::Propagate).before(culled.clone()),
+                    // Culling boxes and visibility are not animation.
+                    end(Stage::Propagate)
+                        .after(TransformSystems::Propagate)
+                        .before(VisibilitySystems::CalculateBounds)
+                        .before(VisibilitySystems::VisibilityPropagate),
                     end(Stage::Other).after(culled).before(UpdateRates),
                     end(Stage::Pose).after(SharePoses).before(PosePalettes),
                     end(Stage::Palettes).after(PosePalettes),
@@ -239,8 +243,17 @@ impl Plugin for StageClockPlugin {
             render_app.edit_schedule(ExtractSchedule, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
             });
-            let skins = end(Stage::Skins).after(extract_skins).before(CharacterSystems::ExtractPalettes);
-            render_app.add_systems(ExtractSchedule, skins);
+            render_app.add_systems(
+                ExtractSchedule,
+                (
+                    end(Stage::Skins).after(extract_skins).before(MeshExtractionSystems),
+                    // Extracting meshes and materials is not animation either.
+                    end(Stage::Other)
+                        .after(MeshExtractionSystems)
+                        .after(MaterialExtractionSystems)
+                        .before(CharacterSystems::ExtractPalettes),
+                ),
+            );
         }
     }
 }
