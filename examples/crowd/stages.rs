@@ -9,7 +9,7 @@ use bevy::{
     app::{AnimationSystems, MainScheduleOrder},
     asset::AssetEventSystems,
     camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
-    ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
+    ecs::schedule::{InternedSystemSet, ScheduleLabel, SingleThreadedExecutor},
     pbr::{MaterialExtractionSystems, MeshExtractionSystems, check_entities_needing_specialization, extract_skins},
     platform::time::Instant,
     prelude::*,
@@ -172,6 +172,12 @@ fn run_on_compute_thread(world: &mut World) {
     });
 }
 
+/// Finds systems that are private to Bevy.
+fn systems_named(name: &str, schedule: &Schedule) -> Vec<InternedSystemSet> {
+    let systems = schedule.graph().systems.iter().filter(|(_, system, _)| system.name().contains(name));
+    systems.flat_map(|(_, system, _)| system.default_system_sets()).collect()
+}
+
 /// Returns a marker that ends a stage.
 fn end(stage: Stage) -> impl FnMut(&mut World) {
     move |world| world.resource::<StageClock>().lap(stage)
@@ -196,21 +202,24 @@ impl Plugin for StageClockPlugin {
             }
             app.add_systems(PostUpdateOnComputeThread, run_on_compute_thread);
             // Run systems one at a time, always in the same order, for comparable stages.
+            let mut marks_meshes = vec![];
             app.edit_schedule(PostUpdate, |schedule| {
                 schedule.set_executor(SingleThreadedExecutor::new());
+                marks_meshes = systems_named("mark_meshes_as_changed", schedule);
             });
             use CharacterSystems::{Attach, Bounds, EvaluateEarly, PosePalettes, SharePoses, Spawn, UpdateRates};
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
+            // What looks for changed meshes would otherwise run somewhere among our systems.
+            let begins = end(Stage::Other)
+                .after(AssetEventSystems)
+                .after(check_entities_needing_specialization::<StandardMaterial>)
+                .before(Spawn);
             app.add_systems(
                 PostUpdate,
                 (
                     end(Stage::Other).before(AnimationSystems),
                     end(Stage::Animate).after(AnimationSystems).before(AssetEventSystems),
-                    // What looks for changed meshes would otherwise run somewhere among our systems.
-                    end(Stage::Other)
-                        .after(AssetEventSystems)
-                        .after(check_entities_needing_specialization::<StandardMaterial>)
-                        .before(Spawn),
+                    marks_meshes.into_iter().fold(begins, IntoScheduleConfigs::after),
                     end(Stage::Advance).after(Bounds).before(EvaluateEarly),
                     end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
                     // Culling boxes and visibility are not animation.
