@@ -1,5 +1,6 @@
 //! Which palettes to write this frame: from the characters in view to the renderer.
 
+use super::threads::trim;
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
 use std::{
     ops::Range,
@@ -56,9 +57,18 @@ pub(crate) struct DirtyPalettes(pub(super) Parallel<PaletteJobs>);
 pub(crate) struct PaletteJobs(pub(super) Vec<PaletteJob>);
 
 impl DirtyPalettes {
-    /// Takes the palettes out.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = PaletteJob> {
-        self.0.iter_mut().flat_map(|list| list.0.drain(..))
+    /// Each thread's palettes.
+    pub(crate) fn lists(&mut self) -> impl Iterator<Item = &[PaletteJob]> {
+        self.0.iter_mut().map(|list| &list.0[..])
+    }
+
+    /// Forgets them, once they are written.
+    pub(crate) fn clear(&mut self) {
+        for PaletteJobs(list) in self.0.iter_mut() {
+            let count = list.len();
+            list.clear();
+            trim(list, count);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Collects characters whose pose is not stored, by asset and clips, to pose them in batches.
 
-use super::palette::PaletteSlot;
+use super::palette::PaletteOuts;
 use crate::{
     character::FoundPose,
     pose::{PoseBatch, Stream, recycle},
@@ -20,32 +20,32 @@ pub(super) struct CrowdMemory {
 }
 
 /// Characters that wait for others of their group.
-pub(super) struct Crowd<'a, 'scope, 'env, 'slot> {
+pub(super) struct Crowd<'a, 'scope, 'env, 'out> {
     batch: PoseBatch<'a>,
-    groups: Vec<Group<'a, 'scope, 'slot>>,
+    groups: Vec<Group<'a, 'scope, 'out>>,
     /// Empty, except while groups are mixed.
-    rest: Group<'a, 'scope, 'slot>,
+    rest: Group<'a, 'scope, 'out>,
     stream: Option<&'scope Stream<'scope, 'env>>,
 }
 
 /// Characters of one asset that play the same clips.
-type Group<'a, 'scope, 'slot> = Vec<Waiting<'a, 'scope, 'slot>>;
+type Group<'a, 'scope, 'out> = Vec<Waiting<'a, 'scope, 'out>>;
 
 /// A character, and its palettes.
-type Waiting<'a, 'scope, 'slot> = (FoundPose<'a>, &'scope mut [PaletteSlot<'slot>]);
+type Waiting<'a, 'scope, 'out> = (FoundPose<'a>, PaletteOuts<'scope, 'out>);
 
-impl<'a, 'scope, 'env, 'slot> Crowd<'a, 'scope, 'env, 'slot> {
+impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
     pub(super) fn new(memory: &mut CrowdMemory, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
         let CrowdMemory { batch, groups, rest } = mem::take(memory);
         Self { batch, groups: groups.into_iter().map(recycle).collect(), rest: recycle(rest), stream }
     }
 
     /// Adds a character with a pose that is streamed, and the palettes to write for it.
-    pub(super) fn add(&mut self, found: FoundPose<'a>, slots: &'scope mut [PaletteSlot<'slot>]) {
+    pub(super) fn add(&mut self, found: FoundPose<'a>, palettes: PaletteOuts<'scope, 'out>) {
         let place = self.place_for(&found);
         let Self { batch, groups, stream, .. } = self;
         let group = &mut groups[place];
-        group.push((found, slots));
+        group.push((found, palettes));
         if group.len() == PoseBatch::MOST {
             write(group, batch, *stream);
             group.clear();
@@ -104,10 +104,10 @@ fn write<'a, 'scope>(
     }
     for (index, part) in (0..).zip(&character.parts) {
         let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
-        for (out, (_, slots)) in out.iter_mut().zip(&mut *waiting) {
-            let fits = |slot: &&mut PaletteSlot| slot.part == index && slot.out.len() == part.palette_len();
-            if let Some(slot) = slots.iter_mut().find(fits) {
-                *out = mem::take(&mut slot.out);
+        for (out, (_, (jobs, outs))) in out.iter_mut().zip(&mut *waiting) {
+            let found = jobs.iter().position(|job| job.part == index).and_then(|place| outs.get_mut(place));
+            if let Some(found) = found.filter(|out| out.len() == part.palette_len()) {
+                *out = mem::take(found);
             }
         }
         let (remap, combined) = (&part.palette, &part.combined_joints);

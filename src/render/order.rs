@@ -1,7 +1,10 @@
 //! Palettes in the order in which they lie in the buffer, to split the buffer among them.
 
-use crate::{character, pose::recycle};
-use std::{cmp::Reverse, collections::BinaryHeap, mem, ops::Range};
+use crate::{
+    character::{self, PaletteJob},
+    pose::recycle,
+};
+use std::{cmp::Reverse, collections::BinaryHeap, mem};
 
 /// Sorts palettes by their ranges; kept for its memory.
 ///
@@ -32,10 +35,19 @@ impl PaletteOrder {
         self.places.clear();
     }
 
-    /// Adds a palette.
-    pub(super) fn add(&mut self, range: Range<u32>) {
-        let index = self.places.len() as u32;
-        self.places.push(Place { start: range.start, length: range.end - range.start, index });
+    /// Adds palettes.
+    pub(super) fn extend(&mut self, jobs: &[PaletteJob]) {
+        let place = |(index, PaletteJob { range, .. }): (u32, &PaletteJob)| Place {
+            start: range.start,
+            length: range.end - range.start,
+            index,
+        };
+        self.places.extend((self.len() as u32..).zip(jobs).map(place));
+    }
+
+    /// How many were added.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// What was added, in the order in which the ranges begin.
@@ -73,6 +85,7 @@ impl PaletteOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bevy::prelude::*;
 
     #[test]
     fn palettes_get_into_the_order_of_their_ranges_whatever_order_they_come_in() {
@@ -91,7 +104,13 @@ mod tests {
                     starts = lists.concat();
                 }
                 order.clear();
-                starts.iter().for_each(|&start| order.add(start..start + 4));
+                let job = |&start: &u32| PaletteJob {
+                    character: Entity::PLACEHOLDER,
+                    part: 0,
+                    range: start..start + 4,
+                    jumped: false,
+                };
+                order.extend(&starts.iter().map(job).collect::<Vec<_>>());
                 let sorted = order.sort();
                 assert!(sorted.is_sorted_by_key(|place| place.start), "{starts:?} {sorted:?}");
                 assert!(sorted.iter().all(|place| place.start == starts[place.index as usize] && place.length == 4));

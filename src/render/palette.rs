@@ -35,7 +35,7 @@ use bevy::{
 };
 use glam::Mat4;
 use std::{
-    mem,
+    iter, mem,
     ops::Range,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -99,7 +99,8 @@ struct WithoutHistory(Vec<Range<u32>>);
 #[derive(Resource, Default)]
 struct PaletteWriter {
     order: PaletteOrder,
-    slots: Vec<PaletteSlot<'static>>,
+    jobs: Vec<&'static [PaletteJob]>,
+    outs: Vec<PaletteOut<'static>>,
     scratch: Parallel<WriterScratch>,
 }
 
@@ -110,12 +111,11 @@ struct WriterScratch {
     crowd: CrowdMemory,
 }
 
-/// A palette and its place in the buffer, which is empty if there is none.
-pub(super) struct PaletteSlot<'a> {
-    pub(super) part: u32,
-    character: Entity,
-    pub(super) out: &'a mut [Mat4],
-}
+/// Where a palette goes; empty if it has no place in the buffer.
+pub(super) type PaletteOut<'a> = &'a mut [Mat4];
+
+/// Palettes of a character, and where each goes.
+pub(super) type PaletteOuts<'scope, 'out> = (&'scope [PaletteJob], &'scope mut [PaletteOut<'out>]);
 
 /// Fewer matrices than this are written by one thread.
 const WORTH_A_TASK: usize = 512;
@@ -131,10 +131,14 @@ fn write_palettes(
     poses: Poses,
 ) {
     let Lent { matrices, left, jumped } = &mut *lent.lock();
-    let jobs = palettes.drain();
-    let Some(matrices) = matrices else { return left.extend(jobs) };
-    let jobs = jobs.inspect(|job| jumped.extend(job.jumped.then(|| job.range.clone())));
-    writer.run(jobs, &poses, matrices);
+    match matrices {
+        Some(matrices) => {
+            jumped.extend(palettes.lists().flatten().filter(|job| job.jumped).map(|job| job.range.clone()));
+            writer.run(palettes.lists(), &poses, matrices);
+        }
+        None => left.extend(palettes.lists().flatten().cloned()),
+    }
+    palettes.clear();
 }
 
 /// Gives the buffer back to the renderer.
@@ -188,7 +192,8 @@ fn extract_palettes(
 
     trim(&mut uniforms.current_staging_buffer);
     let count = jobs.len();
-    writer.run(jobs.drain(..), &poses, &mut uniforms.current_staging_buffer);
+    writer.run(iter::once(&jobs[..]), &poses, &mut uniforms.current_staging_buffer);
+    jobs.clear();
     character::trim(&mut jobs, count);
 }
 
@@ -224,15 +229,16 @@ fn trim(matrices: &mut Vec<Mat4>) {
 }
 
 impl PaletteWriter {
-    /// Writes all jobs to their ranges of `matrices`.
-    fn run(&mut self, jobs: impl Iterator<Item = PaletteJob>, poses: &Poses, matrices: &mut [Mat4]) {
-        let Self { order, slots: memory, scratch } = self;
-        let mut slots: Vec<PaletteSlot> = mem::take(memory);
+    /// Writes palettes to their ranges of `matrices`.
+    fn run<'a>(&mut self, jobs: impl Iterator<Item = &'a [PaletteJob]>, poses: &Poses, matrices: &mut [Mat4]) {
+        let Self { order, jobs: jobs_memory, outs: outs_memory, scratch } = self;
+        let (mut lists, mut outs): (Vec<&[PaletteJob]>, Vec<PaletteOut>) =
+            (recycle(mem::take(jobs_memory)), mem::take(outs_memory));
+        lists.extend(jobs);
         order.clear();
-        slots.extend(jobs.map(|PaletteJob { character, part, range, .. }| {
-            order.add(range);
-            PaletteSlot { part, character, out: &mut [] }
-        }));
+        lists.iter().for_each(|list| order.extend(list));
+        let count = order.len();
+        outs.resize_with(count, Default::default);
         let streamed = size_of_val(matrices) >= STREAMED_FROM;
         let (mut rest, mut end, mut total) = (matrices, 0, 0);
         for &Place { start, length, index } in order.sort() {
@@ -241,63 +247,73 @@ impl PaletteWriter {
             let Some(gap) = start.checked_sub(end) else { continue };
             let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
             let Some((out, after)) = out.split_at_mut_checked(length as usize) else { break };
-            slots[index as usize].out = out;
+            outs[index as usize] = out;
             (rest, end, total) = (after, start + length, total + length as usize);
         }
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
         let tasks = if threads == 1 { 1 } else { (total / WORTH_A_TASK).clamp(1, threads * 4) };
+        let (size, mut rest) = (count.div_ceil(tasks), &mut outs[..]);
+        let mut next_task = |list: &mut &'a [PaletteJob]| {
+            let mut end = size.min(list.len());
+            while end < list.len() && list[end].character == list[end - 1].character {
+                end += 1;
+            }
+            (list.split_off(..end).unwrap_or_default(), rest.split_off_mut(..end).unwrap_or_default())
+        };
         if tasks == 1 {
-            write(&mut slots, poses, &mut scratch.borrow_local_mut(), streamed);
+            let scratch = &mut scratch.borrow_local_mut();
+            for list in &mut lists {
+                while !list.is_empty() {
+                    write(next_task(list), poses, scratch, streamed);
+                }
+            }
         } else {
-            let size = slots.len().div_ceil(tasks);
             pool.scope(|scope| {
-                let (mut rest, scratch) = (&mut slots[..], &*scratch);
-                while !rest.is_empty() {
-                    let mut end = size.min(rest.len());
-                    while end < rest.len() && rest[end].character == rest[end - 1].character {
-                        end += 1;
+                let scratch = &*scratch;
+                for list in &mut lists {
+                    while !list.is_empty() {
+                        let task = next_task(list);
+                        scope.spawn(async move { write(task, poses, &mut scratch.borrow_local_mut(), streamed) });
                     }
-                    let (chunk, after) = rest.split_at_mut(end);
-                    rest = after;
-                    scope.spawn(async move { write(chunk, poses, &mut scratch.borrow_local_mut(), streamed) });
                 }
             });
         }
-        let count = slots.len();
-        *memory = recycle(slots);
-        character::trim(memory, count);
+        *jobs_memory = recycle(lists);
+        *outs_memory = recycle(outs);
+        character::trim(outs_memory, count);
     }
 }
 
-fn write(slots: &mut [PaletteSlot], poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
+fn write(palettes: PaletteOuts, poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
     if streamed {
-        pose::stream(|stream| write_all(slots, poses, scratch, Some(stream)));
+        pose::stream(|stream| write_all(palettes, poses, scratch, Some(stream)));
     } else {
-        write_all(slots, poses, scratch, None);
+        write_all(palettes, poses, scratch, None);
     }
 }
 
 fn write_all<'scope>(
-    slots: &'scope mut [PaletteSlot],
+    (jobs, mut outs): PaletteOuts<'scope, '_>,
     poses: &Poses,
     scratch: &mut WriterScratch,
     stream: Option<&'scope Stream<'scope, '_>>,
 ) {
     let WriterScratch { pose, crowd: memory } = scratch;
     let mut crowd = Crowd::new(memory, stream);
-    for slots in slots.chunk_by_mut(|a, b| a.character == b.character) {
-        let Some(found) = poses.look_up(slots[0].character) else { continue };
+    for jobs in jobs.chunk_by(|a, b| a.character == b.character) {
+        let Some(outs) = outs.split_off_mut(..jobs.len()) else { break };
+        let Some(found) = poses.look_up(jobs[0].character) else { continue };
         if found.is_streamed() {
-            crowd.add(found, slots);
+            crowd.add(found, (jobs, outs));
             continue;
         }
         poses.with_found(found, pose, true, |character, &world, model| {
             let inverse_bind = character.skeleton.inverse_bind();
-            for PaletteSlot { part, out, .. } in slots {
-                let Some(part) = character.parts.get(*part as usize).filter(|part| part.palette_len() == out.len())
-                else {
+            for (job, out) in jobs.iter().zip(outs) {
+                let part = character.parts.get(job.part as usize);
+                let Some(part) = part.filter(|part| part.palette_len() == out.len()) else {
                     continue;
                 };
                 let (remap, combined) = (&part.palette, &part.combined_joints);
