@@ -1,10 +1,11 @@
 //! Advancing controllers, and dispatching the events that come up.
 
 use super::{
+    bounds::OutgrownBoxes,
     components::SkinnedCharacter,
     events::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CrossFadeFinished,
-        Moment, send,
+        Moment, is_heard, send_now,
     },
     hierarchy::upward,
     layers::ActiveLayers,
@@ -19,7 +20,7 @@ use crate::{
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*, utils::Parallel};
 use glam::Affine3A;
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 /// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
@@ -59,6 +60,7 @@ pub(super) fn advance(
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
     mut events: ResMut<PendingEvents>,
+    mut outgrown: ResMut<OutgrownBoxes>,
     mut characters: Query<(
         Entity,
         &SkinnedCharacter,
@@ -68,10 +70,10 @@ pub(super) fn advance(
     )>,
 ) {
     let dt = time.delta_secs_f64();
-    let by_thread = &mut events.by_thread;
+    let (by_thread, outgrown) = (&mut events.by_thread, &mut outgrown.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || by_thread.borrow_local_mut(),
-        |events, (entity, handle, mut controller, mut layers, root_motion)| {
+        || (by_thread.borrow_local_mut(), outgrown.borrow_local_mut()),
+        |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
             let Some(character) = assets.get(handle.id()) else { return };
             // Time passing is not a change that others need to hear of.
             let controller = controller.bypass_change_detection();
@@ -94,6 +96,9 @@ pub(super) fn advance(
             // Now, while the tracks are in the cache.
             let layers = layers.bypass_change_detection();
             layers.look_up(character, controller);
+            if layers.has_outgrown_boxes() {
+                outgrown.push(entity);
+            }
             if playback.is_empty() {
                 return;
             }
@@ -198,40 +203,47 @@ fn translate(
     })
 }
 
-/// Triggers the events of the frame on their characters, in order of time.
-pub(super) fn dispatch_events(
-    mut commands: Commands,
-    mut events: ResMut<PendingEvents>,
-    mut clock: ResMut<PoseClock>,
-    transforms: Query<(&Transform, Option<&ChildOf>)>,
-    mut callbacks: Option<ResMut<Messages<AnimationCallback>>>,
-    mut started: Option<ResMut<Messages<AnimationStarted>>>,
-    mut looped: Option<ResMut<Messages<AnimationLooped>>>,
-    mut finished: Option<ResMut<Messages<AnimationFinished>>>,
-    mut faded: Option<ResMut<Messages<CrossFadeFinished>>>,
-) {
-    let PendingEvents { by_thread, in_order } = &mut *events;
-    for events in by_thread.iter_mut() {
-        let count = events.pending.len();
-        in_order.append(&mut events.pending);
-        trim(&mut events.pending, count);
+/// Triggers the events of the frame on their characters, in order of time. If nobody listens, they cost next to nothing.
+pub(super) fn dispatch_events(world: &mut World, transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>) {
+    let is_heard = is_heard::<AnimationCallback>(world)
+        || is_heard::<AnimationStarted>(world)
+        || is_heard::<AnimationLooped>(world)
+        || is_heard::<AnimationFinished>(world)
+        || is_heard::<CrossFadeFinished>(world);
+    // Taken out, because observers may do anything with the world.
+    let PendingEvents { by_thread, in_order } = &mut *world.resource_mut::<PendingEvents>();
+    let mut events = mem::take(in_order);
+    for ThreadEvents { pending, .. } in by_thread.iter_mut() {
+        let count = pending.len();
+        if is_heard {
+            events.append(pending);
+        } else {
+            pending.clear();
+        }
+        trim(pending, count);
     }
-    let count = in_order.len();
+    let count = events.len();
     // Which thread saw an event is chance; its time, its character and its index are not.
-    in_order.sort_unstable_by(|a, b| {
+    events.sort_unstable_by(|a, b| {
         b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
     });
-    for PendingEvent { event, entity, .. } in in_order.drain(..) {
-        clock.places.entry(entity).or_insert_with(|| world_of(entity, &transforms));
+    let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
+    let transforms = transforms.query(world);
+    for PendingEvent { entity, .. } in &events {
+        places.entry(*entity).or_insert_with(|| world_of(*entity, &transforms));
+    }
+    world.resource_mut::<PoseClock>().places = places;
+    for PendingEvent { event, .. } in events.drain(..) {
         match event {
-            CharacterEvent::Callback(event) => send(&mut commands, &mut callbacks, event),
-            CharacterEvent::Started(event) => send(&mut commands, &mut started, event),
-            CharacterEvent::Looped(event) => send(&mut commands, &mut looped, event),
-            CharacterEvent::Finished(event) => send(&mut commands, &mut finished, event),
-            CharacterEvent::CrossFadeFinished(event) => send(&mut commands, &mut faded, event),
+            CharacterEvent::Callback(event) => send_now(world, event),
+            CharacterEvent::Started(event) => send_now(world, event),
+            CharacterEvent::Looped(event) => send_now(world, event),
+            CharacterEvent::Finished(event) => send_now(world, event),
+            CharacterEvent::CrossFadeFinished(event) => send_now(world, event),
         }
     }
-    trim(in_order, count);
+    trim(&mut events, count);
+    world.resource_mut::<PendingEvents>().in_order = events;
 }
 
 /// Where an entity will be in the world once transforms are propagated, as far as its own and those above it say.

@@ -3,39 +3,56 @@
 use super::{
     components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter},
     layers::ActiveLayers,
+    threads::trim,
     worn::WornBy,
 };
 use crate::{asset::Character, controller::AnimationController, rig::RigState};
-use bevy::{camera::primitives::Aabb, prelude::*};
+use bevy::{camera::primitives::Aabb, prelude::*, utils::Parallel};
 
-/// Sets the boxes to enclose the clips that play. They are only written when other clips play, or additive ones
-/// with a weight of more than the box was made for.
+/// Characters that began to play other clips than their boxes enclose, or additive ones with a weight of more than the
+/// boxes were made for; as found by each thread.
+#[derive(Resource, Default)]
+pub(super) struct OutgrownBoxes(pub(super) Parallel<Vec<Entity>>);
+
+impl OutgrownBoxes {
+    /// Takes the characters out.
+    fn drain(&mut self) -> impl Iterator<Item = Entity> {
+        self.0.iter_mut().flat_map(|list| {
+            let count = list.len();
+            trim(list, count);
+            list.drain(..)
+        })
+    }
+}
+
+/// Sets the boxes of such characters to enclose the clips that play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
+    mut outgrown: ResMut<OutgrownBoxes>,
+    changed: Query<Entity, Or<(Changed<AnimationController>, Changed<CharacterParts>)>>,
     mut characters: Query<(
         &SkinnedCharacter,
         Ref<AnimationController>,
         &mut ActiveLayers,
-        &mut CharacterParts,
+        &CharacterParts,
         (Has<PoseOverrides>, Has<RigState>, Has<WornBy>),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, controller, mut layers, mut parts, (overridden, rigged, worn)) in &mut characters {
-        if controller.is_changed()
-            && let Some(character) = assets.get(handle.id())
-        {
-            // An observer may have changed it since the controllers were advanced.
-            layers.bypass_change_detection().look_up(character, &controller);
-        }
-        if overridden || rigged || worn || parts.enclosed == layers.clip_set() {
+    // An observer may have changed a controller since it was advanced, and new parts may get here before it is.
+    outgrown.0.borrow_local_mut().extend(&changed);
+    for entity in outgrown.drain() {
+        let Ok((handle, controller, mut layers, parts, (overridden, rigged, worn))) = characters.get_mut(entity) else {
             continue;
-        }
+        };
         let Some(character) = assets.get(handle.id()) else { continue };
-        if parts.version != Some(character.version) {
+        let layers = layers.bypass_change_detection();
+        layers.catch_up(character, &controller);
+        let is_current = parts.version == Some(character.version);
+        if overridden || rigged || worn || !is_current || !layers.has_outgrown_boxes() {
             continue;
         }
-        parts.bypass_change_detection().enclosed = layers.clip_set();
+        layers.enclose();
         let (count, single) = layers.count();
         let additive = layers.has_additive().then(|| character.reach.with_additive(layers.additive_weights()));
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
@@ -58,18 +75,18 @@ pub(super) fn follow_clips(
 pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
-        (&SkinnedCharacter, &ModelPose, &mut CharacterParts),
+        (&SkinnedCharacter, &ModelPose, &CharacterParts, &mut ActiveLayers),
         (Or<(With<PoseOverrides>, With<RigState>)>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, pose, mut parts) in &mut characters {
+    for (handle, pose, parts, mut layers) in &mut characters {
         let Some(character) = assets.get(handle.id()) else { continue };
         if parts.version != Some(character.version) || pose.joints.len() != character.skeleton.len() {
             continue;
         }
         // When the overrides or the rig are removed, the clips' boxes are set again.
-        parts.bypass_change_detection().enclosed = 0;
+        layers.bypass_change_detection().forget_boxes();
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             if let Ok(mut aabb) = boxes.get_mut(entity) {
                 *aabb = pose.bounds_of(part);

@@ -67,9 +67,6 @@ pub struct CharacterParts {
     /// Whether the character moved this frame without passing through the space between.
     #[reflect(ignore)]
     pub(super) jumped: bool,
-    /// The set of clips that the parts' boxes enclose; 0 for none.
-    #[reflect(ignore)]
-    pub(super) enclosed: u64,
     /// Which variant of its meshes the parts show.
     #[reflect(ignore)]
     pub(super) variant: MeshVariant,

@@ -184,3 +184,23 @@ where
     }
     commands.trigger(event);
 }
+
+/// Does the same at once, and applies the commands of those who heard it.
+pub(super) fn send_now<E>(world: &mut World, event: E)
+where
+    E: EntityEvent + Message + Clone,
+    for<'a> E::Trigger<'a>: Default,
+{
+    if let Some(mut messages) = world.get_resource_mut::<Messages<E>>() {
+        messages.write(event.clone());
+    }
+    world.trigger(event);
+    world.flush();
+}
+
+/// Returns `true` if anybody may hear an event of this kind: there are or were observers of it, or the app has asked for
+/// messages.
+pub(super) fn is_heard<E: EntityEvent + Message>(world: &World) -> bool {
+    let is_observed = |key| world.observers().try_get_observers(key).is_some();
+    world.contains_resource::<Messages<E>>() || world.event_key::<E>().is_some_and(is_observed)
+}

@@ -29,6 +29,8 @@ pub(crate) struct ActiveLayers {
     revision: u64,
     /// Identifies which clips play and which of them are masked; never 0 after the first look-up.
     clip_set: u64,
+    /// The clip set that the culling boxes enclose; 0 for none.
+    enclosed: u64,
     /// What is left of clips that were switched from. The memory stays for the next switch.
     inertia: Option<Arc<Inertia>>,
     /// The controller's time, as long as there is something left.
@@ -156,6 +158,21 @@ impl ActiveLayers {
     /// much larger or smaller weight.
     pub(super) fn clip_set(&self) -> u64 {
         self.clip_set
+    }
+
+    /// Returns `true` if the culling boxes were made for other clips.
+    pub(super) fn has_outgrown_boxes(&self) -> bool {
+        self.enclosed != self.clip_set
+    }
+
+    /// Notes that the culling boxes enclose these clips.
+    pub(super) fn enclose(&mut self) {
+        self.enclosed = self.clip_set;
+    }
+
+    /// Notes that the culling boxes enclose something else.
+    pub(super) fn forget_boxes(&mut self) {
+        self.enclosed = 0;
     }
 
     /// The number of layers, and the clip of the last one if it is blended without a mask and nothing is left of others.

@@ -179,6 +179,7 @@ impl Plugin for CharacterPlugin {
         app.init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
             .init_resource::<advance::PendingEvents>()
+            .init_resource::<bounds::OutgrownBoxes>()
             .init_resource::<pose_state::PoseClock>()
             .init_resource::<sharing::SharedPoses>()
             .init_resource::<DirtyPalettes>()
@@ -251,15 +252,15 @@ impl CharacterPlugin {
                         spawn::warn_of_stripped_parts.run_if(any_with_component::<PartOf>),
                         spawn::follow_lists
                             .run_if(any_component_removed::<CharacterParts>.or_else(any_match_filter::<Added<PartOf>>)),
-                        spawn::follow_handles,
                         spawn::renew_versions.run_if(on_message::<AssetEvent<Character>>),
-                        spawn::follow_assets.run_if(
-                            any_match_filter::<Changed<SkinnedCharacter>>.or_else(on_message::<AssetEvent<Character>>),
-                        ),
-                        spawn::report_failures.run_if(
-                            any_match_filter::<Changed<SkinnedCharacter>>
-                                .or_else(on_message::<AssetLoadFailedEvent<Character>>),
-                        ),
+                        (spawn::follow_handles, spawn::follow_assets, spawn::report_failures)
+                            .chain_ignore_deferred()
+                            .run_if(
+                                any_match_filter::<Changed<SkinnedCharacter>>
+                                    .or_else(any_component_removed::<SkinnedCharacter>)
+                                    .or_else(on_message::<AssetEvent<Character>>)
+                                    .or_else(on_message::<AssetLoadFailedEvent<Character>>),
+                            ),
                         worn::put_on.run_if(any_with_component::<WornBy>),
                     )
                         .chain_ignore_deferred(),

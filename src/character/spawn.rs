@@ -119,12 +119,13 @@ pub(super) fn follow_assets(
         }
         if let Some((controller, mut layers)) = playing {
             // Now, because the controller may be advanced in a schedule that does not run in this frame.
-            layers.bypass_change_detection().look_up(character, controller);
+            let layers = layers.bypass_change_detection();
+            layers.look_up(character, controller);
+            layers.forget_boxes();
         }
         if parts.version.is_some() && parts.shape == character.shape.version {
             // Only clips, masks or sockets are different.
-            let parts = parts.bypass_change_detection();
-            (parts.version, parts.enclosed) = (Some(character.version), 0);
+            parts.version = Some(character.version);
             continue;
         }
         clear(&mut commands, &mut parts);

@@ -3,6 +3,7 @@
 use super::{
     components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter},
     hierarchy::upward,
+    layers::ActiveLayers,
     names::name_of,
     pose_state::PoseStamp,
 };
@@ -104,10 +105,13 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
     mut warned: Local<HashSet<(u64, u64)>>,
     bodies: Query<Body, (Without<WornBy>, Those)>,
     links: Query<&WornBy>,
-    mut worn: Query<(&WornBy, &SkinnedCharacter, &mut WornJoints, &mut ModelPose, &mut CharacterParts)>,
+    mut worn: Query<(
+        (&WornBy, &SkinnedCharacter),
+        (&mut WornJoints, &mut ModelPose, &mut CharacterParts, &mut ActiveLayers),
+    )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (&WornBy(body), handle, mut joints, mut pose, mut parts) in &mut worn {
+    for ((&WornBy(body), handle), (mut joints, mut pose, mut parts, mut layers)) in &mut worn {
         let Some(character) = assets.get(handle.id()) else { continue };
         let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last().and_then(|outermost| {
             // In a ring, there is none, and there may be one that is posed at another time.
@@ -141,7 +145,7 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         copy_pose(&mut pose.joints, &joints.joints, character, &body_pose.joints);
         pose.stamp = PoseStamp::Worn;
         // When it is taken off, the clips' boxes are set again.
-        parts.enclosed = 0;
+        layers.bypass_change_detection().forget_boxes();
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
             if let Ok(mut aabb) = boxes.get_mut(entity) {
                 *aabb = pose.bounds_of(part);

@@ -4,6 +4,7 @@ use super::support::*;
 use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     asset::AddClipError,
+    character::CharacterPlugin,
     controller::AnimationTrack,
     model::{ClipFrames, JointTransform, PlaybackMode, SkeletalClip},
     prelude::*,
@@ -106,6 +107,43 @@ fn the_box_follows_a_clip_that_is_replaced_in_one_frame() {
     app.update(0.3);
     assert!((hand(&mut app, entity).x - 12.0).abs() < 1e-4);
     assert_boxed(&mut app, entity);
+}
+
+#[test]
+fn boxes_follow_the_clips_again_after_overrides_and_after_a_body_wore_the_character() {
+    for plugin in [CharacterPlugin::default(), CharacterPlugin::new(FixedUpdate)] {
+        let mut app = TestApp::with_plugin(plugin);
+        app.world().resource_mut::<Time<Fixed>>().set_timestep_seconds(0.05);
+        let handle = app.add(chain(&clips()), &manifest());
+        add(&mut app, &handle, &reaching("reach", 20.0)).unwrap();
+        let [body, entity] = ["idle", "walk"].map(|clip| app.spawn(&handle, clip));
+        app.update(0.1);
+        let of_walk = aabb(&mut app, entity);
+        assert_boxed(&mut app, entity);
+        for _ in 0..2 {
+            let mut overrides = PoseOverrides::default();
+            overrides.set(1, JointTransform::new(Vec3::X * 30.0, Quat::IDENTITY));
+            app.world().entity_mut(entity).insert(overrides);
+            app.update(0.1);
+            assert_ne!(aabb(&mut app, entity), of_walk);
+            assert_boxed(&mut app, entity);
+            app.world().entity_mut(entity).remove::<PoseOverrides>();
+            app.update(0.1);
+            assert_eq!(aabb(&mut app, entity), of_walk);
+
+            app.world().entity_mut(entity).insert(WornBy(body));
+            app.update(0.1);
+            assert_ne!(aabb(&mut app, entity), of_walk);
+            app.world().entity_mut(entity).remove::<(WornBy, ChildOf)>();
+            app.update(0.1);
+            assert_eq!(aabb(&mut app, entity), of_walk);
+        }
+        // Between two fixed steps, too.
+        app.controller(entity).play("reach");
+        app.update(0.001);
+        assert_ne!(aabb(&mut app, entity), of_walk);
+        assert_boxed(&mut app, entity);
+    }
 }
 
 #[test]

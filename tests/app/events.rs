@@ -1,7 +1,7 @@
 //! Events of characters reach observers and message readers in order of time.
 
 use super::support::*;
-use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_marionette::{
     character::CharacterPlugin,
     controller::{AnimationTrack, CallbackTime},
@@ -203,6 +203,36 @@ fn messages_are_written_only_where_they_are_asked_for() {
     (0..2).for_each(|_| app.update());
     assert_eq!(app.world().resource::<Messages<AnimationStarted>>().len(), 1);
     assert!(!app.world().contains_resource::<Messages<AnimationCallback>>());
+}
+
+#[test]
+fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events() {
+    #[derive(Resource, Default)]
+    struct Said(Vec<&'static str>);
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(300)));
+    app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
+    app.init_resource::<Said>();
+    let handle = add_chain(&mut app);
+    let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
+    // Through two keys and a half of the next loop.
+    (0..5).for_each(|_| app.update());
+    app.add_observer(|_: On<AnimationStarted>, mut said: ResMut<Said>| said.0.push("started"));
+    app.add_observer(|_: On<AnimationCallback>, mut commands: Commands| {
+        commands.queue(|world: &mut World| world.resource_mut::<Said>().0.push("callback"));
+    });
+    app.update();
+    assert_eq!(app.world().resource::<Said>().0, ["callback"], "only what happened in this frame");
+    // An observer that the first event brings hears the others of the frame.
+    app.insert_resource(Said::default());
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
+    app.add_observer(|started: On<AnimationStarted>, mut commands: Commands| {
+        commands.entity(started.entity).observe(|_: On<AnimationLooped>, mut said: ResMut<Said>| said.0.push("looped"));
+    });
+    app.world_mut().get_mut::<AnimationController>(entity).unwrap().restart("walk");
+    app.update();
+    assert_eq!(app.world().resource::<Said>().0, ["started", "callback", "callback", "looped"]);
 }
 
 #[test]
