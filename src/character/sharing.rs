@@ -15,8 +15,8 @@ use glam::Affine3A;
 /// share one pose.
 ///
 /// Looking for others costs every character 0.1 to 0.2 µs, so it pays off where many of them find one. With two clips,
-/// 10,000 characters that share their poses at 30 steps per second take a fifth to two fifths less time, and
-/// 1000 a quarter to two fifths.
+/// 10,000 characters that share their poses at 30 steps per second take two fifths less time, and 1000 a third to two
+/// fifths.
 ///
 /// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
 /// posed on their own, and so are those that have just [switched](crate::controller::AnimationController::switch)
