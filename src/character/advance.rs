@@ -205,7 +205,7 @@ fn translate(
 
 /// Triggers the events of the frame on their characters, in order of time. If nobody listens, they cost next to nothing.
 pub(super) fn dispatch_events(world: &mut World, transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>) {
-    let is_heard = is_heard::<AnimationCallback>(world)
+    let anyone_listens = is_heard::<AnimationCallback>(world)
         || is_heard::<AnimationStarted>(world)
         || is_heard::<AnimationLooped>(world)
         || is_heard::<AnimationFinished>(world)
@@ -215,7 +215,7 @@ pub(super) fn dispatch_events(world: &mut World, transforms: &mut QueryState<(&T
     let mut events = mem::take(in_order);
     for ThreadEvents { pending, .. } in by_thread.iter_mut() {
         let count = pending.len();
-        if is_heard {
+        if anyone_listens {
             events.append(pending);
         } else {
             pending.clear();

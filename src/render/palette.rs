@@ -232,24 +232,15 @@ impl PaletteWriter {
     /// Writes palettes to their ranges of `matrices`.
     fn run<'a>(&mut self, jobs: impl Iterator<Item = &'a [PaletteJob]>, poses: &Poses, matrices: &mut [Mat4]) {
         let Self { order, jobs: jobs_memory, outs: outs_memory, scratch } = self;
-        let (mut lists, mut outs): (Vec<&[PaletteJob]>, Vec<PaletteOut>) =
-            (recycle(mem::take(jobs_memory)), mem::take(outs_memory));
+        let mut lists: Vec<&[PaletteJob]> = recycle(mem::take(jobs_memory));
+        let mut outs: Vec<PaletteOut> = mem::take(outs_memory);
         lists.extend(jobs);
         order.clear();
         lists.iter().for_each(|list| order.extend(list));
         let count = order.len();
         outs.resize_with(count, Default::default);
         let streamed = size_of_val(matrices) >= STREAMED_FROM;
-        let (mut rest, mut end, mut total) = (matrices, 0, 0);
-        for &Place { start, length, index } in order.sort() {
-            // Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the
-            // buffer are skipped.
-            let Some(gap) = start.checked_sub(end) else { continue };
-            let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
-            let Some((out, after)) = out.split_at_mut_checked(length as usize) else { break };
-            outs[index as usize] = out;
-            (rest, end, total) = (after, start + length, total + length as usize);
-        }
+        let total = split(matrices, order.sort(), &mut outs);
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
@@ -284,6 +275,21 @@ impl PaletteWriter {
         *outs_memory = recycle(outs);
         character::trim(outs_memory, count);
     }
+}
+
+/// Gives each palette its range of `matrices`, and returns the number of matrices given.
+///
+/// Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the buffer are skipped.
+fn split<'a>(matrices: &'a mut [Mat4], places: &[Place], outs: &mut [PaletteOut<'a>]) -> usize {
+    let (mut rest, mut end, mut total) = (matrices, 0, 0);
+    for &Place { start, length, index } in places {
+        let Some(gap) = start.checked_sub(end) else { continue };
+        let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
+        let Some((out, after)) = out.split_at_mut_checked(length as usize) else { break };
+        outs[index as usize] = out;
+        (rest, end, total) = (after, start + length, total + length as usize);
+    }
+    total
 }
 
 fn write(palettes: PaletteOuts, poses: &Poses, scratch: &mut WriterScratch, streamed: bool) {
