@@ -26,12 +26,11 @@ pub(crate) enum PoseStamp {
 }
 
 impl PoseStamp {
-    /// Returns `true` if a pose with this stamp is up to date at a revision of the layers.
+    /// Returns `true` if a pose with this stamp was made from the layers at a revision.
     pub(super) fn is_current(self, revision: u64) -> bool {
         match self {
             Self::Clips(of) | Self::Overridden(of) | Self::Rigged(of) => of == revision,
-            Self::Worn => true,
-            Self::Never | Self::Shared(_) | Self::Between => false,
+            Self::Never | Self::Shared(_) | Self::Between | Self::Worn => false,
         }
     }
 }

@@ -247,8 +247,13 @@ impl Poses<'_, '_> {
         // Whether the character was posed since its controller was last advanced.
         let is_posed = state.revision == revision;
         let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
+        // A copy of a body's pose counts only while the body wears the character.
+        let is_copy = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn);
+        let is_worn = is_copy && self.worn.contains(entity);
         let source = match (kept, state.source) {
-            (Some(pose), _) if is_posed || pose.stamp.is_current(revision) => Source::Stored(&pose.joints),
+            (Some(pose), _) if is_worn || !is_copy && (is_posed || pose.stamp.is_current(revision)) => {
+                Source::Stored(&pose.joints)
+            }
             (Some(pose), _) => Source::Adjusted(pose),
             (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => {
                 Source::Stored(joints)
@@ -258,7 +263,6 @@ impl Poses<'_, '_> {
             }
             (None, _) => Source::Clips { steps: self.shared.steps.filter(|_| is_posed) },
         };
-        let is_worn = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn);
         Some(FoundPose { entity, asset, character, world: world.affine(), layers, source, is_worn })
     }
 
