@@ -175,7 +175,17 @@ impl ModelPose {
 #[derive(Component, Clone, Debug, Default, PartialEq, Deref, DerefMut, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose)]
+#[component(on_remove = forget_overrides)]
 pub struct PoseOverrides(pub Vec<JointOverride>);
+
+/// Makes a pose with the overrides invalid. Out of view, nobody else would.
+fn forget_overrides(mut world: DeferredWorld, removed: HookContext) {
+    if let Some(mut pose) = world.get_mut::<ModelPose>(removed.entity) {
+        let pose = pose.bypass_change_detection();
+        pose.overrides.clear();
+        pose.stamp = PoseStamp::Never;
+    }
+}
 
 impl PoseOverrides {
     /// Sets a joint's transform relative to its parent, replacing earlier overrides of the joint.

@@ -248,12 +248,14 @@ impl Poses<'_, '_> {
         let is_posed = state.revision == revision;
         let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
         // A copy of a body's pose counts only while the body wears the character.
-        let is_copy = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn);
-        let is_worn = is_copy && self.worn.contains(entity);
+        let is_worn = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn) && self.worn.contains(entity);
+        let is_valid = |pose: &ModelPose| match pose.stamp {
+            PoseStamp::Worn => is_worn,
+            PoseStamp::Never => false,
+            stamp => is_posed || stamp.is_current(revision),
+        };
         let source = match (kept, state.source) {
-            (Some(pose), _) if is_worn || !is_copy && (is_posed || pose.stamp.is_current(revision)) => {
-                Source::Stored(&pose.joints)
-            }
+            (Some(pose), _) if is_valid(pose) => Source::Stored(&pose.joints),
             (Some(pose), _) => Source::Adjusted(pose),
             (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => {
                 Source::Stored(joints)
