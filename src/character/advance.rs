@@ -24,11 +24,7 @@ use std::{mem, sync::Arc};
 
 /// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
-pub(super) struct PendingEvents {
-    by_thread: Parallel<ThreadEvents>,
-    /// All of them, in order of time.
-    in_order: Vec<PendingEvent>,
-}
+pub(super) struct PendingEvents(Parallel<ThreadEvents>);
 
 #[derive(Default)]
 struct ThreadEvents {
@@ -37,7 +33,7 @@ struct ThreadEvents {
 }
 
 /// An event and what decides on its place among those of the frame.
-struct PendingEvent {
+pub(super) struct PendingEvent {
     /// Nanoseconds before the end of the frame. Anything finer is rounding, which must not decide.
     before_end: u64,
     entity: Entity,
@@ -70,9 +66,9 @@ pub(super) fn advance(
     )>,
 ) {
     let dt = time.delta_secs_f64();
-    let (by_thread, outgrown) = (&mut events.by_thread, &mut outgrown.0);
+    let (events, outgrown) = (&mut events.0, &mut outgrown.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || (by_thread.borrow_local_mut(), outgrown.borrow_local_mut()),
+        || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
         |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
             let Some(character) = assets.get(handle.id()) else { return };
             // Time passing is not a change that others need to hear of.
@@ -204,36 +200,37 @@ fn translate(
 }
 
 /// Triggers the events of the frame on their characters, in order of time. If nobody listens, they cost next to nothing.
-pub(super) fn dispatch_events(world: &mut World, transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>) {
+pub(super) fn dispatch_events(
+    world: &mut World,
+    transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>,
+    mut in_order: Local<Vec<PendingEvent>>,
+) {
     let anyone_listens = is_heard::<AnimationCallback>(world)
         || is_heard::<AnimationStarted>(world)
         || is_heard::<AnimationLooped>(world)
         || is_heard::<AnimationFinished>(world)
         || is_heard::<CrossFadeFinished>(world);
-    // Taken out, because observers may do anything with the world.
-    let PendingEvents { by_thread, in_order } = &mut *world.resource_mut::<PendingEvents>();
-    let mut events = mem::take(in_order);
-    for ThreadEvents { pending, .. } in by_thread.iter_mut() {
+    for ThreadEvents { pending, .. } in world.resource_mut::<PendingEvents>().0.iter_mut() {
         let count = pending.len();
         if anyone_listens {
-            events.append(pending);
+            in_order.append(pending);
         } else {
             pending.clear();
         }
         trim(pending, count);
     }
-    let count = events.len();
+    let count = in_order.len();
     // Which thread saw an event is chance; its time, its character and its index are not.
-    events.sort_unstable_by(|a, b| {
+    in_order.sort_unstable_by(|a, b| {
         b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
     });
     let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
     let transforms = transforms.query(world);
-    for PendingEvent { entity, .. } in &events {
+    for PendingEvent { entity, .. } in &*in_order {
         places.entry(*entity).or_insert_with(|| world_of(*entity, &transforms));
     }
     world.resource_mut::<PoseClock>().places = places;
-    for PendingEvent { event, .. } in events.drain(..) {
+    for PendingEvent { event, .. } in in_order.drain(..) {
         match event {
             CharacterEvent::Callback(event) => send_now(world, event),
             CharacterEvent::Started(event) => send_now(world, event),
@@ -242,8 +239,7 @@ pub(super) fn dispatch_events(world: &mut World, transforms: &mut QueryState<(&T
             CharacterEvent::CrossFadeFinished(event) => send_now(world, event),
         }
     }
-    trim(&mut events, count);
-    world.resource_mut::<PendingEvents>().in_order = events;
+    trim(&mut in_order, count);
 }
 
 /// Where an entity will be in the world once transforms are propagated, as far as its own and those above it say.

@@ -185,7 +185,7 @@ where
     commands.trigger(event);
 }
 
-/// Does the same at once, and applies the commands of those who heard it.
+/// Like [`send`], but at once: observers run now, and their commands are applied.
 pub(super) fn send_now<E>(world: &mut World, event: E)
 where
     E: EntityEvent + Message + Clone,
