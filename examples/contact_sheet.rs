@@ -11,9 +11,13 @@
 mod stage;
 
 use bevy::{asset::io::file::FileAssetReader, prelude::*};
+use bevy_egui::{
+    EguiPrimaryContextPass,
+    egui::{Align2, pos2},
+};
 use bevy_marionette::prelude::*;
 use clap::Parser;
-use stage::{Caption, Capture, Ground, Orbit, Stage, StageArgs, View};
+use stage::{Caption, Capture, Ground, Orbit, Overlay, OverlaySystems, Stage, StageArgs, View};
 use std::path::PathBuf;
 
 /// Draws contact sheets of characters.
@@ -62,6 +66,7 @@ fn main() {
         .add_systems(Startup, begin)
         .add_systems(PostStartup, (lengthen_lens, plain_floor))
         .add_systems(Update, (plan, set_row).chain())
+        .add_systems(EguiPrimaryContextPass, label.in_set(OverlaySystems::Examples))
         .run();
 }
 
@@ -124,28 +129,10 @@ struct Row {
 #[derive(Component)]
 struct Figure(usize);
 
-/// The time label under the figure in this column.
-#[derive(Component)]
-struct TimeLabel(usize);
-
-fn begin(
-    mut commands: Commands,
-    args: Res<Args>,
-    assets: Res<AssetServer>,
-    mut plan: ResMut<Plan>,
-    mut capture: ResMut<Capture>,
-) {
+fn begin(args: Res<Args>, assets: Res<AssetServer>, mut plan: ResMut<Plan>, mut capture: ResMut<Capture>) {
     capture.waiting = true;
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
     plan.characters = args.files.iter().map(|file| assets.load(absolute(file))).collect();
-    for place in 0..usize::from(args.times) {
-        commands.spawn((
-            TimeLabel(place),
-            Text::default(),
-            TextFont::from_font_size(13.0),
-            Node { position_type: PositionType::Absolute, bottom: px(6), ..default() },
-        ));
-    }
 }
 
 fn lengthen_lens(mut projection: Single<&mut Projection>) {
@@ -230,7 +217,6 @@ fn set_row(
     mut capture: ResMut<Capture>,
     mut caption: ResMut<Caption>,
     mut orbit: Single<&mut Orbit>,
-    mut labels: Query<(&TimeLabel, &mut Text, &mut Node)>,
     mut figures: Query<(Entity, &Figure, &SkinnedCharacter, &mut AnimationController, &mut Transform)>,
 ) {
     let Some(row) = plan.rows.get(capture.index).cloned() else { return };
@@ -268,10 +254,16 @@ fn set_row(
     capture.waiting = false;
     let name = row.clip.as_deref().unwrap_or("at rest");
     caption.set(format!("{name}, {side}"));
-    for (&TimeLabel(place), mut text, mut node) in &mut labels {
-        let time = row.times.get(place).filter(|_| row.clip.is_some());
-        text.0 = time.map(|time| format!("{time:.2} s")).unwrap_or_default();
-        node.left = percent((place as f32 + 0.5) / columns as f32 * 100.0 - 1.5);
+}
+
+/// Writes each figure's time under it.
+fn label(mut overlay: Overlay, plan: Res<Plan>) {
+    let (Some(painter), Some(row)) = (overlay.painter(), plan.drawn.map(|index| &plan.rows[index])) else { return };
+    let (columns, area) = (plan.layouts[row.character].columns[row.side], painter.clip_rect());
+    for (place, time) in row.times.iter().enumerate().filter(|_| row.clip.is_some()) {
+        let x = area.left() + area.width() * (place as f32 + 0.5) / columns as f32;
+        let at = pos2(x, area.bottom() - 6.0);
+        stage::text(&painter, at, Align2::CENTER_BOTTOM, &format!("{time:.2} s"), 13.0, f32::INFINITY);
     }
 }
 

@@ -15,8 +15,12 @@
 mod stage;
 
 use bevy::prelude::*;
+use bevy_egui::{
+    EguiPrimaryContextPass,
+    egui::{Align2, Color32, Rect, Stroke, StrokeKind, Vec2, vec2},
+};
 use bevy_marionette::prelude::*;
-use stage::{Caption, Orbit, StageArgs, View};
+use stage::{Caption, Orbit, Overlay, OverlaySystems, StageArgs, View};
 use std::time::Duration;
 
 const HELP: &str = "W, S: faster, slower   A, D: turn   Space: jump   C: cheer   or a gamepad: left stick, South, West\n\
@@ -33,11 +37,9 @@ pub fn main() {
         .add_plugins(RecorderPlugin)
         .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
         .init_resource::<Drive>()
-        .add_systems(Startup, (spawn, spawn_map.run_if(move || !args.bare)))
-        .add_systems(
-            Update,
-            (read_input, drive, rewind, follow, draw_map.run_if(resource_exists::<Map>), caption).chain(),
-        )
+        .add_systems(Startup, spawn)
+        .add_systems(Update, (read_input, drive, rewind, follow, caption).chain())
+        .add_systems(EguiPrimaryContextPass, paint_map.in_set(OverlaySystems::Examples))
         .add_observer(land)
         .run();
 }
@@ -52,15 +54,6 @@ struct Drive {
     has_player: bool,
 }
 
-/// The marks on the map.
-#[derive(Component)]
-enum Mark {
-    /// Where the parameters were set.
-    Wanted,
-    /// Where they are.
-    Present,
-}
-
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((
         SkinnedCharacter(assets.load("scout/scout.character.ron")),
@@ -68,38 +61,6 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
         RootMotion::default(),
         Transform::from_xyz(0.0, 0.0, 0.5),
     ));
-}
-
-fn spawn_map(mut commands: Commands) {
-    let map = commands
-        .spawn((
-            Node {
-                position_type: PositionType::Absolute,
-                right: px(18),
-                bottom: px(64),
-                width: px(MAP),
-                height: px(MAP),
-                border: UiRect::all(px(1)),
-                border_radius: BorderRadius::all(px(6)),
-                ..default()
-            },
-            BackgroundColor(Color::srgba(0.05, 0.07, 0.10, 0.55)),
-            BorderColor::all(Color::srgba(1.0, 1.0, 1.0, 0.25)),
-        ))
-        .id();
-    for (mark, size, color) in
-        [(Mark::Wanted, 12.0, Color::srgba(1.0, 0.78, 0.30, 0.55)), (Mark::Present, 9.0, Color::srgb(1.0, 0.78, 0.30))]
-    {
-        let node = Node {
-            position_type: PositionType::Absolute,
-            width: px(size),
-            height: px(size),
-            border_radius: BorderRadius::MAX,
-            ..default()
-        };
-        commands.spawn((mark, node, BackgroundColor(color), ZIndex(1), ChildOf(map)));
-    }
-    commands.insert_resource(Map(map));
 }
 
 fn read_input(keys: Res<ButtonInput<KeyCode>>, gamepads: Query<&Gamepad>, time: Res<Time>, mut drive: ResMut<Drive>) {
@@ -164,65 +125,34 @@ fn follow(scout: Single<&Transform, (With<SkinnedCharacter>, Without<Orbit>)>, m
     }
 }
 
-/// Width and height of the map in pixels.
-const MAP: f32 = 210.0;
-
-/// The map's node.
-#[derive(Resource)]
-struct Map(Entity);
-
-/// The place on the map of a point of the blend space.
-fn on_map(turn: f32, speed: f32, size: f32) -> Vec2 {
-    const MARGIN: f32 = 36.0;
-    let share = Vec2::new(0.5 - 0.5 * turn / SHARPEST, 1.0 - speed / FASTEST);
-    MARGIN + share * (MAP - 2.0 * MARGIN) - 0.5 * size
-}
-
-/// Shows the clips of the blend space on the map, and where its parameters are.
-fn draw_map(
-    map: Res<Map>,
+/// Paints the clips of the blend space as a map, and where its parameters are.
+fn paint_map(
+    mut overlay: Overlay,
     characters: Res<Assets<Character>>,
     scout: Single<(&SkinnedCharacter, &AnimationController)>,
-    mut marks: Query<(&Mark, &mut Node)>,
-    mut is_labeled: Local<bool>,
-    mut commands: Commands,
 ) {
+    const SIZE: f32 = 210.0;
+    const BORDER: f32 = 36.0;
     let (handle, controller) = *scout;
-    let Some(space) = characters.get(handle.id()).and_then(|character| character.blend_space(SPACE)) else { return };
-    if !std::mem::replace(&mut *is_labeled, true) {
-        for point in space.points() {
-            let at = on_map(point.at.x as f32, point.at.y as f32, 5.0);
-            // As wide as the longest name, so that the name is centered below the dot.
-            let column = Node {
-                position_type: PositionType::Absolute,
-                left: px(at.x - 37.5),
-                top: px(at.y),
-                width: px(80),
-                flex_direction: FlexDirection::Column,
-                align_items: AlignItems::Center,
-                ..default()
-            };
-            let dot = Node { width: px(5), height: px(5), ..default() };
-            commands.spawn((
-                column,
-                ChildOf(map.0),
-                children![
-                    (dot, BackgroundColor(Color::WHITE)),
-                    (Text::new(&*point.clip), TextFont::from_font_size(10.0), TextLayout::no_wrap()),
-                ],
-            ));
-        }
+    let space = characters.get(handle.id()).and_then(|character| character.blend_space(SPACE));
+    let (Some(painter), Some(space)) = (overlay.painter(), space) else { return };
+    let corner = painter.clip_rect().max - vec2(18.0, 64.0);
+    let map = Rect::from_min_max(corner - Vec2::splat(SIZE), corner);
+    let line = Stroke::new(1.0, Color32::from_white_alpha(64));
+    painter.rect(map, 6.0, Color32::from_black_alpha(140), line, StrokeKind::Inside);
+    let on_map = |point: BlendPoint| {
+        let share = vec2(0.5 - 0.5 * point.x as f32 / SHARPEST, 1.0 - point.y as f32 / FASTEST);
+        map.min + Vec2::splat(BORDER) + share * (SIZE - 2.0 * BORDER)
+    };
+    for point in space.points() {
+        let at = on_map(point.at);
+        painter.rect_filled(Rect::from_center_size(at, Vec2::splat(5.0)), 0.0, Color32::WHITE);
+        stage::text(&painter, at + vec2(0.0, 3.0), Align2::CENTER_TOP, &point.clip, 10.0, f32::INFINITY);
     }
     let Some(track) = controller.current_track().and_then(|id| controller.track(id)) else { return };
-    let (wanted, present) = (space.nearest(track.parameters()), track.smoothed_parameters());
-    for (mark, mut node) in &mut marks {
-        let (point, size) = match mark {
-            Mark::Wanted => (wanted, 12.0),
-            Mark::Present => (present, 9.0),
-        };
-        let at = on_map(point.x as f32, point.y as f32, size);
-        (node.left, node.top) = (px(at.x), px(at.y));
-    }
+    let orange = Color32::from_rgb(255, 199, 77);
+    painter.circle_filled(on_map(space.nearest(track.parameters())), 6.0, orange.gamma_multiply(0.55));
+    painter.circle_filled(on_map(track.smoothed_parameters()), 4.5, orange);
 }
 
 fn caption(

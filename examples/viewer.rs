@@ -108,10 +108,6 @@ pub fn main() {
     #[cfg(feature = "inspector")]
     {
         use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
-        if args.stage.plain {
-            // Wine's Direct3D lacks texture arrays.
-            app.add_plugins(bevy_egui::EguiPlugin { bindless_mode_array_size: None });
-        }
         app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
             open: args.inspector.is_some(),
             tab: args.inspector.unwrap_or_default(),

@@ -2,22 +2,24 @@
 
 use super::{
     Crowd, Side,
-    stage::{Capture, Stage as Setting, print},
+    stage::{Capture, Overlay, OverlaySystems, Stage as Setting, print},
     stages::{Frame, Stage, StageClock},
 };
 use bevy::{
-    asset::RenderAssetUsages,
     diagnostic::{DiagnosticsStore, FrameTimeDiagnosticsPlugin},
-    image::ImageSampler,
     prelude::*,
-    render::render_resource::{Extent3d, TextureDimension, TextureFormat},
+};
+use bevy_egui::{
+    EguiPrimaryContextPass,
+    egui::{self, Align2, Color32, RichText, Sense, Ui, pos2, vec2},
 };
 use std::collections::VecDeque;
 
-const WIDTH: usize = 360;
-const HEIGHT: usize = 120;
-/// Width of a frame's column in pixels.
-const COLUMN: usize = 3;
+/// Number of frames shown.
+const FRAMES: usize = 120;
+/// Width of a frame's column, and height of the graph.
+const COLUMN: f32 = 3.0;
+const HEIGHT: f32 = 120.0;
 /// Number of frames the medians are taken over.
 const SMOOTH: usize = 30;
 
@@ -34,8 +36,8 @@ impl Plugin for GraphPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(FrameTimeDiagnosticsPlugin::default())
             .init_resource::<History>()
-            .add_systems(Startup, spawn)
-            .add_systems(Update, (record, (draw, tell)).chain())
+            .add_systems(Update, record)
+            .add_systems(EguiPrimaryContextPass, show.in_set(OverlaySystems::Examples))
             .add_systems(PostUpdate, print_costs.run_if(resource_exists::<Capture>));
         if self.costs {
             app.insert_resource(OnlyCosts);
@@ -49,71 +51,19 @@ struct History {
     frames: VecDeque<(Side, Frame)>,
     /// The median frame, and the number of characters.
     seen: [Option<(Frame, usize)>; 2],
-    image: Handle<Image>,
 }
 
-#[derive(Component)]
-enum GraphLabel {
-    Title,
-    Stage(Stage),
-    Sum,
-    Scale,
-    Compared,
-}
-
-fn color(stage: Stage) -> Srgba {
+fn color(stage: Stage) -> Color32 {
     let [r, g, b] = match stage {
-        Stage::Advance => [0.98, 0.78, 0.32],
-        Stage::Pose => [0.34, 0.80, 0.62],
-        Stage::Animate => [0.93, 0.42, 0.40],
-        Stage::Propagate => [0.95, 0.60, 0.36],
-        Stage::Skins => [0.66, 0.52, 0.90],
-        Stage::Palettes => [0.36, 0.66, 0.96],
-        Stage::Other => [0.45, 0.48, 0.52],
+        Stage::Advance => [250, 199, 82],
+        Stage::Pose => [87, 204, 158],
+        Stage::Animate => [237, 107, 102],
+        Stage::Propagate => [242, 153, 92],
+        Stage::Skins => [168, 133, 230],
+        Stage::Palettes => [92, 168, 245],
+        Stage::Other => [115, 122, 133],
     };
-    Srgba::rgb(r, g, b)
-}
-
-const PAPER: [u8; 4] = [24, 28, 34, 255];
-const LINE: [u8; 4] = [58, 64, 74, 255];
-
-fn spawn(mut commands: Commands, mut history: ResMut<History>, mut images: ResMut<Assets<Image>>) {
-    let size = Extent3d { width: WIDTH as u32, height: HEIGHT as u32, depth_or_array_layers: 1 };
-    let data = PAPER.repeat(WIDTH * HEIGHT);
-    let format = TextureFormat::Rgba8UnormSrgb;
-    let mut image = Image::new(size, TextureDimension::D2, data, format, RenderAssetUsages::default());
-    image.sampler = ImageSampler::nearest();
-    history.image = images.add(image);
-    let text = |label: GraphLabel, size: f32, shade: f32| {
-        (label, Text::default(), TextFont::from_font_size(size), TextColor(Color::srgb(shade, shade, shade)))
-    };
-    let panel = Node {
-        position_type: PositionType::Absolute,
-        right: px(14),
-        top: px(14),
-        padding: UiRect::all(px(12)),
-        row_gap: px(5),
-        flex_direction: FlexDirection::Column,
-        border_radius: BorderRadius::all(px(8)),
-        ..default()
-    };
-    commands.spawn((panel, BackgroundColor(Color::srgba(0.06, 0.07, 0.09, 0.88)))).with_children(|panel| {
-        panel.spawn(text(GraphLabel::Title, 17.0, 0.96));
-        panel.spawn(text(GraphLabel::Scale, 12.0, 0.60));
-        let size = Node { width: px(WIDTH as f32), height: px(HEIGHT as f32), ..default() };
-        panel.spawn((ImageNode::new(history.image.clone()), size));
-        for stage in Stage::WORK {
-            let row = Node { column_gap: px(8), align_items: AlignItems::Center, ..default() };
-            panel.spawn(row).with_children(|row| {
-                let swatch =
-                    Node { width: px(11), height: px(11), border_radius: BorderRadius::all(px(2)), ..default() };
-                row.spawn((swatch, BackgroundColor(color(stage).into())));
-                row.spawn(text(GraphLabel::Stage(stage), 13.0, 0.82));
-            });
-        }
-        panel.spawn(text(GraphLabel::Sum, 15.0, 0.96));
-        panel.spawn(text(GraphLabel::Compared, 13.0, 0.70));
-    });
+    Color32::from_rgb(r, g, b)
 }
 
 fn record(clock: Res<StageClock>, crowd: Res<Crowd>, mut history: ResMut<History>) {
@@ -122,7 +72,7 @@ fn record(clock: Res<StageClock>, crowd: Res<Crowd>, mut history: ResMut<History
             continue;
         }
         history.frames.push_back((crowd.side, frame));
-        if history.frames.len() > WIDTH / COLUMN {
+        if history.frames.len() > FRAMES {
             history.frames.pop_front();
         }
     }
@@ -140,6 +90,17 @@ impl History {
         (frames.len() > 6).then(|| Frame::median(&frames[..frames.len() - 4]))
     }
 
+    /// Compares both sides' last results.
+    fn compared(&self, side: Side) -> String {
+        let other = if side == Side::Ours { Side::Bevys } else { Side::Ours };
+        let (Some((own, n)), Some((others, m))) = (self.seen[side as usize], self.seen[other as usize]) else {
+            return format!("Tab: compare with {}", name(other));
+        };
+        let (own, others) = (own.work() / n as f64, others.work() / m as f64);
+        let (times, word) = if own < others { (others / own, "faster") } else { (own / others, "slower") };
+        format!("{times:.1}x {word} than {}", name(other))
+    }
+
     /// Returns a round number of milliseconds that most columns don't exceed.
     fn scale(&self) -> f64 {
         let mut work: Vec<f64> = self.frames.iter().map(|(_, frame)| frame.work()).collect();
@@ -150,30 +111,25 @@ impl History {
     }
 }
 
-fn draw(history: Res<History>, mut images: ResMut<Assets<Image>>) {
-    let Some(mut image) = images.get_mut(&history.image) else { return };
-    let Some(data) = image.data.as_mut() else { return };
-    let mut put = |x: usize, y: usize, color: [u8; 4]| {
-        // The top row comes first.
-        let at = ((HEIGHT - 1 - y) * WIDTH + x) * 4;
-        data[at..at + 4].copy_from_slice(&color);
-    };
-    for y in 0..HEIGHT {
-        let color = if y % (HEIGHT / 4) == 0 { LINE } else { PAPER };
-        (0..WIDTH).for_each(|x| put(x, y, color));
+/// Draws recent frames as columns, the latest on the right.
+fn draw(ui: &mut Ui, history: &History) {
+    let (area, _) = ui.allocate_exact_size(vec2(FRAMES as f32 * COLUMN, HEIGHT), Sense::empty());
+    let painter = ui.painter_at(area);
+    painter.rect_filled(area, 0.0, Color32::from_rgb(24, 28, 34));
+    for quarter in 0..4 {
+        let y = area.bottom() - HEIGHT * quarter as f32 / 4.0;
+        painter.hline(area.x_range(), y - 0.5, (1.0, Color32::from_rgb(58, 64, 74)));
     }
-    let pixels = HEIGHT as f64 / history.scale();
-    let free = WIDTH / COLUMN - history.frames.len().min(WIDTH / COLUMN);
-    for (i, (_, frame)) in history.frames.iter().enumerate() {
+    let pixels = f64::from(HEIGHT) / history.scale();
+    for (i, (_, frame)) in history.frames.iter().rev().enumerate() {
+        let right = area.right() - COLUMN * i as f32;
         let mut sum = 0.0;
         for stage in Stage::WORK {
-            let from = (sum * pixels) as usize;
+            let bottom = area.bottom() - (sum * pixels) as f32;
             sum += frame.of(stage);
-            let to = ((sum * pixels) as usize).min(HEIGHT);
-            let color = color(stage).to_u8_array();
-            for y in from..to {
-                (0..COLUMN - 1).for_each(|x| put((free + i) * COLUMN + x, y, color));
-            }
+            let top = area.bottom() - (sum * pixels) as f32;
+            let bar = egui::Rect::from_min_max(pos2(right - COLUMN + 1.0, top), pos2(right, bottom));
+            painter.rect_filled(bar, 0.0, color(stage));
         }
     }
 }
@@ -211,49 +167,43 @@ fn name(side: Side) -> &'static str {
     if side == Side::Ours { "bevy_marionette" } else { "bevy_animation" }
 }
 
-fn tell(
+fn show(
+    mut overlay: Overlay,
     crowd: Res<Crowd>,
     history: Res<History>,
     setting: Res<Setting>,
     diagnostics: Res<DiagnosticsStore>,
-    mut labels: Query<(&GraphLabel, &mut Text)>,
 ) {
+    let Some(context) = overlay.context() else { return };
     let median = history.median(crowd.side);
-    for (label, mut text) in &mut labels {
-        let line = match label {
-            GraphLabel::Title => format!("{}: {} characters", name(crowd.side), crowd.all.len()),
-            GraphLabel::Scale => {
-                let whole = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
-                // Headless frames aren't drawn, so their duration is meaningless.
-                let frame = whole.filter(|_| !setting.headless).map(|ms| format!("; frame {ms:.1} ms"));
-                format!("animation work, 0 to {} ms{}", history.scale(), frame.unwrap_or_default())
+    let area = egui::Area::new("graph".into()).anchor(Align2::RIGHT_TOP, vec2(-14.0, 14.0)).interactable(false);
+    let paper = Color32::from_rgba_unmultiplied(15, 18, 23, 224);
+    area.show(&context, |ui| {
+        egui::Frame::new().fill(paper).corner_radius(8).inner_margin(12).show(ui, |ui| {
+            ui.spacing_mut().item_spacing = vec2(8.0, 5.0);
+            let text = |ui: &mut Ui, text: String, size: f32, shade: u8| {
+                ui.label(RichText::new(text).monospace().size(size).color(Color32::from_gray(shade)));
+            };
+            text(ui, format!("{}: {} characters", name(crowd.side), crowd.all.len()), 15.0, 245);
+            let whole = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
+            // Headless frames aren't drawn, so their duration is meaningless.
+            let whole = whole.filter(|_| !setting.headless).map(|ms| format!("; frame {ms:.1} ms"));
+            let scale = history.scale();
+            text(ui, format!("animation work, 0 to {scale} ms{}", whole.unwrap_or_default()), 12.0, 170);
+            draw(ui, &history);
+            for stage in Stage::WORK {
+                ui.horizontal(|ui| {
+                    let (swatch, _) = ui.allocate_exact_size(vec2(11.0, 11.0), Sense::empty());
+                    ui.painter().rect_filled(swatch, 2.0, color(stage));
+                    let cost = median.map(|frame| format!("{:>8.2} ms", frame.of(stage))).unwrap_or_default();
+                    text(ui, format!("{:<14}{cost}", stage.name()), 13.0, 210);
+                });
             }
-            GraphLabel::Stage(stage) => match median {
-                Some(frame) => format!("{:<14}{:>8.2} ms", stage.name(), frame.of(*stage)),
-                None => stage.name().to_owned(),
-            },
-            GraphLabel::Sum => match median {
-                Some(frame) => {
-                    let each = frame.work() * 1e3 / crowd.all.len().max(1) as f64;
-                    format!("{:.2} ms, {each:.2} us per character", frame.work())
-                }
-                None => String::new(),
-            },
-            GraphLabel::Compared => {
-                let other = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
-                match (history.seen[crowd.side as usize], history.seen[other as usize]) {
-                    (Some((own, n)), Some((others, m))) => {
-                        let (own, others) = (own.work() / n as f64, others.work() / m as f64);
-                        let (times, word) =
-                            if own < others { (others / own, "faster") } else { (own / others, "slower") };
-                        format!("{times:.1}x {word} than {}", name(other))
-                    }
-                    _ => format!("Tab: compare with {}", name(other)),
-                }
+            if let Some(work) = median.map(|frame| frame.work()) {
+                let each = work * 1e3 / crowd.all.len().max(1) as f64;
+                text(ui, format!("{work:.2} ms, {each:.2} us per character"), 14.0, 245);
             }
-        };
-        if text.0 != line {
-            text.0 = line;
-        }
-    }
+            text(ui, history.compared(crowd.side), 13.0, 180);
+        });
+    });
 }

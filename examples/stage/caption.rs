@@ -1,7 +1,12 @@
 //! Text in the top left corner.
 
-use super::platform;
+use super::{
+    footer::Covered,
+    overlay::{self, MARGIN, Overlay},
+    platform,
+};
 use bevy::prelude::*;
+use bevy_egui::egui::Align2;
 
 /// The text shown in the top left corner.
 #[derive(Resource, Debug, Default)]
@@ -25,22 +30,21 @@ pub fn bar(value: f32) -> String {
     format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
 }
 
-#[derive(Component)]
-pub(super) struct CaptionText;
-
-pub(super) fn spawn(mut commands: Commands) {
-    commands.spawn((
-        CaptionText,
-        Text::default(),
-        TextFont::from_font_size(18.0),
-        TextShadow { offset: Vec2::splat(1.0), color: Color::srgba(0.0, 0.0, 0.0, 0.7) },
-        Node { position_type: PositionType::Absolute, left: px(14), top: px(12), right: px(14), ..default() },
-    ));
+pub(super) fn paint(mut overlay: Overlay, caption: Res<Caption>, mut covered: ResMut<Covered>) {
+    let Some(painter) = overlay.painter() else { return };
+    let free = painter.clip_rect().width() - covered.right;
+    let (corner, width) = (painter.clip_rect().min + MARGIN, free - 2.0 * MARGIN.x);
+    let area = overlay::text(&painter, corner, Align2::LEFT_TOP, &caption.0, 17.0, width);
+    // Captions are short enough to fit beside the character, except in narrow pictures.
+    let top = if area.right() > 0.36 * free { area.height() + 20.0 } else { 0.0 };
+    if covered.top != top {
+        covered.top = top;
+    }
 }
 
-pub(super) fn write(caption: Res<Caption>, mut text: Single<&mut Text, With<CaptionText>>) {
-    if text.0 != caption.0 {
-        text.0.clone_from(&caption.0);
+pub(super) fn tell_page(caption: Res<Caption>, mut told: Local<String>) {
+    if *told != caption.0 {
+        told.clone_from(&caption.0);
         platform::caption(&caption.0);
     }
 }

@@ -1,7 +1,11 @@
 //! Help text along the bottom, and the area left for the scene.
 
-use super::{Bare, Help, Stage, caption::CaptionText};
+use super::{
+    Bare, Help, Stage,
+    overlay::{self, MARGIN, Overlay},
+};
 use bevy::{prelude::*, window::PrimaryWindow};
+use bevy_egui::egui::Align2;
 
 /// How much of the picture's edges is covered, in logical pixels. Characters are framed in the rest.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
@@ -29,42 +33,22 @@ impl Covered {
     }
 }
 
-/// The column along the bottom. Insert children at index 0 to place them above the help text.
-#[derive(Component)]
-pub struct Footer;
-
-#[derive(Component)]
-pub(super) struct HelpText;
+/// Height of what has been painted along the bottom in this frame, in logical pixels, from the picture's edge. What is
+/// painted above it, in [`OverlaySystems::Examples`](super::OverlaySystems), adds its own height.
+#[derive(Resource, Default)]
+pub struct Footer(pub f32);
 
 /// In pictures smaller than this, in logical pixels, the help text starts folded.
 const SMALL: Vec2 = Vec2::new(900.0, 560.0);
 
-pub(super) fn spawn(mut commands: Commands, help: Res<Help>) {
-    let column = Node {
-        position_type: PositionType::Absolute,
-        flex_direction: FlexDirection::Column,
-        align_items: AlignItems::FlexStart,
-        row_gap: px(8),
-        left: px(14),
-        bottom: px(12),
-        ..default()
-    };
-    commands.spawn((Footer, column)).with_child((
-        HelpText,
-        Text::new(help.0),
-        TextFont::from_font_size(14.0),
-        TextColor(Color::srgba(1.0, 1.0, 1.0, 0.85)),
-        TextShadow { offset: Vec2::splat(1.0), color: Color::srgba(0.0, 0.0, 0.0, 0.7) },
-    ));
-}
-
-/// Folds the help text in small pictures; F2 toggles it. Without a window, folded help is hidden altogether.
-pub(super) fn fold(
+/// Paints the help text, which is folded in small pictures; F2 toggles it. Without a window, folded help is hidden altogether.
+pub(super) fn paint(
+    mut overlay: Overlay,
     keys: Option<Res<ButtonInput<KeyCode>>>,
     help: Res<Help>,
     covered: Res<Covered>,
     stage: Res<Stage>,
-    mut text: Single<&mut Text, With<HelpText>>,
+    mut footer: ResMut<Footer>,
     mut wanted: Local<Option<bool>>,
 ) {
     let small = covered.picture.cmplt(SMALL).any();
@@ -74,32 +58,22 @@ pub(super) fn fold(
     }
     let folded = if stage.headless { "" } else { "F2: keys" };
     let line = if wanted.unwrap_or(!small) { help.0 } else { folded };
-    if text.0 != line {
-        line.clone_into(&mut text.0);
-    }
+    footer.0 = 0.0;
+    let Some(painter) = overlay.painter().filter(|_| !line.is_empty()) else { return };
+    let corner = painter.clip_rect().left_bottom() + MARGIN * bevy_egui::egui::vec2(1.0, -1.0);
+    let width = painter.clip_rect().width() - covered.right - 2.0 * MARGIN.x;
+    footer.0 = MARGIN.y + overlay::text(&painter, corner, Align2::LEFT_BOTTOM, line, 13.0, width).height();
 }
 
-/// Measures how much text covers, and keeps text clear of a panel.
+/// Measures how much text covers.
 pub(super) fn measure(
     mut covered: ResMut<Covered>,
-    stage: Res<Stage>,
+    footer: Res<Footer>,
     bare: Res<Bare>,
+    stage: Res<Stage>,
     windows: Query<&Window, With<PrimaryWindow>>,
-    mut footer: Single<(&mut Node, &ComputedNode), (With<Footer>, Without<CaptionText>)>,
-    mut caption: Single<(&mut Node, &ComputedNode, &Text), With<CaptionText>>,
 ) {
-    let mut now = *covered;
-    now.picture = windows.single().map_or(stage.size.as_vec2(), |window| window.size());
-    let size = |node: &ComputedNode| node.size * node.inverse_scale_factor;
-    let high = |node: &ComputedNode| if bare.0 || size(node).y == 0.0 { 0.0 } else { size(node).y + 20.0 };
-    now.bottom = high(footer.1);
-    // Captions are short enough to fit beside the character, except in narrow pictures.
-    let letters = caption.2.lines().map(str::len).max().unwrap_or_default() as f32;
-    let reaches = letters * 11.0 > 0.36 * (now.picture.x - now.right);
-    now.top = if reaches { high(caption.1) } else { 0.0 };
-    covered.set_if_neq(now);
-    let right = px(now.right + 14.0);
-    if footer.0.right != right || caption.0.right != right {
-        (footer.0.right, caption.0.right) = (right, right);
-    }
+    let picture = windows.single().map_or(stage.size.as_vec2(), |window| window.size());
+    let bottom = if bare.0 || footer.0 == 0.0 { 0.0 } else { footer.0 + 8.0 };
+    covered.set_if_neq(Covered { bottom, picture, ..*covered });
 }

@@ -1,7 +1,14 @@
 //! The characters in `assets/`, and a row of buttons to choose one.
 
-use super::{Bare, Footer};
-use bevy::{prelude::*, ui::RelativeCursorPosition};
+use super::{
+    Covered, Footer, OverlaySystems,
+    overlay::{MARGIN, Overlay},
+};
+use bevy::prelude::*;
+use bevy_egui::{
+    EguiPrimaryContextPass,
+    egui::{self, Align2, Button, Color32, RichText, Sense},
+};
 
 /// A character in `assets/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,34 +54,14 @@ pub struct OnShow(pub Option<Exhibit>);
 #[derive(Resource)]
 struct Exhibits(Vec<Exhibit>);
 
-/// The button of the exhibit with this index.
-#[derive(Component)]
-struct ExhibitButton(usize);
-
 impl Plugin for GalleryPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Exhibits(gallery()))
             .init_resource::<OnShow>()
             .add_message::<Chosen>()
-            .add_systems(PostStartup, spawn_buttons.run_if(not(resource_equals(Bare(true)))))
-            .add_systems(Update, (choose_by_key.run_if(super::has_keys), choose_by_click, highlight));
+            .add_systems(Update, choose_by_key.run_if(super::has_keys))
+            .add_systems(EguiPrimaryContextPass, show_buttons.in_set(OverlaySystems::Examples));
     }
-}
-
-fn spawn_buttons(mut commands: Commands, exhibits: Res<Exhibits>, footer: Single<Entity, With<Footer>>) {
-    let row = Node { flex_wrap: FlexWrap::Wrap, column_gap: px(8), row_gap: px(6), ..default() };
-    let mut row = commands.spawn(row);
-    row.with_children(|row| {
-        for (index, exhibit) in exhibits.0.iter().enumerate() {
-            let padding = UiRect::axes(px(12), px(5));
-            let node = Node { padding, border_radius: BorderRadius::all(px(6)), ..default() };
-            let label = if index < 9 { format!("{}  {}", index + 1, exhibit.title) } else { exhibit.title.clone() };
-            row.spawn((ExhibitButton(index), RelativeCursorPosition::default(), node, BackgroundColor::default()))
-                .with_child((Text::new(label), TextFont::from_font_size(15.0)));
-        }
-    });
-    let row = row.id();
-    commands.entity(*footer).insert_children(0, &[row]);
 }
 
 fn choose_by_key(
@@ -97,30 +84,35 @@ fn choose_by_key(
     }
 }
 
-fn choose_by_click(
-    buttons: Query<(&ExhibitButton, &RelativeCursorPosition)>,
-    mouse: Res<ButtonInput<MouseButton>>,
-    touches: Res<Touches>,
-    exhibits: Res<Exhibits>,
-    mut chosen: MessageWriter<Chosen>,
-) {
-    let is_pressed = mouse.just_pressed(MouseButton::Left) || touches.any_just_pressed();
-    if is_pressed && let Some((&ExhibitButton(index), _)) = buttons.iter().find(|(_, cursor)| cursor.cursor_over()) {
-        chosen.write(Chosen(exhibits.0[index].clone()));
-    }
-}
-
-fn highlight(
-    mut buttons: Query<(&ExhibitButton, &RelativeCursorPosition, &mut BackgroundColor)>,
+fn show_buttons(
+    mut overlay: Overlay,
     exhibits: Res<Exhibits>,
     on_show: Res<OnShow>,
+    covered: Res<Covered>,
+    mut footer: ResMut<Footer>,
+    mut chosen: MessageWriter<Chosen>,
 ) {
-    for (&ExhibitButton(index), cursor, mut color) in &mut buttons {
-        let wanted = match (on_show.0.as_ref() == Some(&exhibits.0[index]), cursor.cursor_over()) {
-            (true, _) => Color::srgba(0.16, 0.45, 0.40, 0.95),
-            (false, false) => Color::srgba(0.05, 0.07, 0.10, 0.55),
-            (false, true) => Color::srgba(0.20, 0.25, 0.30, 0.90),
-        };
-        color.set_if_neq(BackgroundColor(wanted));
-    }
+    let Some(context) = overlay.context() else { return };
+    let width = context.viewport_rect().width() - covered.right - 2.0 * MARGIN.x;
+    let above = footer.0 + 8.0;
+    let area = egui::Area::new("gallery".into()).anchor(Align2::LEFT_BOTTOM, egui::vec2(MARGIN.x, -above));
+    let row = area.constrain(false).show(&context, |ui| {
+        ui.set_max_width(width);
+        let style = ui.style_mut();
+        (style.spacing.button_padding, style.spacing.item_spacing) = (egui::vec2(12.0, 5.0), egui::vec2(8.0, 6.0));
+        ui.horizontal_wrapped(|ui| {
+            for (index, exhibit) in exhibits.0.iter().enumerate() {
+                let is_shown = on_show.0.as_ref() == Some(exhibit);
+                let label = if index < 9 { format!("{}  {}", index + 1, exhibit.title) } else { exhibit.title.clone() };
+                let fill = if is_shown { Color32::from_rgb(41, 115, 102) } else { Color32::from_black_alpha(140) };
+                let label = RichText::new(label).size(15.0).color(Color32::WHITE);
+                // Tab is for the inspector's controls.
+                let button = Button::new(label).fill(fill).corner_radius(6).sense(Sense::CLICK);
+                if ui.add(button).clicked() {
+                    chosen.write(Chosen(exhibit.clone()));
+                }
+            }
+        });
+    });
+    footer.0 = above + row.response.rect.height();
 }

@@ -13,6 +13,7 @@ mod headless;
 mod lantern;
 mod orbit;
 mod outline;
+mod overlay;
 mod platform;
 mod sky;
 
@@ -23,6 +24,7 @@ pub use headless::{Capture, Press};
 pub use lantern::lantern;
 pub use orbit::{Framing, Orbit, View};
 pub use outline::{around, outline};
+pub use overlay::{Overlay, OverlaySystems, text};
 pub use platform::{arguments, fail, manifests, print};
 pub use sky::nightfall;
 
@@ -44,6 +46,7 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
+use bevy_egui::{EguiPrimaryContextPass, PrimaryEguiContext};
 use bevy_marionette::prelude::*;
 use std::{path::PathBuf, time::Duration};
 
@@ -197,14 +200,17 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         .insert_resource(ClearColor(HORIZON))
         // The environment map lights the scene instead.
         .insert_resource(GlobalAmbientLight::NONE)
-        .add_plugins(MarionettePlugins)
-        .add_systems(Startup, (set_stage, footer::spawn, caption::spawn).chain())
-        .add_systems(Last, hide_text.run_if(resource_equals(Bare(true))))
+        .init_resource::<Footer>()
+        .add_plugins((MarionettePlugins, overlay::OverlayPlugin))
+        .add_systems(Startup, set_stage)
+        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::keep_framed, orbit::place).chain())
         .add_systems(
-            Update,
-            (orbit::steer.run_if(has_pointer), footer::measure, footer::fold, orbit::keep_framed, orbit::place).chain(),
-        )
-        .add_systems(PostUpdate, caption::write.before(bevy::ui::UiSystems::Content));
+            EguiPrimaryContextPass,
+            (
+                (caption::tell_page, caption::paint, footer::paint).chain().in_set(OverlaySystems::Text),
+                footer::measure.in_set(OverlaySystems::Measure),
+            ),
+        );
     app
 }
 
@@ -285,12 +291,6 @@ struct Help(&'static str);
 #[derive(Resource, PartialEq)]
 struct Bare(bool);
 
-fn hide_text(mut texts: Query<&mut Visibility, Added<Text>>) {
-    for mut visibility in &mut texts {
-        *visibility = Visibility::Hidden;
-    }
-}
-
 /// The ground, which examples can move to a model's feet.
 #[derive(Component)]
 pub struct Ground;
@@ -307,7 +307,7 @@ fn set_stage(
 ) {
     let mut camera = commands.spawn((
         Camera3d::default(),
-        IsDefaultUiCamera,
+        PrimaryEguiContext,
         // Without a window, Bevy can't determine this camera by itself.
         bevy::camera::ShadowLodOrigin,
         view.0,

@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_marionette::asset::LoadProgress;
-/// fn show(progress: Res<LoadProgress>, mut bar: Single<&mut Node>) {
-///     bar.width = percent(progress.fraction() * 100.0);
+/// # #[derive(Component)]
+/// # struct LoadingBar;
+/// fn show(progress: Res<LoadProgress>, mut bar: Single<&mut Transform, With<LoadingBar>>) {
+///     bar.scale.x = progress.fraction();
 /// }
 /// ```
 #[derive(Resource, Clone, Debug, Default)]
