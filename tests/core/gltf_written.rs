@@ -19,11 +19,7 @@ use bevy_marionette::{
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::json;
 use specification::Gltf;
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{env, fs, path::PathBuf, sync::Arc};
 
 fn written(model: &Model) -> Gltf {
     let Parsed { value, .. } = to_glb("hero.glb", model, None, |_, _| None).unwrap();
@@ -92,7 +88,7 @@ fn largest_error(model: &Model) -> f64 {
 }
 
 fn sample(path: &str) -> (Model, Manifest) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(path);
+    let path = crate::asset(path);
     let manifest = Manifest::parse("sample", &fs::read(&path).unwrap()).unwrap();
     let read = |file: &str| Ok(fs::read(path.with_file_name(file)).unwrap().into());
     (open_manifest("sample", &manifest, &Limits::default(), read).unwrap().model, manifest)

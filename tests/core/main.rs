@@ -1,4 +1,7 @@
 //! Tests of the modules that build without Bevy, through their public API.
+//!
+//! They belong to two packages: this crate, whose `cargo test` runs them with everything else, and `tests/core/Cargo.toml`,
+//! which builds in a minute because it leaves Bevy out.
 
 mod blend_spaces;
 mod compression;
@@ -21,3 +24,11 @@ mod rig;
 mod root_motion;
 mod springs;
 mod switches;
+
+use std::path::{Path, PathBuf};
+
+/// Returns the path of a file or folder in `assets/`.
+fn asset(name: &str) -> PathBuf {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("assets"));
+    folders.find(|assets| assets.is_dir()).expect("the repository has sample assets").join(name)
+}

@@ -12,11 +12,11 @@ use bevy_marionette::{
 use fastrand::Rng;
 use glam::{Affine3A, EulerRot, Quat, Vec3};
 use measure::{Body, compare};
-use std::{borrow::Cow, fs, path::Path};
+use std::{borrow::Cow, fs};
 
 /// A sample character with its clips as they are in the files.
 fn sample(name: &str) -> Imported {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+    let folder = crate::asset(name);
     let file = format!("{name}.character.ron");
     let mut manifest = Manifest::parse(&file, &fs::read(folder.join(&file)).unwrap()).unwrap();
     for entry in manifest.clips.values_mut() {
@@ -178,7 +178,7 @@ fn scout_s_clips_play_on_a_stocky_body_and_back() {
 
 #[test]
 fn scout_and_the_mannequin_play_each_other_s_clips() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/mannequin/mannequin.glb");
+    let path = crate::asset("mannequin/mannequin.glb");
     let opened = open_model("mannequin.glb", &fs::read(path).unwrap(), &ImportSettings::default()).unwrap();
     let mannequin = opened.model;
     let places = there_and_back(&mannequin.skeleton, 1.0, ALIKE);

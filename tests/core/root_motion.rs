@@ -375,11 +375,9 @@ impl Clips for Sample {
 }
 
 fn sample(name: &str) -> Sample {
-    let folder = format!("{}/assets/{}", env!("CARGO_MANIFEST_DIR"), name.split('/').next().unwrap());
-    let file = format!("{folder}/{}", name.rsplit('/').next().unwrap());
-    let manifest = Manifest::parse(&file, &fs::read(&file).unwrap()).unwrap();
-    let read = |file: &str| Ok(fs::read(format!("{folder}/{file}")).unwrap().into());
-    let imported = open_manifest(&file, &manifest, &Limits::default(), read).unwrap();
+    let manifest = Manifest::parse(name, &fs::read(crate::asset(name)).unwrap()).unwrap();
+    let read = |file: &str| Ok(fs::read(crate::asset(name).with_file_name(file)).unwrap().into());
+    let imported = open_manifest(name, &manifest, &Limits::default(), read).unwrap();
     Sample(imported)
 }
 

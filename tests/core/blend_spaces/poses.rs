@@ -39,15 +39,14 @@ impl Clips for Actor {
 
 /// The scout with a space called `moves`.
 fn scout(points: &[(&str, BlendPlace)], sync: BlendSync, smoothing: f64) -> Actor {
-    let folder = format!("{}/assets/scout", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read(format!("{folder}/scout.character.ron")).unwrap();
+    let folder = crate::asset("scout");
+    let text = std::fs::read(folder.join("scout.character.ron")).unwrap();
     let mut manifest = Manifest::parse("scout.character.ron", &text).unwrap();
     let points = points.iter().map(|(clip, place)| ((*clip).to_owned(), *place)).collect();
     manifest.blend_spaces.insert("moves".into(), BlendSpaceEntry { points, smoothing, sync });
     let leg = |side: &str| LegEntry::new(format!("thigh.{side}"), format!("foot.{side}")).toe(format!("toes.{side}"));
     let entry = FeetEntry::new("hips", [leg("L"), leg("R")]);
-    let read =
-        |file: &str| std::fs::read(format!("{folder}/{file}")).map(Into::into).map_err(|error| error.to_string());
+    let read = |file: &str| std::fs::read(folder.join(file)).map(Into::into).map_err(|error| error.to_string());
     let imported = open_manifest("scout", &manifest, &Default::default(), read).unwrap();
     let skeleton = imported.model.skeleton;
     let clips: Vec<SkeletalClip> = imported.model.clips.iter().map(|clip| clip.bind(&skeleton)).collect();

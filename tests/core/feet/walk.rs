@@ -76,11 +76,11 @@ impl Cast {
 
 /// Opens a sample character with a changed manifest. Returns what was imported, and the warnings.
 pub fn open(name: &str, change: impl FnOnce(&mut Manifest)) -> (Manifest, (Model, Vec<String>)) {
-    let folder = format!("{}/assets/{name}", env!("CARGO_MANIFEST_DIR"));
+    let folder = crate::asset(name);
     let file = format!("{name}.character.ron");
-    let mut manifest = Manifest::parse(&file, &std::fs::read(format!("{folder}/{file}")).unwrap()).unwrap();
+    let mut manifest = Manifest::parse(&file, &std::fs::read(folder.join(&file)).unwrap()).unwrap();
     change(&mut manifest);
-    let read = |file: &str| std::fs::read(format!("{folder}/{file}")).map(Into::into).map_err(|e| e.to_string());
+    let read = |file: &str| std::fs::read(folder.join(file)).map(Into::into).map_err(|e| e.to_string());
     let imported = open_manifest(&file, &manifest, &Default::default(), read).unwrap();
     (manifest, (imported.model, imported.warnings.iter().map(|warning| warning.to_string()).collect()))
 }

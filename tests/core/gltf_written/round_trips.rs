@@ -7,7 +7,7 @@ use bevy_marionette::{
     model::{BoundingBox, JointTransform, Model, PlaybackMode},
 };
 use glam::{Affine3A, Quat};
-use std::{fs, path::Path};
+use std::fs;
 
 /// A model written as `.glb` and read.
 pub fn through_glb(model: &Model) -> Model {
@@ -60,7 +60,7 @@ fn distance(one: &Model, other: &Model, clip: usize) -> f64 {
 
 #[test]
 fn an_m3d_comes_back_from_gltf_with_its_callback_keys() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout/scout.m3d");
+    let path = crate::asset("scout/scout.m3d");
     let mut model = open_model("scout.m3d", &fs::read(path).unwrap(), &ImportSettings::default()).unwrap().model;
     assert!(!model.clips.is_empty());
     for clip in &mut model.clips {

@@ -1,11 +1,11 @@
 //! Retargeted clips in manifests.
 
 use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
-use std::{borrow::Cow, collections::HashMap, fs, path::Path};
+use std::{borrow::Cow, collections::HashMap, fs};
 
 /// Opens a manifest of Scout, whose soldier is Scout again, with Mixamo's names for joints.
 fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout");
+    let folder = crate::asset("scout");
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
     let (mesh, walk) = (read("scout.md5mesh"), read("walk.md5anim"));
     let files: HashMap<&str, String> = HashMap::from([

@@ -11,8 +11,7 @@ use glam::{Affine3A, Quat, Vec3};
 
 /// Scout, with springs that a change of her manifest makes.
 fn scout(change: impl FnOnce(&mut Manifest)) -> (Model, Springs) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scout");
-    let read = |file: &str| std::fs::read(format!("{folder}/{file}"));
+    let read = |file: &str| std::fs::read(crate::asset("scout").join(file));
     let mut manifest = Manifest::parse("scout.character.ron", &read("scout.character.ron").unwrap()).unwrap();
     change(&mut manifest);
     let read = |file: &str| read(file).map(Into::into).map_err(|error| error.to_string());
