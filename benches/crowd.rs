@@ -1,11 +1,10 @@
 //! Measures whole frames of a crowd, and their stages: this crate and `bevy_animation`, in one program.
 //!
 //! ```text
-//! CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false cargo bench --profile dev --bench crowd
+//! cargo bench --bench crowd
 //! ```
 //!
-//! This uses the dev profile, so that Bevy is not built again. Bevy is optimized in it, and with these settings, so
-//! is this crate. Both sides play the same two clips, blended equally, on the same skeleton of 58 joints with one
+//! Everything is built as a game's release is, which takes Bevy's time once more. Both sides play the same two clips, blended equally, on the same skeleton of 58 joints with one
 //! mesh each. There is no camera; every mesh counts as visible.
 //!
 //! Each measurement runs in its own process, so that neither side inherits the other's heap. The sides alternate, three

@@ -1,7 +1,7 @@
 //! Measures loading glTF characters: this crate and Bevy's own loader, from the request until every asset is there.
 //!
 //! ```text
-//! CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false cargo bench --profile dev --bench load -- FILE.glb ...
+//! cargo bench --bench load -- FILE.glb ...
 //! ```
 //!
 //! Without files, the sample characters are measured. Each measurement runs in its own process, because a second load finds
