@@ -1,5 +1,7 @@
 //! Skinned characters for Bevy: load glTF, `.m3d` and MD5 files, blend and queue their clips with an animation controller
 //! modeled on D3DX, and draw them with Bevy's GPU skinning, without an entity per joint.
+// docs.rs says which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     feature = "bevy",
     doc = r#"
