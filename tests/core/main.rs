@@ -1,7 +1,7 @@
 //! Tests of the modules that build without Bevy, through their public API.
 //!
 //! They belong to two packages: this crate, whose `cargo test` runs them with everything else, and `tests/core/Cargo.toml`,
-//! which builds in a minute because it leaves Bevy out.
+//! which builds in two minutes because it leaves Bevy out.
 
 mod blend_spaces;
 mod compression;
