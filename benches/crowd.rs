@@ -4,8 +4,8 @@
 //! cargo bench --bench crowd
 //! ```
 //!
-//! Everything is built as a game's release is, which takes Bevy's time once more. Both sides play the same two clips, blended equally, on the same skeleton of 58 joints with one
-//! mesh each. There is no camera; every mesh counts as visible.
+//! Everything is built as in a game's release, so Bevy is built once more. Both sides play the same two clips, blended
+//! equally, on the same skeleton of 58 joints with one mesh each. There is no camera; every mesh counts as visible.
 //!
 //! Each measurement runs in its own process, so that neither side inherits the other's heap. The sides alternate, three
 //! times each, and the fastest counts: on a shared machine, slower runs measure other programs.
