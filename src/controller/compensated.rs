@@ -14,7 +14,7 @@ use std::ops::{Add, Sub};
 /// compared on this grid, so it does not matter which of them was rounded up. Grid steps are whole numbers:
 /// unlike a comparison with a tolerance, theirs cannot hold twice, or not at all.
 #[inline]
-pub(super) fn tick(seconds: f64) -> f64 {
+pub(crate) fn tick(seconds: f64) -> f64 {
     // Adding 1.5·2⁵² leaves no bits for a fraction, so this rounds to a whole number without a call.
     const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
     let steps = seconds * (1_u64 << 30) as f64;
@@ -24,29 +24,29 @@ pub(super) fn tick(seconds: f64) -> f64 {
 /// A number with about 106 bits of mantissa: the unevaluated sum of two `f64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "(f64, f64)", into = "(f64, f64)")]
-pub(super) struct CompensatedF64 {
+pub(crate) struct CompensatedF64 {
     hi: f64,
     lo: f64,
 }
 
 impl CompensatedF64 {
-    pub(super) const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
+    pub(crate) const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
 
     /// Returns the number without an error term; 0 if it is not finite.
     #[inline]
-    pub(super) fn new(value: f64) -> Self {
+    pub(crate) fn new(value: f64) -> Self {
         Self { hi: if value.is_finite() { value } else { 0.0 }, lo: 0.0 }
     }
 
     /// Returns the nearest `f64`.
     #[inline]
-    pub(super) fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.hi
     }
 
     /// Returns the product with a plain number.
     #[inline]
-    pub(super) fn scale(self, factor: f64) -> Self {
+    pub(crate) fn scale(self, factor: f64) -> Self {
         if factor == 1.0 {
             return self;
         }
@@ -58,12 +58,12 @@ impl CompensatedF64 {
 
     /// Returns `true` if this is less than `other`, both unrounded.
     #[inline]
-    pub(super) fn is_before(self, other: Self) -> bool {
+    pub(crate) fn is_before(self, other: Self) -> bool {
         self.hi < other.hi || (self.hi == other.hi && self.lo < other.lo)
     }
 
     /// Returns the lesser of two.
-    pub(super) fn min(self, other: Self) -> Self {
+    pub(crate) fn min(self, other: Self) -> Self {
         if other.is_before(self) { other } else { self }
     }
 

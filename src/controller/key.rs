@@ -21,7 +21,7 @@ use std::{iter, slice, sync::Arc};
 /// Identifies a callback added to one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct CallbackId(pub(super) u64);
+pub struct CallbackId(pub(crate) u64);
 
 /// A place in a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,29 +69,29 @@ pub enum KeyRef {
 
 /// A callback added to a controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct AddedCallback {
-    pub(super) id: CallbackId,
-    pub(super) clip: AnimationName,
-    pub(super) time: CallbackTime,
+pub(crate) struct AddedCallback {
+    pub(crate) id: CallbackId,
+    pub(crate) clip: AnimationName,
+    pub(crate) time: CallbackTime,
     /// Where it ends, if it is a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<CallbackTime>,
+    pub(crate) until: Option<CallbackTime>,
     /// Fires at every n-th passing, ≥ 1.
-    pub(super) every: u32,
+    pub(crate) every: u32,
     /// Passings since it last fired.
-    pub(super) passed: u32,
-    pub(super) name: AnimationName,
-    pub(super) data: CallbackData,
+    pub(crate) passed: u32,
+    pub(crate) name: AnimationName,
+    pub(crate) data: CallbackData,
 }
 
 impl AddedCallback {
     /// Returns `true` if its counters can be counted on.
-    pub(super) fn is_valid(&self, last_id: u64) -> bool {
+    pub(crate) fn is_valid(&self, last_id: u64) -> bool {
         self.id.0 <= last_id && self.passed < self.every
     }
 
     /// Counts a passing. Returns `true` if it fires this time.
-    pub(super) fn count_passing(&mut self) -> bool {
+    pub(crate) fn count_passing(&mut self) -> bool {
         self.passed += 1;
         let fires = self.passed >= self.every;
         if fires {
@@ -103,7 +103,7 @@ impl AddedCallback {
 
 /// An added callback as a key of a track's clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AddedKey {
+pub(crate) struct AddedKey {
     time: f64,
     until: Option<f64>,
     /// Index among the controller's callbacks.
@@ -111,7 +111,7 @@ pub(super) struct AddedKey {
 }
 
 /// Fills `keys` with the added callbacks of a clip, in order of time.
-pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
+pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
     keys.clear();
     let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
     keys.extend(ours.map(|(index, added)| {
@@ -122,27 +122,27 @@ pub(super) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length:
 }
 
 impl AddedKey {
-    pub(super) fn is_range(&self) -> bool {
+    pub(crate) fn is_range(&self) -> bool {
         self.until.is_some()
     }
 }
 
 /// A key in the playhead's way, with all that its callback carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key<'a> {
+pub(crate) struct Key<'a> {
     /// Place in the clip, in `0..=length`.
-    pub(super) time: f64,
+    pub(crate) time: f64,
     /// Where it ends, if it is a range; at or after `time`.
-    pub(super) until: Option<f64>,
-    pub(super) key: KeyRef,
-    pub(super) name: &'a Arc<str>,
-    pub(super) data: &'a CallbackData,
+    pub(crate) until: Option<f64>,
+    pub(crate) key: KeyRef,
+    pub(crate) name: &'a Arc<str>,
+    pub(crate) data: &'a CallbackData,
 }
 
 /// The keys of a clip merged with those added to it, in order of time from either end. At equal times the
 /// clip's own come first.
 #[derive(Clone)]
-pub(super) struct Keys<'a> {
+pub(crate) struct Keys<'a> {
     clip: iter::Enumerate<slice::Iter<'a, CallbackKey>>,
     added: slice::Iter<'a, AddedKey>,
     callbacks: &'a [AddedCallback],
@@ -151,7 +151,7 @@ pub(super) struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     /// `added` is made by [`collect_added`] from `callbacks`.
-    pub(super) fn new(
+    pub(crate) fn new(
         clip: &'a [CallbackKey],
         added: &'a [AddedKey],
         callbacks: &'a [AddedCallback],
@@ -174,7 +174,7 @@ impl<'a> Keys<'a> {
 
 /// The times of both lists, in no order; those of the clip as they are, even beyond its ends.
 #[inline]
-pub(super) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
+pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
     clip.iter().map(|key| key.time).chain(added.iter().map(|key| key.time))
 }
 
@@ -224,15 +224,15 @@ impl DoubleEndedIterator for Keys<'_> {
 
 /// What the controller says about callbacks.
 #[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
+pub(crate) struct Rules<'a> {
     /// The controller's own.
-    pub(super) callbacks: &'a [AddedCallback],
+    pub(crate) callbacks: &'a [AddedCallback],
     /// How many of them, and how many rounds, a track may report in one advance.
-    pub(super) limit: usize,
+    pub(crate) limit: usize,
     /// The least weight at which they fire.
-    pub(super) threshold: f32,
+    pub(crate) threshold: f32,
     /// Whether the track's clip is the current one.
-    pub(super) current: bool,
+    pub(crate) current: bool,
 }
 
 #[cfg(test)]

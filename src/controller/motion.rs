@@ -37,19 +37,19 @@ impl TransitionCurve {
 
 /// A value on its way from one to another, in global time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ramp {
-    pub(super) from: f64,
-    pub(super) to: f64,
+pub(crate) struct Ramp {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     /// When it begins, in seconds of global time.
-    pub(super) begin: f64,
+    pub(crate) begin: f64,
     /// How long it takes, in seconds, > 0.
-    pub(super) duration: f64,
-    pub(super) transition: TransitionCurve,
+    pub(crate) duration: f64,
+    pub(crate) transition: TransitionCurve,
 }
 
 impl Ramp {
     /// When it ends, in seconds of global time.
-    pub(super) fn end(&self) -> f64 {
+    pub(crate) fn end(&self) -> f64 {
         self.begin + self.duration
     }
 
@@ -70,7 +70,7 @@ impl Ramp {
     }
 
     /// The value at a global time.
-    pub(super) fn at(&self, time: CompensatedF64) -> f64 {
+    pub(crate) fn at(&self, time: CompensatedF64) -> f64 {
         if self.is_level() {
             return self.from;
         }
@@ -80,7 +80,7 @@ impl Ramp {
     }
 
     /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after a time within the ramp.
-    pub(super) fn slope(&self, time: CompensatedF64) -> [f64; 3] {
+    pub(crate) fn slope(&self, time: CompensatedF64) -> [f64; 3] {
         let change = (self.to - self.from) / self.duration;
         match self.transition {
             TransitionCurve::Linear => [change, 0.0, 0.0],
@@ -100,7 +100,7 @@ impl Ramp {
 
 /// A track's speed over a segment of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Speed {
+pub(crate) enum Speed {
     Steady(f64),
     Ramp(Ramp),
     Paced(Paced),
@@ -108,13 +108,13 @@ pub(super) enum Speed {
 
 /// A speed, steady or on a ramp, times a pace that changes evenly and is never negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Paced {
+pub(crate) struct Paced {
     /// A steady speed goes from itself to itself.
-    pub(super) ramp: Ramp,
-    pub(super) since: CompensatedF64,
+    pub(crate) ramp: Ramp,
+    pub(crate) since: CompensatedF64,
     /// The pace then, and its change per second.
-    pub(super) pace: f64,
-    pub(super) change: f64,
+    pub(crate) pace: f64,
+    pub(crate) change: f64,
 }
 
 impl Paced {
@@ -167,7 +167,7 @@ impl Default for Speed {
 
 impl Speed {
     /// The speed times a factor.
-    pub(super) fn scaled(self, factor: f64) -> Self {
+    pub(crate) fn scaled(self, factor: f64) -> Self {
         match self {
             Self::Steady(speed) => Self::Steady(speed * factor),
             Self::Ramp(ramp) => Self::Ramp(ramp.scaled(factor)),
@@ -176,7 +176,7 @@ impl Speed {
     }
 
     /// The speed at a time.
-    pub(super) fn at(&self, time: CompensatedF64) -> f64 {
+    pub(crate) fn at(&self, time: CompensatedF64) -> f64 {
         match self {
             Self::Steady(speed) => *speed,
             Self::Ramp(ramp) => ramp.at(time),
@@ -185,7 +185,7 @@ impl Speed {
     }
 
     /// The moment within a segment at which the direction reverses.
-    pub(super) fn turning_point(&self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
+    pub(crate) fn turning_point(&self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
         let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else { return None };
         if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
             return None;
@@ -199,7 +199,7 @@ impl Speed {
 
     /// Returns `true` if the track runs forward in a segment without turning point. Speed 0 counts as forward.
     #[inline]
-    pub(super) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
+    pub(crate) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
             Self::Steady(speed) => *speed >= 0.0,
             Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) if ramp.is_level() => ramp.from >= 0.0,
@@ -209,19 +209,19 @@ impl Speed {
 
     /// The distance covered at a steady speed.
     #[inline]
-    pub(super) fn steady_distance(speed: f64, time: CompensatedF64) -> CompensatedF64 {
+    pub(crate) fn steady_distance(speed: f64, time: CompensatedF64) -> CompensatedF64 {
         if time.value() <= 0.0 { CompensatedF64::ZERO } else { time.scale(speed) }
     }
 
     /// The distance covered in a segment without turning point; never against its direction.
     #[inline]
-    pub(super) fn distance(&self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
+    pub(crate) fn distance(&self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
         self.distance_in(end - begin, begin, end)
     }
 
     /// The same, for a segment of some length.
     #[inline]
-    pub(super) fn distance_in(
+    pub(crate) fn distance_in(
         &self,
         time: CompensatedF64,
         begin: CompensatedF64,
@@ -245,7 +245,7 @@ impl Speed {
     }
 
     /// The moment in a segment without turning point at which a distance has been covered.
-    pub(super) fn moment(&self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
+    pub(crate) fn moment(&self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
         let moment = match self {
             Self::Steady(speed) => begin + CompensatedF64::new(distance / speed),
             Self::Ramp(ramp) => {
@@ -273,14 +273,14 @@ impl Speed {
 }
 
 /// Returns the roots of `c + b·x + a·x²`, the lesser one first; not finite where there is none.
-pub(super) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
+pub(crate) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
     let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
     let (first, second) = (q / a, c / q);
     if second < first { [second, first] } else { [first, second] }
 }
 
 /// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
-pub(super) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
+pub(crate) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
     // 64 halvings of 0..=1 reach adjacent numbers.
     for _ in 0..64 {
         let middle = low + (high - low) * 0.5;

@@ -7,46 +7,46 @@ use std::sync::Arc;
 
 /// A range that has begun.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenRange {
-    pub(super) track: TrackId,
-    pub(super) key: KeyRef,
+pub(crate) struct OpenRange {
+    pub(crate) track: TrackId,
+    pub(crate) key: KeyRef,
     /// What the track plays: a clip or a blend space.
-    pub(super) clip: AnimationName,
+    pub(crate) clip: AnimationName,
     /// The clip of the blend space that has the range, if it is one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) member: Option<InSpace>,
+    pub(crate) member: Option<InSpace>,
     /// The clip's index when it was last seen.
-    pub(super) index: usize,
-    pub(super) name: AnimationName,
-    pub(super) data: CallbackData,
-    pub(super) time: f64,
-    pub(super) until: f64,
+    pub(crate) index: usize,
+    pub(crate) name: AnimationName,
+    pub(crate) data: CallbackData,
+    pub(crate) time: f64,
+    pub(crate) until: f64,
     /// Whether it began without a report: below the threshold of weights, or beyond a limit.
-    pub(super) silent: bool,
+    pub(crate) silent: bool,
 }
 
 /// A clip of a blend space that has a range, and where it was when it was last seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct InSpace {
-    pub(super) clip: AnimationName,
-    pub(super) known: Known,
+pub(crate) struct InSpace {
+    pub(crate) clip: AnimationName,
+    pub(crate) known: Known,
     /// Unwrapped.
-    pub(super) position: f64,
+    pub(crate) position: f64,
 }
 
 impl OpenRange {
     /// Where its clip is, if the track is able to be in it.
-    pub(super) fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
+    pub(crate) fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
         let known = track.known.filter(|_| track.enabled && track.clip == self.clip)?;
         Some(self.member.as_ref().map_or((known, track.placed()), |member| (member.known, member.position)))
     }
 
     /// The name of the clip that has it; of a blend space, if it was added to that.
-    pub(super) fn clip(&self) -> &AnimationName {
+    pub(crate) fn clip(&self) -> &AnimationName {
         self.member.as_ref().map_or(&self.clip, |member| &member.clip)
     }
 
-    pub(super) fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
+    pub(crate) fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
         self.track == track && self.key == key && self.is_of(member)
     }
 

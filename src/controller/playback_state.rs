@@ -21,31 +21,31 @@ pub enum QueueFallback {
 /// The state of `play`, `cross_fade` and the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Playback {
+pub(crate) struct Playback {
     /// The current clip's track, or that of the clip about to become current.
-    pub(super) current: Option<TrackId>,
+    pub(crate) current: Option<TrackId>,
     /// What becomes current as soon as its clip is found: at most one to `play` and one to fade to.
-    pub(super) pending: Vec<Pending>,
+    pub(crate) pending: Vec<Pending>,
     /// Speed of the clips that are started.
-    pub(super) speed: f64,
+    pub(crate) speed: f64,
     /// Parameters of the blend spaces that are started.
-    pub(super) parameters: BlendPoint,
+    pub(crate) parameters: BlendPoint,
     /// When the last cross-fade is complete, in seconds of global time.
-    pub(super) fade_end: Option<f64>,
+    pub(crate) fade_end: Option<f64>,
     /// Switches whose difference has not yet died out, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) switches: Vec<Switch>,
-    pub(super) queue: VecDeque<AnimationName>,
-    pub(super) loop_queue: bool,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) queue: VecDeque<AnimationName>,
+    pub(crate) loop_queue: bool,
     /// How long queued clips fade into each other.
-    pub(super) queue_fade: Duration,
-    pub(super) fallback: QueueFallback,
+    pub(crate) queue_fade: Duration,
+    pub(crate) fallback: QueueFallback,
     /// Whether the current clip came from the queue, and so ends after one round.
-    pub(super) queued: bool,
+    pub(crate) queued: bool,
     /// Whether the fallback has had its turn.
-    pub(super) settled: bool,
+    pub(crate) settled: bool,
     /// Set once `TooManyClips` has been reported.
-    pub(super) reported_stall: bool,
+    pub(crate) reported_stall: bool,
 }
 
 impl Default for Playback {
@@ -56,7 +56,7 @@ impl Default for Playback {
 
 impl Playback {
     /// Nothing was ever played.
-    pub(super) const ORDINARY: Self = Self {
+    pub(crate) const ORDINARY: Self = Self {
         current: None,
         pending: Vec::new(),
         speed: 1.0,
@@ -72,7 +72,7 @@ impl Playback {
         reported_stall: false,
     };
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.switches.len() > MOST_SWITCHES {
             return Err(format!("more than {MOST_SWITCHES} switches"));
         }
@@ -85,54 +85,54 @@ impl Playback {
     }
 
     /// Returns `true` if the end of a cross-fade is yet to be reported.
-    pub(super) fn fades(&self) -> bool {
+    pub(crate) fn fades(&self) -> bool {
         self.fade_end.is_some()
     }
 
     /// Returns `true` if anything may follow the current clip.
-    pub(super) fn may_switch(&self) -> bool {
+    pub(crate) fn may_switch(&self) -> bool {
         !self.queue.is_empty() || (self.fallback != QueueFallback::Stay && !self.settled)
     }
 }
 
 /// A clip about to become current.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Pending {
-    pub(super) track: TrackId,
+pub(crate) struct Pending {
+    pub(crate) track: TrackId,
     /// The track that was current before.
-    pub(super) from: Option<TrackId>,
+    pub(crate) from: Option<TrackId>,
     /// Whether the track was added for this.
-    pub(super) new: bool,
-    pub(super) fade: Fade,
+    pub(crate) new: bool,
+    pub(crate) fade: Fade,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Fade {
-    pub(super) duration: Duration,
-    pub(super) transition: TransitionCurve,
+pub(crate) struct Fade {
+    pub(crate) duration: Duration,
+    pub(crate) transition: TransitionCurve,
     /// Whether to start at the same fraction of its length as the other clip, and stay there.
-    pub(super) in_phase: bool,
+    pub(crate) in_phase: bool,
     /// Whether to report the end of the fade.
-    pub(super) announced: bool,
+    pub(crate) announced: bool,
     /// Whether the other clip takes over at once, and only the difference fades.
     #[serde(default)]
-    pub(super) switches: bool,
+    pub(crate) switches: bool,
 }
 
 impl Fade {
     /// A switch.
-    pub(super) fn switch(duration: Duration, in_phase: bool) -> Self {
+    pub(crate) fn switch(duration: Duration, in_phase: bool) -> Self {
         Self { duration, in_phase, switches: true, ..CUT }
     }
 
     /// Returns `true` if the clips before go at once.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.switches || self.duration.is_zero()
     }
 }
 
 /// No fade.
-pub(super) const CUT: Fade = Fade {
+pub(crate) const CUT: Fade = Fade {
     duration: Duration::ZERO,
     transition: TransitionCurve::Linear,
     in_phase: false,

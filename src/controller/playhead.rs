@@ -30,7 +30,7 @@ pub(super) fn place(length: f64, position: f64) -> f64 {
 
 /// Clamps a position to a clip that plays once.
 #[inline]
-pub(super) fn held(length: f64, position: f64) -> f64 {
+pub(crate) fn held(length: f64, position: f64) -> f64 {
     if place(length, position) <= 0.0 {
         0.0
     } else if place(length, position) >= place(length, length) {
@@ -43,7 +43,7 @@ pub(super) fn held(length: f64, position: f64) -> f64 {
 /// Returns the place in a clip, in `0..=length`, of an unwrapped position. Equals
 /// [`ClipTiming::periodic`](crate::model::ClipTiming::periodic), for any playback.
 #[inline]
-pub(super) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f64 {
+pub(crate) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f64 {
     let has_length = length > 0.0 && length.is_finite();
     if !has_length || !position.is_finite() {
         return 0.0;
@@ -93,7 +93,7 @@ pub(super) fn round_of(length: f64, period: f64, position: f64) -> f64 {
 }
 
 /// Returns the position at which the present round ends, in the direction of play.
-pub(super) fn round_end(playback: PlaybackMode, length: f64, position: f64, forward: bool) -> f64 {
+pub(crate) fn round_end(playback: PlaybackMode, length: f64, position: f64, forward: bool) -> f64 {
     let period = match playback {
         PlaybackMode::Once => return if forward { length } else { 0.0 },
         PlaybackMode::Loop => length,
@@ -114,7 +114,7 @@ pub(super) fn round_end(playback: PlaybackMode, length: f64, position: f64, forw
 
 /// Returns the position at which the present round starts; 0 for a clip that plays once. A position that differs from
 /// a round's end only by rounding is in the next round.
-pub(super) fn round_start(playback: PlaybackMode, length: f64, position: f64) -> f64 {
+pub(crate) fn round_start(playback: PlaybackMode, length: f64, position: f64) -> f64 {
     let period = match playback {
         PlaybackMode::Loop => length,
         PlaybackMode::PingPong => 2.0 * length,
@@ -125,7 +125,7 @@ pub(super) fn round_start(playback: PlaybackMode, length: f64, position: f64) ->
 
 /// Returns the unwrapped position of a place in the clip in the same round as another position, and on the same way
 /// of a ping-pong clip.
-pub(super) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, place: f64) -> f64 {
+pub(crate) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, place: f64) -> f64 {
     let place = place.clamp(0.0, length);
     if place.is_nan() {
         return place;

@@ -36,7 +36,7 @@ impl AnimationController {
 
 /// The clip queue of a controller. See [`AnimationController::queue`].
 #[derive(Clone, Copy, Debug)]
-pub struct ClipQueue<'a>(&'a Playback);
+pub struct ClipQueue<'a>(pub(crate) &'a Playback);
 
 impl<'a> ClipQueue<'a> {
     /// Returns the clips that wait, the next one first.
@@ -77,7 +77,7 @@ impl<'a> ClipQueue<'a> {
 /// [fallback](Self::set_fallback). If nothing plays, the first starts at once. Unknown names are reported and
 /// skipped. `play`, `restart`, `cross_fade` and `stop` empty the queue.
 #[derive(Debug)]
-pub struct ClipQueueMut<'a>(&'a mut Playback);
+pub struct ClipQueueMut<'a>(pub(crate) &'a mut Playback);
 
 impl ClipQueueMut<'_> {
     /// Appends a clip.

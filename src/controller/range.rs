@@ -15,7 +15,7 @@
 //!
 //! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
 
-mod span;
+pub(crate) mod span;
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,

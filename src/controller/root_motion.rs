@@ -14,8 +14,8 @@
 
 mod arcs;
 mod gauss;
-mod movers;
-mod shares;
+pub(crate) mod movers;
+pub(crate) mod shares;
 
 use super::{
     AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
@@ -47,18 +47,18 @@ const DEEPEST: u32 = 12;
 
 /// The movement of one advance.
 #[derive(Default)]
-pub(super) struct RootSum {
+pub(crate) struct RootSum {
     movement: RootDelta,
     pieces: usize,
 }
 
 impl RootSum {
-    pub(super) fn movement(self) -> RootDelta {
+    pub(crate) fn movement(self) -> RootDelta {
         self.movement
     }
 
     #[inline]
-    fn add(&mut self, movement: RootDelta) {
+    pub(crate) fn add(&mut self, movement: RootDelta) {
         let sum = self.movement.then(movement);
         if sum.is_finite() {
             self.movement = sum;
@@ -69,7 +69,7 @@ impl RootSum {
 impl AnimationController {
     /// Adds how far the character goes between two cuts: after the tracks and the clips of their blend spaces have moved,
     /// while the clock is at the first.
-    pub(super) fn add_root_motion<C: Clips + ?Sized>(&self, span: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
+    pub(crate) fn add_root_motion<C: Clips + ?Sized>(&self, span: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
         match self.along_arcs(clips) {
             Some(movement) => {
                 // An ordinary frame.
@@ -201,7 +201,7 @@ fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C
 }
 
 /// The time between two cuts, in pieces.
-struct Pieces {
+pub(crate) struct Pieces {
     blend: Blend,
     /// Whether shares or speeds change within a piece.
     uneven: bool,
@@ -216,7 +216,13 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn new(movers: &[Mover], blend: Blend, ramped: bool, [begin, end]: [CompensatedF64; 2], root: &RootSum) -> Self {
+    pub(crate) fn new(
+        movers: &[Mover],
+        blend: Blend,
+        ramped: bool,
+        [begin, end]: [CompensatedF64; 2],
+        root: &RootSum,
+    ) -> Self {
         let speed_ramp = |mover: &Mover| match mover.speed {
             Speed::Ramp(ramp) | Speed::Paced(Paced { ramp, .. }) if mover.goes() => Some(ramp),
             _ => None,
@@ -250,7 +256,7 @@ impl Pieces {
         }
     }
 
-    fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
+    pub(crate) fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
         let whole = [self.begin, self.end];
         let is_short = self.longest.is_none_or(|longest| (self.end - self.begin).value() <= longest);
         let mut go_along_arcs = || movers.iter_mut().all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some());

@@ -227,7 +227,7 @@ impl AnimationTrack {
 impl Known {
     /// A cycle of a blend space: of length 1, or 0 if all clips are poses.
     #[inline]
-    pub(super) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
+    pub(crate) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
         let length = if space.has_length() { 1.0 } else { 0.0 };
         Self { length, playback: playback.unwrap_or(space.playback()) }
     }

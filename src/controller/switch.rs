@@ -15,15 +15,15 @@ use super::AnimationName;
 use serde::{Deserialize, Serialize};
 
 /// The most switches that die out at a time. One more is a cross-fade.
-pub(super) const MOST_SWITCHES: usize = 8;
+pub(crate) const MOST_SWITCHES: usize = 8;
 
 /// A switch whose difference has not yet died out. See [`AnimationController::switch`](super::AnimationController::switch).
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switch {
-    pub(super) begin: f64,
-    pub(super) duration: f64,
-    pub(super) from: Vec<SwitchLayer>,
-    pub(super) to: Vec<SwitchLayer>,
+    pub(crate) begin: f64,
+    pub(crate) duration: f64,
+    pub(crate) from: Vec<SwitchLayer>,
+    pub(crate) to: Vec<SwitchLayer>,
 }
 
 /// A clip at the moment of a [`Switch`].
@@ -84,11 +84,11 @@ impl Switch {
         ((1.0 - progress).powi(4) * (1.0 + 4.0 * progress)) as f32
     }
 
-    pub(super) fn end(&self) -> f64 {
+    pub(crate) fn end(&self) -> f64 {
         self.begin + self.duration
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let Self { begin, duration, from, to } = self;
         let is_sound = |layer: &SwitchLayer| {
             let numbers = layer.time.is_finite() && layer.rate.is_finite() && layer.weight_rate.is_finite();

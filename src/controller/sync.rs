@@ -27,22 +27,22 @@ const IN_PHASE: u32 = u32::MAX;
 
 /// How a track follows the leader of its sync group.
 #[derive(Clone, Copy)]
-pub(super) struct Lead {
+pub(crate) struct Lead {
     /// The leader's index.
-    pub(super) leader: usize,
+    pub(crate) leader: usize,
     /// How many times longer the follower's clip is.
-    ratio: f64,
-    offset: f64,
+    pub(crate) ratio: f64,
+    pub(crate) offset: f64,
 }
 
 impl Lead {
     /// The follower's position for one of the leader.
-    pub(super) fn follow(self, position: f64) -> f64 {
+    pub(crate) fn follow(self, position: f64) -> f64 {
         position * self.ratio + self.offset
     }
 
     /// The leader's position for one of the follower. A single pose has no place to move to.
-    pub(super) fn lead_to(self, position: f64) -> Option<f64> {
+    pub(crate) fn lead_to(self, position: f64) -> Option<f64> {
         (self.ratio > 0.0).then(|| (position - self.offset) / self.ratio)
     }
 }

@@ -21,10 +21,10 @@ use std::{collections::BTreeMap, time::Duration};
 /// Identifies a timed event of one controller. Valid while the event waits or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct EventHandle(pub(super) u64);
+pub struct EventHandle(pub(crate) u64);
 
 impl EventHandle {
-    pub(super) fn id(self) -> u64 {
+    pub(crate) fn id(self) -> u64 {
         self.0
     }
 }
@@ -61,14 +61,14 @@ pub enum EventKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct TimedEvent {
-    pub(super) handle: EventHandle,
-    pub(super) target: EventTarget,
-    pub(super) value: f64,
-    pub(super) start: f64,
-    pub(super) duration: Duration,
-    pub(super) transition: TransitionCurve,
+    pub(crate) handle: EventHandle,
+    pub(crate) target: EventTarget,
+    pub(crate) value: f64,
+    pub(crate) start: f64,
+    pub(crate) duration: Duration,
+    pub(crate) transition: TransitionCurve,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) running: Option<Ramp>,
+    pub(crate) running: Option<Ramp>,
 }
 
 impl TimedEvent {
@@ -116,7 +116,7 @@ impl TimedEvent {
     }
 
     /// Returns `true` if its ramp, if it runs, begins, ends and has values.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         self.running.is_none_or(|Ramp { from, to, begin, duration, .. }| {
             [from, to, begin, duration].iter().all(|number| number.is_finite()) && duration > 0.0
         })
@@ -133,36 +133,36 @@ impl TimedEvent {
 /// The events of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<TimedEvent>", into = "Vec<TimedEvent>")]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     /// At most one for each target, in the order of targets: every track asks for its own at every cut.
-    pub(super) running: Vec<TimedEvent>,
+    pub(crate) running: Vec<TimedEvent>,
     /// By the order of their starts: finding the next one takes no search, however many wait.
-    pub(super) waiting: BTreeMap<(i64, EventHandle), TimedEvent>,
+    pub(crate) waiting: BTreeMap<(i64, EventHandle), TimedEvent>,
 }
 
 impl Schedule {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
     /// The event that is changing a target now.
     #[inline]
-    pub(super) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
+    pub(crate) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
         let at = self.running.binary_search_by_key(&target, |event| event.target).ok()?;
         Some(&self.running[at])
     }
 
     /// Running events first, then the others in the order they will start.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &TimedEvent> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &TimedEvent> {
         self.running.iter().chain(self.waiting.values())
     }
 
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&TimedEvent) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&TimedEvent) -> bool) {
         self.running.retain(&mut keep);
         self.waiting.retain(|_, event| keep(event));
     }
 
-    pub(super) fn insert(&mut self, event: TimedEvent) {
+    pub(crate) fn insert(&mut self, event: TimedEvent) {
         if !event.is_running() {
             self.waiting.insert(event.start_order(), event);
             return;
@@ -174,18 +174,18 @@ impl Schedule {
     }
 
     /// Removes the running event with a target.
-    pub(super) fn end(&mut self, target: EventTarget) {
+    pub(crate) fn end(&mut self, target: EventTarget) {
         if let Ok(at) = self.running.binary_search_by_key(&target, |event| event.target) {
             self.running.remove(at);
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.running.len() + self.waiting.len()
     }
 
     /// Removes the first event that is due to start at a time.
-    pub(super) fn take_due(&mut self, now: f64) -> Option<TimedEvent> {
+    pub(crate) fn take_due(&mut self, now: f64) -> Option<TimedEvent> {
         let first = self.waiting.first_entry().filter(|first| tick(first.get().start) <= tick(now))?;
         Some(first.remove())
     }
@@ -207,7 +207,7 @@ impl From<Schedule> for Vec<TimedEvent> {
 
 /// The timed events of a controller. See [`AnimationController::events`](super::AnimationController::events).
 #[derive(Clone, Copy, Debug)]
-pub struct TimedEvents<'a>(pub(super) &'a Schedule);
+pub struct TimedEvents<'a>(pub(crate) &'a Schedule);
 
 impl<'a> TimedEvents<'a> {
     /// Returns the event with this handle, while it waits or runs.

@@ -120,7 +120,7 @@ pub struct AnimationTrack {
 
 /// Where a track begins, until it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// At its position; the keys right there fire.
     #[default]
     AtPosition,
@@ -134,7 +134,7 @@ pub(super) enum Start {
 
 /// Who manages a track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// The user.
     #[default]
     User,
@@ -144,24 +144,24 @@ pub(super) enum Role {
 
 /// How a track added by `play_over` fades out when its clip ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Overlay {
-    pub(super) fade_in: Duration,
-    pub(super) fade_out: Duration,
+pub(crate) struct Overlay {
+    pub(crate) fade_in: Duration,
+    pub(crate) fade_out: Duration,
     /// Speed it was added with.
-    pub(super) speed: f64,
+    pub(crate) speed: f64,
 }
 
 /// The length and playback of a track's clip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Seconds, finite and ≥ 0.
-    pub(super) length: f64,
-    pub(super) playback: PlaybackMode,
+    pub(crate) length: f64,
+    pub(crate) playback: PlaybackMode,
 }
 
 impl Known {
     /// The clip's, with the track's own playback if it has one.
-    pub(super) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
+    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
         let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
         Self { length, playback: playback.unwrap_or(timing.playback) }
     }
@@ -191,7 +191,7 @@ pub(super) struct Run {
 
 /// Wraps what is not part of the state: all values are equal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Transient<T>(pub(crate) T);
+pub(crate) struct Transient<T>(pub(crate) T);
 
 impl<T> PartialEq for Transient<T> {
     fn eq(&self, _: &Self) -> bool {

@@ -63,7 +63,7 @@ impl AnimationController {
 }
 
 impl TimedEvent {
-    fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
         let numbers = self.value().is_finite() && self.start().is_finite();
         if numbers && self.is_sound() { Ok(()) } else { Err("its value, start or ramp is not finite") }
     }

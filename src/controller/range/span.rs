@@ -10,7 +10,7 @@ use crate::{
 
 /// A range of a clip, on the line of unwrapped positions.
 #[derive(Clone, Copy)]
-pub(super) struct Span {
+pub(crate) struct Span {
     length: f64,
     playback: PlaybackMode,
     begin: f64,
@@ -22,7 +22,7 @@ type Interval = [f64; 2];
 
 impl Span {
     /// `begin` and `end` are in the clip.
-    pub(super) fn new(Known { length, playback }: Known, begin: f64, end: f64) -> Self {
+    pub(crate) fn new(Known { length, playback }: Known, begin: f64, end: f64) -> Self {
         // Saved numbers may be anything.
         let begin = begin.max(0.0).min(length);
         Self { length, playback, begin, end: end.max(begin).min(length) }
@@ -75,7 +75,7 @@ impl Span {
 
     /// Returns `true` if a position is in the range for a playhead that goes one way: at the end that it reaches last,
     /// it is outside.
-    pub(super) fn contains(&self, position: f64, forward: bool) -> bool {
+    pub(crate) fn contains(&self, position: f64, forward: bool) -> bool {
         let at = self.place(position);
         self.near(position).any(|[low, high]| {
             let (low, high) = (self.place(low), self.place(high));
@@ -84,13 +84,13 @@ impl Span {
     }
 
     /// Returns `true` if a position is in the range or at either end.
-    pub(super) fn touches(&self, position: f64) -> bool {
+    pub(crate) fn touches(&self, position: f64) -> bool {
         let at = self.place(position);
         self.near(position).any(|[low, high]| self.place(low) <= at && at <= self.place(high))
     }
 
     /// Returns `true` if a position is in the range and at neither end.
-    pub(super) fn encloses(&self, position: f64) -> bool {
+    pub(crate) fn encloses(&self, position: f64) -> bool {
         let at = self.place(position);
         self.near(position).any(|[low, high]| self.place(low) < at && at < self.place(high))
     }
@@ -102,7 +102,7 @@ impl Span {
     }
 
     /// The place in the clip at which a playhead that passes a begin or an end is.
-    pub(super) fn place_of(&self, position: f64, begins: bool, forward: bool) -> f64 {
+    pub(crate) fn place_of(&self, position: f64, begins: bool, forward: bool) -> f64 {
         let first = match self.playback {
             PlaybackMode::PingPong => {
                 let place = periodic(self.playback, self.length, position);
@@ -115,7 +115,7 @@ impl Span {
 
     /// Calls `sink` with each begin (`true`) and end on the way, in order, until it returns `false`. `to` belongs to the
     /// way, `from` does not.
-    pub(super) fn cross(&self, from: f64, to: f64, forward: bool, mut sink: impl FnMut(f64, bool) -> bool) {
+    pub(crate) fn cross(&self, from: f64, to: f64, forward: bool, mut sink: impl FnMut(f64, bool) -> bool) {
         let (start, goal) = (self.place(from), self.place(to));
         let passes = |position: f64| {
             let at = self.place(position);

@@ -15,68 +15,68 @@ const FEW: usize = 8;
 
 /// A track that has a share of the pose at the root joint, between two cuts.
 #[derive(Clone, Copy)]
-pub(super) struct Mover<'a> {
+pub(crate) struct Mover<'a> {
     /// `None` if it stands still.
-    pub(super) path: Option<&'a RootPath>,
-    pub(super) playback: PlaybackMode,
+    pub(crate) path: Option<&'a RootPath>,
+    pub(crate) playback: PlaybackMode,
     /// Unwrapped positions between which it goes one way.
-    pub(super) from: f64,
-    pub(super) to: f64,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     /// The clip of a blend space, if it is one, and how it plays there: the rest is in phases then.
-    pub(super) member: Option<(&'a Member, PlaybackMode)>,
+    pub(crate) member: Option<(&'a Member, PlaybackMode)>,
     /// The length of a clip that plays once, which holds it.
-    pub(super) held: Option<f64>,
+    pub(crate) held: Option<f64>,
     /// Where what drives it is, and how fast it goes: itself, or the leader of its sync group, which may be held, too.
-    pub(super) driver: f64,
-    pub(super) driver_held: Option<f64>,
-    pub(super) speed: Speed,
-    pub(super) lead: Option<Lead>,
+    pub(crate) driver: f64,
+    pub(crate) driver_held: Option<f64>,
+    pub(crate) speed: Speed,
+    pub(crate) lead: Option<Lead>,
     /// Where it is at the second cut.
-    pub(super) goal: f64,
+    pub(crate) goal: f64,
     /// Where it is at both ends of the present piece.
-    pub(super) now: f64,
-    pub(super) next: f64,
-    pub(super) weight: f64,
-    pub(super) ramp: Option<Ramp>,
+    pub(crate) now: f64,
+    pub(crate) next: f64,
+    pub(crate) weight: f64,
+    pub(crate) ramp: Option<Ramp>,
     /// Its part of a blend space: how much at the first cut, and the change per second.
-    pub(super) part: [f64; 2],
+    pub(crate) part: [f64; 2],
     /// Whether the clip goes evenly with the phase of its blend space all the way.
-    pub(super) is_even: bool,
+    pub(crate) is_even: bool,
     /// The index of its track.
-    pub(super) track: usize,
+    pub(crate) track: usize,
     /// The mask's weight at the root joint.
-    pub(super) mask: f64,
-    pub(super) group: Group,
+    pub(crate) mask: f64,
+    pub(crate) group: Group,
     /// Of the pose at the root joint, at some moment.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// The share at the first node of a piece.
-    pub(super) first: f64,
+    pub(crate) first: f64,
     /// Where it goes in the present piece, and how fast at the piece's nodes, relative to the mean.
-    pub(super) way: Twist,
-    pub(super) pace: [f64; 3],
+    pub(crate) way: Twist,
+    pub(crate) pace: [f64; 3],
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Group {
+pub(crate) enum Group {
     Low,
     High,
     Over,
 }
 
 /// What carries a character between two cuts.
-pub(super) struct Movers<'a> {
+pub(crate) struct Movers<'a> {
     few: [Mover<'a>; FEW],
     many: Vec<Mover<'a>>,
     count: usize,
 }
 
 impl<'a> Movers<'a> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { few: [Mover::NONE; FEW], many: Vec::new(), count: 0 }
     }
 
     #[inline]
-    pub(super) fn extend(&mut self, mover: Option<Mover<'a>>) {
+    pub(crate) fn extend(&mut self, mover: Option<Mover<'a>>) {
         let Some(mover) = mover else { return };
         match self.few.get_mut(self.count) {
             Some(place) => *place = mover,
@@ -90,13 +90,13 @@ impl<'a> Movers<'a> {
         self.count += 1;
     }
 
-    pub(super) fn as_mut(&mut self) -> &mut [Mover<'a>] {
+    pub(crate) fn as_mut(&mut self) -> &mut [Mover<'a>] {
         if self.count > FEW { &mut self.many } else { &mut self.few[..self.count] }
     }
 }
 
 impl Mover<'_> {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         path: None,
         playback: PlaybackMode::Once,
         member: None,
@@ -123,23 +123,23 @@ impl Mover<'_> {
         pace: [1.0; 3],
     };
 
-    pub(super) fn goes(&self) -> bool {
+    pub(crate) fn goes(&self) -> bool {
         self.path.is_some() && (self.from != self.goal || !matches!(self.speed, Speed::Steady(_)))
     }
 
-    pub(super) fn between(&self, from: f64, to: f64) -> RootDelta {
+    pub(crate) fn between(&self, from: f64, to: f64) -> RootDelta {
         self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
     }
 
     /// Its way in a piece that ends somewhere.
-    pub(super) fn way_to(&self, to: f64) -> Twist {
+    pub(crate) fn way_to(&self, to: f64) -> Twist {
         let arc = self.path.and_then(|path| path.arc(self.playback, self.now, to));
         arc.unwrap_or_else(|| Twist::between(self.between(self.now, to)))
     }
 
     /// The whole way, if it is along one arc and in one direction.
     #[inline]
-    pub(super) fn arc(&self, [begin, end]: [CompensatedF64; 2]) -> Option<Twist> {
+    pub(crate) fn arc(&self, [begin, end]: [CompensatedF64; 2]) -> Option<Twist> {
         let Some(path) = self.path else { return Some(Twist::default()) };
         let is_free = self.held.is_none() && self.lead.is_none() && self.is_even;
         let arc = if is_free { path.arc(self.playback, self.from, self.goal) } else { None };
@@ -147,7 +147,7 @@ impl Mover<'_> {
     }
 
     /// How fast it goes at the nodes of a piece, relative to the mean.
-    pub(super) fn pace_at(&self, nodes: [CompensatedF64; 3]) -> [f64; 3] {
+    pub(crate) fn pace_at(&self, nodes: [CompensatedF64; 3]) -> [f64; 3] {
         if matches!(self.speed, Speed::Steady(_)) {
             return [1.0; 3];
         }
@@ -157,7 +157,7 @@ impl Mover<'_> {
     }
 
     /// Where it is at a moment between two turns of its direction, when its driver is somewhere.
-    pub(super) fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64, driver: f64) -> f64 {
+    pub(crate) fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64, driver: f64) -> f64 {
         if time == stop || self.from == self.to {
             return self.to;
         }
@@ -165,23 +165,23 @@ impl Mover<'_> {
     }
 
     /// Where its driver is at a moment.
-    pub(super) fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
+    pub(crate) fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
         hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
     }
 
     /// Where it is in its clip when its driver is somewhere.
-    pub(super) fn place(&self, driver: f64) -> f64 {
+    pub(crate) fn place(&self, driver: f64) -> f64 {
         let own = hold(self.unheld(driver), self.held);
         self.member.map_or(own, |(member, playback)| member.place(playback, own))
     }
 
     /// Where it would be if its own clip didn't end.
-    pub(super) fn unheld(&self, driver: f64) -> f64 {
+    pub(crate) fn unheld(&self, driver: f64) -> f64 {
         self.lead.map_or(driver, |lead| lead.follow(driver))
     }
 
     /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
-    pub(super) fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
+    pub(crate) fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
         let path = self.path.filter(|_| self.from != self.to)?;
         let position = self.now;
         if position == self.to {

@@ -4,18 +4,18 @@ use super::movers::{Group, Mover};
 use crate::controller::{compensated::CompensatedF64, motion::Ramp};
 
 /// A group with no more weight than this reaches nothing.
-pub(super) const REACHED: f64 = 1e-30;
+pub(crate) const REACHED: f64 = 1e-30;
 
 /// The priority blend.
 #[derive(Clone, Copy)]
-pub(super) struct Blend {
-    pub(super) value: f64,
-    pub(super) ramp: Option<Ramp>,
+pub(crate) struct Blend {
+    pub(crate) value: f64,
+    pub(crate) ramp: Option<Ramp>,
 }
 
 impl Blend {
     /// Sets the movers' shares at a moment, some seconds after the first cut.
-    pub(super) fn share(&self, movers: &mut [Mover], time: CompensatedF64, seconds: f64) {
+    pub(crate) fn share(&self, movers: &mut [Mover], time: CompensatedF64, seconds: f64) {
         let (mut low, mut high) = (0.0, 0.0);
         for mover in &mut *movers {
             let [part, change] = mover.part;
@@ -63,7 +63,7 @@ impl Blend {
 
 /// The shares of the groups with low and with high priority, given their total weights.
 #[inline]
-pub(super) fn group_shares([low, high]: [f64; 2], blend: f64) -> [f64; 2] {
+pub(crate) fn group_shares([low, high]: [f64; 2], blend: f64) -> [f64; 2] {
     let high_share = match [low, high].map(|total| total > REACHED) {
         [true, true] => high_share(low.min(1.0), high.min(1.0), blend),
         [_, high_alone] => f64::from(u8::from(high_alone)),

@@ -1,0 +1,296 @@
+//! An advance: from one happening to the next.
+//!
+//! ```text
+//! frame      ├───────────────────────────────────────────────┤
+//! agenda            ●key     ●speed starts      ●next clip
+//! goes to    ───────┼────────┼──────────────────┼───────────┤
+//! ```
+
+use super::{
+    AdvanceError, AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed, root_motion::RootSum,
+};
+use crate::model::RootDelta;
+
+/// Clips the queue may start in one advance: a looped queue of clips without length would never end.
+const MAX_SWITCHES: usize = 1024;
+
+/// What happens next: derived from the state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agenda {
+    /// When, if nothing was changed since that was worked out.
+    pub(super) next: Option<Nanos>,
+    /// Whether tracks may have come into ranges, or out of them, other than by playing.
+    pub(super) ranges: Reach,
+    /// Whether the queue would start too many clips in this advance.
+    pub(super) stalled: bool,
+    /// What is passed at one place.
+    pub(super) passed: Vec<Passed>,
+}
+
+/// What is known of the ranges that tracks are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Tracks may have been moved.
+    #[default]
+    Unknown,
+    /// Known, but for tracks that are right at the end of a range: they have to set off first.
+    Inside,
+    Known,
+}
+
+/// What happens, in the order in which it does at one moment.
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    /// The track of an index passes something.
+    Pass(usize),
+    /// Something follows where a track has arrived.
+    Follow(TrackId, Follows),
+    /// A timed event ends or starts.
+    TimedEvent,
+    /// A motion is over, and another begins.
+    Bend,
+    /// A track has faded out, or a cross-fade is complete.
+    Fade,
+    /// Another track leads its group.
+    Lead,
+    /// Tracks were moved into ranges, or out of them.
+    Ranges,
+    /// The track of an index begins.
+    Start(usize),
+}
+
+/// What follows when a track arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Follows {
+    /// The next clip of the queue, or the fallback.
+    Clip,
+    /// The track, an overlay, fades out.
+    FadeOut,
+}
+
+/// An advance in progress.
+pub(super) struct Step<'a> {
+    pub(super) end: Nanos,
+    pub(super) out: &'a mut Vec<PlaybackEvent>,
+    /// Callbacks fired so far.
+    pub(super) fired: usize,
+    /// Whether no time passes.
+    pub(super) still: bool,
+    /// Clips that the queue has started so far.
+    switches: usize,
+    /// Which track has just arrived, and what follows.
+    pub(super) arrived: Option<(TrackId, Follows)>,
+    root: Option<&'a mut RootSum>,
+}
+
+/// # Advancing
+impl AnimationController {
+    /// Lets `dt` seconds pass and appends what happened to `out`, in order of time.
+    ///
+    /// Adds `dt`, times the [time scale](Self::set_time_scale), to global time, applies timed events, moves
+    /// every enabled track by the integral of its speed and collects the callback keys it passes. A `dt` of 0
+    /// applies what is due and moves nothing. While the controller is [paused](Self::pause), time stands still;
+    /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
+    ///
+    /// ```
+    /// # use bevy_marionette::{agenda::{AnimationController, PlaybackEvent}, model::ClipTiming};
+    /// let mut walk = ClipTiming::new("walk", 1.0);
+    /// walk.add_callback(0.3, "footstep", "left");
+    ///
+    /// let (mut controller, mut events) = (AnimationController::playing("walk"), Vec::new());
+    /// controller.advance(0.5, &[walk], &mut events)?;
+    /// let PlaybackEvent::Callback(step) = &events[1] else { panic!() };
+    /// assert_eq!((&*step.name, step.time), ("footstep", 0.3));
+    /// # Ok::<(), bevy_marionette::agenda::AdvanceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `dt` is negative or not finite. Then nothing is changed.
+    pub fn advance<C: Clips + ?Sized>(
+        &mut self,
+        dt: f64,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+    ) -> Result<(), AdvanceError> {
+        self.advance_by(dt, clips, out, None)
+    }
+
+    /// Advances like [`advance`](Self::advance), and returns how far the clips carried their character.
+    ///
+    /// The tracks' movements are blended as their poses are at the root joint: by weight, priority, mask and blend mode.
+    /// Additive tracks don't carry. What passes time carries; [`seek`](super::AnimationTrack::seek) and
+    /// [`scrub`](super::AnimationTrack::scrub) don't. However time is divided into steps, the movements add up to the same,
+    /// but for rounding; only a step of minutes in which clips that turn are blended out of phase is approximated.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_with_root_motion<C: Clips + ?Sized>(
+        &mut self,
+        dt: f64,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+    ) -> Result<RootDelta, AdvanceError> {
+        let mut root = RootSum::default();
+        self.advance_by(dt, clips, out, Some(&mut root))?;
+        Ok(root.movement())
+    }
+
+    #[inline]
+    fn advance_by<C: Clips + ?Sized>(
+        &mut self,
+        dt: f64,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+        mut root: Option<&mut RootSum>,
+    ) -> Result<(), AdvanceError> {
+        if !dt.is_finite() || dt < 0.0 {
+            return Err(AdvanceError { dt });
+        }
+        if !clips.is_ready() {
+            return Ok(());
+        }
+        let clock = if self.paused { self.clock } else { self.clock.after(dt) };
+        if self.plays_nothing() {
+            self.tracks.iter_mut().for_each(|track| track.steering.move_to(clock.now));
+            self.clock = clock;
+            return Ok(());
+        }
+        let is_ordinary = self.agenda.0.next.is_some_and(|next| next > clock.now) && self.knows_clips(clips);
+        if is_ordinary {
+            self.go_to(clock.now, clips, root.as_deref_mut());
+        } else {
+            self.run_to(clock.now, clips, out, root);
+        }
+        self.write_running_values();
+        self.note_range_places(clips);
+        self.clock = clock;
+        Ok(())
+    }
+
+    /// Returns `true` if there is nothing that time could change.
+    fn plays_nothing(&self) -> bool {
+        let idle = |track: &super::AnimationTrack| !track.enabled && track.leaves_at.is_none();
+        let extras = &self.extras;
+        self.tracks.iter().all(idle) && extras.events.is_empty() && !self.has_plans() && extras.ranges.is_empty()
+    }
+
+    /// Advances with all that happens on the way.
+    fn run_to<C: Clips + ?Sized>(
+        &mut self,
+        end: Nanos,
+        clips: &C,
+        out: &mut Vec<PlaybackEvent>,
+        root: Option<&mut RootSum>,
+    ) {
+        let still = end == self.clock.now;
+        let mut step = Step { end, out, fired: 0, still, switches: 0, arrived: None, root };
+        self.begin(clips, &mut step);
+        loop {
+            match self.next_happening(&step) {
+                Some((time, happening)) if time <= end => {
+                    self.go_to(time, clips, step.root.as_deref_mut());
+                    self.handle(happening, clips, &mut step);
+                }
+                _ => break,
+            }
+        }
+        self.go_to(end, clips, step.root.as_deref_mut());
+        self.end_flood(clips, &mut step);
+        // What is left for the next advance is due as soon as time goes on.
+        step.end = Nanos::MAX;
+        self.agenda.0.next = Some(self.next_happening(&step).map_or(Nanos::MAX, |(time, _)| time));
+    }
+
+    /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.
+    fn next_happening(&self, step: &Step) -> Option<(Nanos, Happening)> {
+        let now = self.clock.now;
+        let goes_on = now < step.end;
+        let mut first: Option<(Nanos, Happening)> = None;
+        let mut consider = |time: Nanos, happening: Happening| {
+            if first.is_none_or(|(earliest, _)| time < earliest) {
+                first = Some((time, happening));
+            }
+        };
+        // What has come to the end of its round goes on when it is known what follows.
+        let waits = |id: TrackId| step.arrived.is_some_and(|(track, follows)| track == id && follows == Follows::Clip);
+        for (at, track) in self.tracks.iter().enumerate() {
+            if let Some(next) = track.run.0.next.as_ref().filter(|_| !waits(track.id)) {
+                consider(next.when.moment.max(now), Happening::Pass(at));
+            }
+        }
+        let follows = step.arrived.or_else(|| if goes_on { self.arrived() } else { None });
+        follows.into_iter().for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
+        if let Some(time) = self.next_event() {
+            consider(time.max(now), Happening::TimedEvent);
+        }
+        let bends = self.tracks.iter().filter_map(|track| track.next_bend());
+        if let Some(time) = bends.chain(self.next_switch_end()).min() {
+            consider(time.max(now), Happening::Bend);
+        }
+        if let Some(time) = self.next_fade() {
+            consider(time.max(now), Happening::Fade);
+        }
+        if let Some(time) = self.next_lead_change() {
+            consider(time, Happening::Lead);
+        }
+        let reach = self.agenda.0.ranges;
+        if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on) && self.has_ranges() {
+            consider(now, Happening::Ranges);
+        }
+        if goes_on && let Some(at) = self.next_start() {
+            consider(now, Happening::Start(at));
+        }
+        first
+    }
+
+    fn handle<C: Clips + ?Sized>(&mut self, happening: Happening, clips: &C, step: &mut Step) {
+        match happening {
+            Happening::Pass(at) => return self.pass(at, clips, step),
+            Happening::Follow(track, follows) => {
+                step.arrived = None;
+                match follows {
+                    Follows::Clip if step.switches >= MAX_SWITCHES => {
+                        self.agenda.0.stalled = true;
+                        self.report_stall(MAX_SWITCHES, step);
+                    }
+                    Follows::Clip => {
+                        step.switches += 1;
+                        self.switch_clip(clips, step);
+                    }
+                    Follows::FadeOut => self.fade_out_overlay(track),
+                }
+            }
+            Happening::TimedEvent => self.settle_events(),
+            Happening::Bend => self.drop_ended_switches(),
+            Happening::Fade => self.settle_fades(clips, step),
+            Happening::Lead => {}
+            Happening::Ranges => {
+                self.settle_ranges(clips, step);
+                self.agenda.0.ranges = if step.still { Reach::Inside } else { Reach::Known };
+                return;
+            }
+            Happening::Start(at) => return self.start_track(at, clips, step),
+        }
+        self.settle(clips, step);
+    }
+
+    /// Lets time pass up to a moment before which nothing happens.
+    fn go_to<C: Clips + ?Sized>(&mut self, time: Nanos, clips: &C, root: Option<&mut RootSum>) {
+        if time <= self.clock.now {
+            return;
+        }
+        if let Some(root) = root {
+            while self.clock.now < time {
+                let stop = self.next_kink(time, clips);
+                self.tracks.iter_mut().for_each(|track| track.run.0.before = track.held());
+                self.move_to(stop);
+                self.add_root_motion([self.clock.now, stop], clips, root);
+                self.clock.now = stop;
+            }
+        } else {
+            self.move_to(time);
+        }
+        self.tracks.iter_mut().for_each(|track| track.steering.move_to(time));
+        self.clock.now = time;
+    }
+}

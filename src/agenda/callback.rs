@@ -1,0 +1,106 @@
+//! Callbacks of one controller, in addition to those of the clips.
+
+use super::{AnimationController, AnimationName, CallbackId, CallbackTime, Clips, FiredCallback, PlaybackEvent};
+use crate::{controller::key::AddedCallback, model::CallbackData};
+use std::{sync::Arc, time::Duration};
+
+/// # Callbacks
+///
+/// Callback keys of this controller alone, in addition to those that the clips bring along.
+impl AnimationController {
+    /// Fires a callback whenever a track passes a place in a clip, and returns the callback's id.
+    ///
+    /// ```
+    /// # use bevy_marionette::{agenda::{AnimationController, CallbackTime}, model::CallbackData};
+    /// let mut controller = AnimationController::playing("walk");
+    /// controller.add_callback("walk", 0.3, "footstep", "left");
+    /// controller.add_callback("walk", 0.8, "footstep", CallbackData::new(&("right", 0.5))?);
+    /// let turn = controller.add_callback("walk", CallbackTime::End, "turn", ());
+    /// controller.set_every_nth(turn, 4);
+    /// # Ok::<(), ron::Error>(())
+    /// ```
+    pub fn add_callback(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        time: impl Into<CallbackTime>,
+        name: impl Into<Arc<str>>,
+        data: impl Into<CallbackData>,
+    ) -> CallbackId {
+        let id = CallbackId(self.next_id());
+        let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
+        self.extras.callbacks.push(AddedCallback {
+            id,
+            clip,
+            time: time.into(),
+            until: None,
+            every: 1,
+            passed: 0,
+            name,
+            data: data.into(),
+        });
+        self.forget_added_keys();
+        id
+    }
+
+    /// Reports whenever a track enters or leaves a part of a clip, and returns the callback's id. See
+    /// [`ranges`](Self::ranges).
+    ///
+    /// ```
+    /// # use bevy_marionette::agenda::{AnimationController, CallbackTime};
+    /// let mut controller = AnimationController::playing("slash");
+    /// controller.add_range("slash", 0.25, 0.5, "hit_window", ());
+    /// controller.add_range("slash", CallbackTime::Fraction(0.8), CallbackTime::End, "may_chain", ());
+    /// ```
+    pub fn add_range(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        begin: impl Into<CallbackTime>,
+        end: impl Into<CallbackTime>,
+        name: impl Into<Arc<str>>,
+        data: impl Into<CallbackData>,
+    ) -> CallbackId {
+        let id = self.add_callback(clip, begin, name, data);
+        if let Some(added) = self.extras.callbacks.last_mut() {
+            added.until = Some(end.into());
+        }
+        id
+    }
+
+    /// Makes a callback fire only every n-th time it is passed, counted from now over all tracks. 0 counts as 1.
+    pub fn set_every_nth(&mut self, callback: CallbackId, n: u32) {
+        if let Some(callback) = self.callback_mut(callback) {
+            (callback.every, callback.passed) = (n.max(1), 0);
+        }
+    }
+
+    /// Removes a callback. Returns `false` if it did not exist.
+    pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
+        let Some(at) = self.extras.callbacks.iter().position(|added| added.id == callback) else { return false };
+        self.extras.callbacks.remove(at);
+        self.forget_added_keys();
+        true
+    }
+
+    /// Returns the callbacks that will fire within the next `span`, on any track, if nothing is changed until then.
+    ///
+    /// Plays a copy of the controller ahead, timed events and queue included: for planning, not for every frame.
+    pub fn upcoming_callbacks<C: Clips + ?Sized>(&self, span: Duration, clips: &C) -> Vec<FiredCallback> {
+        let (mut ahead, mut events) = (self.clone(), Vec::new());
+        if ahead.advance(span.as_secs_f64(), clips, &mut events).is_err() {
+            return Vec::new();
+        }
+        let callback = |event| if let PlaybackEvent::Callback(callback) = event { Some(callback) } else { None };
+        events.into_iter().filter_map(callback).collect()
+    }
+
+    pub(super) fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
+        self.extras.callbacks.iter_mut().find(|added| added.id == callback)
+    }
+
+    fn forget_added_keys(&mut self) {
+        self.change();
+        for track in &mut self.tracks {
+            track.run.0.stamp = 0;
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Time in whole nanoseconds.
+//!
+//! A clock that counts nanoseconds is at the same moment however time was divided into steps: sums of whole numbers have
+//! no rounding. What a step or a [time scale](super::AnimationController::set_time_scale) leaves of a nanosecond is
+//! carried over to the next step.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A moment, or a span of time, in whole nanoseconds: up to 292 years before and after 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Nanos(i64);
+
+impl Nanos {
+    pub(super) const ZERO: Self = Self(0);
+    pub(super) const MAX: Self = Self(i64::MAX);
+
+    /// Returns the nearest moment; 0 for NaN.
+    pub(super) fn from_secs(seconds: f64) -> Self {
+        Self((seconds * 1e9).round() as i64)
+    }
+
+    pub(super) fn secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Returns the seconds that have passed since an earlier moment.
+    #[inline]
+    pub(super) fn since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1e9
+    }
+
+    #[inline]
+    pub(super) fn plus(self, span: Self) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
+    #[inline]
+    pub(super) fn minus(self, span: Self) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
+    /// Returns the nearest moment some nanoseconds after this one, and what is left of a nanosecond.
+    #[inline]
+    pub(super) fn after(self, nanos: f64) -> (Self, f64) {
+        let whole = nanos.round();
+        (self.plus(Self(whole as i64)), nanos - whole)
+    }
+
+    /// Finds the first moment after `low`, up to `high`, at which a condition holds that stays true from there on;
+    /// `high` if none.
+    pub(super) fn first(low: Self, high: Self, holds: impl Fn(Self) -> bool) -> Self {
+        let (mut low, mut high) = (low.0, high.0);
+        while high.saturating_sub(low) > 1 {
+            let middle = low + (high - low) / 2;
+            if holds(Self(middle)) { high = middle } else { low = middle }
+        }
+        Self(high)
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(duration: Duration) -> Self {
+        Self(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+/// A clock that time may pass faster or slower for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Clock {
+    pub(super) now: Nanos,
+    /// What steps have left of a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
+    carry: i64,
+    /// Finite, ≥ 0.
+    #[serde(rename = "time_scale")]
+    pub(super) scale: f64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { now: Nanos::ZERO, carry: 0, scale: 1.0 }
+    }
+}
+
+/// 2⁶⁴.
+const PARTS: f64 = 18_446_744_073_709_551_616.0;
+
+impl Clock {
+    /// Returns the clock after some seconds of real time, finite and ≥ 0.
+    pub(super) fn after(self, seconds: f64) -> Self {
+        let mut nanos = seconds * 1e9;
+        // A whole number of nanoseconds in seconds is one but for rounding.
+        let near = nanos.round();
+        if (nanos - near).abs() <= near * (2.0 * f64::EPSILON) {
+            nanos = near;
+        }
+        if nanos >= 9.2e18 {
+            return self.at_end();
+        }
+        let (whole, rest) = (nanos.trunc(), nanos.fract());
+        let Some(passed) = scaled(whole as u64, self.scale) else { return self.at_end() };
+        let rest = (rest * self.scale * PARTS) as i128;
+        let Some(sum) = passed.checked_add(rest).and_then(|sum| sum.checked_add(self.carry.into())) else {
+            return self.at_end();
+        };
+        // To the nearest.
+        let passed = sum.saturating_add(1 << 63) >> 64;
+        let now = i64::try_from(i128::from(self.now.0) + passed).unwrap_or(i64::MAX);
+        Self { now: Nanos(now), carry: (sum - (passed << 64)) as i64, ..self }
+    }
+
+    fn at_end(self) -> Self {
+        match self.scale > 0.0 {
+            true => Self { now: Nanos::MAX, carry: 0, ..self },
+            false => self,
+        }
+    }
+
+    /// Sets the clock to 0, and returns where it was.
+    pub(super) fn reset(&mut self) -> Nanos {
+        std::mem::replace(&mut self.now, Nanos::ZERO)
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.scale.is_finite() && self.scale >= 0.0
+    }
+}
+
+/// The product of whole nanoseconds and a scale, in parts of 2⁻⁶⁴ ns, without rounding: a sum of products is the product of
+/// the sum. `None` if it is too large.
+fn scaled(nanos: u64, scale: f64) -> Option<i128> {
+    if scale == 1.0 {
+        return Some(i128::from(nanos) << 64);
+    }
+    let whole = u128::from(nanos).checked_mul(scale as u128)?.checked_mul(1 << 64)?;
+    let parts = u128::from(nanos) * u128::from((scale.fract() * PARTS) as u64);
+    i128::try_from(whole.checked_add(parts)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_steps_are_the_large_one_at_any_scale() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for round in 0..2000 {
+            let scale = [1.0, 0.9, 0.5, 1.0 / 3.0, 2.5, 1e-9, 123.456, random.f64()][round % 8];
+            let mut many = Clock { scale, ..Clock::default() };
+            let (whole, mut sum) = (many, 0_u64);
+            for _ in 0..random.usize(1..60) {
+                let nanos = random.u64(..1 << random.u32(1..40));
+                sum += nanos;
+                many = many.after(nanos as f64 / 1e9);
+            }
+            assert_eq!(whole.after(sum as f64 / 1e9), many, "{scale}");
+        }
+    }
+
+    #[test]
+    fn parts_of_nanoseconds_are_carried() {
+        for parts in [3, 7, 60, 144, 240, 1000, 36_000] {
+            let mut clock = Clock::default();
+            (0..parts).for_each(|_| clock = clock.after(10.0 / f64::from(parts)));
+            assert_eq!(clock.now.secs(), 10.0, "{parts}");
+        }
+    }
+
+    #[test]
+    fn the_clock_stops_at_its_end_and_never_runs_back() {
+        for scale in [1.0, 0.5, 1e30, f64::MAX] {
+            let mut clock = Clock { scale, ..Clock::default() };
+            for seconds in [1.0, 1e10, 1e308, f64::MAX, 1.0] {
+                let next = clock.after(seconds);
+                assert!(next.now >= clock.now);
+                clock = next;
+            }
+            assert_eq!(clock.now, Nanos::MAX);
+        }
+        let stopped = Clock { scale: 0.0, ..Clock::default() };
+        assert_eq!(stopped.after(1e308), stopped);
+    }
+
+    #[test]
+    fn moments_are_rounded_once_and_found() {
+        let (moment, rest) = Nanos::from_secs(0.3).after(2.6);
+        assert_eq!((moment, Nanos::from_secs(f64::NAN)), (Nanos(300_000_003), Nanos::ZERO));
+        assert!((rest + 0.4).abs() < 1e-12);
+        assert_eq!(Nanos::from_secs(0.3).secs(), 0.3);
+        assert_eq!(Nanos::first(Nanos(-5), Nanos(1000), |at| at >= Nanos(17)), Nanos(17));
+        assert_eq!(Nanos::first(Nanos(3), Nanos(9), |_| false), Nanos(9));
+        assert_eq!(Nanos::from(Duration::MAX), Nanos::MAX);
+    }
+}

@@ -1,0 +1,140 @@
+//! Fades between clips: what leaves fades out and is removed, what comes fades in.
+
+use super::{
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve, advance::Step, clock::Nanos,
+};
+use crate::controller::{
+    playback_state::{Fade, Pending, Playback},
+    timed_event::{EventKind, EventTarget},
+    track::Role,
+};
+use std::time::Duration;
+
+/// The most clips that fade out at a time. Beyond it the faintest leave at once.
+const MAX_LEAVING: usize = 8;
+
+impl AnimationController {
+    /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
+    ///
+    /// A switch removes the old clips at once, and records them.
+    pub(super) fn begin_fade<C: Clips + ?Sized>(&mut self, Pending { track: id, from, new, fade }: Pending, clips: &C) {
+        // The weights to start from are those of this moment.
+        self.write_running_values();
+        let Fade { duration, transition, in_phase, announced, .. } = fade;
+        let switches = fade.switches && !duration.is_zero() && self.may_switch_over();
+        let cut = switches || duration.is_zero();
+        // A clip that is still fading out continues where it is.
+        if in_phase
+            && new
+            && let Some(from) = from
+        {
+            self.bring_in_phase(id, from);
+        }
+        let waits = |id: TrackId, playback: &Playback| playback.pending.iter().any(|pending| pending.track == id);
+        let outgoing = |track: &AnimationTrack, playback: &Playback| {
+            track.role != Role::User && track.id != id && !waits(track.id, playback)
+        };
+        // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
+        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
+        let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
+        let weight = switches.then(|| self.record_switch(id, duration, outgoing, clips));
+        if cut {
+            let playback = std::mem::take(&mut self.extras.playback);
+            self.remove_tracks(|track| outgoing(track, &playback));
+            self.extras.playback = playback;
+        } else {
+            for at in 0..self.tracks.len() {
+                if outgoing(&self.tracks[at], &self.extras.playback) {
+                    alone = false;
+                    self.fade_out_from_now(self.tracks[at].id, duration, transition);
+                }
+            }
+        }
+        self.thin_out();
+        self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
+        let Some(track) = self.track_mut(id) else { return };
+        track.leaves_at = None;
+        // Together, the clips before may have had less than full weight.
+        track.weight = weight.unwrap_or(track.weight).min(1.0);
+        if alone || weight.is_some_and(|weight| weight >= 1.0) {
+            track.weight = 1.0;
+        } else {
+            self.fade_weight(id, 1.0, duration, transition);
+        }
+        let end = self.clock.now.plus(duration.into());
+        self.extras.playback.fade_end = announced.then_some(end.secs());
+    }
+
+    /// Fades out all clips that `play`, `cross_fade` and the queue have started.
+    pub(super) fn fade_out_all(&mut self, duration: Duration) {
+        (self.extras.playback.current, self.extras.playback.fade_end) = (None, None);
+        if duration.is_zero() {
+            self.remove_tracks(|track| track.role != Role::User);
+            self.extras.playback.switches.clear();
+            return;
+        }
+        self.write_running_values();
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].role == Role::Playback {
+                self.fade_out_from_now(self.tracks[at].id, duration, TransitionCurve::Linear);
+            }
+        }
+    }
+
+    /// Removes the faintest if too many clips are fading out.
+    fn thin_out(&mut self) {
+        let leaving = |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
+        while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
+            let faintest = self.tracks.iter().filter(leaving).min_by(|a, b| a.share().total_cmp(&b.share()));
+            let Some(id) = faintest.map(AnimationTrack::id) else { return };
+            self.remove_track(id);
+        }
+    }
+
+    /// Removes what has faded out by now, and reports a cross-fade that is complete.
+    pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        let now = self.clock.now;
+        let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| until <= now);
+        if self.tracks.iter().any(leaves) {
+            self.remove_tracks(leaves);
+        }
+        if self.fade_end().is_some_and(|end| end <= now) {
+            self.extras.playback.fade_end = None;
+            if let Some(at) = self.current_index().filter(|at| self.tracks[*at].run.0.index.is_some()) {
+                self.note_heaviest(at, clips);
+                let (track, clip, space, time) = self.played(at);
+                step.out.push(PlaybackEvent::CrossFadeFinished { track, clip, space, time });
+            }
+        }
+    }
+
+    /// When the cross-fade is complete. One of no length is complete once its clip has begun.
+    fn fade_end(&self) -> Option<Nanos> {
+        let end = self.extras.playback.fade_end?;
+        let begun = self.current_ref().is_none_or(|track| track.begun() || !track.enabled);
+        begun.then(|| Nanos::from_secs(end))
+    }
+
+    /// Returns the next moment at which a track leaves or a cross-fade is complete.
+    pub(super) fn next_fade(&self) -> Option<Nanos> {
+        self.tracks.iter().filter_map(|track| track.leaves_at).chain(self.fade_end()).min()
+    }
+
+    /// Completes all fades at once: removes what fades out, and gives what fades in its weight.
+    pub(super) fn finish_fades(&mut self) {
+        self.remove_tracks(|track| track.leaves_at.is_some());
+        let Self { tracks, extras, .. } = self;
+        extras.playback.fade_end = None;
+        extras.playback.switches.clear();
+        for track in tracks {
+            let pending = extras.playback.pending.iter().any(|pending| pending.track == track.id);
+            if track.role == Role::Playback && !pending {
+                track.weight = 1.0;
+            } else if track.overlay.is_some() {
+                let target = EventTarget::Track(track.id, EventKind::Weight);
+                let ours = extras.events.iter().filter(|event| event.target() == target);
+                track.weight = ours.last().map_or(track.weight, |event| event.value() as f32);
+            }
+        }
+    }
+}

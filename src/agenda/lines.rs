@@ -1,0 +1,104 @@
+//! The clips on a track's way, and what it passes next.
+
+use super::{
+    AnimationController, AnimationTrack, Clips,
+    course::Weighing,
+    marks::{Line, Next},
+    overlay,
+};
+use crate::{
+    controller::{key::AddedCallback, track::Known},
+    model::PlaybackMode,
+};
+
+impl AnimationTrack {
+    /// Calls `each` with the clips on its way: its own, and those that weigh in its blend space.
+    pub(super) fn each_line<'a, C: Clips + ?Sized>(
+        &'a self,
+        callbacks: &'a [AddedCallback],
+        clips: &'a C,
+        mut each: impl FnMut(Line<'a>),
+    ) {
+        let run = &self.run.0;
+        let (Some(known), Some(clip)) = (self.known, run.index) else { return };
+        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let Some(space) = run.space.and_then(|space| clips.blend_spaces().get(space)) else {
+            if let Some(timing) = clips.timing(clip) {
+                each(Line { known, clip, own: &timing.callbacks, added, callbacks, member: None });
+            }
+            return;
+        };
+        each(Line { known, clip, own: &[], added, callbacks, member: None });
+        let Some(course) = run.course.as_deref() else { return };
+        for &Weighing { member: at, weights } in course.weighing() {
+            let Some(member) = space.members().get(at) else { continue };
+            let Some(timing) = clips.timing(member.clip) else { continue };
+            let added = if callbacks.is_empty() { &[][..] } else { course.added.get(at).map_or(&[][..], |keys| keys) };
+            if timing.callbacks.is_empty() && added.is_empty() {
+                continue;
+            }
+            let known = Known { length: member.length, playback: member.playback(space, known.playback) };
+            let (clip, own, member) = (member.clip, &timing.callbacks[..], Some((member, weights)));
+            each(Line { known, clip, own, added, callbacks, member });
+        }
+    }
+}
+
+impl AnimationController {
+    /// Where a track comes to something to pass, beyond its anchor.
+    pub(super) fn next_place<C: Clips + ?Sized>(&self, at: usize, forward: bool, clips: &C) -> Option<f64> {
+        let track = &self.tracks[at];
+        let from = track.anchor.from;
+        let mut place: Option<f64> = None;
+        let nearer = |a: f64, b: f64| if forward { a < b } else { a > b };
+        let mut consider = |next: f64| {
+            if place.is_none_or(|place| nearer(next, place)) {
+                place = Some(next);
+            }
+        };
+        if track.run.0.muted {
+            // Only its end has consequences, or the end of a round that something follows.
+            let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
+            let keyless = |known| Line { known, clip: 0, own: &[], added: &[], callbacks: &[], member: None };
+            let end = track.known.filter(ends).and_then(|known| keyless(known).next(from, forward));
+            end.into_iter().for_each(&mut consider);
+        } else {
+            let callbacks = &self.extras.callbacks;
+            track.each_line(callbacks, clips, |line| line.next(from, forward).into_iter().for_each(&mut consider));
+        }
+        let fades = overlay::fade_place(track, forward).filter(|place| nearer(from, *place));
+        fades.into_iter().for_each(consider);
+        // What plays once ends, and with it the clips of its blend space, whatever they do by themselves.
+        place.filter(|place| track.hold(*place) == *place)
+    }
+
+    /// What a track that moves passes next, after its anchor.
+    pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
+        let track = &self.tracks[at];
+        let driver = self.driver(at);
+        let lead = track.run.0.lead.filter(|_| driver != at);
+        let motion = &self.tracks[driver].run.0.motion;
+        let forward = motion.forward;
+        let place = self.next_place(at, forward, clips)?;
+        // The time at which its driver is where this is passed.
+        let (anchor, driven) = (&self.tracks[driver].anchor, lead.map_or(Some(place), |lead| lead.lead_to(place))?);
+        // A leader that plays once doesn't go beyond its ends.
+        if self.tracks[driver].hold(driven) != driven && lead.is_some() && !self.is_close(driver, driven) {
+            return None;
+        }
+        let way = driven - anchor.from;
+        let way = if (way < 0.0) == forward && way != 0.0 { 0.0 } else { way };
+        let seconds = motion.seconds_of(anchor.instant(), way)?;
+        let mut when = anchor.instant().after(seconds);
+        if when.moment < self.clock.now {
+            (when.moment, when.rest) = (self.clock.now, 0.0);
+        }
+        Some(Next { when, place })
+    }
+
+    /// Returns `true` if a place is off a clip's ends by rounding only.
+    fn is_close(&self, at: usize, place: f64) -> bool {
+        let track = &self.tracks[at];
+        (track.hold(place) - place).abs() <= 1e-9 * place.abs().max(1e-3)
+    }
+}

@@ -1,0 +1,307 @@
+//! What lies in a track's way: callback keys, the ends of ranges, and the ends of rounds.
+//!
+//! Positions are unwrapped: they continue through the rounds of a loop, so a key `k` of a clip of length P is a row of fixed
+//! numbers, `k + n·P`. A track has passed those up to its anchor, and the next one is the least beyond it:
+//!
+//! ```text
+//! loop of length P, one key at k
+//! position   0     k          P    P+k        2P   2P+k
+//!            ├─────●──────────┼─────●──────────┼─────●────
+//!                 anchor ▲     next ▲
+//! ```
+//!
+//! Numbers that mean the same place are computed by the same expression, so places are compared exactly: the end of round n
+//! and the start of round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
+//!
+//! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
+
+use crate::{
+    controller::{
+        key::{AddedCallback, AddedKey, Key, Keys},
+        track::Known,
+    },
+    model::{CallbackKey, Member, PlaybackMode},
+};
+use std::sync::Arc;
+
+/// What a track passes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Next {
+    pub(super) when: super::motion::Instant,
+    /// Where, as a position of the track.
+    pub(super) place: f64,
+}
+
+/// A clip on a track's way: the track's own, or one that weighs in its blend space.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) known: Known,
+    /// The clip's index.
+    pub(super) clip: usize,
+    pub(super) own: &'a [CallbackKey],
+    pub(super) added: &'a [AddedKey],
+    pub(super) callbacks: &'a [AddedCallback],
+    /// The clip of a blend space, and its weights at both ends of the course.
+    pub(super) member: Option<(&'a Member, [f64; 2])>,
+}
+
+/// Something at a place.
+pub(super) enum Mark<'a> {
+    /// A callback key.
+    Key(Key<'a>),
+    /// The start of a round of a loop, or of a there-and-back of a ping-pong clip.
+    Round,
+}
+
+/// What happens to a range at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crossing {
+    None,
+    Enters,
+    Leaves,
+    /// It is left at the end of a round, and entered again.
+    LeavesAndEnters,
+    /// It has no length.
+    Flashes,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn keys(&self) -> Keys<'a> {
+        Keys::new(self.own, self.added, self.callbacks, self.known.length)
+    }
+
+    pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = (Key<'a>, f64)> + use<'a> {
+        self.keys().filter_map(|(_, key)| Some((key, key.until?)))
+    }
+
+    pub(super) fn has_ranges(&self) -> bool {
+        self.own.iter().any(|key| key.until.is_some()) || self.added.iter().any(AddedKey::is_range)
+    }
+
+    pub(super) fn member_name(&self) -> Option<&'a Arc<str>> {
+        self.member.map(|(member, _)| &member.name)
+    }
+
+    /// How long a round is; 0 if there are none.
+    pub(super) fn period(&self) -> f64 {
+        match self.known.playback {
+            PlaybackMode::Once => 0.0,
+            PlaybackMode::Loop => self.known.length,
+            PlaybackMode::PingPong => 2.0 * self.known.length,
+        }
+    }
+
+    /// The track's position for a place on the line.
+    fn coordinate(&self, place: f64) -> f64 {
+        self.member.map_or(place, |(member, _)| member.phase(self.known.playback, place))
+    }
+
+    /// The place on the line for a position of the track.
+    pub(super) fn place(&self, coordinate: f64) -> f64 {
+        self.member.map_or(coordinate, |(member, _)| member.place(self.known.playback, coordinate))
+    }
+
+    /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
+    fn round(&self, place: f64) -> Option<f64> {
+        let period = self.period();
+        if period <= 0.0 {
+            return Some(0.0);
+        }
+        let mut n = (place / period).floor();
+        if n * period > place {
+            n -= 1.0;
+        } else if (n + 1.0) * period <= place {
+            n += 1.0;
+        }
+        (n.abs() < (1_u64 << 52) as f64).then_some(n)
+    }
+
+    /// The places of a key in a round: on the way there, and back.
+    fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
+        let (length, period) = (self.known.length, self.period());
+        let (base, next) = (n * period, (n + 1.0) * period);
+        match self.known.playback {
+            PlaybackMode::Once => [Some(time), None],
+            PlaybackMode::Loop => [Some(if time >= length { next } else { (base + time).min(next) }), None],
+            PlaybackMode::PingPong => {
+                let middle = (2.0 * n + 1.0) * length;
+                let there = if time >= length { middle } else { (base + time).min(middle) };
+                let inner = time > 0.0 && time < length;
+                [Some(there), inner.then(|| (next - time).clamp(middle, next))]
+            }
+        }
+    }
+
+    /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
+    /// whole of it never does.
+    fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
+        let (length, period) = (self.known.length, self.period());
+        let (base, next) = (n * period, (n + 1.0) * period);
+        match self.known.playback {
+            PlaybackMode::PingPong => match (begin <= 0.0, end >= length) {
+                (true, true) if length > 0.0 => [Some([f64::NEG_INFINITY, f64::INFINITY]), None],
+                (_, true) => [Some([base + begin, next - begin]), None],
+                (true, _) => [Some([next - end, next + end]), None],
+                _ => [Some([base + begin, base + end]), Some([next - end, next - begin])],
+            },
+            _ => [self.places(n, begin)[0].zip(self.places(n, end)[0]).map(|(begin, end)| [begin, end]), None],
+        }
+    }
+
+    /// The rounds around a place that something near it may be in.
+    fn near(&self, n: f64) -> impl DoubleEndedIterator<Item = f64> + use<> {
+        let rounds = match (self.known.playback, self.member) {
+            (PlaybackMode::Once, _) => 0..=0,
+            (_, None) => -1..=1,
+            // A place is known from a phase only up to rounding.
+            _ => -2..=2,
+        };
+        rounds.map(move |more| n + f64::from(more))
+    }
+
+    /// The next position beyond another at which anything is passed.
+    pub(super) fn next(&self, from: f64, forward: bool) -> Option<f64> {
+        let length = self.known.length;
+        if length <= 0.0 {
+            return None;
+        }
+        let n = self.round(self.place(from))?;
+        let mut next: Option<f64> = None;
+        let mut consider = |place: f64| {
+            let at = self.coordinate(place);
+            let (beyond, nearer) = match forward {
+                true => (at > from, next.is_none_or(|next| at < next)),
+                false => (at < from, next.is_none_or(|next| at > next)),
+            };
+            if beyond && nearer && at.is_finite() {
+                next = Some(at);
+            }
+        };
+        if self.member.is_none() {
+            match self.known.playback {
+                PlaybackMode::Once => consider(if forward { length } else { 0.0 }),
+                _ => [-1.0, 0.0, 1.0].into_iter().for_each(|more| consider((n + more) * self.period())),
+            }
+        }
+        for (_, key) in self.keys() {
+            for n in self.near(n) {
+                match key.until {
+                    None => self.places(n, key.time).into_iter().flatten().for_each(&mut consider),
+                    Some(until) => {
+                        self.intervals(n, key.time, until).into_iter().flatten().flatten().for_each(&mut consider);
+                    }
+                }
+            }
+        }
+        next
+    }
+
+    /// Calls `sink` for everything but ranges at a position, in the order in which it is passed.
+    ///
+    /// A round begins before its keys, and backwards after them.
+    pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+        let Some(round) = self.round(self.place(position)) else { return };
+        let mut rounds = self.near(round);
+        while let Some(n) = if forward { rounds.next() } else { rounds.next_back() } {
+            let begins = self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
+            if forward && begins {
+                sink(Mark::Round);
+            }
+            self.keys_at(n, position, forward, &mut sink);
+            if !forward && begins {
+                sink(Mark::Round);
+            }
+        }
+    }
+
+    /// Calls `sink` for every plain key that a track fires as it begins at a position: those of the round that it enters.
+    pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+        if self.known.length <= 0.0 {
+            return self.plain().for_each(|key| sink(Mark::Key(key)));
+        }
+        let Some(round) = self.round(self.place(position)) else { return };
+        let at_boundary = self.period() > 0.0 && self.coordinate(round * self.period()) == position;
+        if forward || !at_boundary {
+            return self.keys_at(round, position, forward, &mut sink);
+        }
+        // A clip that begins at its start fires the keys there, in whichever direction it leaves.
+        if round == 0.0 || self.known.playback == PlaybackMode::PingPong {
+            self.plain().filter(|key| key.time <= 0.0).for_each(|key| sink(Mark::Key(key)));
+        }
+        self.keys_at(round - 1.0, position, forward, &mut sink);
+    }
+
+    fn plain(&self) -> impl DoubleEndedIterator<Item = Key<'a>> + use<'a> {
+        self.keys().map(|(_, key)| key).filter(|key| key.until.is_none())
+    }
+
+    /// Calls `sink` for every plain key of a round at a position.
+    fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark<'a>)) {
+        let is_here = |place: Option<f64>| place.is_some_and(|place| self.coordinate(place) == position);
+        let there = |key: &Key| is_here(self.places(n, key.time)[0]);
+        let back = |key: &Key| is_here(self.places(n, key.time)[1]);
+        if forward {
+            self.plain().filter(there).for_each(|key| sink(Mark::Key(key)));
+            self.plain().rev().filter(back).for_each(|key| sink(Mark::Key(key)));
+        } else {
+            self.plain().filter(back).for_each(|key| sink(Mark::Key(key)));
+            self.plain().rev().filter(there).for_each(|key| sink(Mark::Key(key)));
+        }
+    }
+
+    /// What happens to a range where a track passes a position.
+    pub(super) fn crossing(&self, begin: f64, end: f64, position: f64, forward: bool) -> Crossing {
+        let Some(round) = self.round(self.place(position)) else { return Crossing::None };
+        let is_here = |place: f64| self.coordinate(place) == position;
+        let (mut enters, mut leaves) = (false, false);
+        for [low, high] in self.near(round).flat_map(|n| self.intervals(n, begin, end)).flatten() {
+            let (first, last) = if forward { (low, high) } else { (high, low) };
+            if is_here(first) && is_here(last) {
+                return Crossing::Flashes;
+            }
+            enters |= is_here(first);
+            leaves |= is_here(last);
+        }
+        match (leaves, enters) {
+            (false, false) => Crossing::None,
+            (false, true) => Crossing::Enters,
+            (true, false) => Crossing::Leaves,
+            (true, true) => Crossing::LeavesAndEnters,
+        }
+    }
+
+    /// Whether a track at a position is in a range; `None` if it is right at one of its ends. A track that goes somewhere is
+    /// inside at the end that it comes to first.
+    pub(super) fn contains(&self, begin: f64, end: f64, position: f64, direction: Option<bool>) -> Option<bool> {
+        let place = self.place(position);
+        let Some(round) = self.round(place) else { return Some(false) };
+        // A place that was computed by way of a phase, or of what leads the track, is only known up to rounding.
+        let near = 64.0 * f64::EPSILON * place.abs().max(self.known.length);
+        let mut at_end = false;
+        for [low, high] in self.near(round).flat_map(|n| self.intervals(n, begin, end)).flatten() {
+            let (is_low, is_high) = ((place - low).abs() <= near, (place - high).abs() <= near);
+            match direction {
+                _ if is_low && is_high => {}
+                Some(true) if is_low => return Some(true),
+                Some(false) if is_high => return Some(true),
+                _ if is_low || is_high => at_end |= direction.is_none(),
+                _ if low < place && place < high => return Some(true),
+                _ => {}
+            }
+        }
+        (!at_end).then_some(false)
+    }
+
+    /// The place in the clip at which a range begins or ends for a track at a position.
+    pub(super) fn range_place(&self, begin: f64, end: f64, position: f64, first: bool) -> f64 {
+        match self.known.playback {
+            PlaybackMode::PingPong => {
+                let place =
+                    crate::controller::playhead::periodic(self.known.playback, self.known.length, self.place(position));
+                if (place - begin).abs() <= (place - end).abs() { begin } else { end }
+            }
+            _ if first => begin,
+            _ => end,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! The animation controller as a simulation of discrete events: anchors and an agenda.
+//!
+//! It has the names and the rules of [`controller`](crate::controller), whose guide holds here, too, and is to take its
+//! place. What differs is how it works inside.
+//!
+//! # Between two happenings
+//!
+//! Time is counted in whole nanoseconds. Between two happenings of its own, everything about a track is a function of the time
+//! since an anchor, and nothing is added up from frame to frame:
+//!
+//! | what | is |
+//! | --- | --- |
+//! | position | where the track was at its anchor, plus the integral of its speed since: a polynomial, for a speed is steady, or on a ramp, times the pace of a blend space, which changes evenly. Never before what it passed last, nor at what it passes next; within its ends if it plays once |
+//! | position of a follower | its leader's position, times the ratio of their lengths, plus an offset |
+//! | weight, priority blend | the ramp of the timed event that changes it, or what it was set to |
+//! | parameters of a blend space | on a straight line from where they were when they were set, at a steady speed |
+//! | weights of a blend space's clips | straight from one bend of the parameters' way to the next |
+//!
+//! # Happenings
+//!
+//! What happens next is known in advance. An advance goes from one happening to the next, as long as they are due, and then to
+//! its end, at which nothing changes. So it doesn't matter how time is divided into steps: the same things happen at the same
+//! nanoseconds in the same order, and leave the same numbers.
+//!
+//! What happens at one moment happens in this order, each as long as there is any of it:
+//!
+//! 1. Tracks pass what lies in their way, in the order of the tracks. At one place: the keys of the round that ends, the
+//!    start of the next round, its keys, the ranges that end and begin, the end of the clip. Backward, the reverse.
+//! 2. The next clip of the queue takes over where the current one has ended its round; an overlay begins to fade out.
+//! 3. Timed events end, and others start, in the order of their starts.
+//! 4. Motions change: a ramp of speed reverses its direction, parameters come to a bend, a switch has died out.
+//! 5. What has faded out is removed, and a cross-fade is complete.
+//! 6. A track takes the lead of its sync group.
+//! 7. Ranges end that tracks were moved out of, and begin that they were moved into.
+//! 8. Tracks begin, in their order, and fire the keys where they begin.
+//!
+//! What is begun needs time to begin in: 8, and the queue's reaction to a clip that has ended already, are left for
+//! the next advance if the present one ends at their moment.
+//!
+//! What the game did since the last advance takes effect at the present moment, before all that.
+
+mod advance;
+mod anchor;
+mod callback;
+mod clock;
+mod course;
+mod fade;
+mod keying;
+mod layer;
+mod lines;
+mod marks;
+mod motion;
+mod overlay;
+mod pass;
+mod playback;
+mod queue;
+mod ranges;
+mod root_motion;
+mod settle;
+mod steering;
+mod switching;
+mod sync;
+mod track;
+mod validate;
+
+pub use crate::controller::{
+    ActiveRange, AdvanceError, AnimationName, BlendMode, CallbackId, CallbackKind, CallbackTime, ClipQueue,
+    ClipQueueMut, Clips, EventHandle, EventKind, EventTarget, FiredCallback, KeyRef, LayerInfo, PlaybackEvent,
+    QueueFallback, Switch, SwitchLayer, TimedEvent, TimedEvents, TrackId, TrackPriority, TransitionCurve,
+};
+pub use keying::TimedEventsMut;
+pub use track::AnimationTrack;
+
+#[cfg(feature = "bevy")]
+use bevy::{
+    ecs::reflect::ReflectComponent,
+    reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
+};
+
+use crate::controller::{
+    key::AddedCallback,
+    open_range::OpenRange,
+    playback_state::Playback,
+    timed_event::Schedule,
+    track::{Role, Transient},
+};
+use advance::{Agenda, Reach};
+use clock::{Clock, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// Animation state of one character: its tracks, its clock and what is scheduled.
+///
+/// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play).
+///
+/// A clone continues exactly as the original would, timed events included; [`snapshot`](Self::snapshot) is
+/// such a clone. To start several characters from one prepared controller, use
+/// [`clone_without_events`](Self::clone_without_events).
+///
+/// ```
+/// # use bevy_marionette::agenda::AnimationController;
+/// # use std::time::Duration;
+/// let mut controller = AnimationController::playing("walk");
+/// controller.cross_fade("jog", Duration::from_millis(250));
+/// controller.queue_mut().extend(["jump", "idle"]);
+/// assert_eq!(controller.current(), Some("jog"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// Read by way of `validate`.
+#[serde(default, remote = "Self")]
+#[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
+// Opaque: a copy made field by field would lose the private parts of the clock.
+#[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
+pub struct AnimationController {
+    tracks: Vec<AnimationTrack>,
+    /// The number last given to a track, an event or a callback.
+    last_id: u64,
+    clock: Clock,
+    /// In 0..=1.
+    priority_blend: f32,
+    paused: bool,
+    callback_limit: usize,
+    /// ≥ 0.
+    callback_threshold: f32,
+    extras: Box<Extras>,
+    /// What happens next.
+    #[serde(skip)]
+    agenda: Transient<Agenda>,
+}
+
+/// What an ordinary frame doesn't look at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Extras {
+    events: Schedule,
+    callbacks: Vec<AddedCallback>,
+    /// Ranges that tracks are in, in the order they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranges: Vec<OpenRange>,
+    /// Names reported as unknown.
+    unknown: Vec<AnimationName>,
+    playback: Playback,
+}
+
+impl Default for AnimationController {
+    /// Returns a controller without tracks, at time 0, with a priority blend of 0.5.
+    fn default() -> Self {
+        Self {
+            tracks: Vec::new(),
+            last_id: 0,
+            clock: Clock::default(),
+            priority_blend: 0.5,
+            paused: false,
+            callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
+            callback_threshold: 0.0,
+            extras: Box::default(),
+            agenda: Transient::default(),
+        }
+    }
+}
+
+/// # Tracks
+impl AnimationController {
+    /// Adds a track on top of the others and returns its id.
+    ///
+    /// For an overlay that fades in and removes itself, see [`play_over`](Self::play_over).
+    pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
+        let id = TrackId(self.next_id());
+        // Most characters have one or two tracks, of hundreds of bytes each: a `Vec` would make room for four.
+        if self.tracks.len() < 4 {
+            self.tracks.reserve_exact(1);
+        }
+        // A copy of another track is a track of its own.
+        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
+        let at = self.tracks.len() - 1;
+        let position = self.tracks[at].position;
+        self.tracks[at].put(position);
+        self.change();
+        id
+    }
+
+    /// Returns the track with this id.
+    pub fn track(&self, id: TrackId) -> Option<&AnimationTrack> {
+        self.tracks.iter().find(|track| track.id == id)
+    }
+
+    /// Returns the track with this id, mutably.
+    pub fn track_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
+        self.change();
+        self.tracks.iter_mut().find(|track| track.id == id)
+    }
+
+    /// Removes the track with this id and its timed events, and returns it.
+    pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
+        let at = self.tracks.iter().position(|track| track.id == id)?;
+        self.events_mut().unkey_track(id);
+        self.change();
+        Some(self.tracks.remove(at))
+    }
+
+    /// Returns all tracks in the order they were added, including those of `play` and `cross_fade`.
+    pub fn tracks(&self) -> impl Iterator<Item = &AnimationTrack> {
+        self.tracks.iter()
+    }
+
+    /// Returns all tracks in the order they were added, mutably.
+    pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
+        self.change();
+        self.tracks.iter_mut()
+    }
+
+    fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {
+        self.change();
+        self.tracks.retain(|track| !gone(track));
+        let Self { tracks, extras, .. } = self;
+        extras.events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
+    }
+
+    /// About how many bytes it has allocated.
+    // Characters will ask for it.
+    #[allow(dead_code)]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let Extras { events, callbacks, ranges, playback, .. } = &*self.extras;
+        size_of_val(&self.tracks[..])
+            + size_of::<Extras>()
+            + size_of_val(&callbacks[..])
+            + size_of_val(&ranges[..])
+            + events.len() * size_of::<TimedEvent>()
+            + size_of_val(&playback.switches[..])
+    }
+
+    /// Notes that something was changed from outside an advance.
+    fn change(&mut self) {
+        self.agenda.0.next = None;
+        self.agenda.0.ranges = Reach::Unknown;
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+}
+
+/// # Clock and blend
+impl AnimationController {
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
+    pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
+
+    /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
+    pub fn time(&self) -> f64 {
+        self.clock.now.secs()
+    }
+
+    /// Sets global time to 0. Timed events keep their distance from the present.
+    pub fn reset_time(&mut self) {
+        let by = self.clock.reset();
+        for track in &mut self.tracks {
+            track.anchor.shift(by);
+            track.leaves_at = track.leaves_at.map(|at| at.minus(by));
+            if let Some(way) = &mut track.steering.way {
+                way.since = way.since.minus(by);
+            }
+            track.run.0.planned = false;
+        }
+        self.shift_events(by);
+        let playback = &mut self.extras.playback;
+        let times = playback.switches.iter_mut().map(|switch| &mut switch.begin).chain(playback.fade_end.as_mut());
+        times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
+        self.change();
+    }
+
+    /// Returns how fast time passes for this character; 1 by default.
+    pub fn time_scale(&self) -> f64 {
+        self.clock.scale
+    }
+
+    /// Sets how fast time passes for this character: 0.5 is slow motion, 0 stands still.
+    ///
+    /// Scales everything, including fades and timed events. Values that are negative or not finite are ignored; to
+    /// play backwards, use a negative [speed](Self::set_speed).
+    pub fn set_time_scale(&mut self, scale: f64) {
+        if scale.is_finite() && scale >= 0.0 {
+            self.clock.scale = scale;
+        }
+    }
+
+    /// Returns `true` if the controller is paused.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Pauses or resumes.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Stops time for everything: tracks, fades and timed events.
+    pub fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// Lets time pass again after [`pause`](Self::pause).
+    pub fn resume(&mut self) {
+        self.paused = false;
+    }
+
+    /// Pauses, or resumes if paused.
+    pub fn toggle_pause(&mut self) {
+        self.paused = !self.paused;
+    }
+
+    /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
+    ///
+    /// It matters only for joints that tracks of both groups animate.
+    pub fn priority_blend(&self) -> f32 {
+        self.priority_blend
+    }
+
+    /// Sets the [priority blend](Self::priority_blend), clamped to `0..=1`. NaN is ignored.
+    pub fn set_priority_blend(&mut self, blend: f32) {
+        if !blend.is_nan() {
+            self.priority_blend = blend.clamp(0.0, 1.0);
+        }
+    }
+
+    /// Returns the most callbacks, and rounds of each track, that are reported in one advance. The rest are dropped, which is
+    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
+    pub fn callback_limit(&self) -> usize {
+        self.callback_limit
+    }
+
+    /// Sets the [callback limit](Self::callback_limit).
+    pub fn set_callback_limit(&mut self, limit: usize) {
+        self.callback_limit = limit;
+    }
+
+    /// Returns the least weight of a track at which its callbacks fire; 0 by default.
+    pub fn callback_threshold(&self) -> f32 {
+        self.callback_threshold
+    }
+
+    /// Sets the least weight of a track at which its callbacks fire. NaN is ignored.
+    ///
+    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
+    /// footsteps. See also [`FiredCallback::current`].
+    pub fn set_callback_threshold(&mut self, weight: f32) {
+        if !weight.is_nan() {
+            self.callback_threshold = weight.max(0.0);
+        }
+    }
+}
+
+/// # Copies and saved games
+impl AnimationController {
+    /// Returns a copy for another character: the same tracks at the same time, without timed events.
+    ///
+    /// Fades are timed events, so in the copy they are complete.
+    pub fn clone_without_events(&self) -> Self {
+        let mut copy = self.clone();
+        copy.finish_fades();
+        copy.extras.events = Schedule::default();
+        // The other character has heard of none.
+        copy.extras.ranges.clear();
+        copy.change();
+        copy
+    }
+
+    /// Returns the whole state, for [`restore`](Self::restore).
+    ///
+    /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
+    /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
+    pub fn snapshot(&self) -> ControllerSnapshot {
+        ControllerSnapshot(self.clone())
+    }
+
+    /// Returns to a snapshot of this or another controller.
+    ///
+    /// Ids given out since the snapshot was taken are not given out again, so one that you still hold never means
+    /// another track.
+    pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
+        let last_id = self.last_id.max(snapshot.0.last_id);
+        *self = Self { last_id, ..snapshot.0.clone() };
+    }
+}
+
+/// A controller's state at one moment, for rollback and saved games.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[cfg_attr(feature = "bevy", reflect(opaque, Clone, PartialEq, Serialize, Deserialize))]
+pub struct ControllerSnapshot(AnimationController);

@@ -1,0 +1,217 @@
+//! How a track's position changes between two happenings.
+
+use super::{TransitionCurve, clock::Nanos};
+use crate::controller::{
+    compensated::CompensatedF64,
+    motion::{Ramp, bisect},
+};
+
+/// The speed of a position as a polynomial of the seconds since an anchor, up to where another begins.
+///
+/// Every speed is one: a steady speed, a linear or an eased change, and each of them times the pace of a blend space, which
+/// changes evenly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Motion {
+    speed: [f64; 5],
+    degree: u8,
+    /// The direction in which it goes, all the way. Speed 0 counts as forward.
+    pub(super) forward: bool,
+    /// Where it ends, if it does.
+    pub(super) until: Option<Nanos>,
+}
+
+/// More seconds than any clock has.
+const MOST: f64 = 9e9;
+
+/// When a motion begins, to a part of a nanosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Instant {
+    pub(super) moment: Nanos,
+    /// Nanoseconds after the moment, from −½ to ½.
+    pub(super) rest: f64,
+}
+
+impl Instant {
+    /// The seconds from here to a moment.
+    #[inline]
+    pub(super) fn seconds_to(self, moment: Nanos) -> f64 {
+        moment.since(self.moment) - self.rest * 1e-9
+    }
+
+    /// What is some seconds later.
+    #[inline]
+    pub(super) fn after(self, seconds: f64) -> Self {
+        let (moment, rest) = self.moment.after(seconds * 1e9 + self.rest);
+        Self { moment, rest }
+    }
+
+    pub(super) fn compensated(self) -> CompensatedF64 {
+        CompensatedF64::new(self.moment.secs()) + CompensatedF64::new(self.rest * 1e-9)
+    }
+}
+
+/// A pace that changes evenly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pace {
+    pub(super) since: Nanos,
+    /// The pace then, and its change per second.
+    pub(super) pace: f64,
+    pub(super) change: f64,
+    pub(super) until: Option<Nanos>,
+}
+
+impl Pace {
+    /// That of a clip.
+    pub(super) const EVEN: Self = Self { since: Nanos::ZERO, pace: 1.0, change: 0.0, until: None };
+}
+
+impl Motion {
+    /// No motion.
+    pub(super) const STILL: Self = Self { speed: [0.0; 5], degree: 0, forward: true, until: None };
+
+    /// A steady speed, or one on a ramp, times a pace.
+    pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
+        let mut speed = [steady, 0.0, 0.0, 0.0, 0.0];
+        let (mut degree, mut until) = (0, pace.until);
+        let ramp = ramp.filter(|ramp| ramp.from != ramp.to);
+        if let Some(ramp) = ramp {
+            let time = begin.compensated();
+            let [a, b, c] = ramp.slope(time);
+            speed = [ramp.at(time), a, b / 2.0, c / 3.0, 0.0];
+            degree = if ramp.transition == TransitionCurve::Linear { 1 } else { 3 };
+            let end = Nanos::from_secs(ramp.end());
+            until = Some(until.map_or(end, |until| until.min(end)));
+        }
+        let (now, change) = (pace.pace - pace.change * begin.seconds_to(pace.since), pace.change);
+        for power in (0..5).rev() {
+            let before = if power > 0 { speed[power - 1] * change } else { 0.0 };
+            speed[power] = speed[power] * now + before;
+        }
+        degree += u8::from(change != 0.0);
+        let mut motion = Self { speed, degree, forward: true, until };
+        if let (Some(ramp), Some(end)) = (ramp, until) {
+            if let Some(turn) = turn_of(&ramp, begin.moment, end) {
+                motion.until = Some(turn);
+            }
+            let end = motion.until.unwrap_or(end);
+            let middle = 0.5 * begin.seconds_to(end).max(0.0);
+            motion.forward = motion.speed_after(middle) >= 0.0;
+        } else {
+            motion.forward = steady >= 0.0;
+        }
+        motion
+    }
+
+    /// Returns `true` if it goes anywhere.
+    pub(super) fn goes(&self) -> bool {
+        self.speed.iter().any(|speed| *speed != 0.0)
+    }
+
+    /// The speed some seconds after the anchor.
+    pub(super) fn speed_after(&self, seconds: f64) -> f64 {
+        self.speed[..=usize::from(self.degree)].iter().rev().fold(0.0, |sum, speed| sum * seconds + speed)
+    }
+
+    /// The distance covered in some seconds; never against the direction.
+    #[inline]
+    pub(super) fn distance(&self, seconds: f64) -> f64 {
+        if self.degree == 0 {
+            return self.speed[0] * seconds;
+        }
+        let parts = self.speed[..=usize::from(self.degree)].iter().enumerate().rev();
+        let way = parts.fold(0.0, |sum, (power, speed)| sum * seconds + speed / (power + 1) as f64) * seconds;
+        if (way < 0.0) == self.forward && way != 0.0 { 0.0 } else { way }
+    }
+
+    /// The seconds in which a distance is covered, if that is before the motion ends.
+    pub(super) fn seconds_of(&self, begin: Instant, distance: f64) -> Option<f64> {
+        let [rate, slope, ..] = self.speed;
+        if self.degree == 0 {
+            let seconds = distance / rate;
+            return (0.0..MOST).contains(&seconds).then_some(seconds);
+        }
+        let end = begin.seconds_to(self.until?).max(0.0);
+        if self.distance(end).abs() < distance.abs() {
+            return None;
+        }
+        if self.degree == 1 {
+            let root =
+                (rate * rate + 2.0 * slope * distance).max(0.0).sqrt().copysign(if self.forward { 1.0 } else { -1.0 });
+            let seconds = 2.0 * distance / (rate + root);
+            if seconds.is_finite() {
+                return Some(seconds.clamp(0.0, end));
+            }
+        }
+        Some(bisect(0.0, end, |seconds| self.distance(seconds).abs() >= distance.abs()))
+    }
+}
+
+/// The first moment at which a ramp has reversed its direction, if that is after `begin` and before `end`.
+fn turn_of(ramp: &Ramp, begin: Nanos, end: Nanos) -> Option<Nanos> {
+    if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
+        return None;
+    }
+    let at = |moment: Nanos| ramp.at(CompensatedF64::new(moment.secs()));
+    let turned = |moment: Nanos| at(moment) == 0.0 || (at(moment) < 0.0) == (ramp.to < 0.0);
+    if turned(begin) {
+        return None;
+    }
+    let turn = Nanos::first(begin, end, turned);
+    (turn > begin && turn < end).then_some(turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+
+    fn any(random: &mut Rng) -> (Instant, f64, Option<Ramp>, Pace) {
+        let moment = Nanos::from_secs(random.f64() * 3.0);
+        let transition = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
+        let ramp = random.bool().then(|| Ramp {
+            from: random.f64() * 4.0 - 2.0,
+            to: random.f64() * 4.0 - 2.0,
+            begin: moment.secs() - random.f64(),
+            duration: 1.0 + random.f64() * 3.0,
+            transition,
+        });
+        let until = Some(moment.plus(Nanos::from_secs(random.f64() * 2.0)));
+        let paced = Pace { since: moment, pace: 0.5 + random.f64(), change: random.f64() * 0.4 - 0.2, until };
+        let pace = [Pace::EVEN, paced][random.usize(..2)];
+        (Instant { moment, rest: random.f64() - 0.5 }, random.f64() * 4.0 - 2.0, ramp, pace)
+    }
+
+    #[test]
+    fn the_distance_is_the_integral_of_the_speed_and_its_time_is_found() {
+        let mut random = Rng::with_seed(1);
+        for _ in 0..2000 {
+            let (begin, steady, ramp, pace) = any(&mut random);
+            let motion = Motion::new(begin, steady, ramp, pace);
+            let end = motion.until.map_or(2.0, |until| begin.seconds_to(until).max(0.0));
+            let (steps, mut sum) = (400, 0.0);
+            for step in 0..steps {
+                let after = end * (f64::from(step) + 0.5) / f64::from(steps);
+                let time = begin.compensated() + CompensatedF64::new(after);
+                let speed = ramp.map_or(steady, |ramp| ramp.at(time));
+                sum += speed * (pace.pace + pace.change * (time.value() - pace.since.secs())) * end / f64::from(steps);
+            }
+            assert!((motion.distance(end) - sum).abs() < 1e-4, "{motion:?}: {} {sum}", motion.distance(end));
+            let way = motion.distance(end * random.f64());
+            let seconds = motion.seconds_of(begin, way).unwrap_or(end);
+            assert!((motion.distance(seconds) - way).abs() < 1e-12, "{motion:?}");
+        }
+    }
+
+    #[test]
+    fn a_motion_ends_where_it_turns_around() {
+        for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
+            let ramp = Ramp { from: 1.0, to: -3.0, begin: 1.0, duration: 2.0, transition };
+            let begin = Instant { moment: Nanos::from_secs(1.0), rest: 0.0 };
+            let there = Motion::new(begin, 9.0, Some(ramp), Pace::EVEN);
+            let turn = there.until.unwrap();
+            assert!(there.forward && ramp.at(CompensatedF64::new(turn.secs())).abs() < 1e-8);
+            let back = Motion::new(Instant { moment: turn, rest: 0.0 }, 9.0, Some(ramp), Pace::EVEN);
+            assert_eq!((back.forward, back.until), (false, Some(Nanos::from_secs(3.0))));
+        }
+    }
+}

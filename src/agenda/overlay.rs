@@ -1,0 +1,106 @@
+//! Overlays: tracks that fade in, play over the others and remove themselves.
+
+use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve, course::Course};
+use crate::{
+    controller::track::{Known, Overlay},
+    model::PlaybackMode,
+};
+use std::time::Duration;
+
+/// # Overlays
+impl AnimationController {
+    /// Plays a track over the others: fades it in, and when its clip ends fades it out and removes it.
+    ///
+    /// The fade-out begins so that it ends with the clip, or at the clip's end if the clip is too short for both
+    /// fades. A track that loops plays until [`fade_out_track`](Self::fade_out_track).
+    ///
+    /// ```
+    /// # use bevy_marionette::agenda::{AnimationController, AnimationTrack, BlendMode};
+    /// # use std::time::Duration;
+    /// let mut controller = AnimationController::playing("walk");
+    /// let wave = AnimationTrack::new("wave").blend(BlendMode::Override).mask("upper_body");
+    /// controller.play_over(wave, Duration::from_millis(200), Duration::from_millis(300));
+    /// assert!(controller.is_playing("walk") && controller.is_playing("wave"));
+    /// ```
+    pub fn play_over(&mut self, track: AnimationTrack, fade_in: Duration, fade_out: Duration) -> TrackId {
+        let (weight, speed) = (track.share(), track.speed);
+        let id = self.add_track(track);
+        let Some(track) = self.track_mut(id) else { return id };
+        track.overlay = Some(Box::new(Overlay { fade_in, fade_out, speed }));
+        if !fade_in.is_zero() {
+            track.weight = 0.0;
+            self.fade_weight(id, weight, fade_in, TransitionCurve::Linear);
+        }
+        id
+    }
+
+    /// Fades a track's weight linearly from now, in place of any change of weight already scheduled.
+    ///
+    /// A track that was fading out stays.
+    pub fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
+        if let Some(track) = self.track_mut(id) {
+            track.leaves_at = None;
+            track.run.0.planned = false;
+            self.fade_weight(id, weight, duration, TransitionCurve::Linear);
+        }
+    }
+
+    /// Fades a track out linearly from now, and removes it at the end.
+    pub fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
+        if self.extras.playback.current == Some(id) {
+            self.leave_queue();
+            self.extras.playback.current = None;
+        }
+        self.extras.playback.pending.retain(|pending| pending.track != id);
+        if duration.is_zero() {
+            self.remove_track(id);
+        } else {
+            self.fade_out_from_now(id, duration, TransitionCurve::Linear);
+        }
+    }
+
+    pub(super) fn fade_out_from_now(&mut self, id: TrackId, duration: Duration, transition: TransitionCurve) {
+        let until = self.clock.now.plus(duration.into());
+        if let Some(track) = self.track_mut(id) {
+            track.leaves_at = Some(until);
+            track.run.0.planned = false;
+            self.fade_weight(id, 0.0, duration, transition);
+        }
+    }
+
+    /// Fades out an overlay whose clip ends now.
+    pub(super) fn fade_out_overlay(&mut self, id: TrackId) {
+        // The weight to start from is that of this moment.
+        self.write_running_values();
+        if let Some(fade_out) = self.track(id).and_then(|track| Some(track.overlay.as_ref()?.fade_out)) {
+            self.fade_out_track(id, fade_out);
+        }
+    }
+
+    /// An overlay that is where it fades out.
+    pub(super) fn arrived_overlay(&self) -> Option<TrackId> {
+        let arrived = |at: &usize| {
+            let (track, forward) = (&self.tracks[*at], self.forward(*at));
+            let is_there = |place: f64| if forward { track.held() >= place } else { track.held() <= place };
+            track.overlay.is_some()
+                && track.begun()
+                && self.is_moving(*at)
+                && fade_place(track, forward).is_some_and(is_there)
+        };
+        (0..self.tracks.len()).find(arrived).map(|at| self.tracks[at].id)
+    }
+}
+
+/// Where a track, if it is an overlay that leaves by itself, begins to fade out.
+pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
+    let Overlay { fade_in, fade_out, speed } = *track.overlay.as_deref().filter(|_| track.leaves_at.is_none())?;
+    let Known { length, playback } = track.known?;
+    if playback != PlaybackMode::Once {
+        return None;
+    }
+    let course = track.run.0.course.as_deref().filter(|_| track.run.0.space.is_some());
+    let pace = course.map_or(1.0, Course::first_pace);
+    let [fade_in, fade_out] = [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+    let lead = if fade_in + fade_out <= length { fade_out } else { 0.0 };
+    Some(if forward { length - lead } else { lead })
+}

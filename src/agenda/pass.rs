@@ -1,0 +1,318 @@
+//! What tracks pass, and what is reported of it.
+
+use super::{
+    AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
+    advance::{Follows, Step},
+    marks::{Crossing, Line, Mark, Next},
+    motion::Instant,
+    overlay,
+};
+use crate::{
+    controller::key::{AddedCallback, Key},
+    model::{CallbackData, PlaybackMode},
+};
+use std::mem;
+
+/// Something at the place that a track passes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    pub(super) what: What,
+    /// The clip's index.
+    pub(super) clip: usize,
+    /// The clip's place among the members of a blend space.
+    pub(super) is_member: bool,
+    /// The clip's weight in the blend space.
+    pub(super) share: f64,
+}
+
+/// What is passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A plain key, at a time in the clip.
+    Key(KeyRef, f64),
+    /// The start of a round.
+    Round,
+    /// An end of a range.
+    Range(Range),
+    /// The end of a clip that plays once.
+    End,
+}
+
+/// A range that is entered or left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) key: KeyRef,
+    /// Where it begins and ends in the clip.
+    pub(super) span: [f64; 2],
+    pub(super) crossing: Crossing,
+    /// The places in the clip where it is entered and left.
+    pub(super) enters_at: f64,
+    pub(super) leaves_at: f64,
+}
+
+impl AnimationController {
+    /// Lets a track pass what is next.
+    pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+        let Some(Next { when, place }) = self.tracks[at].run.0.next.take() else { return };
+        self.pass_place(at, when, place, self.forward(at), clips, step);
+        let track = &self.tracks[at];
+        if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
+            step.arrived = Some((track.id, Follows::FadeOut));
+        }
+        self.forget_followers(at);
+        self.plan(clips);
+    }
+
+    /// Lets a track pass what is at a place.
+    pub(super) fn pass_place<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        when: Instant,
+        place: f64,
+        forward: bool,
+        clips: &C,
+        step: &mut Step,
+    ) {
+        let now = self.clock.now;
+        let track = &mut self.tracks[at];
+        track.anchor.pass(when, place);
+        track.position = place;
+        track.run.0.planned = false;
+        self.report(at, clips, step, |track, callbacks, passed| {
+            let position = track.anchor.from;
+            let mut collect = |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
+            // A round begins before its keys, and backwards after them.
+            if forward {
+                track.each_line(callbacks, clips, collect);
+            } else {
+                track.each_line(callbacks, clips, |line| {
+                    if line.member.is_some() {
+                        collect(line)
+                    }
+                });
+                track.each_line(callbacks, clips, |line| {
+                    if line.member.is_none() {
+                        collect(line)
+                    }
+                });
+            }
+            let end = track.known.filter(|known| known.playback == PlaybackMode::Once);
+            if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
+                passed.push(Passed { what: What::End, clip: 0, is_member: false, share: 1.0 });
+            }
+        });
+    }
+
+    /// Lets a track that begins fire the keys where it does.
+    pub(super) fn pass_first<C: Clips + ?Sized>(&mut self, at: usize, forward: bool, clips: &C, step: &mut Step) {
+        let now = self.clock.now;
+        self.report(at, clips, step, |track, callbacks, passed| {
+            let position = track.anchor.from;
+            let collect = |line: Line| line.collect_first(position, forward, track.share_at(&line, now), passed);
+            track.each_line(callbacks, clips, collect);
+            let once = track.known.filter(|known| known.playback == PlaybackMode::Once);
+            if once.is_some_and(|known| if forward { position >= known.length } else { position <= 0.0 }) {
+                passed.push(Passed { what: What::End, clip: 0, is_member: false, share: 1.0 });
+            }
+        });
+    }
+
+    /// Reports what is passed at one place.
+    fn report<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        clips: &C,
+        step: &mut Step,
+        collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
+    ) {
+        let mut passed = mem::take(&mut self.agenda.0.passed);
+        collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
+        if !passed.is_empty() {
+            self.note_heaviest(at, clips);
+        }
+        for passed in passed.drain(..) {
+            match passed.what {
+                What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
+                What::Round => self.report_round(at, step),
+                What::Range(range) => self.cross(at, &passed, range, clips, step),
+                What::End => {
+                    let (track, clip, space, time) = self.played(at);
+                    step.out.push(PlaybackEvent::Finished { track, clip, space, time });
+                    self.arrive(at, step);
+                }
+            }
+        }
+        self.agenda.0.passed = passed;
+    }
+
+    /// Notes that the clip of a track has come to the end of its round.
+    fn arrive(&self, at: usize, step: &mut Step) {
+        if self.is_followed(at) {
+            step.arrived = Some((self.tracks[at].id, Follows::Clip));
+        }
+    }
+
+    fn report_round(&mut self, at: usize, step: &mut Step) {
+        self.arrive(at, step);
+        if self.tracks[at].run.0.muted {
+            return;
+        }
+        let (track, clip, space, time) = self.played(at);
+        if self.tracks[at].run.0.looped >= self.callback_limit {
+            return self.flood(at, clip, step);
+        }
+        self.tracks[at].run.0.looped += 1;
+        step.out.push(PlaybackEvent::Looped { track, clip, space, time });
+    }
+
+    /// Fires a callback.
+    fn fire<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        passed: &Passed,
+        key: KeyRef,
+        clip_time: f64,
+        clips: &C,
+        step: &mut Step,
+    ) {
+        let weight = self.weight_now(at) * passed.share as f32;
+        if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.0.muted {
+            return;
+        }
+        if step.fired >= self.callback_limit {
+            return self.flood(at, passed.clip, step);
+        }
+        if !self.counts(key) {
+            return;
+        }
+        step.fired += 1;
+        let Some((name, data)) = self.key_data(passed.clip, key, clips) else { return };
+        let (track, kind) = (self.tracks[at].id, CallbackKind::Key);
+        let (time, current) = (self.clock.now.secs(), self.extras.playback.current == Some(track));
+        let fired = FiredCallback { track, clip: passed.clip, key, kind, name, data, clip_time, time, weight, current };
+        step.out.push(PlaybackEvent::Callback(fired));
+    }
+
+    /// Counts a passing of a key. Returns `true` if it fires this time.
+    pub(super) fn counts(&mut self, key: KeyRef) -> bool {
+        match key {
+            KeyRef::Clip(_) => true,
+            KeyRef::Added(id) => self.callback_mut(id).is_some_and(AddedCallback::count_passing),
+        }
+    }
+
+    /// The name and the data of a key.
+    pub(super) fn key_data<C: Clips + ?Sized>(
+        &self,
+        clip: usize,
+        key: KeyRef,
+        clips: &C,
+    ) -> Option<(AnimationName, CallbackData)> {
+        match key {
+            KeyRef::Clip(index) => {
+                let key = clips.timing(clip)?.callbacks.get(index)?;
+                Some((AnimationName::new(key.name.clone()), key.data.clone()))
+            }
+            KeyRef::Added(id) => {
+                let added = self.extras.callbacks.iter().find(|added| added.id == id)?;
+                Some((added.name.clone(), added.data.clone()))
+            }
+        }
+    }
+
+    /// Reports, once per track, that there is more than the limit, and lets the track pass the rest of this advance without
+    /// reports.
+    pub(super) fn flood(&mut self, at: usize, clip: usize, step: &mut Step) {
+        let (limit, time) = (self.callback_limit, self.clock.now.secs());
+        let track = &mut self.tracks[at];
+        track.run.0.muted = true;
+        if !mem::replace(&mut track.reported_flood, true) {
+            step.out.push(PlaybackEvent::TooManyCallbacks { track: track.id, clip, limit, time });
+        }
+    }
+
+    /// Lets tracks whose passings were not reported be heard again, from where they are.
+    pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        if !self.tracks.iter().any(|track| track.run.0.muted) {
+            return;
+        }
+        self.settle_ranges(clips, step);
+        for at in 0..self.tracks.len() {
+            if mem::take(&mut self.tracks[at].run.0.muted) {
+                self.anchor(at, self.law(at));
+                self.forget_followers(at);
+            }
+        }
+        self.plan(clips);
+    }
+
+    /// Notes the clip that stands for a blend space at the present time: the heaviest one.
+    pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
+        let run = &mut self.tracks[at].run.0;
+        let (Some(space), Some(course)) = (run.space.and_then(|space| clips.blend_spaces().get(space)), &run.course)
+        else {
+            return;
+        };
+        let heaviest = course.heaviest(self.clock.now).and_then(|member| space.members().get(member));
+        run.index = heaviest.map(|member| member.clip).or(run.index);
+    }
+}
+
+impl super::AnimationTrack {
+    /// The weight of a clip on the track's way, in its blend space.
+    pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
+        let ends = line.member.map(|(_, weights)| weights);
+        self.run.0.course.as_deref().zip(ends).map_or(1.0, |(course, ends)| course.share(ends, moment))
+    }
+}
+
+impl Line<'_> {
+    /// Collects what a track passes at a position.
+    fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
+        let (clip, is_member) = (self.clip, self.member.is_some());
+        self.at(position, forward, |mark| {
+            let what = match mark {
+                Mark::Key(Key { key, time, .. }) => What::Key(key, time),
+                Mark::Round => What::Round,
+            };
+            passed.push(Passed { what, clip, is_member, share });
+        });
+        if self.has_ranges() {
+            let mut cross = |(key, until): (Key, f64)| {
+                let crossing = self.crossing(key.time, until, position, forward);
+                if crossing != Crossing::None {
+                    passed.push(Passed {
+                        what: What::Range(self.range(&key, until, crossing, position, forward)),
+                        clip,
+                        is_member,
+                        share,
+                    });
+                }
+            };
+            if forward { self.ranges().for_each(&mut cross) } else { self.ranges().rev().for_each(&mut cross) }
+        }
+    }
+
+    /// Collects what a track that begins at a position passes there.
+    fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
+        let (clip, is_member) = (self.clip, self.member.is_some());
+        self.at_start(position, forward, |mark| {
+            if let Mark::Key(Key { key, time, .. }) = mark {
+                passed.push(Passed { what: What::Key(key, time), clip, is_member, share });
+            }
+        });
+        // Those without length; the others begin because the track is in them.
+        for (key, until) in self.ranges() {
+            let flashes = Crossing::Flashes;
+            if self.known.length <= 0.0 || self.crossing(key.time, until, position, forward) == flashes {
+                let range = self.range(&key, until, flashes, position, forward);
+                passed.push(Passed { what: What::Range(range), clip, is_member, share });
+            }
+        }
+    }
+
+    fn range(&self, key: &Key, until: f64, crossing: Crossing, position: f64, forward: bool) -> Range {
+        let at = |enters: bool| self.range_place(key.time, until, position, enters == forward);
+        Range { key: key.key, span: [key.time, until], crossing, enters_at: at(true), leaves_at: at(false) }
+    }
+}

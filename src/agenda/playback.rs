@@ -1,0 +1,286 @@
+//! `play`, `cross_fade` and the clips they manage.
+//!
+//! They use tracks of their own, of low priority, under whatever tracks the user adds. One clip is *current*;
+//! the clips it replaced fade out and leave:
+//!
+//! ```text
+//! cross_fade("run")      ●                 ● CrossFadeFinished, `walk` is removed
+//! walk  weight 1  ───────┴─────╲───────────┴
+//! run   weight 0         ┌─────╱───────────── current from here on
+//! ```
+//!
+//! A clip becomes current when it is found among the clips, not before. Until then it is *pending*, so that a
+//! misspelled name does not stop the clip that plays.
+
+use super::{AnimationController, AnimationName, AnimationTrack, Clips, TrackId, TransitionCurve, advance::Step};
+use crate::{
+    controller::{
+        playback_state::{CUT, Fade, Pending},
+        track::Role,
+    },
+    model::PlaybackMode,
+};
+use std::{sync::Arc, time::Duration};
+
+/// # Playing clips
+///
+/// These manage tracks of their own, under the tracks you add. Each `play`, `restart`, `cross_fade` and `stop`
+/// empties the [queue](Self::queue).
+impl AnimationController {
+    /// Creates a controller that plays a clip.
+    pub fn playing(clip: impl Into<Arc<str>>) -> Self {
+        let mut controller = Self::default();
+        controller.play(clip);
+        controller
+    }
+
+    /// Plays a clip from its start, at once, and returns its track. A clip that plays already continues, unless
+    /// it has finished.
+    pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), CUT)
+    }
+
+    /// Plays a clip from its start, at once, even if it plays already, and returns its track.
+    pub fn restart(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
+        let track = self.play(clip);
+        if let Some(track) = self.track_mut(track) {
+            track.restart();
+        }
+        track
+    }
+
+    /// Fades from what plays to a clip, and returns the clip's track.
+    ///
+    /// If the clip is current already, it continues. So does a loop that is still fading out, from where it is
+    /// and with the weight it has left. Any other clip starts over, and so does a finished one. It is safe to
+    /// call this every frame with the clip you want. A zero duration is a cut.
+    pub fn cross_fade(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.cross_fade_with(clip, duration, TransitionCurve::Linear)
+    }
+
+    /// Fades to a clip along a curve. See [`cross_fade`](Self::cross_fade).
+    pub fn cross_fade_with(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), Fade { duration, transition, announced: true, ..CUT })
+    }
+
+    /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
+    /// without a change of foot. Returns the clip's track.
+    ///
+    /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
+    pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), Fade { duration, in_phase: true, announced: true, ..CUT })
+    }
+
+    /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
+    pub fn stop(&mut self) {
+        self.fade_out(Duration::ZERO);
+    }
+
+    /// Fades out the current clip and empties the queue. The tracks you added play on.
+    pub fn fade_out(&mut self, duration: Duration) {
+        self.leave_queue();
+        self.drop_pending(true);
+        self.extras.playback.pending.clear();
+        self.fade_out_all(duration);
+    }
+}
+
+/// # The current clip
+impl AnimationController {
+    /// Returns the name of the current clip, which [`play`](Self::play), [`cross_fade`](Self::cross_fade) or the
+    /// queue started last.
+    pub fn current(&self) -> Option<&str> {
+        self.current_ref().map(AnimationTrack::clip)
+    }
+
+    /// Returns the track of the current clip.
+    pub fn current_track(&self) -> Option<TrackId> {
+        self.current_ref().map(AnimationTrack::id)
+    }
+
+    /// Returns the place in the current clip, in seconds.
+    pub fn current_position(&self) -> Option<f64> {
+        self.current_ref().map(AnimationTrack::position)
+    }
+
+    /// Returns `true` if an enabled track plays this clip, unless the clip has finished or is fading out.
+    pub fn is_playing(&self, clip: &str) -> bool {
+        let plays = |track: &AnimationTrack| track.enabled && track.leaves_at.is_none() && !track.is_finished();
+        self.tracks.iter().any(|track| track.clip == *clip && plays(track))
+    }
+
+    /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
+    pub fn is_finished(&self) -> bool {
+        self.extras.playback.queue.is_empty() && self.current_ref().is_none_or(AnimationTrack::is_finished)
+    }
+
+    /// Returns the speed of the current clip, or of the next one if there is none.
+    pub fn speed(&self) -> f64 {
+        self.current_ref().map_or(self.extras.playback.speed, |track| track.speed)
+    }
+
+    /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
+    /// Negative plays backwards.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.extras.playback.speed = speed;
+        if let Some(track) = self.current_mut() {
+            track.speed = speed;
+        }
+    }
+
+    /// Reverses the current clip, from where it is. The clips after it play as before.
+    pub fn reverse(&mut self) {
+        if let Some(track) = self.current_mut() {
+            track.speed = -track.speed;
+        }
+    }
+
+    /// Moves to a place in the current clip, in seconds, without firing callbacks. See [`AnimationTrack::seek`].
+    pub fn seek(&mut self, position: f64) {
+        if let Some(track) = self.current_mut() {
+            track.seek(position);
+        }
+    }
+
+    /// Moves to a place in the current clip, in seconds, at the next advance, firing the keys on the way. See
+    /// [`AnimationTrack::scrub_to`].
+    pub fn scrub_to(&mut self, place: f64) {
+        if let Some(track) = self.current_mut() {
+            track.scrub_to(place);
+        }
+    }
+
+    pub(super) fn current_ref(&self) -> Option<&AnimationTrack> {
+        self.track(self.extras.playback.current?)
+    }
+
+    fn current_mut(&mut self) -> Option<&mut AnimationTrack> {
+        self.track_mut(self.extras.playback.current?)
+    }
+}
+
+impl AnimationController {
+    pub(super) fn leave_queue(&mut self) {
+        self.extras.playback.queue.clear();
+        (self.extras.playback.queued, self.extras.playback.settled, self.extras.playback.reported_stall) =
+            (false, false, false);
+    }
+
+    /// Makes a clip the current one, as soon as it is found.
+    pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
+        let cut = fade.is_cut();
+        let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
+        if let Some(current) = self.current_mut()
+            && current.clip == clip
+            && !current.is_finished()
+        {
+            current.enabled = true;
+            let id = current.id;
+            if cut && !alone {
+                self.await_clip(Pending { track: id, from: None, new: false, fade });
+            }
+            return id;
+        }
+        let before = self.extras.playback.pending.first().and_then(|pending| pending.from);
+        self.drop_pending(cut);
+        let from = self.current_track().or(before);
+        // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
+        let continues = |track: &&mut AnimationTrack| {
+            let looping = track.known.is_some_and(|known| known.playback != PlaybackMode::Once);
+            let is_there = match track.leaves_at {
+                None => !track.is_finished(),
+                Some(_) => looping && !cut,
+            };
+            let waits = self.extras.playback.pending.iter().any(|pending| pending.track == track.id);
+            track.role == Role::Playback && is_there && track.clip == clip && !waits
+        };
+        let (track, new) = match self.tracks.iter_mut().find(continues) {
+            Some(track) => {
+                track.enabled = true;
+                (track.id, false)
+            }
+            None => (self.add_playback_track(clip), true),
+        };
+        self.extras.playback.current = Some(track);
+        self.await_clip(Pending { track, from, new, fade });
+        track
+    }
+
+    /// Adds a track for a clip, without weight as yet.
+    pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
+        let speed = self.extras.playback.speed;
+        let track =
+            AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed).at(self.extras.playback.parameters);
+        let id = self.add_track(track);
+        if let Some(track) = self.track_mut(id) {
+            track.role = Role::Playback;
+            // From its end, if it plays backwards.
+            track.restart();
+        }
+        id
+    }
+
+    fn await_clip(&mut self, pending: Pending) {
+        self.extras.playback.pending.retain(|waiting| waiting.track != pending.track);
+        self.extras.playback.pending.push(pending);
+    }
+
+    /// Forgets what is about to be faded to, and with `all` what is about to be played too.
+    fn drop_pending(&mut self, all: bool) {
+        let mut at = 0;
+        while at < self.extras.playback.pending.len() {
+            let Pending { track, new, fade, .. } = self.extras.playback.pending[at];
+            if all || !fade.is_cut() {
+                self.extras.playback.pending.remove(at);
+                if new {
+                    self.remove_track(track);
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Returns `true` if an advance may start a clip or complete a fade.
+    pub(super) fn has_plans(&self) -> bool {
+        !self.extras.playback.pending.is_empty()
+            || !self.extras.playback.queue.is_empty()
+            || self.extras.playback.fade_end.is_some()
+    }
+
+    /// Makes current what has been found, and starts the queue if nothing plays.
+    pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        while let Some(pending) = self.extras.playback.pending.first().copied() {
+            let track = self.tracks.iter().find(|track| track.id == pending.track);
+            let found = track.is_some_and(|track| track.run.0.index.is_some());
+            let superseded = self.extras.playback.pending.len() > 1;
+            if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
+                return;
+            }
+            self.extras.playback.pending.remove(0);
+            if found {
+                if pending.fade.duration.is_zero() {
+                    // A cut leaves nothing of what was before.
+                    self.extras.playback.switches.clear();
+                }
+                self.begin_fade(pending, clips);
+            } else if pending.new {
+                self.remove_track(pending.track);
+                if !superseded {
+                    self.extras.playback.current = pending.from;
+                }
+            }
+        }
+        if self.current_ref().is_none() && !self.extras.playback.queue.is_empty() {
+            self.switch_clip(clips, step);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Root motion: how far the tracks carry their character between two happenings.
+//!
+//! The character moves at the mean of the tracks' velocities as it sees them, by their shares of the pose.
+
+use super::{
+    AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
+    clock::Nanos,
+    course::{Course, Weighing},
+};
+use crate::{
+    controller::{
+        compensated::CompensatedF64,
+        motion::{Paced, Ramp, Speed},
+        root_motion::{
+            Pieces,
+            movers::{Group, Mover, Movers},
+            shares::Blend,
+        },
+        sync::Lead,
+        timed_event::EventKind,
+        track::Known,
+    },
+    model::{Phase, PlaybackMode, RootPath},
+};
+
+pub(super) use crate::controller::root_motion::RootSum;
+
+fn compensated(time: Nanos) -> CompensatedF64 {
+    CompensatedF64::new(time.secs())
+}
+
+impl AnimationController {
+    /// Adds how far the character goes between two moments, after the tracks have moved, while the clock is at the first.
+    pub(super) fn add_root_motion<C: Clips + ?Sized>(&self, span: [Nanos; 2], clips: &C, root: &mut RootSum) {
+        let [begin, end] = span.map(compensated);
+        let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
+        let Some((first, part)) = parts.next() else { return };
+        let second = parts.next();
+        if second.is_none()
+            && part.group != Group::Over
+            && self.course_of(first).is_none()
+            && let Some(index) = self.tracks[first].run.0.index
+        {
+            // A clip alone has all of the pose.
+            if let Some(path) = clips.root_path(index).filter(|_| takes_part(&self.tracks[first], index, clips)) {
+                root.add(path.between(part.known.playback, part.from, part.goal));
+            }
+            return;
+        }
+        let mut all = Movers::new();
+        for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
+            match self.course_of(at) {
+                None => all.extend(self.mover(at, &part, clips)),
+                Some(course) => self.add_members(at, &part, course, clips, &mut all),
+            }
+        }
+        let movers = all.as_mut();
+        let blend = Blend { value: self.priority_blend.into(), ramp: self.blend_ramp() };
+        let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
+        let ramped = blend.ramp.is_some() || movers.iter().any(is_ramp);
+        if !ramped {
+            blend.share(movers, begin, 0.0);
+            let going = || movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
+            match (going().next(), going().nth(1)) {
+                (None, _) => return,
+                (Some(alone), None) if alone.share == 1.0 => return root.add(alone.between(alone.from, alone.goal)),
+                _ => {}
+            }
+            if !going().any(|mover| mover.path.is_some_and(RootPath::turns)) {
+                let ways = going().map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
+                return root.add(crate::model::RootDelta::new(ways.sum(), 0.0));
+            }
+        }
+        Pieces::new(movers, blend, ramped, [begin, end], root).add(movers, root);
+    }
+
+    /// The next moment up to an end at which a share of the pose may change its course, because weights that change reach 1:
+    /// more than all of the pose is all of it.
+    pub(super) fn next_kink<C: Clips + ?Sized>(&self, end: Nanos, clips: &C) -> Nanos {
+        /// Parts in which the time is searched.
+        const PARTS: i32 = 8;
+        let changes = |track: &AnimationTrack| self.running_ramp(track.id, EventKind::Weight).is_some();
+        if !self.tracks.iter().any(changes) {
+            return end;
+        }
+        let (now, mut first) = (self.clock.now, end);
+        let mut search = |is_full: &dyn Fn(Nanos) -> bool| {
+            let mut low = now;
+            for part in 1..=PARTS {
+                let high = now.after(end.since(now) * 1e9 * f64::from(part) / f64::from(PARTS)).0.min(end);
+                if is_full(low) != is_full(high) {
+                    let full = is_full(high);
+                    return first = first.min(Nanos::first(low, high, |moment| is_full(moment) == full));
+                }
+                low = high;
+            }
+        };
+        for group in [Group::Low, Group::High] {
+            let total = |moment: Nanos| -> f64 {
+                let ours = |at: &usize| self.group_of(*at) == group;
+                (0..self.tracks.len()).filter(ours).map(|at| self.root_weight(at, moment, clips)).sum()
+            };
+            search(&|moment| total(moment) >= 1.0);
+        }
+        for at in (0..self.tracks.len()).filter(|at| self.group_of(*at) == Group::Over) {
+            search(&|moment| self.weight_at(at, moment) >= 1.0);
+        }
+        first
+    }
+
+    fn group_of(&self, at: usize) -> Group {
+        let track = &self.tracks[at];
+        match (track.blend, track.priority) {
+            (Some(BlendMode::Override), _) => Group::Over,
+            (_, TrackPriority::Low) => Group::Low,
+            (_, TrackPriority::High) => Group::High,
+        }
+    }
+
+    /// A track's weight at the root joint at a moment.
+    fn root_weight<C: Clips + ?Sized>(&self, at: usize, moment: Nanos, clips: &C) -> f64 {
+        let track = &self.tracks[at];
+        let Some(index) = track.run.0.index.filter(|_| track.enabled && track.known.is_some()) else { return 0.0 };
+        let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
+        let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+        let part = match (space, self.course_of(at)) {
+            (Some(space), Some(course)) => {
+                let clip = |weighing: &Weighing| space.members().get(weighing.member).map(|member| member.clip);
+                let takes = |weighing: &&Weighing| clip(weighing).is_some_and(|clip| takes_part(track, clip, clips));
+                course.weighing().iter().filter(takes).map(|weighing| course.share(weighing.weights, moment)).sum()
+            }
+            _ => f64::from(u8::from(takes_part(track, index, clips))),
+        };
+        self.weight_at(at, moment).max(0.0) * mask * part
+    }
+
+    /// What a track does in its blend space, if it plays one.
+    fn course_of(&self, at: usize) -> Option<&Course> {
+        let run = &self.tracks[at].run.0;
+        run.course.as_deref().filter(|_| run.space.is_some())
+    }
+
+    fn mover<'c, C: Clips + ?Sized>(&self, at: usize, part: &Part, clips: &'c C) -> Option<Mover<'c>> {
+        let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
+        let path = clips.root_path(index);
+        takes_part(track, index, clips).then(|| Mover { path, ..self.mover_of(at, part) })
+    }
+
+    /// A track's part in the pose at the root joint, if it has one.
+    fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
+        let track = &self.tracks[at];
+        let known = track.known.filter(|_| track.enabled && track.run.0.index.is_some())?;
+        let weight = f64::from(track.share());
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
+        if mask <= 0.0 || (weight <= 0.0 && ramp.is_none()) {
+            return None;
+        }
+        let group = self.group_of(at);
+        Some(Part { known, weight, ramp, mask, group, from: track.run.0.before, goal: track.held() })
+    }
+
+    /// A track that is to go the way of a clip.
+    fn mover_of<'c>(&self, at: usize, &Part { known, weight, ramp, mask, group, from, goal }: &Part) -> Mover<'c> {
+        let driver_at = self.driver(at);
+        let driver = &self.tracks[driver_at];
+        let moves = self.tracks[at].anchor.law.moves() && driver.anchor.law.moves();
+        let speed = if moves { self.speed_of(driver_at) } else { Speed::Steady(0.0) };
+        let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
+        let lead = self.tracks[at].run.0.lead.filter(|_| driver_at != at);
+        let lead = lead.map(|lead| Lead { leader: lead.leader, ratio: lead.ratio, offset: lead.offset });
+        Mover {
+            playback: known.playback,
+            from,
+            now: from,
+            to: goal,
+            goal,
+            held: hold(known),
+            driver: driver.run.0.before,
+            driver_held: driver.known.and_then(hold),
+            speed,
+            lead,
+            weight,
+            ramp,
+            mask,
+            group,
+            track: at,
+            ..Mover::NONE
+        }
+    }
+
+    /// The speed of a track that leads or is on its own.
+    fn speed_of(&self, at: usize) -> Speed {
+        let track = &self.tracks[at];
+        let steady = track.own_speed();
+        let ramp = self.running_ramp(track.id, EventKind::Speed);
+        match (self.pace_of(at), ramp) {
+            (None, None) => Speed::Steady(steady),
+            (None, Some(ramp)) => Speed::Ramp(ramp),
+            (Some(pace), None) if pace.change == 0.0 => Speed::Steady(steady * pace.pace),
+            (Some(pace), ramp) => {
+                let even = Ramp { from: steady, to: steady, begin: 0.0, duration: 1.0, transition: Default::default() };
+                let (ramp, since) = (ramp.unwrap_or(even), compensated(pace.since));
+                Speed::Paced(Paced { ramp, since, pace: pace.pace, change: pace.change })
+            }
+        }
+    }
+
+    /// Adds the clips of a track's blend space.
+    fn add_members<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        part: &Part,
+        course: &Course,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
+        let track = &self.tracks[at];
+        let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else { return };
+        let cycle = self.mover_of(at, part);
+        let phases = [Phase::new(part.from), Phase::new(part.goal)];
+        for &Weighing { member, weights } in course.weighing() {
+            let Some(member) = space.members().get(member) else { continue };
+            if !takes_part(track, member.clip, clips) {
+                continue;
+            }
+            let playback = member.playback(space, cycle.playback);
+            let ([from, goal], is_even) = member.places(playback, phases);
+            // As much as it is now, and the change per second.
+            let part = [course.share(weights, self.clock.now), course.slope(weights)];
+            let (path, member) = (clips.root_path(member.clip), Some((member, playback)));
+            all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
+        }
+    }
+}
+
+/// A track's part in the pose at the root joint, between two moments.
+struct Part {
+    known: Known,
+    weight: f64,
+    /// How a timed event changes the weight.
+    ramp: Option<Ramp>,
+    /// The mask's weight at the root joint.
+    mask: f64,
+    group: Group,
+    /// Unwrapped positions at both moments.
+    from: f64,
+    goal: f64,
+}
+
+/// Returns `true` if a track's clip has a part in root motion.
+fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    // Differences are added to a pose, wherever it is.
+    let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
+    !differs && clips.reaches_root(index)
+}

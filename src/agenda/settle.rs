@@ -1,0 +1,319 @@
+//! Bringing what is derived up to date: after the game has changed something, after a reload, and after happenings.
+
+use super::{
+    AnimationController, AnimationTrack, Clips, PlaybackEvent,
+    advance::{Reach, Step},
+    anchor::Law,
+    clock::Nanos,
+    course::Course,
+    motion::Instant,
+};
+use crate::{
+    controller::{
+        BlendMode, key,
+        track::{Known, Start},
+    },
+    model::{BoundBlendSpace, CallbackKey},
+};
+use std::{mem, sync::Arc};
+
+/// A number that changes whenever the times of keys do, or the names of ranges.
+fn stamp_of(keys: &[CallbackKey]) -> u64 {
+    let mix = |stamp: u64, bits: u64| (stamp ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let range = |key: &CallbackKey, until: f64| until.to_bits() ^ Arc::as_ptr(&key.name).cast::<u8>() as u64;
+    let one = |stamp: u64, key: &CallbackKey| {
+        let stamp = mix(stamp, key.time.to_bits());
+        key.until.map_or(stamp, |until| mix(stamp, range(key, until)))
+    };
+    keys.iter().fold(keys.len() as u64 + 1, one)
+}
+
+impl AnimationController {
+    /// Begins an advance: looks up the clips, and does what the game has asked for.
+    pub(super) fn begin<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        for at in 0..self.tracks.len() {
+            (self.tracks[at].run.0.looped, self.tracks[at].run.0.muted) = (0, false);
+            self.prepare(at, clips, step);
+        }
+        self.agenda.0.stalled = false;
+        self.begin_pending(clips, step);
+        self.settle(clips, step);
+        self.scrub(clips, step);
+    }
+
+    /// Looks a track's clip up, and reports an unknown name once.
+    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+        let Self { tracks, extras, clock, agenda, .. } = self;
+        let track = &mut tracks[at];
+        let found = track.look_up(clips, clock.now, &extras.callbacks);
+        if !track.run.0.planned {
+            agenda.0.ranges = Reach::Unknown;
+        }
+        if found {
+            if track.run.0.blend != track.blend {
+                report_blend_mismatch(track, clips, clock.now, step);
+            }
+            if !extras.unknown.is_empty() {
+                extras.unknown.retain(|name| *name != track.clip);
+            }
+        } else {
+            self.report_unknown(at, step);
+        }
+    }
+
+    /// Reports, once per name, that an enabled track's clip doesn't exist.
+    fn report_unknown(&mut self, at: usize, step: &mut Step) {
+        let Self { tracks, extras, clock, .. } = self;
+        let track = &tracks[at];
+        if track.enabled
+            && track.run.0.index.is_none()
+            && !track.clip.is_empty()
+            && !extras.unknown.contains(&track.clip)
+        {
+            extras.unknown.push(track.clip.clone());
+            let (name, time) = (track.clip.clone(), clock.now.secs());
+            step.out.push(PlaybackEvent::UnknownClip { track: Some(track.id), name, time });
+        }
+    }
+
+    /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
+    /// changes nothing.
+    pub(super) fn settle<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        let now = self.clock.now;
+        self.settle_leads();
+        for at in 0..self.tracks.len() {
+            self.report_unknown(at, step);
+            let track = &mut self.tracks[at];
+            let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+            if space.is_some_and(|space| track.steer(space, now)) {
+                track.run.0.planned = false;
+                self.agenda.0.ranges = Reach::Unknown;
+            }
+        }
+        // Leaders first: the others follow where they went.
+        for follows in [false, true] {
+            for at in 0..self.tracks.len() {
+                let lead = self.tracks[at].run.0.lead;
+                if lead.is_some() != follows {
+                    continue;
+                }
+                let law = self.law(at);
+                if law.moves() && follows {
+                    self.align(at);
+                }
+                let led_anew = law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.0.redone);
+                let track = &self.tracks[at];
+                let is_over = track.run.0.motion.until.is_some_and(|until| until <= now);
+                let redone = track.anchor.moved || law != track.anchor.law || is_over;
+                self.tracks[at].run.0.redone = redone;
+                if redone || led_anew {
+                    self.agenda.0.ranges = Reach::Unknown;
+                    self.anchor(at, law);
+                }
+            }
+        }
+        self.plan(clips);
+    }
+
+    /// Returns `true` if the clips are those that all is planned for.
+    pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
+        self.tracks.iter().all(|track| track.knows_clip(clips))
+    }
+
+    /// The next track to begin: one that leads, if there is any.
+    pub(super) fn next_start(&self) -> Option<usize> {
+        let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at);
+        let all = || (0..self.tracks.len()).filter(begins);
+        all().find(|at| self.tracks[*at].run.0.lead.is_none()).or_else(|| all().next())
+    }
+
+    /// Lets a track begin.
+    pub(super) fn start_track<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+        self.align(at);
+        let first = self.report_start(at, step);
+        self.anchor(at, self.law(at));
+        self.plan(clips);
+        if first {
+            self.pass_first(at, self.forward(at), clips, step);
+        }
+        self.settle(clips, step);
+    }
+
+    /// Reports that a track begins. Returns `true` if it fires the keys where it does.
+    fn report_start(&mut self, at: usize, step: &mut Step) -> bool {
+        let first = mem::replace(&mut self.tracks[at].start, Start::Begun) == Start::AtPosition;
+        let (track, clip, space, time) = self.played(at);
+        step.out.push(PlaybackEvent::Started { track, clip, space, time });
+        self.agenda.0.ranges = Reach::Unknown;
+        first
+    }
+
+    /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
+    fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        for at in 0..self.tracks.len() {
+            let track = &mut self.tracks[at];
+            let Some(target) = track.scrub.filter(|_| track.run.0.index.is_some()) else { continue };
+            track.scrub = None;
+            if !track.enabled {
+                track.seek(target);
+                self.settle(clips, step);
+                continue;
+            }
+            let (leader, target) = match self.tracks[at].run.0.lead {
+                None => (at, target),
+                Some(lead) => match lead.lead_to(target) {
+                    Some(target) => (lead.leader, target),
+                    None => continue,
+                },
+            };
+            let forward = target >= self.tracks[leader].held();
+            self.scrub_track(leader, target, forward, clips, step);
+            for follower in 0..self.tracks.len() {
+                if let Some(lead) = self.tracks[follower].run.0.lead.filter(|lead| lead.leader == leader) {
+                    let target = lead.follow(self.tracks[leader].held());
+                    self.scrub_track(follower, target, forward, clips, step);
+                }
+            }
+            // The queue follows what plays to its end.
+            step.arrived = None;
+            self.settle(clips, step);
+        }
+    }
+
+    fn scrub_track<C: Clips + ?Sized>(&mut self, at: usize, target: f64, forward: bool, clips: &C, step: &mut Step) {
+        let begun = self.tracks[at].begun();
+        let first = !begun && self.report_start(at, step);
+        self.anchor(at, self.law(at));
+        if first {
+            self.pass_first(at, forward, clips, step);
+        }
+        let target = self.tracks[at].hold(target);
+        let when = Instant { moment: self.clock.now, rest: 0.0 };
+        let is_on_way = |place: &f64| if forward { *place <= target } else { *place >= target };
+        while let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) {
+            self.pass_place(at, when, place, forward, clips, step);
+        }
+        self.tracks[at].put(target);
+    }
+
+    /// A track with its clip and blend space for an event at the present time. In a blend space, the heaviest clip stands for
+    /// all.
+    pub(super) fn played(&self, at: usize) -> (super::TrackId, usize, Option<usize>, f64) {
+        let track = &self.tracks[at];
+        let run = &track.run.0;
+        (track.id, run.index.unwrap_or(usize::MAX), run.space, self.clock.now.secs())
+    }
+}
+
+impl AnimationTrack {
+    /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
+    pub(super) fn look_up<C: Clips + ?Sized>(
+        &mut self,
+        clips: &C,
+        now: Nanos,
+        callbacks: &[key::AddedCallback],
+    ) -> bool {
+        let known = if let Some((index, timing)) = self.find(clips) {
+            self.clip.share(&timing.name);
+            let stamp = stamp_of(&timing.callbacks);
+            let run = &mut self.run.0;
+            let same = run.index == Some(index) && run.space.is_none() && run.stamp == stamp;
+            let known = Known::new(timing, self.playback);
+            if !same || self.known != Some(known) {
+                run.planned = false;
+                (run.index, run.space, run.course, run.stamp) = (Some(index), None, None, stamp);
+                key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
+            }
+            known
+        } else if let Some((index, space)) = self.find_space(clips) {
+            self.clip.share(space.name());
+            let known = Known::of_space(space, self.playback);
+            let stamp = self.stamp_of_space(space, clips);
+            let same = self.run.0.space == Some(index) && self.run.0.stamp == stamp;
+            (self.run.0.space, self.run.0.stamp) = (Some(index), stamp);
+            let changed = self.steer(space, now);
+            if !same || changed || self.known != Some(known) {
+                let run = &mut self.run.0;
+                run.planned = false;
+                key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
+                if let Some(course) = &mut run.course {
+                    course.collect_added(callbacks, space);
+                }
+            }
+            known
+        } else {
+            let run = &mut self.run.0;
+            (run.index, run.space, run.course, run.planned) = (None, None, None, false);
+            return false;
+        };
+        if self.start == Start::AtEnd {
+            self.put(known.length);
+            self.start = Start::AtPosition;
+        }
+        if self.known.replace(known) != Some(known) {
+            // From where it is, in the clip as it is now.
+            self.anchor.moved = true;
+        }
+        true
+    }
+
+    /// Brings the course through a blend space up to date. Returns `true` if it changed.
+    pub(super) fn steer(&mut self, space: &BoundBlendSpace, now: Nanos) -> bool {
+        let begun = self.begun();
+        self.steering.settle(now, space, begun);
+        let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
+        let changed = course.settle(&self.steering, now, space);
+        let heaviest = course.heaviest(now).and_then(|member| space.members().get(member));
+        self.run.0.index = heaviest.map(|member| member.clip);
+        changed
+    }
+
+    fn stamp_of_space<C: Clips + ?Sized>(&self, space: &BoundBlendSpace, clips: &C) -> u64 {
+        let keys = |clip: usize| clips.timing(clip).map_or(0, |timing| stamp_of(&timing.callbacks));
+        let members = Arc::as_ptr(space.members()).cast::<u8>() as u64;
+        space.members().iter().fold(members, |stamp, member| stamp.rotate_left(7) ^ keys(member.clip))
+    }
+
+    /// Returns `true` if its clip is the one that all is planned for.
+    #[inline]
+    fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
+        if self.clip.is_empty() {
+            return true;
+        }
+        let run = &self.run.0;
+        if run.blend != self.blend || self.scrub.is_some() {
+            return false;
+        }
+        if let Some(space) = run.space {
+            return clips.blend_spaces().get(space).is_some_and(|space| {
+                Arc::ptr_eq(self.clip.as_arc(), space.name())
+                    && self.known == Some(Known::of_space(space, self.playback))
+                    && run.stamp == self.stamp_of_space(space, clips)
+            });
+        }
+        run.index.and_then(|index| clips.timing(index)).is_some_and(|timing| {
+            Arc::ptr_eq(self.clip.as_arc(), &timing.name)
+                && self.known == Some(Known::new(timing, self.playback))
+                && run.stamp == stamp_of(&timing.callbacks)
+        })
+    }
+
+    /// The next moment at which its motion or its course is over.
+    pub(super) fn next_bend(&self) -> Option<Nanos> {
+        let run = &self.run.0;
+        let course = run.course.as_ref().filter(|_| run.space.is_some()).and_then(|course| course.pace().until);
+        let motion = if self.anchor.law == Law::default() { None } else { run.motion.until };
+        motion.into_iter().chain(course).min()
+    }
+}
+
+/// Reports, once per track and clip, a blend mode that makes no sense for the clip.
+fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &C, now: Nanos, step: &mut Step) {
+    track.run.0.blend = track.blend;
+    if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index)
+        && (blend == BlendMode::Additive) != clips.is_additive(clip)
+        && !mem::replace(&mut track.reported_blend, true)
+    {
+        step.out.push(PlaybackEvent::BlendMismatch { track: track.id, clip, blend, time: now.secs() });
+    }
+}

@@ -1,0 +1,189 @@
+//! How switches come about: by `switch`, and when a clip takes the place of others.
+
+use super::{
+    AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId, clock::Nanos,
+    layer::shares_in_space, motion::Instant, sync::Lead,
+};
+use crate::{
+    controller::{
+        compensated::CompensatedF64,
+        playback_state::{Fade, Playback},
+        playhead::periodic,
+        switch::MOST_SWITCHES,
+        timed_event::EventKind,
+        track::Known,
+    },
+    model::PlaybackMode,
+};
+use std::{sync::Arc, time::Duration};
+
+/// # Switching clips
+///
+/// A switch costs as much as a single clip, where a cross-fade costs two, and starts the new clip at once.
+impl AnimationController {
+    /// Plays a clip from its start, at once, and lets its difference to the pose that was shown die out. Returns the
+    /// clip's track.
+    ///
+    /// No joint jumps, and none changes its speed abruptly: the difference starts with the position and the velocity that
+    /// it had, and ends at rest. The clips before are gone: their callbacks no longer fire, and the clip carries the
+    /// character by its own root motion from the first moment on. Suits changes that have to be quick, from a run to a
+    /// stop or into a hit; [`cross_fade`](Self::cross_fade) suits clips that look alike. From 0.1 to 0.3 s is usual.
+    ///
+    /// As with `cross_fade`, it is safe to call this every frame with the clip you want: one that is current continues.
+    /// From nothing, and with a zero duration, it is a cut. Switches can follow one another at any time, each with a
+    /// difference of its own; while eight are dying out, the next one cross-fades. Tracks that you added are blended with
+    /// the result, or added to it, as always.
+    ///
+    /// ```
+    /// # use bevy_marionette::agenda::AnimationController;
+    /// # use std::time::Duration;
+    /// # let clips = ["run", "stop"].map(|name| bevy_marionette::model::ClipTiming::new(name, 1.0));
+    /// let mut controller = AnimationController::playing("run");
+    /// # controller.advance(0.1, &clips, &mut Vec::new())?;
+    /// controller.switch("stop", Duration::from_millis(200));
+    /// # controller.advance(0.1, &clips, &mut Vec::new())?;
+    /// assert!(!controller.is_playing("run"));
+    /// assert_eq!(controller.switches().count(), 1);
+    /// # Ok::<(), bevy_marionette::agenda::AdvanceError>(())
+    /// ```
+    pub fn switch(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), Fade::switch(duration, false))
+    }
+
+    /// Switches to a clip that starts at the same fraction of its length as the current one: from a walk to a run without
+    /// a change of foot. Returns the clip's track. See [`switch`](Self::switch).
+    pub fn switch_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), Fade::switch(duration, true))
+    }
+
+    /// Returns the switches whose difference has not yet died out, the oldest first.
+    pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
+        let now = self.clock.now;
+        self.extras.playback.switches.iter().filter(move |switch| end_of(switch) > now)
+    }
+}
+
+impl AnimationController {
+    /// Returns `true` if one more switch can be recorded.
+    pub(super) fn may_switch_over(&self) -> bool {
+        self.switches().count() < MOST_SWITCHES
+    }
+
+    /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.
+    pub(super) fn record_switch<C: Clips + ?Sized>(
+        &mut self,
+        id: TrackId,
+        duration: Duration,
+        leaves: impl Fn(&AnimationTrack, &Playback) -> bool,
+        clips: &C,
+    ) -> f32 {
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for (at, track) in self.tracks.iter().enumerate() {
+            if (leaves(track, &self.extras.playback) || track.id == id) && track.is_base() && track.share() > 0.0 {
+                self.add_switch_layers(at, self.lead(at), clips, &mut from);
+            }
+        }
+        let total = from.iter().map(|layer| layer.weight).sum();
+        if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
+            // What leads it may leave.
+            let lead = self.lead(at).filter(|lead| !leaves(&self.tracks[lead.leader], &self.extras.playback));
+            self.add_switch_layers(at, lead, clips, &mut to);
+        }
+        // It takes the place of all that ends, whatever its weight is yet.
+        let weight: f32 = to.iter().map(|layer| layer.weight).sum();
+        to.iter_mut().for_each(|layer| layer.weight /= weight);
+        if !from.is_empty() && !to.is_empty() {
+            self.drop_ended_switches();
+            let (begin, duration) = (self.clock.now.secs(), duration.as_secs_f64());
+            self.extras.playback.switches.push(Switch { begin, duration, from, to });
+        }
+        total
+    }
+
+    /// Adds what a track plays: its clip, or those that weigh in its blend space.
+    fn add_switch_layers<C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        lead: Option<Lead>,
+        clips: &C,
+        out: &mut Vec<SwitchLayer>,
+    ) {
+        let Some(layer) = self.switch_layer(at, lead) else { return };
+        let layer = SwitchLayer { weight: if layer.weight > 0.0 { layer.weight } else { 1.0 }, ..layer };
+        let track = &self.tracks[at];
+        if track.run.0.space.is_none() {
+            return out.push(layer);
+        }
+        for member in shares_in_space(track, clips) {
+            let Some(timing) = clips.timing(member.clip) else { continue };
+            let rate = if self.is_moving(at) { member.speed } else { 0.0 };
+            let clip = AnimationName::new(timing.name.clone());
+            let share = member.weight;
+            let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
+            out.push(SwitchLayer { clip, time: member.time, rate, weight, weight_rate, mask: layer.mask.clone() });
+        }
+    }
+
+    fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {
+        let track = &self.tracks[at];
+        let known = track.known.filter(|_| track.enabled && track.run.0.index.is_some())?;
+        let speed = if self.is_moving(at) { self.speed_now(at, lead) } else { 0.0 };
+        let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        Some(SwitchLayer {
+            clip: track.clip.clone(),
+            time,
+            rate,
+            weight: track.share(),
+            weight_rate: ramp.map_or(0.0, |ramp| ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32),
+            mask: track.mask.clone(),
+        })
+    }
+
+    /// When the next difference has died out.
+    pub(super) fn next_switch_end(&self) -> Option<Nanos> {
+        self.extras.playback.switches.iter().map(end_of).min()
+    }
+
+    /// Forgets the switches whose difference has died out.
+    pub(super) fn drop_ended_switches(&mut self) {
+        let now = self.clock.now;
+        self.extras.playback.switches.retain(|switch| end_of(switch) > now);
+    }
+}
+
+/// When a switch's difference has died out.
+fn end_of(switch: &Switch) -> Nanos {
+    Nanos::from_secs(switch.end())
+}
+
+/// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
+fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) -> (f64, f64) {
+    let place = periodic(playback, length, position);
+    let rate = match playback {
+        PlaybackMode::Loop => speed,
+        PlaybackMode::Once => {
+            let held = if speed < 0.0 { position <= 0.0 } else { position >= length };
+            if held { 0.0 } else { speed }
+        }
+        PlaybackMode::PingPong => {
+            let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
+            if returns { -speed } else { speed }
+        }
+    };
+    (place, rate)
+}
+
+impl AnimationController {
+    /// A track's present speed, with or without a lead.
+    fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
+        let begin = Instant { moment: self.clock.now, rest: 0.0 };
+        match lead {
+            None => self.motion_from(at, begin).speed_after(0.0),
+            Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
+            Some(Lead { leader, ratio, .. }) => self.motion_from(leader, begin).speed_after(0.0) * ratio,
+        }
+    }
+}
