@@ -151,7 +151,6 @@ impl AnimationController {
         }
         let clock = if self.paused { self.clock } else { self.clock.after(dt) };
         if self.plays_nothing() {
-            self.tracks.iter_mut().for_each(|track| track.steering.move_to(clock.now));
             self.clock = clock;
             return Ok(());
         }
@@ -169,9 +168,14 @@ impl AnimationController {
 
     /// Returns `true` if there is nothing that time could change.
     fn plays_nothing(&self) -> bool {
-        let idle = |track: &super::AnimationTrack| !track.enabled && track.leaves_at.is_none();
+        let idle =
+            |track: &super::AnimationTrack| !track.enabled && track.leaves_at.is_none() && track.steering.way.is_none();
         let extras = &self.extras;
-        self.tracks.iter().all(idle) && extras.events.is_empty() && !self.has_plans() && extras.ranges.is_empty()
+        self.tracks.iter().all(idle)
+            && extras.events.is_empty()
+            && !self.has_plans()
+            && extras.ranges.is_empty()
+            && extras.playback.switches.is_empty()
     }
 
     /// Advances with all that happens on the way.

@@ -61,7 +61,7 @@ pub(super) struct Run {
     /// The controller's own keys for this clip, in order of time.
     pub(super) added: Vec<AddedKey>,
     /// Tells the clip's keys from those of a reload.
-    pub(super) stamp: u64,
+    pub(super) stamp: Option<u64>,
     /// The blend mode that was checked against the clip.
     pub(super) blend: Option<BlendMode>,
     pub(super) lead: Option<Lead>,

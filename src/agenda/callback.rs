@@ -100,7 +100,7 @@ impl AnimationController {
     fn forget_added_keys(&mut self) {
         self.change();
         for track in &mut self.tracks {
-            track.run.0.stamp = 0;
+            track.run.0.stamp = None;
         }
     }
 }

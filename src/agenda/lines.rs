@@ -66,7 +66,9 @@ impl AnimationController {
             let callbacks = &self.extras.callbacks;
             track.each_line(callbacks, clips, |line| line.next(from, forward).into_iter().for_each(&mut consider));
         }
-        let fades = overlay::fade_place(track, forward).filter(|place| nearer(from, *place));
+        // An overlay that is beyond its place has arrived there already.
+        let is_ahead = |place: &f64| nearer(from, *place) && nearer(track.held(), *place);
+        let fades = overlay::fade_place(track, forward).filter(is_ahead);
         fades.into_iter().for_each(consider);
         // What plays once ends, and with it the clips of its blend space, whatever they do by themselves.
         place.filter(|place| track.hold(*place) == *place)

@@ -135,15 +135,19 @@ impl<'a> Line<'a> {
     /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
     /// whole of it never does.
     fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
-        let (length, period) = (self.known.length, self.period());
-        let (base, next) = (n * period, (n + 1.0) * period);
+        let (length, next) = (self.known.length, (n + 1.0) * self.period());
         match self.known.playback {
-            PlaybackMode::PingPong => match (begin <= 0.0, end >= length) {
-                (true, true) if length > 0.0 => [Some([f64::NEG_INFINITY, f64::INFINITY]), None],
-                (_, true) => [Some([base + begin, next - begin]), None],
-                (true, _) => [Some([next - end, next + end]), None],
-                _ => [Some([base + begin, base + end]), Some([next - end, next - begin])],
-            },
+            PlaybackMode::PingPong => {
+                let middle = (2.0 * n + 1.0) * length;
+                let there = |n: f64, time: f64| self.places(n, time)[0].unwrap_or(middle);
+                let back = |time: f64| self.places(n, time)[1].unwrap_or(if time >= length { middle } else { next });
+                match (begin <= 0.0, end >= length) {
+                    (true, true) if length > 0.0 => [Some([f64::NEG_INFINITY, f64::INFINITY]), None],
+                    (_, true) => [Some([there(n, begin), back(begin)]), None],
+                    (true, _) => [Some([back(end), there(n + 1.0, end)]), None],
+                    _ => [Some([there(n, begin), there(n, end)]), Some([back(end), back(begin)])],
+                }
+            }
             _ => [self.places(n, begin)[0].zip(self.places(n, end)[0]).map(|(begin, end)| [begin, end]), None],
         }
     }

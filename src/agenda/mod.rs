@@ -259,7 +259,9 @@ impl AnimationController {
             if let Some(way) = &mut track.steering.way {
                 way.since = way.since.minus(by);
             }
-            track.run.0.planned = false;
+            // All that is derived has moments in it.
+            let run = &mut track.run.0;
+            (run.course, run.stamp, run.planned) = (None, None, false);
         }
         self.shift_events(by);
         let playback = &mut self.extras.playback;

@@ -125,11 +125,9 @@ impl AnimationController {
         step: &mut Step,
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
+        self.note_heaviest(at, clips);
         let mut passed = mem::take(&mut self.agenda.0.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
-        if !passed.is_empty() {
-            self.note_heaviest(at, clips);
-        }
         for passed in passed.drain(..) {
             match passed.what {
                 What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),

@@ -169,6 +169,7 @@ impl AnimationController {
 
 impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
+        self.change();
         self.extras.playback.queue.clear();
         (self.extras.playback.queued, self.extras.playback.settled, self.extras.playback.reported_stall) =
             (false, false, false);

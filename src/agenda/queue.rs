@@ -55,6 +55,12 @@ impl AnimationController {
             && (!queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
     }
 
+    /// Returns `true` if the first clip of the queue follows nothing at all.
+    fn starts_queue(&self) -> bool {
+        let Playback { queue, pending, .. } = &self.extras.playback;
+        !queue.is_empty() && pending.is_empty() && !self.agenda.0.stalled
+    }
+
     /// A track that has arrived already: at the end of a clip that plays once or has no length, or where an overlay fades
     /// out.
     pub(super) fn arrived(&self) -> Option<(TrackId, Follows)> {
@@ -67,8 +73,10 @@ impl AnimationController {
             let at_end = if self.forward(*at) { place >= length } else { place <= 0.0 };
             self.is_followed(*at) && (length <= 0.0 || (playback == PlaybackMode::Once && at_end))
         };
-        let clip = self.current_index().filter(ended);
-        let clip = clip.map(|at| (self.tracks[at].id, Follows::Clip));
+        let clip = match self.current_index() {
+            Some(at) => ended(&at).then(|| (self.tracks[at].id, Follows::Clip)),
+            None => self.starts_queue().then_some((TrackId::default(), Follows::Clip)),
+        };
         clip.or_else(|| self.arrived_overlay().map(|id| (id, Follows::FadeOut)))
     }
 

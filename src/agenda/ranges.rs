@@ -173,6 +173,7 @@ impl AnimationController {
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
     pub(super) fn settle_ranges<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, clips));
         let mut index = 0;
         while index < self.extras.ranges.len() {
             let mut open = self.extras.ranges[index].clone();
@@ -287,11 +288,10 @@ impl AnimationController {
         }
         let mut ranges = mem::take(&mut self.extras.ranges);
         for open in &mut ranges {
-            let Some(track) = self.track(open.track) else { continue };
             let Some(member) = &mut open.member else { continue };
-            if let Some((known, position)) = track.member_place(member, clips) {
-                (member.known, member.position) = (known, position);
-            }
+            let place = self.track(open.track).and_then(|track| track.member_place(member, clips));
+            // One that is gone ends with the next advance.
+            (member.known, member.position) = place.unwrap_or((member.known, open.time));
         }
         self.extras.ranges = ranges;
     }

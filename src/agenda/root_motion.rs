@@ -79,6 +79,8 @@ impl AnimationController {
     pub(super) fn next_kink<C: Clips + ?Sized>(&self, end: Nanos, clips: &C) -> Nanos {
         /// Parts in which the time is searched.
         const PARTS: i32 = 8;
+        /// A bit more than all: weights that always sum to all do so up to rounding.
+        const FULL: f64 = 1.0 + 1e-5;
         let changes = |track: &AnimationTrack| self.running_ramp(track.id, EventKind::Weight).is_some();
         if !self.tracks.iter().any(changes) {
             return end;
@@ -100,10 +102,10 @@ impl AnimationController {
                 let ours = |at: &usize| self.group_of(*at) == group;
                 (0..self.tracks.len()).filter(ours).map(|at| self.root_weight(at, moment, clips)).sum()
             };
-            search(&|moment| total(moment) >= 1.0);
+            search(&|moment| total(moment) >= FULL);
         }
         for at in (0..self.tracks.len()).filter(|at| self.group_of(*at) == Group::Over) {
-            search(&|moment| self.weight_at(at, moment) >= 1.0);
+            search(&|moment| self.weight_at(at, moment) >= FULL);
         }
         first
     }

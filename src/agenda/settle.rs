@@ -13,19 +13,39 @@ use crate::{
         BlendMode, key,
         track::{Known, Start},
     },
-    model::{BoundBlendSpace, CallbackKey},
+    model::{BoundBlendSpace, CallbackKey, Member},
 };
 use std::{mem, sync::Arc};
 
-/// A number that changes whenever the times of keys do, or the names of ranges.
-fn stamp_of(keys: &[CallbackKey]) -> u64 {
-    let mix = |stamp: u64, bits: u64| (stamp ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    let range = |key: &CallbackKey, until: f64| until.to_bits() ^ Arc::as_ptr(&key.name).cast::<u8>() as u64;
-    let one = |stamp: u64, key: &CallbackKey| {
-        let stamp = mix(stamp, key.time.to_bits());
-        key.until.map_or(stamp, |until| mix(stamp, range(key, until)))
-    };
-    keys.iter().fold(keys.len() as u64 + 1, one)
+/// A number that changes whenever what it is made of does.
+#[derive(Clone, Copy)]
+struct Stamp(u64);
+
+impl Stamp {
+    const NEW: Self = Self(0x243f_6a88_85a3_08d3);
+
+    #[inline]
+    fn with(self, bits: u64) -> Self {
+        Self((self.0 ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+    }
+
+    /// Adds the times of keys, and what `name` makes of the names of ranges.
+    #[inline]
+    fn with_keys(self, keys: &[CallbackKey], name: impl Fn(&Arc<str>) -> u64) -> Self {
+        keys.iter().fold(self.with(keys.len() as u64), |stamp, key| {
+            let stamp = stamp.with(key.time.to_bits());
+            key.until.map_or(stamp, |until| stamp.with(until.to_bits()).with(name(&key.name)))
+        })
+    }
+}
+
+/// The address of a name: another one may be the same text.
+fn address(name: &Arc<str>) -> u64 {
+    Arc::as_ptr(name).cast::<u8>() as u64
+}
+
+fn text(name: &Arc<str>) -> u64 {
+    name.bytes().fold(Stamp::NEW, |stamp, byte| stamp.with(byte.into())).0
 }
 
 impl AnimationController {
@@ -86,7 +106,6 @@ impl AnimationController {
             let track = &mut self.tracks[at];
             let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
             if space.is_some_and(|space| track.steer(space, now)) {
-                track.run.0.planned = false;
                 self.agenda.0.ranges = Reach::Unknown;
             }
         }
@@ -132,6 +151,7 @@ impl AnimationController {
         self.align(at);
         let first = self.report_start(at, step);
         self.anchor(at, self.law(at));
+        self.forget_followers(at);
         self.plan(clips);
         if first {
             self.pass_first(at, self.forward(at), clips, step);
@@ -215,37 +235,28 @@ impl AnimationTrack {
     ) -> bool {
         let known = if let Some((index, timing)) = self.find(clips) {
             self.clip.share(&timing.name);
-            let stamp = stamp_of(&timing.callbacks);
             let run = &mut self.run.0;
-            let same = run.index == Some(index) && run.space.is_none() && run.stamp == stamp;
-            let known = Known::new(timing, self.playback);
-            if !same || self.known != Some(known) {
-                run.planned = false;
-                (run.index, run.space, run.course, run.stamp) = (Some(index), None, None, stamp);
-                key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
-            }
-            known
+            (run.index, run.space, run.course) = (Some(index), None, None);
+            Known::new(timing, self.playback)
         } else if let Some((index, space)) = self.find_space(clips) {
             self.clip.share(space.name());
-            let known = Known::of_space(space, self.playback);
-            let stamp = self.stamp_of_space(space, clips);
-            let same = self.run.0.space == Some(index) && self.run.0.stamp == stamp;
-            (self.run.0.space, self.run.0.stamp) = (Some(index), stamp);
-            let changed = self.steer(space, now);
-            if !same || changed || self.known != Some(known) {
-                let run = &mut self.run.0;
-                run.planned = false;
-                key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
-                if let Some(course) = &mut run.course {
-                    course.collect_added(callbacks, space);
-                }
-            }
-            known
+            self.run.0.space = Some(index);
+            self.steer(space, now);
+            Known::of_space(space, self.playback)
         } else {
             let run = &mut self.run.0;
             (run.index, run.space, run.course, run.planned) = (None, None, None, false);
             return false;
         };
+        let quick = self.quick_stamp(clips);
+        if quick.is_none() || quick != self.run.0.stamp || self.known != Some(known) {
+            self.run.0.planned = false;
+            self.run.0.stamp = quick;
+            self.collect_added(callbacks, known, clips);
+            let stamp = self.stamp_of_all(clips);
+            // What is new behind the track must not be passed.
+            self.anchor.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
+        }
         if self.start == Start::AtEnd {
             self.put(known.length);
             self.start = Start::AtPosition;
@@ -260,18 +271,62 @@ impl AnimationTrack {
     /// Brings the course through a blend space up to date. Returns `true` if it changed.
     pub(super) fn steer(&mut self, space: &BoundBlendSpace, now: Nanos) -> bool {
         let begun = self.begun();
-        self.steering.settle(now, space, begun);
+        let is_new = self.steering.settle(now, space, begun);
+        let was_known = self.run.0.course.is_some();
         let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
         let changed = course.settle(&self.steering, now, space);
         let heaviest = course.heaviest(now).and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
-        changed
+        if changed || is_new {
+            self.run.0.planned = false;
+            // Other clips may weigh: what lies behind the track in these must not be passed.
+            self.anchor.moved |= begun && (is_new || was_known);
+        }
+        changed || is_new
     }
 
-    fn stamp_of_space<C: Clips + ?Sized>(&self, space: &BoundBlendSpace, clips: &C) -> u64 {
-        let keys = |clip: usize| clips.timing(clip).map_or(0, |timing| stamp_of(&timing.callbacks));
-        let members = Arc::as_ptr(space.members()).cast::<u8>() as u64;
-        space.members().iter().fold(members, |stamp, member| stamp.rotate_left(7) ^ keys(member.clip))
+    /// Brings the lists of the controller's own keys up to date.
+    fn collect_added<C: Clips + ?Sized>(&mut self, callbacks: &[key::AddedCallback], known: Known, clips: &C) {
+        let run = &mut self.run.0;
+        key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
+        let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+        if let (Some(space), Some(course)) = (space, &mut run.course) {
+            course.collect_added(callbacks, space);
+        }
+    }
+
+    /// A number that changes with what lies in the clips. `None` if there are none.
+    #[inline]
+    fn quick_stamp<C: Clips + ?Sized>(&self, clips: &C) -> Option<u64> {
+        let keys = |stamp: Stamp, clip: usize| {
+            clips.timing(clip).map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, address))
+        };
+        let run = &self.run.0;
+        let Some(space) = run.space else { return run.index.map(|index| keys(Stamp::NEW, index).0) };
+        let members = clips.blend_spaces().get(space)?.members();
+        let stamp = Stamp(Arc::as_ptr(members).cast::<u8>() as u64);
+        Some(members.iter().fold(stamp, |stamp, member| keys(stamp, member.clip)).0)
+    }
+
+    /// A number that changes with what lies in the clips, and is the same for the same in another place of memory.
+    fn stamp_of_all<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
+        let keys = |stamp: Stamp, clip: usize| {
+            clips.timing(clip).map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
+        };
+        let run = &self.run.0;
+        let added =
+            |stamp: Stamp, added: &[key::AddedKey]| added.iter().fold(stamp, |stamp, key| stamp.with(key.bits()));
+        let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+        let Some(space) = space else {
+            return added(run.index.map_or(Stamp::NEW, |index| keys(Stamp::NEW, index)), &run.added).0;
+        };
+        let member = |stamp: Stamp, member: &Member| {
+            let playback = member.playback(space, space.playback());
+            let places = [0.25, 0.5, 0.75].map(|phase| member.place(playback, phase).to_bits());
+            places.into_iter().fold(keys(stamp.with(member.length.to_bits()), member.clip), Stamp::with)
+        };
+        let stamp = added(space.members().iter().fold(Stamp::NEW.with(2), member), &run.added);
+        run.course.iter().flat_map(|course| &course.added).fold(stamp, |stamp, keys| added(stamp, keys)).0
     }
 
     /// Returns `true` if its clip is the one that all is planned for.
@@ -288,13 +343,15 @@ impl AnimationTrack {
             return clips.blend_spaces().get(space).is_some_and(|space| {
                 Arc::ptr_eq(self.clip.as_arc(), space.name())
                     && self.known == Some(Known::of_space(space, self.playback))
-                    && run.stamp == self.stamp_of_space(space, clips)
+                    && run.stamp.is_some()
+                    && self.quick_stamp(clips) == run.stamp
             });
         }
         run.index.and_then(|index| clips.timing(index)).is_some_and(|timing| {
             Arc::ptr_eq(self.clip.as_arc(), &timing.name)
                 && self.known == Some(Known::new(timing, self.playback))
-                && run.stamp == stamp_of(&timing.callbacks)
+                && run.stamp.is_some()
+                && self.quick_stamp(clips) == run.stamp
         })
     }
 

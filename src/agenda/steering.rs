@@ -37,12 +37,13 @@ impl Steering {
         if jumps && self.target != self.aim { space.nearest(self.target) } else { self.now }
     }
 
-    /// Sets off to a new target; jumps there if the track has yet to begin.
+    /// Sets off to a new target; jumps there if the track has yet to begin. Returns `true` if the target is new.
     #[inline]
-    pub(super) fn settle(&mut self, time: Nanos, space: &BoundBlendSpace, begun: bool) {
+    pub(super) fn settle(&mut self, time: Nanos, space: &BoundBlendSpace, begun: bool) -> bool {
         if self.target == self.aim && begun {
-            return;
+            return false;
         }
+        let is_new = self.target != self.aim;
         let (from, to) = (self.now, space.nearest(self.target));
         let seconds = if begun { space.seconds_between(from, to) } else { 0.0 };
         let span = Nanos::from_secs(seconds);
@@ -50,6 +51,7 @@ impl Steering {
         self.way = takes_time.then_some(Way { from, to, since: time, span });
         self.now = if takes_time { from } else { to };
         self.aim = self.target;
+        is_new
     }
 
     /// Notes where they are at a time up to the next bend.

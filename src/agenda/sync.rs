@@ -127,6 +127,7 @@ impl AnimationController {
         // From the ramps alone, so that the present moment decides on nothing.
         let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
         let end = all().map(|ramp| Nanos::from_secs(ramp.end())).min()?;
+        let now = self.clock.now;
         let is_heavier = |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
         // Between the places where the difference of the weights is flat, it only rises or only falls.
         let slope = |ramp: Option<Ramp>| ramp.map_or([0.0; 3], |ramp| ramp.slope(CompensatedF64::new(begin.secs())));
@@ -137,8 +138,11 @@ impl AnimationController {
         for to in flat.chain([end]) {
             if is_heavier(to) {
                 let moment = Nanos::first(from, to, is_heavier);
-                if moment > self.clock.now {
+                if moment > now {
                     return Some(moment);
+                }
+                if now <= to && is_heavier(now) {
+                    return Some(now);
                 }
             }
             from = to;

@@ -70,6 +70,8 @@ pub struct AnimationTrack {
     /// Length and playback of the clip when it was last looked up.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) known: Option<Known>,
+    /// Tells what lies in the clip, or in those of a blend space, from what a reload brings.
+    pub(super) stamp: u64,
     /// When the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) leaves_at: Option<Nanos>,
@@ -115,6 +117,7 @@ impl Default for AnimationTrack {
             start: Start::AtPosition,
             scrub: None,
             known: None,
+            stamp: 0,
             leaves_at: None,
             overlay: None,
             role: Role::User,

@@ -122,6 +122,12 @@ pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length:
 }
 
 impl AddedKey {
+    /// Numbers that change with its times and with what it is.
+    pub(crate) fn bits(&self) -> u64 {
+        let until = self.until.map_or(1, f64::to_bits);
+        self.time.to_bits().rotate_left(17) ^ until.rotate_left(31) ^ self.index as u64
+    }
+
     pub(crate) fn is_range(&self) -> bool {
         self.until.is_some()
     }

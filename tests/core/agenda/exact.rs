@@ -57,6 +57,9 @@ fn play(seed: u64) -> Result<(usize, f64, f64), String> {
             }
             if whole != *controller {
                 let [a, b] = [&whole, controller].map(|controller| format!("{controller:#?}"));
+                if std::env::var("MARIONETTE_PROGRAM").is_ok() {
+                    println!("{before:#?}\n====\n{a}\n====\n{b}");
+                }
                 let lines = a.lines().zip(b.lines()).filter(|(a, b)| a != b).take(6).collect::<Vec<_>>();
                 return Err(format!("{who}: {lines:#?}"));
             }
