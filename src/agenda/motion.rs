@@ -71,6 +71,8 @@ impl Motion {
 
     /// A steady speed, or one on a ramp, times a pace.
     pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
+        // A change from a speed to itself is steady, too.
+        let steady = ramp.map_or(steady, |ramp| ramp.from);
         let mut speed = [steady, 0.0, 0.0, 0.0, 0.0];
         let (mut degree, mut until) = (0, pace.until);
         let ramp = ramp.filter(|ramp| ramp.from != ramp.to);

@@ -25,6 +25,10 @@ use crate::{
 
 pub(super) use crate::controller::root_motion::RootSum;
 
+/// Seconds up to which changing shares are integrated at once, and how many stretches there are about at most.
+const STRETCH: f64 = 0.01;
+const MOST_STRETCHES: f64 = 1024.0;
+
 fn compensated(time: Nanos) -> CompensatedF64 {
     CompensatedF64::new(time.secs())
 }
@@ -85,7 +89,10 @@ impl AnimationController {
         if !self.tracks.iter().any(changes) {
             return end;
         }
-        let (now, mut first) = (self.clock.now, end);
+        // Where shares change, short stretches are integrated.
+        let now = self.clock.now;
+        let end = end.min(now.after((end.since(now) / MOST_STRETCHES).max(STRETCH) * 1e9).0);
+        let mut first = end;
         let mut search = |is_full: &dyn Fn(Nanos) -> bool| {
             let mut low = now;
             for part in 1..=PARTS {

@@ -71,6 +71,10 @@ fn play(seed: u64) -> Result<(usize, f64, f64), String> {
             apart = apart.max(off / length);
             if off > 1e-6 * length {
                 if std::env::var("MARIONETTE_PROGRAM").is_ok() {
+                    for cut in [nanos, 16_666_667, 1_000_000, 100_000, 10_000] {
+                        let mut again = before.clone();
+                        println!("{cut} {:?}", advance(&mut again, &clips, nanos, &mut Vec::new(), || cut));
+                    }
                     println!("{nanos} {length} {before:#?}");
                 }
                 return Err(format!("program {seed}, part {part}: {way:?} is not {other:?}"));
