@@ -43,14 +43,14 @@ pub(super) enum Reach {
 enum Happening {
     /// The track of an index passes something.
     Pass(usize),
+    /// A track has faded out, or a cross-fade is complete.
+    Fade,
     /// Something follows where a track has arrived.
     Follow(TrackId, Follows),
     /// A timed event ends or starts.
     TimedEvent,
     /// A motion is over, and another begins.
     Bend,
-    /// A track has faded out, or a cross-fade is complete.
-    Fade,
     /// Another track leads its group.
     Lead,
     /// Tracks were moved into ranges, or out of them.
@@ -222,6 +222,9 @@ impl AnimationController {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
         }
+        if let Some(time) = self.next_fade() {
+            consider(time.max(now), Happening::Fade);
+        }
         let follows = step.arrived.or_else(|| if goes_on { self.arrived() } else { None });
         follows.into_iter().for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
         if let Some(time) = self.next_event() {
@@ -230,9 +233,6 @@ impl AnimationController {
         let bends = self.tracks.iter().filter_map(|track| track.next_bend());
         if let Some(time) = bends.chain(self.next_switch_end()).min() {
             consider(time.max(now), Happening::Bend);
-        }
-        if let Some(time) = self.next_fade() {
-            consider(time.max(now), Happening::Fade);
         }
         if let Some(time) = self.next_lead_change() {
             consider(time, Happening::Lead);

@@ -144,12 +144,12 @@ impl Course {
         (ends[0] + slope * moment.since(self.begin)).clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
     }
 
-    /// The heaviest member at a moment; of equals, the first.
+    /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
     pub(super) fn heaviest(&self, moment: Nanos) -> Option<usize> {
         let mut heaviest = None;
         for &Weighing { member, weights } in self.weighing() {
             let share = self.share(weights, moment);
-            if heaviest.is_none_or(|(_, most)| share > most) {
+            if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
                 heaviest = Some((member, share));
             }
         }

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// The most clips that fade out at a time. Beyond it the faintest leave at once.
 const MAX_LEAVING: usize = 8;
 
+/// A weight that may be nothing but rounding.
+const FAINT: f32 = 1e-6;
+
 impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
@@ -34,10 +37,10 @@ impl AnimationController {
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
             track.role != Role::User && track.id != id && !waits(track.id, playback)
         };
-        // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
-        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
+        // From nothing at all, a fade would show the rest pose.
+        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > FAINT;
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        let weight = switches.then(|| self.record_switch(id, duration, outgoing, clips));
+        let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
         if cut {
             let playback = std::mem::take(&mut self.extras.playback);
             self.remove_tracks(|track| outgoing(track, &playback));
@@ -56,7 +59,9 @@ impl AnimationController {
         track.leaves_at = None;
         // Together, the clips before may have had less than full weight.
         track.weight = weight.unwrap_or(track.weight).min(1.0);
-        if alone || weight.is_some_and(|weight| weight >= 1.0) {
+        // What has been fading out goes on from the weight that it has left.
+        let is_new = cut || track.share() <= FAINT;
+        if (alone && is_new) || weight.is_some_and(|weight| weight >= 1.0) {
             track.weight = 1.0;
         } else {
             self.fade_weight(id, 1.0, duration, transition);

@@ -26,16 +26,16 @@
 //!
 //! 1. Tracks pass what lies in their way, in the order of the tracks. At one place: the keys of the round that ends, the
 //!    start of the next round, its keys, the ranges that end and begin, the end of the clip. Backward, the reverse.
-//! 2. The next clip of the queue takes over where the current one has ended its round; an overlay begins to fade out.
-//! 3. Timed events end, and others start, in the order of their starts.
-//! 4. Motions change: a ramp of speed reverses its direction, parameters come to a bend, a switch has died out.
-//! 5. What has faded out is removed, and a cross-fade is complete.
+//! 2. What has faded out is removed, and a cross-fade is complete.
+//! 3. The next clip of the queue takes over where the current one has ended its round; an overlay begins to fade out.
+//! 4. Timed events end, and others start, in the order of their starts.
+//! 5. Motions change: a ramp of speed reverses its direction, parameters come to a bend, a switch has died out.
 //! 6. A track takes the lead of its sync group.
 //! 7. Ranges end that tracks were moved out of, and begin that they were moved into.
 //! 8. Tracks begin, in their order, and fire the keys where they begin.
 //!
-//! What is begun needs time to begin in: 8, and the queue's reaction to a clip that has ended already, are left for
-//! the next advance if the present one ends at their moment.
+//! What is begun needs time to begin in: 7 and 8, and what follows a clip that has ended already, are left for the next
+//! advance if the present one ends at their moment.
 //!
 //! What the game did since the last advance takes effect at the present moment, before all that.
 

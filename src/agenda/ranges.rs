@@ -24,12 +24,14 @@ use super::{
 use crate::{
     controller::{
         KeyRef,
+        compensated::CompensatedF64,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
         range::span::Span,
+        timed_event::EventKind,
         track::Known,
     },
-    model::Member,
+    model::{Member, PlaybackMode},
 };
 use std::mem;
 
@@ -48,7 +50,7 @@ impl AnimationController {
             let known = track.known.filter(|_| track.enabled && track.clip == range.clip)?;
             let of_member = |member: &InSpace| (member.known, member.position);
             let (known, position) = range.member.as_ref().map_or((known, track.placed()), of_member);
-            Span::new(known, range.time, range.until).touches(position).then_some(())?;
+            Span::new(known, range.time, range.until).holds(position, track.speed >= 0.0).then_some(())?;
             let place = periodic(known.playback, known.length, position);
             let length = range.until - range.time;
             let progress = if length > 0.0 { ((place - range.time) / length).clamp(0.0, 1.0) } else { 1.0 };
@@ -209,6 +211,17 @@ impl AnimationController {
         moves.then(|| self.forward(at))
     }
 
+    /// The direction of a track that is at the end of a clip that plays once, where it goes no further: there, it has left
+    /// its ranges.
+    fn end_of_once(&self, at: usize) -> Option<bool> {
+        let track = &self.tracks[at];
+        let known = track.known.filter(|known| known.playback == PlaybackMode::Once)?;
+        let ramp = self.running_ramp(track.id, EventKind::Speed);
+        let speed = ramp.map_or(track.speed, |ramp| ramp.at(CompensatedF64::new(self.time())));
+        let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
+        (if forward { place >= known.length } else { place <= 0.0 }).then_some(forward)
+    }
+
     /// Finds the ranges on a line that a track is in.
     fn enter(&self, at: usize, line: &Line, direction: Option<bool>, entered: &mut Vec<Entered>) {
         let track = &self.tracks[at];
@@ -239,7 +252,7 @@ impl AnimationController {
         if !track.enabled || track.clip != open.clip {
             return false;
         }
-        let direction = self.direction(at, still);
+        let direction = self.direction(at, still).or_else(|| self.end_of_once(at));
         let mut is_in = false;
         track.each_line(&self.extras.callbacks, clips, |line| {
             if !open.is(track.id, line.member_name(), open.key) {

@@ -13,8 +13,8 @@ use crate::{
         motion::{Paced, Ramp, Speed},
         root_motion::{
             Pieces,
-            movers::{Group, Mover, Movers},
-            shares::Blend,
+            movers::{Group, Mover, Movers, Set},
+            shares::{Blend, WHOLE},
         },
         sync::Lead,
         timed_event::EventKind,
@@ -40,8 +40,10 @@ impl AnimationController {
         let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
         let Some((first, part)) = parts.next() else { return };
         let second = parts.next();
+        let is_whole = !self.tracks[first].is_base() || (part.weight >= WHOLE && part.ramp.is_none());
         if second.is_none()
             && part.group != Group::Over
+            && is_whole
             && self.course_of(first).is_none()
             && let Some(index) = self.tracks[first].run.0.index
         {
@@ -111,6 +113,11 @@ impl AnimationController {
             };
             search(&|moment| total(moment) >= FULL);
         }
+        let base = |moment: Nanos| -> f64 {
+            let ours = |at: &usize| self.tracks[*at].enabled && self.tracks[*at].is_base();
+            (0..self.tracks.len()).filter(ours).map(|at| self.weight_at(at, moment).max(0.0)).sum()
+        };
+        search(&|moment| base(moment) >= WHOLE);
         for at in (0..self.tracks.len()).filter(|at| self.group_of(*at) == Group::Over) {
             search(&|moment| self.weight_at(at, moment) >= FULL);
         }
@@ -151,8 +158,13 @@ impl AnimationController {
 
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, part: &Part, clips: &'c C) -> Option<Mover<'c>> {
         let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
-        let path = clips.root_path(index);
-        takes_part(track, index, clips).then(|| Mover { path, ..self.mover_of(at, part) })
+        let set = if is_base(track, index, clips) { Set::Base } else { Set::Alone };
+        let mover = Mover { set, ..self.mover_of(at, part) };
+        match takes_part(track, index, clips) {
+            true => Some(Mover { path: clips.root_path(index), ..mover }),
+            false if set == Set::Base => Some(Mover { reaches: false, ..mover }),
+            false => None,
+        }
     }
 
     /// A track's part in the pose at the root joint, if it has one.
@@ -230,15 +242,19 @@ impl AnimationController {
         let phases = [Phase::new(part.from), Phase::new(part.goal)];
         for &Weighing { member, weights } in course.weighing() {
             let Some(member) = space.members().get(member) else { continue };
-            if !takes_part(track, member.clip, clips) {
+            let reaches = takes_part(track, member.clip, clips);
+            if !reaches && adds(track, member.clip, clips) {
                 continue;
             }
+            let set = if is_base(track, member.clip, clips) { Set::Base } else { Set::Space(at) };
+            let path = if reaches { clips.root_path(member.clip) } else { None };
             let playback = member.playback(space, cycle.playback);
             let ([from, goal], is_even) = member.places(playback, phases);
             // As much as it is now, and the change per second.
             let part = [course.share(weights, self.clock.now), course.slope(weights)];
-            let (path, member) = (clips.root_path(member.clip), Some((member, playback)));
-            all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
+            let member = Some((member, playback));
+            let mover = Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle };
+            all.extend(Some(Mover { set, reaches, ..mover }));
         }
     }
 }
@@ -259,7 +275,15 @@ struct Part {
 
 /// Returns `true` if a track's clip has a part in root motion.
 fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
-    // Differences are added to a pose, wherever it is.
-    let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
-    !differs && clips.reaches_root(index)
+    !adds(track, index, clips) && clips.reaches_root(index)
+}
+
+/// Returns `true` if a track's clip is added to a pose, wherever that is.
+fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
+}
+
+/// Returns `true` if a track's clip is one of the base.
+fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.is_base() && !clips.is_additive(index)
 }

@@ -7,7 +7,9 @@ mod blend_spaces;
 mod compression;
 mod controller_rules;
 mod culling_boxes;
+mod fades;
 mod feet;
+mod frame_rate;
 mod fuzz;
 #[cfg(feature = "gltf")]
 mod gltf_files;
