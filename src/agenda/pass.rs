@@ -8,7 +8,10 @@ use super::{
     overlay,
 };
 use crate::{
-    controller::key::{AddedCallback, Key},
+    controller::{
+        key::{AddedCallback, Key},
+        playhead::periodic,
+    },
     model::{CallbackData, PlaybackMode},
 };
 use std::mem;
@@ -299,13 +302,17 @@ impl Line<'_> {
                 passed.push(Passed { what: What::Key(key, time), clip, is_member, share });
             }
         });
-        // Those without length; the others begin because the track is in them.
+        let place = periodic(self.known.playback, self.known.length, self.place(position));
         for (key, until) in self.ranges() {
             let flashes = Crossing::Flashes;
-            if self.known.length <= 0.0 || self.crossing(key.time, until, position, forward) == flashes {
-                let range = self.range(&key, until, flashes, position, forward);
-                passed.push(Passed { what: What::Range(range), clip, is_member, share });
+            let mut range = self.range(&key, until, flashes, position, forward);
+            if self.known.length > 0.0 && self.crossing(key.time, until, position, forward) != flashes {
+                if self.contains(key.time, until, position, Some(forward)) != Some(true) {
+                    continue;
+                }
+                (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
+            passed.push(Passed { what: What::Range(range), clip, is_member, share });
         }
     }
 

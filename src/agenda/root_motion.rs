@@ -87,7 +87,11 @@ impl AnimationController {
         const PARTS: i32 = 8;
         /// A bit more than all: weights that always sum to all do so up to rounding.
         const FULL: f64 = 1.0 + 1e-5;
-        let changes = |track: &AnimationTrack| self.running_ramp(track.id, EventKind::Weight).is_some();
+        let changes = |track: &AnimationTrack| {
+            let course = track.run.0.course.as_deref().filter(|_| track.run.0.space.is_some());
+            let bends = course.is_some_and(|course| course.pace().until.is_some());
+            bends || self.running_ramp(track.id, EventKind::Weight).is_some()
+        };
         if !self.tracks.iter().any(changes) {
             return end;
         }

@@ -10,6 +10,8 @@ mod blend_spaces;
 mod controller_rules;
 #[path = "agenda/exact.rs"]
 mod exact;
+#[path = "agenda/differential.rs"]
+mod differential;
 mod fades;
 mod frame_rate;
 mod root_motion;

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use new::{act, advance, begin, cast, span};
 
 /// How many programs are played: 600, or as many as `MARIONETTE_PROGRAMS` says.
-fn programs() -> u64 {
+pub fn programs() -> u64 {
     std::env::var("MARIONETTE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(600)
 }
 
