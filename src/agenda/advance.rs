@@ -154,11 +154,11 @@ impl AnimationController {
             self.clock = clock;
             return Ok(());
         }
-        let is_ordinary = self.agenda.0.next.is_some_and(|next| next > clock.now) && self.knows_clips(clips);
-        if is_ordinary {
+        let next = self.agenda.0.next.filter(|_| self.knows_clips(clips));
+        if next.is_some_and(|next| next > clock.now) {
             self.go_to(clock.now, clips, root.as_deref_mut());
         } else {
-            self.run_to(clock.now, clips, out, root);
+            self.run_to(clock.now, next.is_none(), clips, out, root);
         }
         self.write_running_values();
         self.note_range_places(clips);
@@ -178,17 +178,22 @@ impl AnimationController {
             && extras.playback.switches.is_empty()
     }
 
-    /// Advances with all that happens on the way.
+    /// Advances with all that happens on the way. `is_changed` says whether the game or a reload has changed anything.
     fn run_to<C: Clips + ?Sized>(
         &mut self,
         end: Nanos,
+        is_changed: bool,
         clips: &C,
         out: &mut Vec<PlaybackEvent>,
         root: Option<&mut RootSum>,
     ) {
         let still = end == self.clock.now;
         let mut step = Step { end, out, fired: 0, still, switches: 0, arrived: None, root };
-        self.begin(clips, &mut step);
+        self.agenda.0.stalled = false;
+        self.tracks.iter_mut().for_each(|track| track.run.0.looped = 0);
+        if is_changed {
+            self.begin(clips, &mut step);
+        }
         loop {
             match self.next_happening(&step) {
                 Some((time, happening)) if time <= end => {

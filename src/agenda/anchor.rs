@@ -69,8 +69,8 @@ pub(super) struct Run {
     pub(super) next: Option<Next>,
     /// Whether all this is up to date.
     pub(super) planned: bool,
-    /// Whether there are ranges among its keys.
-    pub(super) ranged: bool,
+    /// Whether there are ranges among its keys, if that is known.
+    pub(super) ranged: Option<bool>,
     /// Whether it was anchored anew.
     pub(super) redone: bool,
     /// Whether its keys and rounds are no longer reported in this advance.
@@ -172,7 +172,9 @@ impl AnimationController {
         }
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.0.planned {
-                self.tracks[at].note_ranges(&self.extras.callbacks, clips);
+                if self.tracks[at].run.0.ranged.is_none() {
+                    self.tracks[at].note_ranges(&self.extras.callbacks, clips);
+                }
                 let next = if self.tracks[at].anchor.law.moves { self.next_mark(at, clips) } else { None };
                 let run = &mut self.tracks[at].run.0;
                 (run.next, run.planned) = (next, true);

@@ -184,11 +184,23 @@ impl<'a> Line<'a> {
         if self.member.is_none() {
             match self.known.playback {
                 PlaybackMode::Once => consider(if forward { length } else { 0.0 }),
-                _ => [-1.0, 0.0, 1.0].into_iter().for_each(|more| consider((n + more) * self.period())),
+                _ if forward => consider((n + 1.0) * self.period()),
+                _ => [n - 1.0, n].into_iter().for_each(|n| consider(n * self.period())),
             }
         }
-        for (_, key) in self.keys() {
-            for n in self.near(n) {
+        if self.own.is_empty() && self.added.is_empty() {
+            return next;
+        }
+        // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next round.
+        let (first, last) = match (self.member, self.known.playback) {
+            (Some(_), _) => (-1, 2),
+            (None, PlaybackMode::PingPong) => (-1, 1),
+            _ => (0, 1),
+        };
+        let rounds = if self.period() > 0.0 { first..=last } else { 0..=0 };
+        for step in rounds {
+            let n = n + f64::from(if forward { step } else { -step });
+            for (_, key) in self.keys() {
                 match key.until {
                     None => self.places(n, key.time).into_iter().flatten().for_each(&mut consider),
                     Some(until) => {
@@ -207,6 +219,10 @@ impl<'a> Line<'a> {
         let Some(round) = self.round(self.place(position)) else { return };
         let mut rounds = self.near(round);
         while let Some(n) = if forward { rounds.next() } else { rounds.next_back() } {
+            // Only at the end of a round is a place in two of them.
+            if self.member.is_none() && n != round && round * self.period() != position {
+                continue;
+            }
             let begins = self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
             if forward && begins {
                 sink(Mark::Round);

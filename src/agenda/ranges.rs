@@ -82,7 +82,7 @@ struct Entered {
 impl AnimationController {
     /// Returns `true` if it has begun a range, or there are any on the tracks' ways.
     pub(super) fn has_ranges(&self) -> bool {
-        !self.extras.ranges.is_empty() || self.tracks.iter().any(|track| track.run.0.ranged)
+        !self.extras.ranges.is_empty() || self.tracks.iter().any(|track| track.run.0.ranged == Some(true))
     }
 
     /// Enters or leaves a range that a track passes an end of.
@@ -194,7 +194,7 @@ impl AnimationController {
         }
         let mut entered = Vec::new();
         for (at, track) in self.tracks.iter().enumerate() {
-            if track.enabled && track.begun() && track.run.0.ranged {
+            if track.enabled && track.begun() && track.run.0.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
                 track.each_line(&self.extras.callbacks, clips, |line| self.enter(at, &line, direction, &mut entered));
             }
@@ -327,6 +327,6 @@ impl AnimationTrack {
     ) {
         let mut ranged = false;
         self.each_line(callbacks, clips, |line| ranged |= line.has_ranges());
-        self.run.0.ranged = ranged;
+        self.run.0.ranged = Some(ranged);
     }
 }

@@ -52,10 +52,8 @@ impl AnimationController {
     /// Begins an advance: looks up the clips, and does what the game has asked for.
     pub(super) fn begin<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         for at in 0..self.tracks.len() {
-            (self.tracks[at].run.0.looped, self.tracks[at].run.0.muted) = (0, false);
             self.prepare(at, clips, step);
         }
-        self.agenda.0.stalled = false;
         self.begin_pending(clips, step);
         self.settle(clips, step);
         self.scrub(clips, step);
@@ -253,6 +251,7 @@ impl AnimationTrack {
             self.run.0.planned = false;
             self.run.0.stamp = quick;
             self.collect_added(callbacks, known, clips);
+            self.run.0.ranged = None;
             let stamp = self.stamp_of_all(clips);
             // What is new behind the track must not be passed.
             self.anchor.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
@@ -278,7 +277,7 @@ impl AnimationTrack {
         let heaviest = course.heaviest(now).and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
         if changed || is_new {
-            self.run.0.planned = false;
+            (self.run.0.planned, self.run.0.ranged) = (false, None);
             // Other clips may weigh: what lies behind the track in these must not be passed.
             self.anchor.moved |= begun && (is_new || was_known);
         }
