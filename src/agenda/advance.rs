@@ -168,8 +168,11 @@ impl AnimationController {
 
     /// Returns `true` if there is nothing that time could change.
     fn plays_nothing(&self) -> bool {
-        let idle =
-            |track: &super::AnimationTrack| !track.enabled && track.leaves_at.is_none() && track.steering.way.is_none();
+        let idle = |track: &super::AnimationTrack| {
+            // One that has just been disabled has yet to come to rest.
+            let rests = !track.anchor.law.moves() && track.steering.way.is_none();
+            !track.enabled && track.leaves_at.is_none() && rests
+        };
         let extras = &self.extras;
         self.tracks.iter().all(idle)
             && extras.events.is_empty()
