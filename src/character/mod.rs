@@ -176,10 +176,13 @@ impl Plugin for CharacterPlugin {
             app.add_plugins(CharacterAssetPlugin);
         }
         register_types(app);
+        let observed = events::CallbacksObserved(events::is_heard::<AnimationCallback>(app.world()));
         app.init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
             .init_resource::<advance::PendingEvents>()
             .init_resource::<bounds::OutgrownBoxes>()
+            .insert_resource(observed)
+            .add_observer(events::note_observers)
             .init_resource::<pose_state::PoseClock>()
             .init_resource::<sharing::SharedPoses>()
             .init_resource::<DirtyPalettes>()

@@ -167,6 +167,14 @@ impl BoundBlendSpace {
         if pace > 0.0 { pace.recip() } else { 0.0 }
     }
 
+    /// Returns the phase of the space, in `0..=1`, at which one of its clips is at `time` seconds. `None` if the clip is not in
+    /// the space, or is a pose.
+    pub fn phase_of(&self, clip: &str, time: f64) -> Option<f64> {
+        let member = self.members.iter().find(|member| *member.name == *clip && member.length > 0.0)?;
+        let phase = member.phase(member.playback(self, self.playback), time);
+        Some(if self.playback == PlaybackMode::Loop { phase.rem_euclid(1.0) } else { phase.clamp(0.0, 1.0) })
+    }
+
     /// Returns the indices of all clips, each once.
     pub fn clips(&self) -> impl Iterator<Item = usize> {
         self.members.iter().map(|member| member.clip)
