@@ -31,6 +31,7 @@ mod sharing;
 mod spawn;
 mod tape_head;
 mod threads;
+mod typed_callbacks;
 mod update_rate;
 mod weight_view;
 mod worn;
@@ -53,6 +54,7 @@ pub use rig::{
 };
 pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
+pub use typed_callbacks::{AppCallbackExt, Callback};
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
