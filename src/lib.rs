@@ -203,11 +203,11 @@ pub mod prelude {
         MarionettePlugins,
         asset::{Character, CharacterAssetLabel, LoadProgress},
         character::{
-            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
-            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            FootPlacement, Ground, GroundProbe, IkGoal, IkWeight, LookAt, LookTarget, ModelPose, PartOverrides,
-            PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode, SkinnedCharacter, SpringBones,
-            UpdateRate, WeightView, WornBy,
+            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AppCallbackExt, AtSocket,
+            AttachedTo, Callback, CharacterFailed, CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems,
+            CrossFadeFinished, DetachExt, FootPlacement, Ground, GroundProbe, IkGoal, IkLimb, IkWeight, LookAt,
+            LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode,
+            SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind, CallbackTime,

@@ -36,7 +36,7 @@ mod update_rate;
 mod weight_view;
 mod worn;
 
-pub use attachments::{AttachedTo, Attachments, DetachExt};
+pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
 pub use counts::PoseCounts;
 pub use events::{
@@ -49,7 +49,7 @@ pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use rig::{
-    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones,
+    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, SpringBones,
     SpringGravity,
 };
 pub use root_motion::{RootMotion, RootMotionMode};
@@ -336,6 +336,7 @@ fn register_types(app: &mut App) {
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
         .register_type::<AttachedTo>()
+        .register_type::<AtSocket>()
         .register_type::<Attachments>()
         .register_type::<WornBy>()
         .register_type::<Wears>()
@@ -343,6 +344,7 @@ fn register_types(app: &mut App) {
         .register_type::<UpdateRate>()
         .register_type::<RigState>()
         .register_type::<IkGoal>()
+        .register_type::<IkLimb>()
         .register_type::<IkGoals>()
         .register_type::<IkWeight>()
         .register_type::<LookAt>()
