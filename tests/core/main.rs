@@ -21,6 +21,7 @@ mod pose_reference;
 mod record;
 mod retarget;
 mod rig;
+mod role_names;
 mod root_motion;
 mod springs;
 mod switches;
