@@ -1,5 +1,6 @@
 //! Retargeting, on the sample characters, on bodies of other builds, and on real files where there are any.
 
+mod clip_files;
 mod manifests;
 mod measure;
 mod real;
