@@ -215,7 +215,7 @@ fn import_says_what_to_write_where_names_do_not_tell_which_joint_is_what() {
     let run = import(&folder, &[scout.to_str().unwrap(), "cheer.glb", "-o", "game"]);
     assert_eq!(run.code, Some(1), "{}", run.stdout);
     for words in
-        ["file: \"cheer.glb\", retarget: (source_roles: {", "\"upper_arm.L\": \"…\"", "\"thigh.R\": \"…\"", "`b4`"]
+        ["file: \"cheer.glb\", retarget: (source_roles: {", "\"forearm.L\": \"…\"", "\"shin.R\": \"…\"", "`b4`"]
     {
         assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
     }
