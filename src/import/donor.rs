@@ -1,15 +1,17 @@
 //! Fits the clips of one character file to the skeleton of another.
 //!
-//! Joints are matched by name. Exporters disagree about the rest: some put a prefix before every name, scale the armature by
+//! Joints are matched by name, and by path where names are not unique. Exporters disagree about the rest: some put a prefix before every name, scale the armature by
 //! 100, or leave it lying on its back. What is the same for all joints is put right, and a warning says so.
 
-use super::names::listed;
+use super::{
+    matching::{NamedJoints, find_sources},
+    names::listed,
+};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{ClipFrames, JointIndex, JointTransform, Model, SkeletalClip, Skeleton},
 };
 use glam::{Affine3A, Mat3, Quat, Vec3};
-use std::collections::HashMap;
 
 /// Returns the clips of `donor` in the joint order of `skeleton`.
 ///
@@ -70,34 +72,28 @@ pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> Forma
         first(theirs),
         first(ours)
     );
-    FormatError::one(Diagnostic::error(file, message))
+    let hint = "clips of another humanoid, whose joints have other names, need `retarget: true` in the manifest";
+    FormatError::one(Diagnostic::error(file, message).with_hint(hint))
 }
 
 /// Per joint of `ours`, its source among `theirs`; and two names that only match without their prefixes.
 fn matched<'a>(theirs: &'a Skeleton, ours: &'a Skeleton) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
-    let (mut exact, mut bare): (HashMap<&str, usize>, HashMap<&str, usize>) = Default::default();
-    for (joint, name) in theirs.names().iter().enumerate() {
-        exact.entry(name).or_insert(joint);
-        bare.entry(without_prefix(name)).or_insert(joint);
-    }
-    // Taken out when found, so that a second joint of the same name stays still.
-    let mut source: Vec<Option<usize>> = ours.names().iter().map(|name| exact.remove(&**name)).collect();
+    let mut source = vec![None; ours.len()];
+    find_sources(&NamedJoints::of(theirs, |name| name), &NamedJoints::of(ours, |name| name), &mut source);
     let mut renamed = None;
-    for (joint, name) in ours.names().iter().enumerate() {
-        if source[joint].is_none()
-            && let Some(&found) = bare.get(without_prefix(name))
-            && exact.remove(&*theirs.names()[found]).is_some()
-        {
-            source[joint] = Some(found);
-            renamed = renamed.or(Some((&**name, &*theirs.names()[found])));
-        }
+    if source.contains(&None) {
+        let known = source.clone();
+        let [theirs_bare, ours_bare] = [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
+        find_sources(&theirs_bare, &ours_bare, &mut source);
+        let first = (0..ours.len()).find(|joint| known[*joint] != source[*joint]);
+        renamed = first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
     }
     (source, renamed)
 }
 
 /// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former after other programs have taken out
 /// the colon.
-fn without_prefix(name: &str) -> &str {
+pub(super) fn without_prefix(name: &str) -> &str {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let bare =
         name.strip_prefix("mixamorig").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));

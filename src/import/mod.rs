@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod check_names;
+mod check_sides;
 mod combine;
 mod control;
 mod donor;
@@ -12,6 +13,7 @@ mod firsts;
 mod influences;
 mod limits;
 mod losses;
+mod matching;
 mod names;
 mod normals;
 mod resample;

@@ -1,6 +1,10 @@
 //! From the bytes of a file to a model, or to clips for one. Shared by the asset loaders and the command line.
 
-use super::{ImportSettings, Imported, clip_from_md5, donor::strangers, from_m3d, from_md5};
+use super::{
+    ImportSettings, Imported, clip_from_md5,
+    donor::{strangers, without_prefix},
+    from_m3d, from_md5,
+};
 use crate::{
     format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
     hierarchy::Hierarchy,
@@ -91,6 +95,17 @@ pub(super) fn open_any(
     settings: &ImportSettings,
     read: Read,
 ) -> Result<Imported, FormatError> {
+    open_file(file, source, settings, read, &|_| true)
+}
+
+/// `is_joint` tells by its name whether a node above all that a file of clips moves is a joint.
+fn open_file(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+    read: Read,
+    is_joint: &dyn Fn(&str) -> bool,
+) -> Result<Imported, FormatError> {
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
@@ -104,11 +119,11 @@ pub(super) fn open_any(
         #[cfg(feature = "gltf")]
         Some(FileKind::Gltf) => {
             let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
-            (Vec::new(), super::from_gltf(file, source, settings, &mut beside)?)
+            (Vec::new(), super::gltf::import(file, source, settings, &mut beside, is_joint)?)
         }
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
-            let _ = read;
+            let _ = (read, is_joint);
             let error = Diagnostic::error(file, "this program was built without support for glTF");
             return Err(FormatError::one(error.with_hint("enable the feature `gltf` of bevy_marionette")));
         }
@@ -174,7 +189,9 @@ pub(super) fn clips_of_any(
         settings.limits.check_clip(file, &clip.value)?;
         return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
     }
-    let donor = open_any(file, source, settings, read)?;
+    // Above the joints that move are those that the model has, too, and what is no joint.
+    let ours: HashSet<&str> = skeleton.names().iter().map(|name| without_prefix(name)).collect();
+    let donor = open_file(file, source, settings, read, &|name| ours.contains(without_prefix(name)))?;
     let mut warnings = donor.warnings;
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
         let fitted = super::donor::fit(file, &donor.model, skeleton)?;

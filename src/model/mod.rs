@@ -37,8 +37,9 @@ pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
+pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
-pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
+pub(crate) use sides::{MirrorPlane, RestFrame};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

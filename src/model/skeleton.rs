@@ -281,8 +281,8 @@ impl Skeleton {
     /// Returns a joint's counterpart on the other side: as [`Self::with_sides`] says, or by name. `None` for a joint in the
     /// middle.
     ///
-    /// Recognizes `.L`/`.R`, `_l`/`_r` and the like anywhere in the name, `Left…`/`Right…`, a final capital as in `handL`,
-    /// and a leading letter as in `larm`.
+    /// Recognizes `L`/`R` or `l`/`r` as a word of the name, as in `hand.L`, `CC_Base_L_Hand`, `lShin` and `handL`, `Left…`/`Right…`,
+    /// `左…`/`右…`, and a leading letter as in `larm`.
     pub fn other_side(&self, joint: JointIndex) -> Option<JointIndex> {
         self.other_side_with(joint, |name| self.joint(name))
     }
@@ -299,6 +299,11 @@ impl Skeleton {
         let name = self.names.get(usize::from(joint))?;
         let found = mirrored_names(name).iter().find_map(|name| find(name));
         found.filter(|other| *other != joint && !self.sides.contains_key(other))
+    }
+
+    /// Returns `true` if [`Self::with_sides`] says where a joint belongs.
+    pub(crate) fn has_side(&self, joint: JointIndex) -> bool {
+        self.sides.contains_key(&joint)
     }
 
     /// Returns the joint name that a misspelled `name` most likely means, if any is close to it.

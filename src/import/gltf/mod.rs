@@ -5,7 +5,7 @@
 //! # What becomes of a scene
 //!
 //! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
-//! see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
+//! in a file that only holds clips, also the nodes above these; see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
 //! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
 //! lengths are in meters, as the format requires.
 //!
@@ -79,6 +79,18 @@ pub fn from_gltf<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
+    import(file, source, settings, read, &|_| true)
+}
+
+/// As [`from_gltf`]. In a file that only holds clips, `is_joint` tells by its name whether a node above all that moves is a joint,
+/// or something like an armature, whose transform is baked in.
+pub(super) fn import<'s>(
+    file: &str,
+    source: &'s [u8],
+    settings: &ImportSettings,
+    read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+    is_joint: &dyn Fn(&str) -> bool,
+) -> Result<Imported, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::facing_z(file, settings, right_handed)?;
@@ -90,7 +102,7 @@ pub fn from_gltf<'s>(
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let accessors = Accessors::new(root, &buffers);
 
-    let rig = Rig::new(root, &basis, limits, &mut report)?;
+    let rig = Rig::new(root, &basis, limits, &mut report, is_joint)?;
     let Materials { list: mut materials, tex_coord_sets, images } = Materials::read(&accessors, &mut report)?;
     let mut figures = ImportReport { right_handed, ..ImportReport::default() };
     let mut binder = Binder::new(&rig);

@@ -2,7 +2,8 @@
 //!
 //! The joints are the joints of the skins, the nodes that carry a rigid mesh, what is animated above these, and all nodes
 //! below them, which sockets may refer to. The transforms of the other nodes above, such as an armature's, are baked into
-//! the topmost joints.
+//! the topmost joints. A file with neither skin nor mesh only holds clips, and exporters leave out what doesn't move: there, the
+//! nodes above those that move are joints, too.
 //!
 //! A joint's own space may be scaled: exporters put factors of 100 on armatures and bones. A joint *frame* takes the
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
@@ -121,7 +122,14 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn new(root: &Root, basis: &Basis, limits: &Limits, report: &mut Report) -> Result<Self, FormatError> {
+    /// `is_joint` tells by its name whether a node above all that moves is a joint, in a file with neither skin nor mesh.
+    pub(super) fn new(
+        root: &Root,
+        basis: &Basis,
+        limits: &Limits,
+        report: &mut Report,
+        is_joint: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, FormatError> {
         let hierarchy = hierarchy(root, report)?;
         let locals = locals(root, basis, report)?;
         let parents = &hierarchy.parents;
@@ -130,7 +138,10 @@ impl Rig {
 
         let meshes: Vec<usize> =
             (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
-        let carried = carriers(root, &meshes, &in_scene, &animated, report)?;
+        let mut carried = carriers(root, &meshes, report)?;
+        if !carried.contains(&true) {
+            carried = movers(root, &hierarchy, &in_scene, &animated, is_joint);
+        }
         // From the leaves: whether there is something to move here or below.
         let mut carries = carried.clone();
         for &node in hierarchy.order.iter().rev() {
@@ -323,15 +334,8 @@ fn animated(root: &Root) -> Vec<bool> {
     animated
 }
 
-/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes. In a file without either,
-/// which only holds clips, the nodes that these move.
-fn carriers(
-    root: &Root,
-    meshes: &[usize],
-    in_scene: &[bool],
-    animated: &[bool],
-    report: &Report,
-) -> Result<Vec<bool>, FormatError> {
+/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes.
+fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>, FormatError> {
     let mut carried = vec![false; root.nodes.len()];
     let mut skins: Vec<usize> = Vec::new();
     for &node in meshes {
@@ -363,10 +367,26 @@ fn carriers(
             *is_carrier = true;
         }
     }
-    if !carried.contains(&true) {
-        carried = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
-    }
     Ok(carried)
+}
+
+/// In a file that only holds clips, the nodes that these move, and those above them that are joints.
+fn movers(
+    root: &Root,
+    hierarchy: &Hierarchy,
+    in_scene: &[bool],
+    animated: &[bool],
+    is_joint: &dyn Fn(&str) -> bool,
+) -> Vec<bool> {
+    let moves: Vec<bool> = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
+    let mut carries = moves.clone();
+    for &node in hierarchy.order.iter().rev() {
+        if let Some(parent) = hierarchy.parents[node].filter(|_| carries[node]) {
+            carries[parent] = true;
+        }
+    }
+    let name = |node: usize| root.nodes[node].name.as_deref().unwrap_or_default();
+    (0..moves.len()).map(|node| moves[node] || carries[node] && is_joint(name(node))).collect()
 }
 
 pub(super) fn wide(m: &Affine3A) -> DAffine3 {
