@@ -127,12 +127,12 @@ pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
     Ok(path)
 }
 
-/// Returns the path in an image's URI: without a query, and decoded. It may lead anywhere; how it is looked for, see
-/// [`texture_candidates`](crate::import::texture_candidates).
+/// Returns the path in an image's URI: without a query, decoded, and with forward slashes. It may lead anywhere; for how it is
+/// looked for, see [`texture_candidates`](crate::import::texture_candidates).
 pub(super) fn path_of(uri: &str) -> String {
     // Fragments are left in: a `#` is rather one in a file's name that should have been encoded.
     let path = uri.split('?').next().unwrap_or_default();
-    percent_decode(path).unwrap_or_else(|| path.to_owned())
+    percent_decode(path).unwrap_or_else(|| path.to_owned()).replace('\\', "/")
 }
 
 fn percent_decode(text: &str) -> Option<String> {

@@ -65,11 +65,37 @@ pub(super) struct Asset {
 }
 
 /// A version such as `2.0`, which some programs write as a number.
-#[derive(Deserialize)]
-#[serde(untagged)]
 pub(super) enum Version {
     Text(String),
     Number(f64),
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrNumber;
+
+        impl Visitor<'_> for TextOrNumber {
+            type Value = Version;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a version")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Version, E> {
+                Ok(Version::Text(text.to_owned()))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Version, E> {
+                Ok(Version::Number(number as f64))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Version, E> {
+                Ok(Version::Number(number))
+            }
+        }
+
+        deserializer.deserialize_any(TextOrNumber)
+    }
 }
 
 impl Version {
@@ -638,11 +664,16 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
         Item(usize),
         Name(&'a str),
     }
+    // Deeper nests take memory, and no character is like that.
+    const DEEPEST: usize = 16;
     let bytes = &json.as_bytes()[..offset.min(json.len())];
-    let (mut steps, mut at, mut is_name): (Vec<Step>, usize, bool) = (Vec::new(), 0, false);
+    let (mut steps, mut deeper): (Vec<Step>, usize) = (Vec::new(), 0);
+    let (mut at, mut is_name) = (0, false);
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
+            b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
+            b'}' | b']' if deeper > 0 => deeper -= 1,
             b'{' => {
                 steps.push(Step::Name(""));
                 is_name = true;
@@ -653,7 +684,7 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
                 steps.pop();
                 is_name = false;
             }
-            b',' if at < bytes.len() => match steps.last_mut() {
+            b',' if at < bytes.len() && deeper == 0 => match steps.last_mut() {
                 Some(Step::Item(item)) => *item += 1,
                 _ => is_name = true,
             },
@@ -662,7 +693,7 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
                 while bytes.get(at).is_some_and(|&byte| byte != b'"') {
                     at += if bytes[at] == b'\\' { 2 } else { 1 };
                 }
-                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name) {
+                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0) {
                     *name = json.get(start..at).unwrap_or_default();
                     is_name = false;
                 }
@@ -671,10 +702,8 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
             _ => {}
         }
     }
-    // A damaged document may be one deep nest.
-    const DEEPEST: usize = 16;
     let mut path = String::new();
-    for step in steps.iter().take(DEEPEST) {
+    for step in &steps {
         match step {
             Step::Item(item) => path += &format!("[{item}]"),
             Step::Name("") => {}
