@@ -62,10 +62,10 @@ pub struct CharacterLoaderSettings {
 /// whatever the mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Loads the textures in the model's file or beside it, and generates mip levels for formats without them (`.tga`,
-    /// `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels and those in
-    /// the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`]. Their `.meta` files are not
-    /// read.
+    /// Loads the textures in the model's file, where it names them, or beside it, and generates mip levels for formats without
+    /// them (`.tga`, `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels
+    /// and those in the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`]. Their `.meta`
+    /// files are not read.
     #[default]
     Load,
     /// Loads the textures in the model's file or beside it without changes. Characters that use the same image file

@@ -156,7 +156,8 @@ pub fn texture_folders(materials: &[Material]) -> Vec<String> {
     for name in names {
         let name = clean(name);
         let Some((folder, _)) = name.rsplit_once('/').filter(|_| !is_absolute(&name)) else { continue };
-        let is_far = folder.contains('/') || folder == "..";
+        // A folder with a dot in its name may be taken for a file.
+        let is_far = folder.contains(['/', '.']);
         if is_far && folders.len() < MOST && !folders.iter().any(|known| known == folder) {
             folders.push(folder.to_owned());
         }
@@ -339,9 +340,9 @@ mod tests {
             material("../textures/../textures/cloth.png", "../up.png"),
             material(r"C:\art\a\skin.png", "/art/a/skin.png"),
             material("file:///C:/art/skin.png", "https://example.com/a/skin.png"),
-            material("../..", ""),
+            material("../..", "hero.v2/skin.png"),
         ];
-        assert_eq!(texture_folders(&materials), ["../textures", "a/b", ".."]);
+        assert_eq!(texture_folders(&materials), ["../textures", "a/b", "..", "hero.v2"]);
         let many: Vec<_> = (0..10_000).map(|at| material(&format!("../{at}/skin.png"), "")).collect();
         assert!(texture_folders(&many).len() <= 64);
     }

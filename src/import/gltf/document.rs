@@ -25,7 +25,9 @@ impl<'s> Document<'s> {
             let (root, lost_letters) = parse(report, json, false)?;
             return Ok(Self { root, blob, lost_letters });
         }
-        let source = without_padding(source);
+        let text = without_padding(source);
+        let is_json = without_bom(text).trim_ascii_start().starts_with(b"{");
+        let source = if is_json { text } else { source };
         refuse_foreign(report.file, source, TextKind::Gltf)?;
         let (root, lost_letters) = parse(report, source, true)?;
         Ok(Self { root, blob: None, lost_letters })
@@ -73,9 +75,9 @@ const FEW_OBJECTS: usize = 1 << 16;
 const BYTES_PER_OBJECT: usize = 16;
 const MOST_OBJECTS: usize = 1 << 22;
 
-/// Returns JSON without the zeros behind it, with which old exporters padded their files.
+/// Returns JSON without the white space behind it, and the zeros with which old exporters padded their files.
 fn without_padding(json: &[u8]) -> &[u8] {
-    let end = json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let end = json.iter().rposition(|&byte| byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
     &json[..end]
 }
 

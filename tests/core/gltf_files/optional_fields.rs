@@ -389,7 +389,7 @@ fn files_with_many_oddities_look_and_move_as_before() {
         let imported = open(&padded).unwrap_or_else(|error| panic!("variant {at}, padded: {error}"));
         worst = worst.max(expected.error(&imported));
         let mut text = variant.gltf_with_data();
-        text.resize(text.len() + rng.usize(..3), 0);
+        text.extend((0..rng.usize(..5)).map(|_| b"\0\0 \n"[rng.usize(..4)]));
         let imported = open_model("f.gltf", &text, &ImportSettings::default());
         worst = worst.max(expected.error(&imported.unwrap_or_else(|error| panic!("variant {at}, as text: {error}"))));
     }
@@ -520,4 +520,64 @@ fn wrong_values_in_materials_are_named_with_their_place() {
     // And the rest of the material is as it says.
     let material = &open(&file.glb()).unwrap().model.materials[0];
     assert_eq!((material.alpha_cutoff, material.double_sided, material.unlit), (Some(0.5), true, true));
+}
+
+#[test]
+fn what_a_character_needs_is_refused_with_its_place_if_it_is_of_the_wrong_type() {
+    for (pointer, value, words, place) in [
+        ("/nodes/2/children", json!("x"), "invalid type", "(nodes[2].children)"),
+        ("/nodes/2/children/0", json!(-1), "a whole number of 0 or more", "(nodes[2].children[0])"),
+        ("/nodes/0/rotation", json!([0, 0, 1]), "invalid length 3", "(nodes[0].rotation)"),
+        ("/skins/0/joints", json!(5), "invalid type", "(skins[0].joints)"),
+        ("/meshes/0/primitives/0/indices", json!([]), "invalid type", "(meshes[0].primitives[0].indices)"),
+        ("/animations/0/channels/1/sampler", json!(0.5), "floating point", "(animations[0].channels[1].sampler)"),
+        ("/animations/0/samplers/0", json!({}), "missing field `input`", "(animations[0].samplers[0])"),
+        (
+            "/accessors/1/count",
+            json!("x"),
+            "accessor 1 cannot be read",
+            "(meshes[0].primitives[0].attributes.POSITION)",
+        ),
+        ("/bufferViews/1", json!({}), "buffer view 1 cannot be read", "(meshes[0].primitives[0].attributes.POSITION)"),
+        ("/nodes", json!({ "a": {} }), "invalid type", "(nodes)"),
+        ("/asset/version", json!(1.0), "glTF 1; only version 2", "(asset.version)"),
+    ] {
+        let mut file = everything();
+        *file.json.pointer_mut(pointer).unwrap() = value.clone();
+        let error = open(&file.glb()).err().unwrap_or_else(|| panic!("{pointer}: {value} was imported")).to_string();
+        assert!(error.contains(words) && error.contains(place) && error.contains("hint:"), "{pointer}: {error}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_what_nothing_uses_is_let_be() {
+    let file = everything();
+    let expected = Expected::of(&file);
+    let mut variant = file.clone();
+    for list in ["accessors", "bufferViews"] {
+        variant.push(list, json!({}));
+        variant.push(list, json!({ "count": [], "buffer": "x", "bufferView": -5, "componentType": {}, "type": 1 }));
+    }
+    variant.json["asset"]["version"] = 2.0.into();
+    variant.json["asset"].as_object_mut().unwrap().remove("minVersion");
+    expected.check(&variant, "unused accessors and buffer views");
+}
+
+#[test]
+fn names_in_another_encoding_cost_letters_but_not_the_character() {
+    let mut file = everything();
+    let expected = Expected::of(&file);
+    file.json["nodes"][1]["name"] = "J#rgen".into();
+    let mut glb = file.glb();
+    let at = glb.windows(6).position(|six| six == b"J#rgen").unwrap();
+    // ü in Latin-1.
+    glb[at + 1] = 0xfc;
+    let imported = open(&glb).unwrap();
+    assert!(expected.error(&imported) < BOUND);
+    assert!(
+        imported.warnings.iter().any(|warning| warning.message.contains("not in UTF-8")),
+        "{:?}",
+        imported.warnings
+    );
+    assert_eq!(&**imported.model.skeleton.name(0), "J\u{fffd}rgen");
 }
