@@ -672,6 +672,8 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
+            // The list itself is meant.
+            b'[' if at == bytes.len() => {}
             b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
             b'}' | b']' if deeper > 0 => deeper -= 1,
             b'{' => {
