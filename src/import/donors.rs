@@ -9,7 +9,7 @@ use crate::{
     format::{Diagnostic, FormatError},
     model::{Roles, SkeletalClip, Skeleton},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What was opened so far. Several clips of a file share it.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Donors {
     models: HashMap<String, (Skeleton, Vec<SkeletalClip>)>,
     /// Clips of a file for the skeleton of another.
     clips: HashMap<[String; 2], Vec<SkeletalClip>>,
+    /// What was warned about.
+    told: HashSet<String>,
 }
 
 impl Donors {
@@ -75,7 +77,7 @@ impl Donors {
         let made = map.run(clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(path);
         // Once for all clips of a file.
-        let new = warnings.into_iter().filter(|warning| !imported.warnings.contains(warning));
+        let new = warnings.into_iter().filter(|warning| self.told.insert(warning.to_string()));
         let new: Vec<Diagnostic> = new.collect();
         imported.report.retargets.insert(name.to_owned(), map.report().clone());
         imported.warnings.extend(new);

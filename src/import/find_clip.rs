@@ -66,10 +66,9 @@ pub(super) fn pick_clip<'c>(
     let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
     let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
     found.ok_or_else(|| {
-        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
-        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         let known = clips.iter().map(|clip| &*clip.timing.name);
+        let has = if clips.is_empty() { "no clips".to_owned() } else { listed(known.clone()) };
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         FormatError::one(match did_you_mean(wanted, known) {
             Some(hint) => error.with_hint(hint),
             None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),

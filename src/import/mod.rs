@@ -49,7 +49,11 @@ pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
 pub use retarget::{Retarget, RetargetError, RetargetReport};
-pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_places};
+#[cfg(feature = "bevy")]
+pub(crate) use textures::is_relative_path;
+pub use textures::{
+    MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders, texture_places,
+};
 #[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 

@@ -4,6 +4,7 @@ mod control_joints;
 mod file;
 mod formula;
 mod manifests;
+mod optional_fields;
 mod poses;
 mod real;
 mod refusals;

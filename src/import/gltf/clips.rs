@@ -4,6 +4,7 @@ use super::{
     accessors::Accessors,
     curves::{Between, Channel, Motion},
     extras::{self, Frames},
+    json::{self, Animation, Index, Interpolation, Property, Type},
     report::Report,
     rig::{Local, Rig, RigJoint},
 };
@@ -19,12 +20,6 @@ use crate::{
     model::{JointTransform, Model, Reach, SkeletalClip},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
-use gltf::json::{
-    Animation,
-    accessor::Type,
-    animation::{self, Interpolation, Property},
-    validation::Checked,
-};
 use std::collections::BTreeSet;
 
 /// Imports the clips of a file.
@@ -39,6 +34,8 @@ pub(super) struct Importer<'a> {
 #[derive(Default)]
 struct LeftOut {
     weights: Option<String>,
+    /// The first channel of something other than a node.
+    elsewhere: Option<String>,
     strangers: BTreeSet<String>,
     keys: (usize, Option<String>),
 }
@@ -146,12 +143,15 @@ impl Importer<'_> {
         let mut motions: Vec<Motion> = self.rig.joints.iter().map(|joint| Motion::still(joint.rest)).collect();
         for (at, channel) in animation.channels.iter().enumerate() {
             let place = format!("{place}.channels[{at}]");
-            let node = channel.target.node.value();
+            let Some(node) = channel.target.node.map(Index::value) else {
+                left_out.elsewhere.get_or_insert(place);
+                continue;
+            };
             let Some(target) = root.nodes.get(node) else {
                 let message = format!("node {node} is out of range: there are {}", root.nodes.len());
                 return Err(report.error(&place, message, "check the file with the glTF validator"));
             };
-            let Checked::Valid(property) = channel.target.path else {
+            let Some(property) = channel.target.path else {
                 report.warn(&place, "the channel's target has an unknown path", "it was left out");
                 continue;
             };
@@ -188,7 +188,7 @@ impl Importer<'_> {
     fn channel(
         &self,
         animation: &Animation,
-        channel: &animation::Channel,
+        channel: &json::Channel,
         property: Property,
         joint: usize,
         place: &str,
@@ -200,7 +200,7 @@ impl Importer<'_> {
             let message = format!("sampler {index} is out of range: there are {}", animation.samplers.len());
             return Err(report.error(place, message, "check the file with the glTF validator"));
         };
-        let Checked::Valid(interpolation) = sampler.interpolation else {
+        let Some(interpolation) = sampler.interpolation else {
             report.warn(place, "the sampler has an unknown interpolation", "the channel was left out");
             return Ok(None);
         };
@@ -297,6 +297,9 @@ impl LeftOut {
     fn tell(self, report: &mut Report) {
         if let Some(place) = self.weights {
             report.warn(&place, "weights of morph targets are animated, which is not read", "they were left out");
+        }
+        if let Some(place) = self.elsewhere {
+            report.warn(&place, "what is animated is not a node, such as a material", "these channels were left out");
         }
         if let (count @ 1.., Some(place)) = self.keys {
             let message = format!("{count} keys are not later than the one before, or not valid transforms");

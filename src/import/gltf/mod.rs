@@ -1,6 +1,6 @@
 //! glTF 2.0 → model: `.glb`, and `.gltf` with buffers in files beside it or in data URIs.
 //!
-//! The `gltf` crate reads the JSON. Everything that it points to is checked here, because a file may claim anything.
+//! `json.rs` says which part of the JSON is read. Everything that it points to is checked, because a file may claim anything.
 //!
 //! # What becomes of a scene
 //!
@@ -33,6 +33,8 @@ mod curves;
 mod document;
 mod export;
 mod extras;
+mod json;
+mod looks;
 mod materials;
 mod repairs;
 mod report;
@@ -98,22 +100,20 @@ pub(super) fn import<'s>(
     let document = Document::read(&report, source)?;
     let root = &document.root;
     document::check_extensions(root, &mut report)?;
+    if document.lost_letters {
+        let hint = "export it again: names with other letters than A to Z may not be what they were";
+        report.warn("", "the JSON is not in UTF-8", hint);
+    }
     let limits = &settings.limits;
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let accessors = Accessors::new(root, &buffers);
 
     let rig = Rig::new(root, &basis, limits, &mut report, is_joint)?;
-    let Materials { list: mut materials, tex_coord_sets, images } = Materials::read(&accessors, &mut report)?;
+    let Materials { list: mut materials, in_file, images } = Materials::read(&accessors, &mut report)?;
     let mut figures = ImportReport { right_handed, ..ImportReport::default() };
     let mut binder = Binder::new(&rig);
-    let skin = skin::Importer {
-        accessors: &accessors,
-        basis: &basis,
-        rig: &rig,
-        settings,
-        limits,
-        tex_coord_sets: &tex_coord_sets,
-    };
+    let skin =
+        skin::Importer { accessors: &accessors, basis: &basis, rig: &rig, settings, limits, materials: &in_file };
     let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
     if settings.flip_v {
         flip_tex_coords(&mut parts);

@@ -9,7 +9,11 @@
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
 //! That is exact, because a uniform scale commutes with everything above it.
 
-use super::{extras, report::Report};
+use super::{
+    extras,
+    json::{Index, Property, Root},
+    report::Report,
+};
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
@@ -17,7 +21,6 @@ use crate::{
     model::{JointTransform, Skeleton},
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3};
-use gltf::json::{Root, animation::Property, validation::Checked};
 
 /// A transform in `f64`: `T · R · S`.
 #[derive(Clone, Copy, Debug)]
@@ -266,7 +269,7 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
                 local
             }
             None => {
-                let rotation = Quat::from_array(node.rotation.unwrap_or_default().0);
+                let rotation = Quat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
                 let is_turn = rotation.length_squared() > 1e-12;
                 if !is_turn {
                     unturned.push(at);
@@ -300,15 +303,26 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     Ok(locals)
 }
 
-/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none.
-fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &Report) -> Result<Vec<bool>, FormatError> {
-    let scene = match root.scene {
-        Some(index) => Some(root.scenes.get(index.value()).ok_or_else(|| {
-            let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
-            report.error("scene", message, "check the file with the glTF validator")
-        })?),
-        None => root.scenes.first(),
-    };
+/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none. If that is
+/// empty, as where an artist left an empty scene open, the first that isn't takes its place.
+fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<Vec<bool>, FormatError> {
+    let default = root.scene.map_or(0, Index::value);
+    if let Some(index) = root.scene.filter(|index| index.value() >= root.scenes.len()) {
+        let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
+        return Err(report.error("scene", message, "check the file with the glTF validator"));
+    }
+    let mut scene = root.scenes.get(default);
+    if scene.is_some_and(|scene| scene.nodes.is_empty())
+        && let Some(other) = root.scenes.iter().position(|scene| !scene.nodes.is_empty())
+    {
+        scene = root.scenes.get(other);
+        let name = scene.and_then(|scene| scene.name.as_deref());
+        let message = match name.filter(|name| !name.trim().is_empty()) {
+            Some(name) => format!("the default scene is empty; scene `{name}` is read"),
+            None => format!("the default scene is empty; scene {other} is read"),
+        };
+        report.warn(&format!("scenes[{default}]"), message, "export the scene with the character as the active one");
+    }
     let mut in_scene = vec![scene.is_none(); root.nodes.len()];
     for node in scene.iter().flat_map(|scene| &scene.nodes) {
         if let Some(is_in) = in_scene.get_mut(node.value()) {
@@ -325,8 +339,9 @@ fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &Report) -> Result<Vec<b
 fn animated(root: &Root) -> Vec<bool> {
     let mut animated = vec![false; root.nodes.len()];
     for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
-        if let Checked::Valid(Property::Translation | Property::Rotation | Property::Scale) = channel.target.path
-            && let Some(is_animated) = animated.get_mut(channel.target.node.value())
+        if let Some(Property::Translation | Property::Rotation | Property::Scale) = channel.target.path
+            && let Some(node) = channel.target.node
+            && let Some(is_animated) = animated.get_mut(node.value())
         {
             *is_animated = true;
         }

@@ -4,6 +4,8 @@ use super::{
     accessors::{Accessor, Accessors},
     bind::{Binder, Binding},
     document::compression,
+    json::{Index, Mode, Primitive, Semantic, Type},
+    materials::FileMaterial,
     repairs::Repairs,
     report::Report,
     rig::{Rig, wide},
@@ -22,12 +24,6 @@ use crate::{
     model::{BoundingBox, Material, SkinPart, is_near},
 };
 use glam::{Affine3A, DAffine3, DMat3, Mat4, Vec2, Vec3, Vec4};
-use gltf::json::{
-    Index,
-    accessor::{self, Type},
-    mesh::{Mode, Primitive, Semantic},
-    validation::Checked,
-};
 use std::collections::HashMap;
 
 /// Imports the parts of a file.
@@ -37,8 +33,8 @@ pub(super) struct Importer<'a> {
     pub(super) rig: &'a Rig,
     pub(super) settings: &'a ImportSettings,
     pub(super) limits: &'a Limits,
-    /// Per material, the set of texture coordinates that it uses.
-    pub(super) tex_coord_sets: &'a [u32],
+    /// What the file says about each material besides what the model has of it.
+    pub(super) materials: &'a [FileMaterial],
 }
 
 /// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
@@ -146,7 +142,7 @@ impl Importer<'_> {
                 repairs.unread[1].push(place);
                 continue;
             };
-            if primitive.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
+            if primitive.is_morphed {
                 repairs.unread[0].push(place.clone());
             }
             let positions = self.accessors.open(
@@ -187,8 +183,8 @@ impl Importer<'_> {
                     })
                 })
                 .collect();
-            let material = primitive.material.and_then(|material| root.materials.get(material.value()));
-            let material = material.and_then(|material| given(&material.name));
+            let material = primitive.material.and_then(|material| self.materials.get(material.value()));
+            let material = material.and_then(|material| material.name.clone());
             let name = match material.filter(|_| mesh.primitives.len() > 1) {
                 Some(material) => format!("{name}.{material}"),
                 None => name.clone(),
@@ -207,10 +203,10 @@ impl Importer<'_> {
         place: &str,
         report: &Report,
     ) -> Result<Option<Vec<[u32; 3]>>, FormatError> {
-        let Checked::Valid(mode) = primitive.mode else {
+        let Some(mode) = primitive.mode else {
             return Err(report.error(&format!("{place}.mode"), "an unknown kind of primitive", CHECK));
         };
-        if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
+        if mode == Mode::PointsOrLines {
             return Ok(None);
         }
         let corners: Vec<u32> = match primitive.indices {
@@ -317,7 +313,7 @@ impl Importer<'_> {
                 attribute(primitive, Semantic::Joints(sets.len() as u32)),
                 attribute(primitive, Semantic::Weights(sets.len() as u32)),
             ) {
-                let open = |name: &str, index: Index<accessor::Accessor>| {
+                let open = |name: &str, index: Index| {
                     let place = format!("{}.attributes.{name}_{}", draft.place, sets.len());
                     let accessor = self.accessors.open(report, &place, index.value(), &[Type::Vec4])?;
                     self.check_length(draft, &accessor, &place, report)?;
@@ -373,14 +369,14 @@ impl Importer<'_> {
     ) -> Result<SkinPart, FormatError> {
         let primitive = self.primitive(&draft);
         let read = |semantic: Semantic, types: &[Type]| {
-            let Some(index) = attribute(primitive, semantic.clone()) else { return Ok(None) };
-            let place = format!("{}.attributes.{}", draft.place, semantic.to_string());
+            let Some(index) = attribute(primitive, semantic) else { return Ok(None) };
+            let place = format!("{}.attributes.{}", draft.place, semantic);
             let accessor = self.accessors.open(report, &place, index.value(), types)?;
             self.check_length(&draft, &accessor, &place, report)?;
             Ok(Some(accessor))
         };
         let material = primitive.material.map_or(usize::MAX, |material| material.value());
-        let set = self.tex_coord_sets.get(material).copied().unwrap_or_default();
+        let set = self.materials.get(material).map_or(0, |material| material.tex_coord_set);
         let normals = read(Semantic::Normals, &[Type::Vec3])?;
         // Tangents belong to normals.
         let tangents = if normals.is_some() { read(Semantic::Tangents, &[Type::Vec4])? } else { None };
@@ -461,8 +457,8 @@ impl Importer<'_> {
     }
 }
 
-fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index<accessor::Accessor>> {
-    primitive.attributes.get(&Checked::Valid(semantic)).copied()
+fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
+    primitive.attributes.get(&semantic).copied()
 }
 
 /// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists

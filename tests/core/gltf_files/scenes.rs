@@ -490,7 +490,7 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
           "extensions": { "KHR_materials_ior": { "ior": 1.0 } } },
     ]);
     file.json["meshes"][0]["primitives"][0]["material"] = json!(1);
-    let (imported, _) = import(file, &[NO_NORMALS, "outside the folder"]);
+    let (imported, _) = import(file, &[NO_NORMALS]);
     let [cloth, second, third] = &imported.model.materials[..] else { panic!() };
     assert_eq!((&*cloth.name, &*second.name, &*third.name), ("cloth", "cloth.2", "material2"));
     assert_eq!((cloth.base_color, cloth.roughness, cloth.double_sided), ([0.5, 0.25, 1.0, 0.75], 0.5, true));
@@ -500,7 +500,8 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
     assert_eq!((cloth.type_name.as_deref(), cloth.specular_map.as_deref()), (Some("Cape"), Some("s.tga")));
     assert_eq!(second.base_color_map.as_deref(), Some("image2.jpg"));
     assert_eq!((second.uv_transform.scale, cloth.uv_transform), ([2.0; 2], UvTransform::default()));
-    assert_eq!((third.base_color_map.as_deref(), third.reflectance, second.reflectance), (None, 0.0, 0.5));
+    assert_eq!(third.base_color_map.as_deref(), Some("../outside.png"));
+    assert_eq!((third.reflectance, second.reflectance), (0.0, 0.5));
     assert_eq!(imported.images.iter().map(|image| &*image.name).collect::<Vec<_>>(), ["skin.png", "image2.jpg"]);
     assert_eq!(imported.images[0].bytes, png);
     assert_eq!(imported.model.parts[0].material, 1);
