@@ -128,8 +128,11 @@ pub(super) fn open_any(
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
 /// `name`, or all clips of a model. Joints are matched by name.
 ///
-/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`, and a skeleton of another size, or
-/// turned by right angles, is adapted. Warnings say so.
+/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
+/// difference in which pose the file's own nodes stand, and what has no keys is as in the skeleton: a joint that a clip only turns
+/// keeps the length of its bone. One whose translation has keys is where these put it, also if the skeleton's bones are longer or
+/// shorter. An armature that stands above the joints and is turned, or in another unit, is put right, and warnings say so, unless
+/// [`ImportSettings::as_is`] is set.
 ///
 /// # Errors
 /// The file cannot be parsed or imported, exceeds `settings.limits`, has no joint in common with the skeleton, or is a `.gltf`
@@ -174,10 +177,10 @@ pub(super) fn clips_of_any(
         settings.limits.check_clip(file, &clip.value)?;
         return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
     }
-    let donor = open_any(file, source, settings, read)?;
-    let mut warnings = donor.warnings;
+    let mut donor = open_any(file, source, settings, read)?;
+    let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
-        let fitted = super::donor::fit(file, &donor.model, skeleton)?;
+        let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
         return Ok(Parsed { value: fitted.value, warnings: [warnings, fitted.warnings].concat() });
     }
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();

@@ -39,6 +39,7 @@ pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
+pub(crate) use skeleton::NodeSpace;
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

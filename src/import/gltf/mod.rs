@@ -27,6 +27,7 @@
 
 mod accessors;
 mod bind;
+mod bind_pose;
 mod buffers;
 mod clips;
 mod curves;
@@ -115,12 +116,13 @@ pub fn from_gltf<'s>(
     let mut model = Model { skeleton, parts, materials, ..Model::default() };
     report.extend(control::take_off_skin(file, &mut model, settings, &mut figures));
     let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
-    model.clips = clips.run(&model, &mut reach, &mut report)?;
+    let keyed;
+    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
     if model.skeleton.is_empty() {
         let hint = "export a character: a mesh, with its armature and animations";
         return Err(report.error("", "the scene contains no mesh and no animation", hint));
     }
-    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images })
+    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images, keyed })
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.

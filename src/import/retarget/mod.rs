@@ -9,6 +9,8 @@
 //! be by [`TwoBoneIk`](crate::rig::TwoBoneIk): hands as far from the shoulders as the source's, by the ratio of the arms'
 //! lengths, and feet on the ground, without sliding. Knees and elbows stay on their side.
 //!
+//! Poses at rest are those in which skins were bound, wherever the nodes of a file stand. See `rest.rs` for files that have no skin.
+//!
 //! Joints without a counterpart, such as those that only twist, and sockets, are left alone: the clip does not animate them, so
 //! they stay at rest and move with what they hang from.
 
@@ -16,6 +18,7 @@ mod body;
 mod clip;
 mod feet;
 mod limbs;
+mod rest;
 
 use super::Limits;
 use crate::{
@@ -25,6 +28,7 @@ use crate::{
 };
 use body::Body;
 use glam::{Affine3A, Quat, Vec3};
+pub(super) use rest::with_rest;
 use serde::Serialize;
 
 /// Makes clips of one humanoid play on another.
@@ -233,13 +237,13 @@ impl<'a> Retarget<'a> {
     /// Reconciles the rest poses.
     fn align(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let pair = |role| Some((source_roles.joint(role)?, target_roles.joint(role)?));
-        let (source, target) = (places(self.source), places(self.target));
+        let (source, target) = (&self.from.places, &self.to.places);
         // Where the source's and the target's bone points at rest.
         let bone = |from: Role, to: Role| {
             let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
             let along =
                 |places: &[Vec3], from: JointIndex, to: JointIndex| places[usize::from(to)] - places[usize::from(from)];
-            Some((self.turn * along(&source, a, b), along(&target, a2, b2)))
+            Some((self.turn * along(source, a, b), along(target, a2, b2)))
         };
         let mut aligned = Vec::new();
         // Turns a bone on from the turn of the one above.
