@@ -8,6 +8,7 @@ mod manifests;
 mod poses;
 mod real;
 mod refusals;
+mod retargeted_clip_files;
 mod scenes;
 
 use bevy_marionette::{

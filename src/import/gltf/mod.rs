@@ -24,6 +24,8 @@
 //! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
 //! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
 //! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
+//!
+//! For clips of other files, see [`open_clips`](super::open_clips).
 
 mod accessors;
 mod bind;
