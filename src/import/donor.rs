@@ -265,7 +265,9 @@ impl<'a> Fit<'a> {
                 (Place::Moved(above, _), Some(found)) => {
                     let place = self.whole.place(self.skeleton, skeleton, [joint, found], *above, &theirs, &ours);
                     let over = parent.map_or(DAffine3::IDENTITY, |parent| ours[parent]);
-                    JointTransform::from_affine(narrow(&(over.inverse() * place)))
+                    let local = JointTransform::from_affine(narrow(&(over.inverse() * place)));
+                    // Nothing is anywhere below a scale of 0.
+                    if local.is_finite() { local } else { rest }
                 }
             };
             let transform = if clip.additive {

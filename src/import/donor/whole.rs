@@ -236,6 +236,8 @@ struct Evidence<'a> {
     size: f64,
     /// Where the clips put the joint, as far as they have keys for it.
     keys: Vec<Key>,
+    /// The clips move what is above it, as one whose armature travels does. Then that doesn't tell how it stands.
+    is_carried: bool,
 }
 
 /// A moment of a clip.
@@ -262,6 +264,9 @@ impl<'a> Evidence<'a> {
                 || chain[1..].iter().any(|joint| keys_of(donor, clip, *joint).contains(&true))
         };
         let ever = [TRANSLATION, ROTATION].map(|property| (0..donor.model.clips.len()).any(|clip| has(clip, property)));
+        let clips = 0..donor.model.clips.len();
+        let is_carried =
+            clips.clone().any(|clip| chain[1..].iter().any(|joint| keys_of(donor, clip, *joint).contains(&true)));
         let mut keys = Vec::new();
         for (at, clip) in donor.model.clips.iter().enumerate().take(MOST_SAMPLES).filter(|(_, clip)| !clip.additive) {
             // What no clip moves stands as it should.
@@ -286,7 +291,8 @@ impl<'a> Evidence<'a> {
         let from = ours.places[joint].translation;
         let size = ours.places.iter().map(|place| place.translation.distance(from)).fold(0.0, f64::max);
         let size = size.max(from.length()).max(1e-9);
-        Self { ours, theirs, top, unit: scale(theirs.above(found)) / scale(ours.above(joint)), size, keys }
+        let unit = scale(theirs.above(found)) / scale(ours.above(joint));
+        Self { ours, theirs, top, unit, size, keys, is_carried }
     }
 
     /// How far the model's joint is from a place, as an angle and as a share of the model's size.
@@ -334,7 +340,14 @@ impl<'a> Evidence<'a> {
         let larger = length / self.unit;
         let scaled = |size: f64| DAffine3::from_scale(DVec3::splat(size));
         let best = [scaled(1.0), scaled(larger)].into_iter().min_by(|a, b| self.apart(a).total_cmp(&self.apart(b)))?;
-        let (margin, differs) = (if known { 0.5 } else { 0.7 }, !usual.abs_diff_eq(best, 1e-6));
+        let margin = if self.is_carried {
+            -1.0
+        } else if known {
+            0.5
+        } else {
+            0.7
+        };
+        let differs = !usual.abs_diff_eq(best, 1e-6);
         let chosen = if differs && self.apart(&best) < 0.35 && self.apart(&usual) > self.apart(&best) + margin {
             best
         } else {

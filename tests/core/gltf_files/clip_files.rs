@@ -48,6 +48,9 @@ impl Node {
     }
 }
 
+/// In place of a joint: the node above all joints.
+const ARMATURE: usize = usize::MAX;
+
 /// One channel of a clip.
 #[derive(Clone, Debug)]
 pub struct Channel {
@@ -134,12 +137,13 @@ impl Rig {
         }
         for clip in clips {
             for Channel { joint, path, between, times, values } in &clip.channels {
+                let node = joints.get(*joint).copied().unwrap_or(armature);
                 if *path == "rotation" {
                     let rows: Vec<[f32; 4]> = values.iter().map(|v| v.to_array()).collect();
-                    file.channel(&clip.name, joints[*joint], path, between, times, &rows);
+                    file.channel(&clip.name, node, path, between, times, &rows);
                 } else {
                     let rows: Vec<[f32; 3]> = values.iter().map(|v| v.truncate().to_array()).collect();
-                    file.channel(&clip.name, joints[*joint], path, between, times, &rows);
+                    file.channel(&clip.name, node, path, between, times, &rows);
                 }
             }
         }
@@ -150,7 +154,9 @@ impl Rig {
     pub fn at_key(&self, clip: &Clip, key: impl Fn(usize) -> usize) -> Vec<Node> {
         let mut pose = self.rest.clone();
         for channel in &clip.channels {
-            pose[channel.joint].set(channel.path, channel.values[key(channel.values.len())]);
+            if let Some(node) = pose.get_mut(channel.joint) {
+                node.set(channel.path, channel.values[key(channel.values.len())]);
+            }
         }
         pose
     }
@@ -409,6 +415,37 @@ fn armatures_that_were_applied_to_their_joints_in_one_of_the_files_match() {
         }
     }
     println!("off by {worst:.1e} at most");
+}
+
+#[test]
+fn an_armature_that_travels_carries_its_joints() {
+    for seed in 0..count(60) {
+        let rng = &mut Rng::with_seed(seed);
+        let (rig, mut clips) = plain_rig(rng);
+        let travelling = |rng: &mut Rng, key: usize| if key == 0 { 0.0 } else { rng.f32() * 3.0 };
+        let mut channel = |path, value: &dyn Fn(f32) -> Vec4| {
+            let values = (0..4).map(|key| value(travelling(rng, key))).collect();
+            let times = vec![0.0, 0.25, 0.5, 0.75];
+            clips[0].channels.push(Channel { joint: ARMATURE, path, between: "LINEAR", times, values });
+        };
+        channel("translation", &|way| (Vec3::Z * way).extend(0.0));
+        channel("rotation", &|turn| Vec4::from(Quat::from_rotation_y(turn)));
+        let plain = Style { armature: Node::IDENTITY, skin: true, from_scene: false };
+        let full = rig.file(&rig.rest, &plain, &clips);
+        let model = rig.file(&rig.rest, &plain, &[]).glb();
+        for key in 0..4 {
+            for skin in [false, true] {
+                let mut style = Style { skin, ..plain };
+                for channel in clips[0].channels.iter().filter(|channel| channel.joint == ARMATURE) {
+                    style.armature.set(channel.path, channel.values[key]);
+                }
+                let file = rig.file(&rig.at_key(&clips[0], |count| key % count), &style, &clips).glb();
+                let imported = assemble(&model, &file, "");
+                let off = off(&full, &imported);
+                assert!(off < BOUND, "seed {seed}, key {key}: off by {off}, skin {skin}, {:?}", imported.warnings);
+            }
+        }
+    }
 }
 
 #[test]
