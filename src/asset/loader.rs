@@ -182,14 +182,14 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: _ } = settings.import;
+    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, as_is, limits: _ } = settings.import;
     let clip_error = settings.clip_error;
     let mut manifest =
         Manifest { scale, hand, up, flip_v, skin_error, max_palette, clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-        manifest.clips.insert(stem.to_owned(), ClipEntry { file: Some(file.clone()), ..ClipEntry::default() });
+        manifest.clips.insert(stem.to_owned(), ClipEntry { file: Some(file.clone()), as_is, ..ClipEntry::default() });
     }
     manifest
 }

@@ -4,6 +4,7 @@ use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
     find_clip::{BESIDE, pick_clip},
     open::{Read, clips_of_any, open_any},
+    retarget::with_rest,
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -73,6 +74,8 @@ impl Donors {
         let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
         let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;
         let error = |error: super::RetargetError| fail(error.to_string(), "");
+        let rested = with_rest(skeleton, &source_roles, own, &model.skeleton, &target_roles);
+        let skeleton = rested.as_ref().unwrap_or(skeleton);
         let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles).map_err(error)?;
         let made = map.run(clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(path);

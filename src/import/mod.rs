@@ -114,6 +114,10 @@ pub struct ImportSettings {
     /// theirs, and a warning reports the rest. The default, 256, is what devices without storage buffers can draw. Each
     /// entry costs a matrix per character. Less than 12 counts as 12.
     pub max_palette: u16,
+    /// Takes the keys of other glTF files' clips as they are, as for the model's own nodes. Otherwise, clips of an armature that is
+    /// turned, or in another unit, are put right: by what is above the joints, and by inverse bind matrices. Without these, only
+    /// if all joints agree and the topmost joint's keys do, too.
+    pub as_is: bool,
     /// The most that the file may contain.
     pub limits: Limits,
 }
@@ -127,6 +131,7 @@ impl Default for ImportSettings {
             flip_v: false,
             skin_error: 1e-5,
             max_palette: SkinPart::MAX_PALETTE as u16,
+            as_is: false,
             limits: Limits::default(),
         }
     }
@@ -153,6 +158,9 @@ pub struct Imported {
     pub images: Vec<EmbeddedImage>,
     /// How far the joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
+    /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats
+    /// whose clips have keys of all.
+    pub(crate) keyed: Vec<Vec<[bool; 3]>>,
 }
 
 /// An image that a model's file contains.

@@ -143,8 +143,11 @@ fn open_file(
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
 /// `name`, or all clips of a model. Joints are matched by name.
 ///
-/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`, and a skeleton of another size, or
-/// turned by right angles, is adapted. Warnings say so.
+/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
+/// difference in which pose the file's own nodes stand, and what has no keys is as in the skeleton: a joint that a clip only turns
+/// keeps the length of its bone. One whose translation has keys is where these put it, also if the skeleton's bones are longer or
+/// shorter. An armature that stands above the joints and is turned, or in another unit, is put right, and warnings say so, unless
+/// [`ImportSettings::as_is`] is set.
 ///
 /// # Errors
 /// The file cannot be parsed or imported, exceeds `settings.limits`, has no joint in common with the skeleton, or is a `.gltf`
@@ -191,10 +194,10 @@ pub(super) fn clips_of_any(
     }
     // Above the joints that move are those that the model has, too, and what is no joint.
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| without_prefix(name)).collect();
-    let donor = open_file(file, source, settings, read, &|name| ours.contains(without_prefix(name)))?;
-    let mut warnings = donor.warnings;
+    let mut donor = open_file(file, source, settings, read, &|name| ours.contains(without_prefix(name)))?;
+    let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
-        let fitted = super::donor::fit(file, &donor.model, skeleton)?;
+        let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
         return Ok(Parsed { value: fitted.value, warnings: [warnings, fitted.warnings].concat() });
     }
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();

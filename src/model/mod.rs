@@ -40,6 +40,7 @@ pub(crate) use root_motion::{Twist, turned};
 pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame};
+pub(crate) use skeleton::NodeSpace;
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

@@ -2,8 +2,9 @@
 
 use super::{JointTransform, SoaTransform, side_names::mirrored_names};
 use crate::spelling::nearest;
-use glam::Affine3A;
+use glam::{Affine3A, DAffine3, DQuat, DVec3};
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     sync::Arc,
@@ -71,6 +72,45 @@ pub struct Skeleton {
     /// Joints on the other side, where names don't tell; both ways.
     sides: BTreeMap<JointIndex, JointIndex>,
     scaled: bool,
+    /// How the joints' nodes are placed in the file, if not as the joints are.
+    nodes: Option<Arc<[NodeSpace]>>,
+    bind_pose: BindPose,
+    /// The bind pose may lie elsewhere, and turned: how its topmost joint stood is a guess.
+    bind_pose_is_adrift: bool,
+}
+
+/// The pose in which a skin was bound, relative to the parents.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum BindPose {
+    /// The rest pose.
+    #[default]
+    Rest,
+    /// Nothing tells.
+    Unknown,
+    Other(Arc<[JointTransform]>),
+}
+
+/// How the transform of a node, as its file has it, becomes that of its joint. What stands above the joints is baked into the
+/// topmost of them, and scales of the rest pose are taken out of the joints' spaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NodeSpace {
+    /// What is baked in from above.
+    pub(crate) turn: DQuat,
+    pub(crate) offset: DVec3,
+    /// Factor of translations.
+    pub(crate) length: f64,
+    /// The scale that is taken out of the joint's space.
+    pub(crate) size: DVec3,
+}
+
+impl NodeSpace {
+    pub(crate) const IDENTITY: Self =
+        Self { turn: DQuat::IDENTITY, offset: DVec3::ZERO, length: 1.0, size: DVec3::ONE };
+
+    /// The transform of what is above the node.
+    pub(crate) fn above(&self) -> DAffine3 {
+        DAffine3::from_scale_rotation_translation(DVec3::splat(self.length), self.turn, self.offset)
+    }
 }
 
 impl Skeleton {
@@ -126,6 +166,9 @@ impl Skeleton {
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
             control: BTreeSet::new(),
             sides: BTreeMap::new(),
+            nodes: None,
+            bind_pose: BindPose::Rest,
+            bind_pose_is_adrift: false,
         })
     }
 
@@ -238,6 +281,59 @@ impl Skeleton {
     /// The rest pose in model space.
     pub fn rest_model(&self) -> &[Affine3A] {
         &self.rest_model
+    }
+
+    /// Returns the skeleton with what is known of its nodes, one for each joint.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
+        let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
+        Self { nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()), ..self }
+    }
+
+    /// How a joint's node is placed in its file.
+    pub(crate) fn node(&self, joint: JointIndex) -> NodeSpace {
+        self.nodes.as_ref().map_or(NodeSpace::IDENTITY, |nodes| nodes[usize::from(joint)])
+    }
+
+    /// Returns the skeleton with the pose in which its skin was bound, one transform for each joint.
+    pub(crate) fn with_bind_pose(self, pose: Vec<JointTransform>) -> Self {
+        let is_sound = pose.len() == self.len() && pose.iter().all(JointTransform::is_finite);
+        if is_sound { Self { bind_pose: BindPose::Other(pose.into()), ..self } } else { self }
+    }
+
+    /// Returns the skeleton with a rest pose that need not be the one in which a skin was bound: it has none.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn without_bind_pose(self) -> Self {
+        Self { bind_pose: BindPose::Unknown, ..self }
+    }
+
+    /// Returns the skeleton with a bind pose of which only the joints below the topmost are sure.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn with_bind_pose_adrift(self) -> Self {
+        Self { bind_pose_is_adrift: true, ..self }
+    }
+
+    /// Whether it is also known where that pose was, and how it was turned.
+    pub(crate) fn is_bound_in_place(&self) -> bool {
+        self.is_bound() && !self.bind_pose_is_adrift
+    }
+
+    /// Whether it is known in which pose the skin was bound.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bind_pose != BindPose::Unknown
+    }
+
+    /// The skeleton at rest in the pose in which its skin was bound. That is the rest pose of nearly every file, but glTF has no
+    /// rest pose: nodes may stand anywhere, and only the inverse bind matrices tell.
+    pub(crate) fn in_bind_pose(&self) -> Cow<'_, Self> {
+        let BindPose::Other(pose) = &self.bind_pose else { return Cow::Borrowed(self) };
+        let mut out = Self { scaled: pose.iter().any(|joint| joint.scale != glam::Vec3::ONE), ..self.clone() };
+        out.rest = SoaTransform::rows(pose);
+        for (joint, parent) in self.parents.iter().enumerate() {
+            let local = pose[joint].to_affine();
+            out.rest_model[joint] = parent.map_or(local, |parent| out.rest_model[usize::from(parent)] * local);
+        }
+        Cow::Owned(out)
     }
 
     /// Returns the skeleton with new names for its first joints; the others keep theirs.

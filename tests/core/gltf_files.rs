@@ -1,5 +1,6 @@
 //! glTF through its public face: files made in code, and posed against the formulas of the specification.
 
+mod clip_files;
 mod control_joints;
 mod file;
 mod formula;
@@ -8,6 +9,7 @@ mod optional_fields;
 mod poses;
 mod real;
 mod refusals;
+mod retargeted_clip_files;
 mod scenes;
 
 use bevy_marionette::{

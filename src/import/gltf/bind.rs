@@ -4,8 +4,11 @@
 //! and a space of its own. Where a joint is in two skins that were bound apart, the difference is baked into the vertices of
 //! the second, if it is the same for all its joints; joints for which it isn't get a copy that stays with them.
 
-use super::rig::{Rig, RigJoint, narrow};
-use crate::model::{Joint, JointIndex, JointTransform, Skeleton, SkeletonError};
+use super::{
+    bind_pose::{BoundSkin, bind_pose},
+    rig::{Rig, RigJoint, narrow},
+};
+use crate::model::{Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError};
 use glam::{DAffine3, DMat3, DVec3};
 
 /// How a mesh becomes part of the skeleton's skin.
@@ -22,6 +25,7 @@ pub(super) struct Binder<'a> {
     rig: &'a Rig,
     inverse_bind: Vec<Option<DAffine3>>,
     copies: Vec<(JointIndex, DAffine3)>,
+    skins: Vec<BoundSkin>,
 }
 
 /// How far two inverse bind matrices may carry a vertex apart, as a share of its distance from the origin, to be taken
@@ -30,7 +34,7 @@ const SAME: f64 = 2e-5;
 
 impl<'a> Binder<'a> {
     pub(super) fn new(rig: &'a Rig) -> Self {
-        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new() }
+        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new(), skins: Vec::new() }
     }
 
     /// Binds a skin of `joints`, which are indices into the rig and at least one, with their inverse bind matrices in
@@ -55,6 +59,12 @@ impl<'a> Binder<'a> {
         let radius = corners.iter().map(|corner| to_skin.transform_point3(*corner).length()).fold(0.0, f64::max);
         let joints = joints.iter().zip(wanted).map(|(&joint, wanted)| self.entry(joint, wanted, radius));
         Binding { to_skin, joints: joints.collect() }
+    }
+
+    /// Takes note of a skin's matrices, in Bevy's axes, and of a node that wears it, to tell in which pose the skin was bound.
+    pub(super) fn note(&mut self, joints: &[usize], inverse_binds: &[DAffine3], worn_by: Option<usize>) {
+        let inverse_binds = inverse_binds.to_vec();
+        self.skins.push(BoundSkin { joints: joints.to_vec(), inverse_binds, worn_by });
     }
 
     /// Binds a mesh without a skin to the joint of its node.
@@ -111,7 +121,22 @@ impl<'a> Binder<'a> {
         let rig = &self.rig.joints;
         let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));
         let control = (0..rig.len()).chain(of).zip(0..).filter(|(joint, _)| rig[*joint].is_control);
-        let skeleton = Skeleton::new(joints.chain(copies).collect())?;
+        let mut skeleton = Skeleton::new(joints.chain(copies).collect())?;
+        let nodes = rig.iter().map(|joint| joint.frame.node_space());
+        let nodes = nodes.chain(self.copies.iter().map(|_| NodeSpace::IDENTITY));
+        skeleton = skeleton.with_nodes(nodes.collect());
+        if self.skins.is_empty() {
+            skeleton = skeleton.without_bind_pose();
+        } else {
+            let bound = bind_pose(self.rig, &self.skins);
+            if let Some(mut pose) = bound.pose {
+                pose.resize(skeleton.len(), JointTransform::IDENTITY);
+                skeleton = skeleton.with_bind_pose(pose);
+            }
+            if bound.is_adrift {
+                skeleton = skeleton.with_bind_pose_adrift();
+            }
+        }
         Ok(skeleton.with_control_joints(control.map(|(_, joint)| joint)))
     }
 }
@@ -121,7 +146,7 @@ fn sized(size: DVec3) -> DAffine3 {
 }
 
 /// Returns a matrix if it can be inverted without losing what it does.
-fn usable(m: DAffine3) -> Option<DAffine3> {
+pub(super) fn usable(m: DAffine3) -> Option<DAffine3> {
     let DMat3 { x_axis, y_axis, z_axis } = m.matrix3;
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     // Volume against that of a box of the same sides: independent of units.

@@ -41,22 +41,24 @@ struct LeftOut {
 }
 
 impl Importer<'_> {
-    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete.
+    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
+    /// properties each joint has keys.
     pub(super) fn run(
         &self,
         model: &Model,
         reach: &mut Reach,
         report: &mut Report,
-    ) -> Result<Vec<SkeletalClip>, FormatError> {
+    ) -> Result<(Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>), FormatError> {
         let animations = &self.accessors.root.animations;
         if animations.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let skin = Skin::new(model);
         let mut budget = Budget::default();
         let (mut names, mut doubled, mut totals) = (UniqueNames::default(), Vec::new(), ClipTotals::default());
         let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
+        let mut keyed = Vec::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
             let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
@@ -71,6 +73,10 @@ impl Importer<'_> {
                 doubled.push(name.clone());
             }
             let extras = extras::of_animation(animation);
+            let has_keys = |motion: &Motion| {
+                [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
+            };
+            let keyed_here: Vec<_> = motions.iter().map(has_keys).collect();
             // Copies of joints follow and don't move.
             motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
             let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
@@ -110,6 +116,7 @@ impl Importer<'_> {
                     totals.add(&clip);
                     self.limits.check_totals(report.file, &totals)?;
                     clips.push(clip);
+                    keyed.push(keyed_here);
                 }
                 Err(message) => report.warn(&place, format!("a clip is left out: {message}"), "export it again"),
             }
@@ -128,7 +135,7 @@ impl Importer<'_> {
             report.warn("animations", message, "");
         }
         left_out.tell(report);
-        Ok(clips)
+        Ok((clips, keyed))
     }
 
     /// How each joint of the rig moves in an animation.

@@ -24,9 +24,12 @@
 //! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
 //! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
 //! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
+//!
+//! For clips of other files, see [`open_clips`](super::open_clips).
 
 mod accessors;
 mod bind;
+mod bind_pose;
 mod buffers;
 mod clips;
 mod curves;
@@ -127,12 +130,13 @@ pub(super) fn import<'s>(
     let mut model = Model { skeleton, parts, materials, ..Model::default() };
     report.extend(control::take_off_skin(file, &mut model, settings, &mut figures));
     let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
-    model.clips = clips.run(&model, &mut reach, &mut report)?;
+    let keyed;
+    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
     if model.skeleton.is_empty() {
         let hint = "export a character: a mesh, with its armature and animations";
         return Err(report.error("", "the scene contains no mesh and no animation", hint));
     }
-    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images })
+    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images, keyed })
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.

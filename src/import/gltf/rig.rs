@@ -18,12 +18,12 @@ use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
     import::{Limits, axes::Basis},
-    model::{JointTransform, Skeleton},
+    model::{JointTransform, NodeSpace, Skeleton},
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3};
 
 /// A transform in `f64`: `T · R · S`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Local {
     pub(super) translation: DVec3,
     pub(super) rotation: DQuat,
@@ -33,7 +33,7 @@ pub(super) struct Local {
 impl Local {
     pub(super) const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
 
-    fn to_affine(self) -> DAffine3 {
+    pub(super) fn to_affine(self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
@@ -89,6 +89,12 @@ impl Frame {
         v * self.scale
     }
 
+    /// What a skeleton keeps of it.
+    pub(super) fn node_space(&self) -> NodeSpace {
+        let Self { turn, offset, length, size, .. } = *self;
+        NodeSpace { turn, offset, length, size }
+    }
+
     pub(super) fn local(&self, local: Local) -> Local {
         let scale = self.scale(local.scale);
         let near_one = (scale - 1.0).abs().max_element() <= UNIFORM;
@@ -111,6 +117,10 @@ pub(super) struct RigJoint {
     pub(super) rest_model: DAffine3,
     /// The file says that it doesn't deform the skin.
     pub(super) is_control: bool,
+    /// The node.
+    pub(super) node: usize,
+    /// Whether its translation, rotation and scale may be posed rather than at rest.
+    pub(super) posed: [bool; 3],
 }
 
 /// The joints of a file, parents first.
@@ -122,6 +132,8 @@ pub(super) struct Rig {
     pub(super) meshes: Vec<usize>,
     /// Per node, its transform relative to its parent, in Bevy's axes.
     pub(super) locals: Vec<Local>,
+    /// Per node, where it is in the scene.
+    pub(super) places: Vec<DAffine3>,
 }
 
 impl Rig {
@@ -172,7 +184,14 @@ impl Rig {
             }
         }
 
-        let mut rig = Self { joints: Vec::with_capacity(count), of_node: vec![None; root.nodes.len()], meshes, locals };
+        let mut places = vec![DAffine3::IDENTITY; root.nodes.len()];
+        for &node in &hierarchy.order {
+            let local = locals[node].to_affine();
+            places[node] = parents[node].map_or(local, |parent| places[parent] * local);
+        }
+        let posed = posed(root);
+        let of_node = vec![None; root.nodes.len()];
+        let mut rig = Self { joints: Vec::with_capacity(count), of_node, meshes, locals, places };
         // Per node that is no joint, what its transform and those above amount to.
         let mut baked = vec![Local::IDENTITY; root.nodes.len()];
         for &node in &hierarchy.order {
@@ -220,6 +239,8 @@ impl Rig {
                 rest,
                 rest_model,
                 is_control: extras::is_control(&root.nodes[node].extras),
+                node,
+                posed: posed[node],
             });
         }
         Ok(rig)
@@ -333,6 +354,25 @@ fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<V
         in_scene[node] |= hierarchy.parents[node].is_some_and(|parent| in_scene[parent]);
     }
     Ok(in_scene)
+}
+
+/// Which properties of which nodes may stand otherwise than they rest: translation, rotation and scale. Those that an animation
+/// moves, or without animations, any.
+fn posed(root: &Root) -> Vec<[bool; 3]> {
+    let mut posed = vec![[root.animations.is_empty(); 3]; root.nodes.len()];
+    for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
+        if let (Some(property), Some(node)) = (channel.target.path, channel.target.node)
+            && let Some(posed) = posed.get_mut(node.value())
+        {
+            match property {
+                Property::Translation => posed[0] = true,
+                Property::Rotation => posed[1] = true,
+                Property::Scale => posed[2] = true,
+                Property::MorphTargetWeights => {}
+            }
+        }
+    }
+    posed
 }
 
 /// Which nodes an animation moves.

@@ -261,8 +261,21 @@ impl Importer<'_> {
                 .flat_map(|draft| &draft.positions)
                 .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
             let corners = BoundingBox { min: low, max: high }.corners().map(|corner| corner.as_dvec3());
+            if contents.inverse_bind_matrices.is_some() {
+                binder.note(&joints, &inverse_binds, Some(draft.node));
+            }
             bindings.insert(skin, binder.skin(&joints, &inverse_binds, &corners));
             self.limits.check_joints(report.file, binder.len())?;
+        }
+        // A file that only holds clips may have kept its skins.
+        for (skin, contents) in root.skins.iter().enumerate().filter(|_| bindings.is_empty()) {
+            let joints: Vec<usize> =
+                contents.joints.iter().filter_map(|node| *self.rig.of_node.get(node.value())?).collect();
+            let is_whole = !joints.is_empty() && joints.len() == contents.joints.len();
+            if is_whole && contents.inverse_bind_matrices.is_some() {
+                let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
+                binder.note(&joints, &inverse_binds, None);
+            }
         }
         Ok(bindings)
     }

@@ -58,6 +58,8 @@ impl Body {
     /// `None` if there are no hips.
     pub(super) fn new(skeleton: &Skeleton, roles: &Roles) -> Option<Self> {
         let hips = roles.joint(Role::Hips)?;
+        // Nodes may stand in any pose.
+        let skeleton = &*skeleton.in_bind_pose();
         let places = places(skeleton);
         let rotations = rotations(skeleton, |joint| unit(skeleton.rest_of(joint).rotation));
         let at = |joint: JointIndex| places[usize::from(joint)];

@@ -73,8 +73,9 @@ impl<'a> Feet<'a> {
             let [root, mid, tip] = leg.joints;
             LegJoints { root, mid: Some(mid), tip, toe: leg.toes, heel: None }
         });
-        let plants = rig::Feet::new(map.source, map.from.hips, &legs, map.from.up)
-            .map(|feet| Plants::detect(&feet, map.source, clip))
+        let source = map.source.in_bind_pose();
+        let plants = rig::Feet::new(&source, map.from.hips, &legs, map.from.up)
+            .map(|feet| Plants::detect(&feet, &source, clip))
             .unwrap_or_default();
         let period = (clip.timing.playback == PlaybackMode::Loop).then_some(clip.timing.duration);
         Some(Self { map, plants, period, times: Vec::new(), legs: Default::default(), targets })

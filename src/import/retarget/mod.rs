@@ -9,6 +9,8 @@
 //! be by [`TwoBoneIk`](crate::rig::TwoBoneIk): hands as far from the shoulders as the source's, by the ratio of the arms'
 //! lengths, and feet on the ground, without sliding. Knees and elbows stay on their side.
 //!
+//! Poses at rest are those in which skins were bound, wherever the nodes of a file stand. See `rest.rs` for files that have no skin.
+//!
 //! Where nothing has to be corrected, nothing changes. A joint that hangs in the same place from a joint that is the same takes over
 //! the whole transform of its counterpart, without a role, too. Between two bodies that only differ in their joints' names and
 //! axes, and in size, clips keep their frames, and every joint is where it was, in proportion.
@@ -20,6 +22,7 @@ mod body;
 mod clip;
 mod feet;
 mod limbs;
+mod rest;
 mod same;
 
 use super::Limits;
@@ -30,6 +33,7 @@ use crate::{
 };
 use body::Body;
 use glam::{Affine3A, Quat, Vec3};
+pub(super) use rest::with_rest;
 use same::SameJoint;
 use serde::Serialize;
 
@@ -266,13 +270,13 @@ impl<'a> Retarget<'a> {
     /// Reconciles the rest poses.
     fn align(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let pair = |role| Some((source_roles.joint(role)?, target_roles.joint(role)?));
-        let (source, target) = (places(self.source), places(self.target));
+        let (source, target) = (&self.from.places, &self.to.places);
         // Where the source's and the target's bone points at rest.
         let bone = |from: Role, to: Role| {
             let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
             let along =
                 |places: &[Vec3], from: JointIndex, to: JointIndex| places[usize::from(to)] - places[usize::from(from)];
-            Some((self.turn * along(&source, a, b), along(&target, a2, b2)))
+            Some((self.turn * along(source, a, b), along(target, a2, b2)))
         };
         let mut aligned = Vec::new();
         // Turns a bone on from the turn of the one above.
