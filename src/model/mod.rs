@@ -8,6 +8,7 @@ mod blend_space;
 mod bounding_box;
 mod callback_data;
 mod clip;
+mod lever;
 mod material;
 mod mirror;
 mod reach;
@@ -35,6 +36,7 @@ pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
+pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
 #[cfg(feature = "inspector")]

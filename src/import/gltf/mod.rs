@@ -90,7 +90,7 @@ pub fn from_gltf<'s>(
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let accessors = Accessors::new(root, &buffers);
 
-    let rig = Rig::new(root, &basis, limits, &mut report)?;
+    let rig = Rig::new(&accessors, &basis, limits, &mut report)?;
     let Materials { list: mut materials, tex_coord_sets, images } = Materials::read(&accessors, &mut report)?;
     let mut figures = ImportReport { right_handed, ..ImportReport::default() };
     let mut binder = Binder::new(&rig);
