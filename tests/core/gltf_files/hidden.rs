@@ -45,7 +45,7 @@ fn grow(file: &mut File, node: usize, from: Vec3, to: Vec3, rng: &mut Rng) -> f6
             file.channel("grow", node, "scale", "CUBICSPLINE", &[0.0, 1.0], &rows);
         }
     }
-    if kind == 2 { 3e-4 } else { 1e-5 }
+    if kind == 2 { 3e-4 } else { 5e-5 }
 }
 
 /// A scale at which something is hidden, perhaps along one axis only, and perhaps mirrored.

