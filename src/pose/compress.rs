@@ -30,7 +30,7 @@ impl<'a> Compress<'a> {
     const MOMENTS: usize = 4;
 
     /// For a character with this skin. `error` is the largest distance, in model units, by which the
-    /// skin may be off.
+    /// skin may be off, and what is attached to a joint.
     pub fn new(skeleton: &'a Skeleton, parts: &[SkinPart], error: f32) -> Self {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
         for part in parts {

@@ -6,8 +6,9 @@
 //!
 //! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
 //! see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
-//! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
-//! lengths are in meters, as the format requires.
+//! above the joints, such as an armature that is turned and scaled by 100 or mirrored, are baked in: joints have a scale of one
+//! at rest, and lengths are in meters, as the format requires. So are joints that mirror at rest: no joint's matrix mirrors,
+//! unless a clip mirrors a joint that isn't mirrored at rest, which a warning says.
 //!
 //! # Control joints
 //!
@@ -21,9 +22,11 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
-//! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
-//! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
+//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras and morph targets,
+//! which are left out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
+//! which are a jump, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between
+//! keys. If joints have keys at so many times of their own that this is too much memory, frames are evenly spaced instead, as
+//! close as it takes to stay within the same error, or as there may be. What [`to_glb`] wrote gets the frames back that its keys were made from.
 
 mod accessors;
 mod bind;

@@ -7,7 +7,8 @@ use crate::model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_a
 use glam::{Affine3A, Quat, Vec3};
 
 /// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
-/// diagonal of its box). Clips get as many frames as that takes.
+/// diagonal of its box). The same goes for what is attached to a joint, up to a tenth of that size away from it. Clips get as
+/// many frames as that takes.
 pub const CLIP_ERROR: f32 = 1e-4;
 
 /// How the skin moves from one frame to the next, in model units.

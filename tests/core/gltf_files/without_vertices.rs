@@ -15,7 +15,7 @@ use fastrand::Rng;
 use glam::{DVec3, Quat, Vec3, Vec3A};
 use serde_json::json;
 
-/// What is off by the bound a tenth of the model's size away from the joint.
+/// The angle by which what is off that is a tenth of the model's size away from the joint. The error is a share of that size.
 fn most_angle(error: f64) -> f64 {
     error / 0.1
 }
@@ -105,14 +105,14 @@ fn sockets_turn_within_the_bound_whatever_their_keys() {
         let (model, clip) = (&imported.model, &imported.model.clips[0]);
         let off = angle(model, clip, &reference, 0, weapon);
         // What splines are off by is estimated.
-        assert!(off < most_angle(f64::from(CLIP_ERROR)) * 1.25, "{seed}: off by {off}");
+        assert!(off < most_angle(f64::from(CLIP_ERROR)) * 1.5, "{seed}: off by {off}");
         worst = worst.max(off);
 
         let bound = 0.01 * size(model);
         let small = Compress::new(&model.skeleton, &model.parts, bound as f32).run(clip);
         let off = angle(model, &small, &reference, 0, weapon);
         assert!(
-            off < most_angle(0.01) * 1.05 + most_angle(f64::from(CLIP_ERROR)) * 1.25,
+            off < most_angle(0.01) * 1.05 + most_angle(f64::from(CLIP_ERROR)) * 1.5,
             "{seed}: compressed, off by {off}"
         );
     }
