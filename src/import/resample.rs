@@ -33,8 +33,9 @@ use std::sync::Arc;
 /// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
 const FEW_TRANSFORMS: usize = 1 << 16;
 
-/// Most transforms per key: a frame has one for each joint, even if only one of them has a key.
-const TRANSFORMS_PER_KEY: usize = 64;
+/// Most transforms per key: a frame has one for each joint, even if only one of them has a key. Skeletons of no more joints get a
+/// frame at each key, wherever it is.
+const TRANSFORMS_PER_KEY: usize = 128;
 
 /// Most transforms of all clips together (168 MB), unless there are almost as many keys.
 const MOST_TRANSFORMS: usize = 1 << 22;

@@ -184,8 +184,8 @@ fn what_keys_at_different_times_cost_is_said_and_limited() {
     assert_eq!(clips, 1);
     assert_eq!(texts, ["clip `Take 1` takes about 4 MB: its 1800 keys become 1800 frames of all 60 joints"]);
 
-    // A frame at each of 3600 keys would be too many for so small a file, and more than the small turns take.
-    let (clips, texts) = load(&scattered(120, 30));
+    // A frame at each of 6000 keys would be too many for so small a file, and more than the small turns take.
+    let (clips, texts) = load(&scattered(200, 30));
     assert_eq!(clips, 1);
-    assert_eq!(texts, ["clip `Take 1` takes about 5 MB: its 3600 keys become 1024 frames of all 120 joints"]);
+    assert_eq!(texts, ["clip `Take 1` takes about 8 MB: its 6000 keys become 1024 frames of all 200 joints"]);
 }
