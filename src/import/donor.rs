@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
-    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, Skeleton},
+    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, Skeleton, seen_in, signs},
 };
-use glam::{Affine3A, DAffine3, Quat, Vec3};
+use glam::{Affine3A, DAffine3, DVec3, Quat, Vec3};
 use whole::Whole;
 
 /// Returns the clips of `donor` in the joint order of `skeleton`. `as_is` takes keys as they are, whatever stands above the joints
@@ -146,10 +146,13 @@ struct Fit<'a> {
 enum Place {
     /// It stays at rest.
     Rest,
-    /// It hangs from the same joint as in the file: factors of its translation and scale.
-    Same(f32, Vec3),
+    /// It hangs from the same joint as in the file: factors of its translation and scale, and the axes that only one of them
+    /// mirrors.
+    Same(Vec3, Vec3, DVec3),
     /// It hangs from nothing in both files: the same, with a turn and an offset.
     Top(Vec3, Quat, f32, Vec3),
+    /// The same, and only one of the files is mirrored: from the file's model space to the model's, and a factor of its scale.
+    Mirrored(DAffine3, DVec3),
     /// It hangs from another joint. What is between it and the nearest joint above that both files have, among the file's joints.
     Moved(Option<[usize; 2]>, Vec<usize>),
 }
@@ -172,12 +175,15 @@ impl<'a> Fit<'a> {
             match (parent, above) {
                 (None, None) => {
                     let top = whole.tops[joint].unwrap_or_default();
+                    if top.matrix3.determinant() < 0.0 {
+                        return Place::Mirrored(top, scale);
+                    }
                     let (size, turn, offset) = top.to_scale_rotation_translation();
                     Place::Top(offset.as_vec3(), turn.as_quat(), size.x as f32, (scale * size.x).as_vec3())
                 }
                 (Some(parent), Some(above)) if source[parent] == Some(above) => {
-                    let length = own.length / other.length;
-                    Place::Same((length * whole.length) as f32, (scale * whole.length * length).as_vec3())
+                    let larger = own.above / other.above * whole.length;
+                    Place::Same(larger.as_vec3(), (scale * larger).as_vec3(), signs(larger))
                 }
                 _ => {
                     let (from, between) = whole::above(theirs, owners, joint, found);
@@ -243,10 +249,21 @@ impl<'a> Fit<'a> {
             let from = |found: usize| if clip.additive { frame[found] } else { local(found) };
             let given = match (place, self.source[joint]) {
                 (Place::Rest, _) | (_, None) => rest,
-                (Place::Same(length, size), Some(found)) => {
+                (Place::Same(larger, size, mirrors), Some(found)) => {
                     let JointTransform { translation, rotation, scale } = from(found);
                     let scale = if clip.additive { scale } else { scale * *size };
-                    JointTransform { translation: translation * *length, rotation, scale }
+                    // Usually it is the same, to the bit.
+                    let rotation = match *mirrors == DVec3::ONE {
+                        true => rotation,
+                        false => seen_in(*mirrors, rotation.as_dquat()).as_quat(),
+                    };
+                    JointTransform { translation: translation * *larger, rotation, scale }
+                }
+                (Place::Mirrored(..), Some(found)) if clip.additive => frame[found],
+                (Place::Mirrored(top, size), Some(found)) => {
+                    let place = *top * wide(&local(found)) * DAffine3::from_scale(*size);
+                    let local = JointTransform::from_affine(narrow(&place));
+                    if local.is_finite() { local } else { rest }
                 }
                 (Place::Top(offset, turn, length, size), Some(found)) => {
                     let JointTransform { translation, rotation, scale } = from(found);

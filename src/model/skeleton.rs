@@ -97,20 +97,37 @@ pub(crate) struct NodeSpace {
     /// What is baked in from above.
     pub(crate) turn: DQuat,
     pub(crate) offset: DVec3,
-    /// Factor of translations.
-    pub(crate) length: f64,
-    /// The scale that is taken out of the joint's space.
+    /// Factor of translations. All components are of one length; those below 0 mirror.
+    pub(crate) above: DVec3,
+    /// The scale that is taken out of the joint's space. Components below 0 mirror.
     pub(crate) size: DVec3,
 }
 
 impl NodeSpace {
     pub(crate) const IDENTITY: Self =
-        Self { turn: DQuat::IDENTITY, offset: DVec3::ZERO, length: 1.0, size: DVec3::ONE };
+        Self { turn: DQuat::IDENTITY, offset: DVec3::ZERO, above: DVec3::ONE, size: DVec3::ONE };
 
     /// The transform of what is above the node.
     pub(crate) fn above(&self) -> DAffine3 {
-        DAffine3::from_scale_rotation_translation(DVec3::splat(self.length), self.turn, self.offset)
+        DAffine3::from_scale_rotation_translation(self.above, self.turn, self.offset)
     }
+
+    /// How much longer translations are than the node's.
+    pub(crate) fn length(&self) -> f64 {
+        self.above.x.abs()
+    }
+}
+
+/// Returns the signs of a scale's components: 1 or −1.
+pub(crate) fn signs(scale: DVec3) -> DVec3 {
+    DVec3::select(scale.cmplt(DVec3::ZERO), DVec3::NEG_ONE, DVec3::ONE)
+}
+
+/// Returns a rotation, or its rate of change, as it is seen in a space whose axes have these signs.
+pub(crate) fn seen_in(signs: DVec3, q: DQuat) -> DQuat {
+    // A mirror keeps the plane of rotation and reverses its sense.
+    let axis = signs * q.xyz() * signs.element_product();
+    DQuat::from_xyzw(axis.x, axis.y, axis.z, q.w)
 }
 
 impl Skeleton {

@@ -69,7 +69,7 @@ impl<'a> Side<'a> {
 
     /// The length of a joint's bone, in the units of its node.
     fn bone(&self, joint: usize) -> f64 {
-        self.locals[joint].translation.as_dvec3().length() / self.node(joint).length
+        self.locals[joint].translation.as_dvec3().length() / self.node(joint).length()
     }
 }
 
@@ -180,8 +180,8 @@ impl Whole {
         match above {
             Some([above, from]) => {
                 let between = theirs[from].inverse() * theirs[found];
-                let length = node(skeleton, above).size.x / node(their_skeleton, from).size.x * self.length;
-                let wanted = DAffine3::from_scale(DVec3::splat(length)) * between * DAffine3::from_scale(scale);
+                let larger = node(skeleton, above).size / node(their_skeleton, from).size * self.length;
+                let wanted = DAffine3::from_scale(larger) * between * DAffine3::from_scale(scale);
                 ours[above] * wanted
             }
             None => {

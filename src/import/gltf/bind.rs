@@ -46,7 +46,8 @@ impl<'a> Binder<'a> {
             joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
         // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
         let top = (0..joints.len()).min_by_key(|&at| joints[at]).unwrap_or_default();
-        let mut to_skin = usable(rig[joints[top]].rest_model * own[top]).unwrap_or(DAffine3::IDENTITY);
+        let at_rest = place(&rig[joints[top]], own[top], corners);
+        let mut to_skin = at_rest.map_or(DAffine3::IDENTITY, |at_rest| at_rest * own[top]);
         let inverse = |to_skin: &DAffine3| own.iter().map(|m| *m * to_skin.inverse()).collect::<Vec<_>>();
         let mut wanted = inverse(&to_skin);
         let known = joints.iter().zip(&wanted).find_map(|(&joint, wanted)| Some((self.inverse_bind[joint]?, *wanted)));
@@ -67,17 +68,18 @@ impl<'a> Binder<'a> {
         self.skins.push(BoundSkin { joints: joints.to_vec(), inverse_binds, worn_by });
     }
 
-    /// Binds a mesh without a skin to the joint of its node.
-    pub(super) fn rigid(&mut self, joint: usize) -> Binding {
-        let RigJoint { frame, rest_model, .. } = &self.rig.joints[joint];
+    /// Binds a mesh without a skin to the joint of its node. `corners` are those of the box around its vertices.
+    pub(super) fn rigid(&mut self, joint: usize, corners: &[DVec3]) -> Binding {
+        let contents = &self.rig.joints[joint];
+        let own = sized(contents.frame.size);
         let (to_skin, joint) = match self.inverse_bind[joint].and_then(usable) {
             Some(known) => (known.inverse(), joint as JointIndex),
             None => {
-                let at_rest = usable(*rest_model).unwrap_or(DAffine3::IDENTITY);
+                let at_rest = place(contents, own, corners).unwrap_or(DAffine3::IDENTITY);
                 (at_rest, self.entry(joint, at_rest.inverse(), 0.0))
             }
         };
-        Binding { to_skin: to_skin * sized(frame.size), joints: vec![joint] }
+        Binding { to_skin: to_skin * own, joints: vec![joint] }
     }
 
     /// Returns the joint, or a copy of it, that has this inverse bind matrix.
@@ -139,6 +141,27 @@ impl<'a> Binder<'a> {
         }
         Ok(skeleton.with_control_joints(control.map(|(_, joint)| joint)))
     }
+}
+
+/// Returns where a joint is at rest, or if a mesh would be too small there, where it is when it is shown. `own` is from the mesh to
+/// the joint.
+fn place(joint: &RigJoint, own: DAffine3, corners: &[DVec3]) -> Option<DAffine3> {
+    let usable = |model: &DAffine3| usable(*model * own).map(|to_skin| (*model, to_skin));
+    let (rest, shown) = (usable(&joint.rest_model), usable(&joint.shown_model));
+    let kept = rest.filter(|(_, to_skin)| keeps(to_skin, corners));
+    kept.or(shown).or(rest).map(|(model, _)| model)
+}
+
+/// Returns `true` if a mesh with these corners can be put elsewhere, stored there in single precision, and put back as it was.
+fn keeps(m: &DAffine3, corners: &[DVec3]) -> bool {
+    // What rounding takes from a mesh as large as it is far away is multiplied by this.
+    const MOST: f64 = 100.0;
+    let center = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
+    let farthest = |at: &dyn Fn(&DVec3) -> f64| corners.iter().map(at).fold(0.0, f64::max);
+    let radius = farthest(&|corner| corner.distance(center));
+    let away = farthest(&|corner| m.transform_point3(*corner).length());
+    let back = m.matrix3.inverse().to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt();
+    away * back <= MOST * radius || radius == 0.0
 }
 
 fn sized(size: DVec3) -> DAffine3 {

@@ -5,9 +5,11 @@
 //! # What becomes of a scene
 //!
 //! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
-//! in a file that only holds clips, also the nodes above these; see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
-//! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
-//! lengths are in meters, as the format requires.
+//! in a file that only holds clips, also the nodes above these; see `rig.rs`. A mesh becomes a part for each of its primitives:
+//! skinned, or rigid and then moved by its node alone. Nodes above the joints, such as an armature that is turned and scaled by
+//! 100 or mirrored, are baked in: joints have a scale of one at rest, and lengths are in meters, as the format requires. So are
+//! joints that mirror at rest: no joint's matrix mirrors, unless a clip mirrors a joint that isn't mirrored at rest, which a
+//! warning says.
 //!
 //! # Control joints
 //!
@@ -21,9 +23,12 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
-//! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
-//! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
+//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras and morph targets,
+//! which are left out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
+//! which are a jump, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between
+//! keys. If joints have keys at so many times of their own that this is too much memory, frames are evenly spaced instead, as
+//! close as it takes to stay within the same error, or as there may be. What [`to_glb`] wrote gets the frames back that its keys
+//! were made from.
 //!
 //! For clips of other files, see [`open_clips`](super::open_clips).
 
@@ -111,7 +116,7 @@ pub(super) fn import<'s>(
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let accessors = Accessors::new(root, &buffers);
 
-    let rig = Rig::new(root, &basis, limits, &mut report, is_joint)?;
+    let rig = Rig::new(&accessors, &basis, limits, &mut report, is_joint)?;
     let Materials { list: mut materials, in_file, images } = Materials::read(&accessors, &mut report)?;
     let mut figures = ImportReport { right_handed, ..ImportReport::default() };
     let mut binder = Binder::new(&rig);

@@ -23,7 +23,7 @@ use crate::{
     },
     model::{BoundingBox, Material, SkinPart, is_near},
 };
-use glam::{Affine3A, DAffine3, DMat3, Mat4, Vec2, Vec3, Vec4};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 
 /// Imports the parts of a file.
@@ -77,7 +77,7 @@ impl Importer<'_> {
             let binding = match self.accessors.root.nodes[draft.node].skin {
                 Some(skin) => bindings[&skin.value()].clone(),
                 None => match self.rig.of_node[draft.node] {
-                    Some(joint) => binder.rigid(joint),
+                    Some(joint) => binder.rigid(joint, &corners([&draft])),
                     // Nodes of rigid meshes are joints.
                     None => continue,
                 },
@@ -255,12 +255,7 @@ impl Importer<'_> {
             }
             let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
             let of_skin = |other: &&Draft| root.nodes[other.node].skin.is_some_and(|other| other.value() == skin);
-            let (low, high) = drafts
-                .iter()
-                .filter(of_skin)
-                .flat_map(|draft| &draft.positions)
-                .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-            let corners = BoundingBox { min: low, max: high }.corners().map(|corner| corner.as_dvec3());
+            let corners = corners(drafts.iter().filter(of_skin));
             if contents.inverse_bind_matrices.is_some() {
                 binder.note(&joints, &inverse_binds, Some(draft.node));
             }
@@ -468,6 +463,13 @@ impl Importer<'_> {
         }
         Err(report.error(place, format!("{} elements for {wanted} vertices", accessor.len()), CHECK))
     }
+}
+
+/// The corners of the box around the vertices of some drafts.
+fn corners<'a>(drafts: impl IntoIterator<Item = &'a Draft>) -> [DVec3; 8] {
+    let positions = drafts.into_iter().flat_map(|draft| &draft.positions);
+    let (min, max) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| (min.min(*p), max.max(*p)));
+    BoundingBox { min, max }.corners().map(|corner| corner.as_dvec3())
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
