@@ -15,6 +15,7 @@ mod gltf_files;
 mod gltf_written;
 mod goals;
 mod import_accuracy;
+mod joint_orders;
 mod m3d_files;
 mod md5_files;
 mod pose_reference;
