@@ -4,6 +4,7 @@
 //! which builds in two minutes because it leaves Bevy out.
 
 mod blend_spaces;
+mod callback_data;
 mod chains;
 mod compression;
 mod controller_rules;
