@@ -117,7 +117,7 @@ fn every_controller_and_blend_space_of_the_corpus_plays() {
 /// `MARIONETTE_PLAYING` sets their number.
 #[test]
 fn whatever_is_accepted_plays() {
-    let count = std::env::var("MARIONETTE_PLAYING").ok().and_then(|count| count.parse().ok()).unwrap_or(3000);
+    let count = std::env::var("MARIONETTE_PLAYING").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
     for seed in 0..count {
         let mut random = blocks::Random(seed);
         let choices: Vec<u8> = (0..40 + random.below(300)).map(|_| random.below(256) as u8).collect();
