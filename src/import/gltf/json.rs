@@ -681,8 +681,7 @@ pub(super) fn place_at(json: &str, offset: usize) -> String {
                 is_name = true;
             }
             b'[' => steps.push(Step::Item(0)),
-            // Values that end right here are still meant.
-            b'}' | b']' if at < bytes.len() => {
+            b'}' | b']' => {
                 steps.pop();
                 is_name = false;
             }

@@ -527,7 +527,7 @@ fn what_a_character_needs_is_refused_with_its_place_if_it_is_of_the_wrong_type()
     for (pointer, value, words, place) in [
         ("/nodes/2/children", json!("x"), "invalid type", "(nodes[2].children)"),
         ("/nodes/2/children/0", json!(-1), "a whole number of 0 or more", "(nodes[2].children[0])"),
-        ("/nodes/0/rotation", json!([0, 0, 1]), "invalid length 3", "(nodes[0].rotation[2])"),
+        ("/nodes/0/rotation", json!([0, 0, 1]), "invalid length 3", "(nodes[0].rotation)"),
         ("/skins/0/joints", json!(5), "invalid type", "(skins[0].joints)"),
         ("/meshes/0/primitives/0/indices", json!([]), "invalid type", "(meshes[0].primitives[0].indices)"),
         ("/animations/0/channels/1/sampler", json!(0.5), "floating point", "(animations[0].channels[1].sampler)"),
@@ -540,7 +540,7 @@ fn what_a_character_needs_is_refused_with_its_place_if_it_is_of_the_wrong_type()
         ),
         ("/bufferViews/1", json!({}), "buffer view 1 cannot be read", "(meshes[0].primitives[0].attributes.POSITION)"),
         ("/nodes", json!({ "a": {} }), "invalid type", "(nodes)"),
-        ("/asset/version", json!(1.0), "glTF 1; only version 2", "(asset.version)"),
+        ("/asset/minVersion", json!(1.0), "glTF 1; only version 2", "(asset.version)"),
     ] {
         let mut file = everything();
         *file.json.pointer_mut(pointer).unwrap() = value.clone();
