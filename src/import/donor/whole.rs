@@ -340,12 +340,13 @@ impl<'a> Evidence<'a> {
         let larger = length / self.unit;
         let scaled = |size: f64| DAffine3::from_scale(DVec3::splat(size));
         let best = [scaled(1.0), scaled(larger)].into_iter().min_by(|a, b| self.apart(a).total_cmp(&self.apart(b)))?;
-        let margin = if self.is_carried {
-            -1.0
-        } else if known {
-            0.5
-        } else {
-            0.7
+        // A random pose may look like another turn of the armature, so without bind poses the difference has to be plain.
+        let is_turned = rotation_of(&usual).angle_between(rotation_of(&best)) > 0.3;
+        let margin = match (self.is_carried, known) {
+            (true, _) => -1.0,
+            (false, true) => 0.5,
+            (false, false) if is_turned => 1.2,
+            (false, false) => 0.7,
         };
         let differs = !usual.abs_diff_eq(best, 1e-6);
         let chosen = if differs && self.apart(&best) < 0.35 && self.apart(&usual) > self.apart(&best) + margin {
