@@ -340,6 +340,49 @@ fn the_nodes_of_a_model_stay_where_a_clip_has_no_keys() {
     }
 }
 
+/// Signs of a scale: one axis or all of them mirror.
+fn random_mirror(rng: &mut Rng) -> Vec3 {
+    *rng.choice(&[Vec3::NEG_ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.0, -1.0, 1.0), Vec3::new(1.0, 1.0, -1.0)])
+        .unwrap()
+}
+
+#[test]
+fn what_mirrors_in_either_file_makes_no_difference() {
+    let mut worst = 0f64;
+    for seed in 0..count(120) {
+        let rng = &mut Rng::with_seed(seed);
+        let mut rig = random_rig(rng);
+        // Bones that mirror, in both files, as those of one side do.
+        for joint in 1..rig.rest.len() {
+            if rng.u8(0..4) == 0 {
+                rig.rest[joint].scale *= random_mirror(rng);
+            }
+        }
+        let clips = [random_clip(&rig, rng, "act")];
+        let mut mirrored = || {
+            let mut armature = if rng.bool() { random_armature(rng) } else { Node::IDENTITY };
+            if rng.bool() {
+                armature.scale *= random_mirror(rng);
+            }
+            (armature, rng.bool(), rng.bool())
+        };
+        let (armature, _, from_scene) = mirrored();
+        let own = Style { armature, skin: true, from_scene };
+        let full = rig.file(&rig.rest, &own, &clips);
+        let model = rig.file(&rig.rest, &own, &[]).glb();
+        for _ in 0..4 {
+            let (armature, skin, from_scene) = mirrored();
+            let style = Style { armature, skin, from_scene };
+            let file = rig.file(&rig.at_key(&clips[0], |_| 0), &style, &clips).glb();
+            let imported = assemble(&model, &file, "");
+            let off = off(&full, &imported);
+            worst = worst.max(off);
+            assert!(off < BOUND, "seed {seed}: off by {off}, {own:?}, {style:?}, {:?}", imported.warnings);
+        }
+    }
+    println!("off by {worst:.1e} at most");
+}
+
 /// The same movement from a file whose armature was applied to its joints: the root's keys are turned, and all lengths are in
 /// the armature's unit.
 fn applied(rig: &Rig, clips: &[Clip], above: &Node) -> (Rig, Vec<Clip>) {
