@@ -34,7 +34,11 @@ pub(super) fn check_sides(file: &str, skeleton: &Skeleton, moves: impl Fn(usize)
     let is_unknown = |joint: &JointIndex| is_alone(joint) && !skeleton.has_side(*joint) && beside(joint);
     let unknown: Vec<JointIndex> = skeleton.joints().filter(is_unknown).take(MOST).collect();
 
-    let steps = |joint: JointIndex| skeleton.ancestors(joint).count();
+    let mut depths = vec![0_usize; skeleton.len()];
+    for (joint, parent) in skeleton.parents().iter().enumerate() {
+        depths[joint] = parent.map_or(0, |parent| depths[usize::from(parent)] + 1);
+    }
+    let steps = |joint: JointIndex| depths[usize::from(joint)];
     let image = |joint: JointIndex| {
         let mut place = place(joint);
         place[axis] = 2.0 * middle - place[axis];

@@ -95,7 +95,7 @@ pub(super) fn open_any(
     settings: &ImportSettings,
     read: Read,
 ) -> Result<Imported, FormatError> {
-    open_file(file, source, settings, read, &|_| true)
+    open_file(file, source, settings, read, None)
 }
 
 /// `is_joint` tells by its name whether a node above all that a file of clips moves is a joint.
@@ -104,7 +104,7 @@ fn open_file(
     source: &[u8],
     settings: &ImportSettings,
     read: Read,
-    is_joint: &dyn Fn(&str) -> bool,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Imported, FormatError> {
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
@@ -194,7 +194,7 @@ pub(super) fn clips_of_any(
     }
     // Above the joints that move are those that the model has, too, and what is no joint.
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| without_prefix(name)).collect();
-    let mut donor = open_file(file, source, settings, read, &|name| ours.contains(without_prefix(name)))?;
+    let mut donor = open_file(file, source, settings, read, Some(&|name| ours.contains(without_prefix(name))))?;
     let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
         let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;

@@ -89,17 +89,17 @@ pub fn from_gltf<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    import(file, source, settings, read, &|_| true)
+    import(file, source, settings, read, None)
 }
 
-/// As [`from_gltf`]. In a file that only holds clips, `is_joint` tells by its name whether a node above all that moves is a joint,
+/// As [`from_gltf`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint,
 /// or something like an armature, whose transform is baked in.
 pub(super) fn import<'s>(
     file: &str,
     source: &'s [u8],
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
-    is_joint: &dyn Fn(&str) -> bool,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Imported, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;

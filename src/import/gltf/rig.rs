@@ -3,7 +3,7 @@
 //! The joints are the joints of the skins, the nodes that carry a rigid mesh, what is animated above these, and all nodes
 //! below them, which sockets may refer to. The transforms of the other nodes above, such as an armature's, are baked into
 //! the topmost joints. A file with neither skin nor mesh only holds clips, and exporters leave out what doesn't move: there, the
-//! nodes above those that move are joints, too.
+//! nodes above those that move are joints, too, up to the armature.
 //!
 //! A joint's own space may be scaled: exporters put factors of 100 on armatures and bones. A joint *frame* takes the
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
@@ -155,13 +155,13 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    /// `is_joint` tells by its name whether a node above all that moves is a joint, in a file with neither skin nor mesh.
+    /// `is_joint` tells by its name whether a node above what moves is a joint, in a file with neither skin nor mesh.
     pub(super) fn new(
         accessors: &Accessors,
         basis: &Basis,
         limits: &Limits,
         report: &mut Report,
-        is_joint: &dyn Fn(&str) -> bool,
+        is_joint: Option<&dyn Fn(&str) -> bool>,
     ) -> Result<Self, FormatError> {
         let root = accessors.root;
         let hierarchy = hierarchy(root, report)?;
@@ -480,13 +480,14 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
     Ok(carried)
 }
 
-/// In a file that only holds clips, the nodes that these move, and those above them that are joints.
+/// In a file that only holds clips, the nodes that these move, and those above them that are joints: as `is_joint` says, or all but
+/// the armature.
 fn movers(
     root: &Root,
     hierarchy: &Hierarchy,
     in_scene: &[bool],
     animated: &[bool],
-    is_joint: &dyn Fn(&str) -> bool,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Vec<bool> {
     let moves: Vec<bool> = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
     let mut carries = moves.clone();
@@ -495,8 +496,18 @@ fn movers(
             carries[parent] = true;
         }
     }
-    let name = |node: usize| root.nodes[node].name.as_deref().unwrap_or_default();
-    (0..moves.len()).map(|node| moves[node] || carries[node] && is_joint(name(node))).collect()
+    // From the scene down to the first node that moves or has two children are armatures and the like.
+    let mut is_armature = vec![false; moves.len()];
+    for &node in &hierarchy.order {
+        let is_first = hierarchy.parents[node].is_none_or(|parent| is_armature[parent]);
+        let children = root.nodes[node].children.as_ref().map_or(0, Vec::len);
+        is_armature[node] = is_first && !moves[node] && children < 2;
+    }
+    let is_kept = |node: usize| match is_joint {
+        Some(is_joint) => is_joint(root.nodes[node].name.as_deref().unwrap_or_default()),
+        None => !is_armature[node],
+    };
+    (0..moves.len()).map(|node| moves[node] || carries[node] && is_kept(node)).collect()
 }
 
 pub(super) fn wide(m: &Affine3A) -> DAffine3 {

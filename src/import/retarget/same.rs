@@ -30,6 +30,9 @@ const SAME_TURN: f32 = 1e-3;
 /// Joints nearer to their parents than this share of the body's size are told apart by their names alone.
 const APART: f32 = 1e-3;
 
+/// Most children of a joint that are compared.
+const MOST: usize = 256;
+
 impl SameJoint {
     pub(super) fn carry(&self, source: &JointTransform) -> JointTransform {
         let ratio = source.scale / self.source_rest.scale;
@@ -75,6 +78,7 @@ impl Retarget<'_> {
                 None if has_role[at] => {}
                 None => {
                     let candidates = &children[above.map_or(0, |above| usize::from(above) + 1)];
+                    let candidates = &candidates[..candidates.len().min(MOST)];
                     let found =
                         self.namesake(candidates.iter().copied().filter(|joint| is_free[usize::from(*joint)]), joint);
                     let same = found.and_then(|from| Some((from, self.same(from, joint, above)?)));
