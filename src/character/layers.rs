@@ -47,7 +47,8 @@ struct ActiveLayer {
     time: f64,
     clip: u32,
     weight: f32,
-    above: f32,
+    /// The same number for all clips of a track's blend space, or 0.
+    set: u32,
     /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
     additive: f32,
     priority: TrackPriority,
@@ -99,7 +100,7 @@ impl ActiveLayers {
         self.layers.truncate(count);
         same &= !self.follow_switches(character, controller);
         // Culling boxes depend on it.
-        self.clip_set = (clips ^ u64::from(self.is_switching()) << 63).max(1);
+        self.clip_set = (clips ^ u64::from(self.is_switching()) << 63 ^ u64::from(self.shows_rest_pose()) << 62).max(1);
         if !same {
             self.revision = self.revision.wrapping_add(1).max(1);
         }
@@ -175,11 +176,16 @@ impl ActiveLayers {
         self.enclosed = 0;
     }
 
-    /// The number of layers, and the clip of the last one if it is blended without a mask and nothing is left of others.
+    /// Returns `true` if there is only one clip, and the rest pose stands in for what it lacks of a whole weight.
+    fn shows_rest_pose(&self) -> bool {
+        matches!(&self.layers[..], [only] if only.base && only.weight < 1.0)
+    }
+
+    /// The number of layers, and the clip of the last one if it is blended without a mask and nothing else shows.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
         let whole = |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
-        let alone =
-            self.layers.last().filter(whole).filter(|_| !self.is_switching()).map(|active| active.clip as usize);
+        let alone = self.layers.last().filter(whole).filter(|_| !self.is_switching() && !self.shows_rest_pose());
+        let alone = alone.map(|active| active.clip as usize);
         (self.layers.len(), alone)
     }
 
@@ -204,6 +210,7 @@ impl ActiveLayers {
             hasher.write_u64(active.clip as u64 | u64::from(active.weight.to_bits()) << 32);
             let mask = active.mask.as_deref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
             hasher.write_u64((mask as u64) << 3 | (active.priority as u64) << 2 | active.mode as u64);
+            hasher.write_u32(active.set << 1 | u32::from(active.base));
         }
         hasher.finish()
     }
@@ -300,14 +307,14 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 
 impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
-        let LayerInfo { clip, time, weight, above, priority, blend, base, .. } = *layer;
+        let LayerInfo { clip, time, weight, set, priority, blend, base, .. } = *layer;
         let found = |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
         let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
         // In powers of two, so that a fade changes it a few times at most.
         let additive =
             if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
         let (clip, mask) = (clip as u32, track.mask.as_ref().map(found));
-        Self { time, clip, weight, above, additive, priority, mode: blend, base, mask }
+        Self { time, clip, weight, set, additive, priority, mode: blend, base, mask }
     }
 
     /// Follows a track. Returns `true` if nothing changed.
@@ -318,10 +325,9 @@ impl ActiveLayer {
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
         };
-        let weights = |weight: f32, above: f32| (weight.to_bits(), above.to_bits());
-        let before = (self.clip, weights(self.weight, self.above), self.priority, self.mode, self.base);
+        let before = (self.clip, self.weight.to_bits(), self.set, self.priority, self.mode, self.base);
         let time = std::mem::replace(&mut self.time, layer.time);
-        let now = (layer.clip as u32, weights(layer.weight, layer.above), layer.priority, layer.blend, layer.base);
+        let now = (layer.clip as u32, layer.weight.to_bits(), layer.set, layer.priority, layer.blend, layer.base);
         if same_mask && before == now {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
@@ -336,8 +342,8 @@ impl ActiveLayer {
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };
-        let Self { clip, time, weight, above, priority, mode, base, .. } = *self;
-        Some(ClipLayer { clip: character.clips.get(clip as usize)?, time, weight, above, mask, priority, mode, base })
+        let Self { clip, time, weight, set, priority, mode, base, .. } = *self;
+        Some(ClipLayer { clip: character.clips.get(clip as usize)?, time, weight, set, mask, priority, mode, base })
     }
 }
 

@@ -129,6 +129,8 @@ impl AnimationController {
         let end = self.time + elapsed;
         if self.plays_nothing() {
             self.time = end;
+            // A track that was disabled on the way has its parameters on theirs.
+            self.write_parameters();
             return Ok(());
         }
         if !self.advance_fast(end, clips, root.as_deref_mut()) {
@@ -245,7 +247,7 @@ impl AnimationController {
             self.settle_events();
             self.steer(clips);
             if moving {
-                self.settle_fades(log);
+                self.settle_fades(clips, log);
             }
             self.settle_leads();
             let arrived = !self.time.is_before(end);
@@ -285,6 +287,10 @@ impl AnimationController {
             }
             self.time = next;
             self.write_parameters();
+            if arrival.is_some() {
+                // A fade that is complete is reported before the next clip takes over.
+                self.settle_fades(clips, log);
+            }
             match arrival.map(|arrival| (arrival.next, arrival.track)) {
                 Some((Next::Clip, _)) => {
                     switches += 1;

@@ -35,7 +35,8 @@ pub trait Clips {
     }
 
     /// Returns `true` if a clip poses the joint that root motion is taken from. A clip that doesn't has no part in the
-    /// blend of root motion; one that does, without a [`root_path`](Self::root_path), stands still.
+    /// blend of root motion, but among the clips of `play` and in a blend space it stands still, as the joint's rest pose
+    /// does. One that poses the joint without a [`root_path`](Self::root_path) stands still, too.
     fn reaches_root(&self, index: usize) -> bool {
         let _ = index;
         true

@@ -5,6 +5,7 @@ use super::{
     compensated::CompensatedF64,
     key::AddedKey,
     motion::{Paced, Ramp, Speed},
+    steering::MOMENT,
 };
 use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle, Member, Phase, PlaybackMode};
 use std::sync::Arc;
@@ -118,6 +119,11 @@ impl Course {
         &mut self.weighing[..self.count]
     }
 
+    /// Returns `true` if it takes no longer than rounding.
+    pub(super) fn is_momentary(&self) -> bool {
+        self.seconds <= MOMENT
+    }
+
     /// The change of a weight per second.
     #[inline]
     pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
@@ -131,12 +137,12 @@ impl Course {
         share.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
     }
 
-    /// The heaviest member at a moment; of equals, the first.
+    /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
     pub(super) fn heaviest(&self, moment: CompensatedF64) -> Option<usize> {
         let mut heaviest = None;
         for &Weighing { member, weights, .. } in self.weighing() {
             let share = self.share(weights, moment);
-            if heaviest.is_none_or(|(_, most)| share > most) {
+            if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
                 heaviest = Some((member, share));
             }
         }

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// The most clips that fade out at a time. Beyond it the faintest leave at once.
 const MAX_LEAVING: usize = 8;
 
+/// A weight that may be nothing but rounding.
+const FAINT: f32 = 1e-6;
+
 impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
@@ -34,10 +37,10 @@ impl AnimationController {
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
             track.role != Role::User && track.id != id && !waits(track.id, playback)
         };
-        // Beside nothing at all, a weight makes no difference; but a weight of 0 would show the rest pose.
-        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > 0.0;
+        // From nothing at all, a fade would show the rest pose.
+        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > FAINT;
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        let weight = switches.then(|| self.record_switch(id, duration, outgoing, clips));
+        let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
         if cut {
             let playback = std::mem::take(&mut self.playback);
             self.remove_tracks(|track| outgoing(track, &playback));
@@ -56,7 +59,9 @@ impl AnimationController {
         track.leaves_at = None;
         // Together, the clips before may have had less than full weight.
         track.weight = weight.unwrap_or(track.weight).min(1.0);
-        if alone || weight.is_some_and(|weight| weight >= 1.0) {
+        // What has been fading out goes on from the weight that it has left.
+        let is_new = cut || track.share() <= FAINT;
+        if (alone && is_new) || weight.is_some_and(|weight| weight >= 1.0) {
             track.weight = 1.0;
         } else {
             self.fade_weight(id, 1.0, duration, transition);
@@ -91,7 +96,7 @@ impl AnimationController {
     }
 
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
-    pub(super) fn settle_fades(&mut self, log: &mut Log) {
+    pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         let now = self.time.value();
         let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| tick(until) <= tick(now));
         if self.tracks.iter().any(leaves) {
@@ -101,7 +106,14 @@ impl AnimationController {
         let begun = self.current_ref().is_none_or(|track| track.start == Start::Begun || !track.enabled);
         if let Some(time) = self.playback.fade_end.filter(|end| begun && tick(*end) <= tick(now)) {
             self.playback.fade_end = None;
-            let faded = self.current_ref().and_then(|track| Some((track.id, track.run.0.index?, track.run.0.space)));
+            let faded = self.current_ref().and_then(|track| {
+                let run = &track.run.0;
+                // In a blend space, the heaviest clip of this moment.
+                let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+                let heaviest = run.course.as_ref().and_then(|course| course.heaviest(self.time));
+                let member = space.and_then(|space| space.members().get(heaviest?));
+                Some((track.id, member.map(|member| member.clip).or(run.index)?, run.space))
+            });
             if let Some((track, clip, space)) = faded {
                 log.push(PlaybackEvent::CrossFadeFinished { track, clip, space, time });
             }

@@ -17,16 +17,17 @@ pub struct LayerInfo<'a> {
     pub speed: f64,
     /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
     pub weight: f32,
-    /// For an overriding clip of a blend space, the weights of the space's layers after it; 0 for all others.
-    pub above: f32,
+    /// The same number for all clips of a track's blend space, other than 0; 0 for a track's only clip. See
+    /// [`ClipLayer::set`](crate::pose::ClipLayer::set).
+    pub set: u32,
     /// The group it is blended in.
     pub priority: TrackPriority,
     /// The mask's name; `None` reaches every joint.
     pub mask: Option<&'a str>,
     /// How it joins its group.
     pub blend: BlendMode,
-    /// Whether it belongs to the pose that [switches](AnimationController::switch) change: one of the clips of `play`,
-    /// blended with low priority.
+    /// Whether it belongs to the base, the pose that [switches](AnimationController::switch) change: one of the clips of
+    /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
     pub base: bool,
 }
 
@@ -43,7 +44,7 @@ impl AnimationController {
         &'a self,
         clips: &'a C,
     ) -> impl Iterator<Item = (&'a AnimationTrack, LayerInfo<'a>)> + 'a {
-        Shown { tracks: self.tracks.iter(), clips, rest: None }
+        Shown { tracks: self.tracks.iter(), clips, rest: None, spaces: 0 }
     }
 }
 
@@ -53,6 +54,8 @@ struct Shown<'a, C: ?Sized> {
     clips: &'a C,
     /// The blend space of the present track, of which there may be more.
     rest: Option<InSpace<'a>>,
+    /// How many blend spaces there were.
+    spaces: u32,
 }
 
 /// A track's blend space, and which of the clips that weigh is next.
@@ -73,14 +76,17 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
         loop {
             if let Some(rest) = &mut self.rest {
                 match rest.layer(self.clips) {
-                    Some(layer) => return Some((rest.track, layer)),
+                    Some(layer) => return Some((rest.track, LayerInfo { set: self.spaces, ..layer })),
                     None => self.rest = None,
                 }
             }
             let track = self.tracks.find(|track| track.enabled && track.share() > 0.0)?;
             match layer(track, self.clips) {
                 Some(layer) => return Some((track, layer)),
-                None => self.rest = InSpace::new(track, self.clips),
+                None => {
+                    self.rest = InSpace::new(track, self.clips);
+                    self.spaces += u32::from(self.rest.is_some());
+                }
             }
         }
     }
@@ -105,18 +111,12 @@ impl<'a> InSpace<'a> {
             self.next += 1;
             let member = &space.members()[index];
             let whole = f64::from(track.share());
-            let (whole, above) = match track.blend {
-                Some(BlendMode::Override) => {
-                    let above: f64 = self.cycle.weights[self.next..].iter().map(|(_, weight)| weight).sum();
-                    (whole.min(1.0), (whole.min(1.0) * above) as f32)
-                }
-                _ => (whole, 0.0),
-            };
+            let whole = if track.blend == Some(BlendMode::Override) { whole.min(1.0) } else { whole };
             let weight = (whole * share) as f32;
             if weight > 0.0 && weight.is_finite() {
                 let (time, slope) = place_in(member, space, playback, phase);
                 let speed = track.speed * self.cycle.pace * slope;
-                return Some(LayerInfo { weight, above, speed, ..info(track, member.clip, time, clips) });
+                return Some(LayerInfo { weight, speed, ..info(track, member.clip, time, clips) });
             }
         }
         None
@@ -192,7 +192,7 @@ fn info<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clip: usize, time: f64
         time,
         speed: track.speed,
         weight: track.share(),
-        above: 0.0,
+        set: 0,
         priority: track.priority,
         mask: track.mask.as_deref(),
         blend: track.blend.unwrap_or(if additive { BlendMode::Additive } else { BlendMode::Blend }),

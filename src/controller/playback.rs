@@ -53,7 +53,7 @@ impl AnimationController {
     ///
     /// If the clip is current already, it continues. So does a loop that is still fading out, from where it is
     /// and with the weight it has left. Any other clip starts over, and so does a finished one. It is safe to
-    /// call this every frame with the clip you want. A zero duration is a cut.
+    /// call this every frame with the clip you want. A zero duration is a cut, and so is a fade from nothing at all.
     pub fn cross_fade(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
         self.cross_fade_with(clip, duration, TransitionCurve::Linear)
     }
@@ -83,7 +83,7 @@ impl AnimationController {
         self.fade_out(Duration::ZERO);
     }
 
-    /// Fades out the current clip and empties the queue. The tracks you added play on.
+    /// Fades to the rest pose, and empties the queue. The tracks you added play on.
     pub fn fade_out(&mut self, duration: Duration) {
         self.leave_queue();
         self.drop_pending(true);

@@ -76,7 +76,8 @@ impl AnimationController {
         self.ranges.iter().filter(|range| !range.silent).filter_map(|range| {
             let track = self.track(range.track)?;
             let (known, position) = range.at(track)?;
-            Span::new(known, range.time, range.until).touches(position).then_some(())?;
+            let backward = track.speed < 0.0;
+            Span::new(known, range.time, range.until).holds(position, !backward).then_some(())?;
             let place = periodic(known.playback, known.length, position);
             let length = range.until - range.time;
             let progress = if length > 0.0 { ((place - range.time) / length).clamp(0.0, 1.0) } else { 1.0 };
@@ -136,8 +137,9 @@ pub(super) struct RangeSweep<'a> {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) forward: bool,
-    /// Whether the track begins here.
+    /// Whether the track begins here, and whether it was put here by a seek before it began.
     pub(super) first: bool,
+    pub(super) placed: bool,
     pub(super) begin: CompensatedF64,
     pub(super) rules: Rules<'a>,
 }
@@ -182,7 +184,8 @@ impl RangeSweep<'_> {
             };
             // It may have been moved, or have turned around, since its last step.
             let starts_in = span.contains(from, forward);
-            if (!still || first) && starts_in != log.is_open(track, member, key.key) {
+            let begins = first || (self.placed && span.encloses(from));
+            if (!still || begins) && starts_in != log.is_open(track, member, key.key) {
                 change(from, at(from), starts_in, log);
             }
             let at_once = first
@@ -288,13 +291,15 @@ impl AnimationController {
             let open = &log.ranges[at];
             let there = self.track(open.track);
             let plays = there.filter(|there| there.clip == open.clip && there.known.is_some());
-            let mut weight = there.map_or(0.0, AnimationTrack::share);
+            let mut weight = there.map_or(0.0, |track| self.weight_now(track));
             let place = match (plays, &open.member) {
                 (None, _) => open.until,
                 (Some(track), None) => track.position(),
                 (Some(track), Some(member)) => {
                     let found = track.line_in_space(member.clip.as_arc(), clips);
-                    weight *= found.map_or(0.0, |(_, _, share)| share.map_or(0.0, |ends| ends[0])) as f32;
+                    let course = track.run.0.course.as_ref();
+                    let ends = found.and_then(|(.., ends)| ends);
+                    weight *= course.zip(ends).map_or(0.0, |(course, ends)| course.share(ends, self.time)) as f32;
                     let (known, position) = found.map_or((member.known, member.position), |found| (found.0, found.1));
                     periodic(known.playback, known.length, position)
                 }
@@ -309,10 +314,7 @@ impl AnimationController {
         }
         for track in self.tracks.iter().filter(|track| track.enabled && track.start == Start::Begun) {
             let (Some(index), Some(known)) = (track.run.0.index, track.known) else { continue };
-            let weight = || {
-                let ramp = self.running_ramp(track.id, EventKind::Weight);
-                ramp.map_or(track.share(), |ramp| (ramp.at(self.time) as f32).max(0.0))
-            };
+            let weight = || self.weight_now(track);
             let (id, name) = (track.id, &track.clip);
             let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
             let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
@@ -342,6 +344,12 @@ impl AnimationController {
                 self.begin_enclosing(&line, position, || weight() * share, log);
             }
         }
+    }
+
+    /// A track's weight at the present time.
+    fn weight_now(&self, track: &AnimationTrack) -> f32 {
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        ramp.map_or(track.share(), |ramp| (ramp.at(self.time) as f32).max(0.0))
     }
 
     /// Begins the ranges that a clip is in.
@@ -377,9 +385,15 @@ impl AnimationController {
                 (index, known, track.held().value(), own, &track.run.0.added[..])
             }
             Some(member) => {
-                let Some((known, position, Some(_))) = track.line_in_space(member.clip.as_arc(), clips) else {
+                let Some((known, position, ends)) = track.line_in_space(member.clip.as_arc(), clips) else {
                     return false;
                 };
+                // Parameters that have just come to an edge are on their way to one side of it.
+                let course = track.run.0.course.as_ref();
+                let is_at_edge = || track.steering.way.is_some() && course.is_some_and(|course| course.is_momentary());
+                if ends.is_none() && !is_at_edge() {
+                    return false;
+                }
                 let Some((at, index)) = track.member_called(member.clip.as_arc(), clips) else { return false };
                 (member.known, member.position) = (known, position);
                 let added = track.run.0.course.as_ref().and_then(|course| course.added.get(at));
@@ -392,7 +406,10 @@ impl AnimationController {
         let found = keys.find(|(_, key)| key.key == open.key && **key.name == *open.name);
         let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else { return false };
         (open.index, open.time, open.until) = (index, time, until);
-        Span::new(known, time, until).touches(position)
+        let ramp = self.running_ramp(track.id, EventKind::Speed);
+        let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.time));
+        let backward = speed < 0.0;
+        Span::new(known, time, until).holds(position, !backward)
     }
 }
 

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::model::{PlaybackMode, RootDelta, RootPath, Twist};
 use gauss::{NODES, integrate};
-use movers::{Group, Mover, Movers};
+use movers::{Group, Mover, Movers, Set};
 use shares::Blend;
 
 /// Pieces that one advance is cut into. What takes more is approximated by fewer.
@@ -121,7 +121,13 @@ impl AnimationController {
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
         let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
         let mover = self.mover_of(at, &self.part(at, clips)?);
-        takes_part(track, index, clips).then(|| Mover { path: clips.root_path(index), ..mover })
+        let set = if is_base(track, index, clips) { Set::Base } else { Set::Alone };
+        let mover = Mover { set, ..mover };
+        match takes_part(track, index, clips) {
+            true => Some(Mover { path: clips.root_path(index), ..mover }),
+            false if set == Set::Base => Some(Mover { reaches: false, ..mover }),
+            false => None,
+        }
     }
 
     /// A track's part in the pose at the root joint, if it has one.
@@ -167,13 +173,16 @@ impl AnimationController {
         let cycle = self.mover_of(at, &part);
         for &Weighing { member, weights, way: [from, goal], is_even } in course.weighing() {
             let Some(member) = space.members().get(member) else { continue };
-            if !takes_part(track, member.clip, clips) {
+            let reaches = takes_part(track, member.clip, clips);
+            if !reaches && adds(track, member.clip, clips) {
                 continue;
             }
-            let playback = member.playback(space, cycle.playback);
-            let (path, part) = (clips.root_path(member.clip), [weights[0], course.slope(weights)]);
+            let set = if is_base(track, member.clip, clips) { Set::Base } else { Set::Space(at) };
+            let path = if reaches { clips.root_path(member.clip) } else { None };
+            let (playback, part) = (member.playback(space, cycle.playback), [weights[0], course.slope(weights)]);
             let member = Some((member, playback));
-            all.extend(Some(Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle }));
+            let mover = Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle };
+            all.extend(Some(Mover { set, reaches, ..mover }));
         }
     }
 }
@@ -195,9 +204,19 @@ struct Part {
 /// Returns `true` if a track's clip has a part in root motion.
 #[inline]
 fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
-    // Differences are added to a pose, wherever it is.
-    let differs = track.blend == Some(BlendMode::Additive) || clips.is_additive(index);
-    !differs && clips.reaches_root(index)
+    !adds(track, index, clips) && clips.reaches_root(index)
+}
+
+/// Returns `true` if a track's clip is added to a pose, wherever that is.
+#[inline]
+fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
+}
+
+/// Returns `true` if a track's clip is one of the base.
+#[inline]
+fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.is_base() && !clips.is_additive(index)
 }
 
 /// The time between two cuts, in pieces.

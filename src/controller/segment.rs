@@ -80,7 +80,7 @@ impl Segment<'_> {
         let from = track.hold(origin);
         track.position = track.hold(to);
         let (id, space, start) = (track.id, track.run.0.space, mem::replace(&mut track.start, Start::Begun));
-        let first = start == Start::AtPosition;
+        let (first, placed) = (start == Start::AtPosition, start == Start::Placed);
         // In a blend space, the heaviest clip stands for all.
         let clip_at = |moment| self.blended.and_then(|blended| blended.clip(moment)).unwrap_or(clip);
         if start != Start::Begun {
@@ -90,7 +90,7 @@ impl Segment<'_> {
         let sweep = PlayheadSweep { length, playback, from, to, forward, first };
         // A round begins before its keys, and backwards after them.
         if !forward {
-            self.sweep_members(track, sweep, origin, speed, log);
+            self.sweep_members(track, (sweep, placed), origin, speed, log);
         }
         let (share, mut end) = (track.share(), None);
         let Rules { callbacks, limit, threshold, .. } = self.rules;
@@ -140,11 +140,11 @@ impl Segment<'_> {
             let count = (&mut run.fired, &mut track.reported_flood);
             let weight = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
             let moment = |place| self.moment(speed, origin, from, place);
-            RangeSweep { line, from, to, forward, first, begin: self.begin, rules: self.rules }
+            RangeSweep { line, from, to, forward, first, placed, begin: self.begin, rules: self.rules }
                 .run(count, moment, weight, log);
         }
         if forward {
-            self.sweep_members(track, sweep, origin, speed, log);
+            self.sweep_members(track, (sweep, placed), origin, speed, log);
         }
         if let Some(end) = end {
             log.push(end);
@@ -155,7 +155,7 @@ impl Segment<'_> {
     fn sweep_members(
         &self,
         track: &mut AnimationTrack,
-        cycle: PlayheadSweep,
+        (cycle, placed): (PlayheadSweep, bool),
         origin: CompensatedF64,
         speed: Option<Speed>,
         log: &mut Log,
@@ -192,6 +192,7 @@ impl Segment<'_> {
                     to,
                     forward: cycle.forward,
                     first: cycle.first,
+                    placed,
                     begin: self.begin,
                     rules: self.rules,
                 }

@@ -85,6 +85,9 @@ impl Steering {
     }
 }
 
+/// Seconds that count as one moment.
+pub(super) const MOMENT: f64 = 2e-9;
+
 impl Way {
     #[inline]
     fn part(&self, time: CompensatedF64) -> f64 {
@@ -113,7 +116,8 @@ impl Way {
     pub(super) fn next_bend(&self, now: CompensatedF64, space: &BoundBlendSpace) -> Option<CompensatedF64> {
         let mut after = self.part(now);
         let moment = |part: f64| CompensatedF64::new(self.since) + CompensatedF64::new(self.seconds).scale(part);
-        let is_later = |moment: CompensatedF64| tick(moment.value()) > tick(now.value());
+        // Less than that is rounding: a cut there would make a stretch of no length.
+        let is_later = |moment: CompensatedF64| (moment - now).value() > MOMENT;
         while let Some(part) = space.next_bend(self.from, self.to, after) {
             if is_later(moment(part)) {
                 return Some(moment(part));

@@ -69,10 +69,12 @@ impl AnimationController {
     }
 
     /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.
+    /// `at_once` gives the track a whole weight from the first moment on.
     pub(super) fn record_switch<C: Clips + ?Sized>(
         &mut self,
         id: TrackId,
         duration: Duration,
+        at_once: bool,
         leaves: impl Fn(&AnimationTrack, &Playback) -> bool,
         clips: &C,
     ) -> f32 {
@@ -82,15 +84,20 @@ impl AnimationController {
                 self.add_switch_layers(at, self.lead(at), clips, &mut from);
             }
         }
-        let total = from.iter().map(|layer| layer.weight).sum();
+        let total: f32 = from.iter().map(|layer| layer.weight).sum();
         if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
             // What leads it may leave.
             let lead = self.lead(at).filter(|lead| !leaves(&self.tracks[lead.leader], &self.playback));
             self.add_switch_layers(at, lead, clips, &mut to);
         }
-        // It takes the place of all that ends, whatever its weight is yet.
-        let weight: f32 = to.iter().map(|layer| layer.weight).sum();
-        to.iter_mut().for_each(|layer| layer.weight /= weight);
+        // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
+        let whole = if at_once { 1.0 } else { total.min(1.0) };
+        let sum: f32 = to.iter().map(|layer| layer.weight).sum();
+        for layer in &mut to {
+            let share = layer.weight / sum;
+            layer.weight = whole * share;
+            layer.weight_rate = (1.0 - whole) / duration.as_secs_f32() * share;
+        }
         if !from.is_empty() && !to.is_empty() {
             self.drop_ended_switches();
             let (begin, duration) = (self.time.value(), duration.as_secs_f64());

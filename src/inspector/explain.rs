@@ -42,8 +42,8 @@ pub(super) fn playing<'a>(
     controller.layers(character).filter_map(move |info| {
         let clip = character.clips.get(info.clip)?;
         let mask = info.mask.map(|name| character.masks.get(name).map_or(empty, |mask| &**mask));
-        let LayerInfo { time, weight, above, priority, blend: mode, base, .. } = info;
-        Some((info, ClipLayer { clip, time, weight, above, mask, priority, mode, base }))
+        let LayerInfo { time, weight, set, priority, blend: mode, base, .. } = info;
+        Some((info, ClipLayer { clip, time, weight, set, mask, priority, mode, base }))
     })
 }
 

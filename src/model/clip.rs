@@ -71,6 +71,8 @@ pub struct SkeletalClip {
     quantization: Option<Quantization>,
     unit_scale: bool,
     animates_all: bool,
+    /// A bit for each joint that the clip moves.
+    moved: Arc<[u64]>,
 }
 
 /// What a clip lost by being made smaller.
@@ -181,6 +183,12 @@ impl SkeletalClip {
     /// Returns `true` if the clip moves every joint.
     pub fn animates_all(&self) -> bool {
         self.animates_all
+    }
+
+    /// Returns `true` if another clip for the same skeleton moves the same joints.
+    #[inline]
+    pub(crate) fn moves_the_same_joints(&self, other: &Self) -> bool {
+        (self.animates_all && other.animates_all) || self.moved == other.moved
     }
 
     /// Returns `true` if every scale of every frame is exactly one.

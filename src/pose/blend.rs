@@ -13,8 +13,8 @@ pub(super) struct Active<'a> {
     pub(super) point: SamplePoint<'a>,
     pub(super) mask: Option<&'a [Vec4]>,
     pub(super) weight: Vec4,
-    /// What those after it weigh that override together with it.
-    pub(super) above: f32,
+    /// Layers next to each other with the same number stand together, unless it is 0.
+    pub(super) set: u32,
     pub(super) kind: Kind,
     /// Place among the layers of the [`Mix`].
     pub(super) index: usize,
@@ -39,23 +39,17 @@ impl Active<'_> {
         self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
 
-    /// The weight of an overlay. One of several that override together leaves room for those after it.
+    /// What its weight would be if its clip moved every joint.
     #[inline(always)]
-    pub(super) fn overlay_weight(&self, row: usize) -> Vec4 {
-        let weight = self.weight(row);
-        if self.above == 0.0 {
-            return weight;
-        }
-        let reach = self.mask.map_or(Vec4::ONE, |mask| mask.get(row).copied().unwrap_or(Vec4::ZERO));
-        let below = Vec4::ONE - reach * self.point.rows[row].animated * self.above;
-        (weight / below.max(Vec4::splat(f32::MIN_POSITIVE))).min(Vec4::ONE)
+    fn weight_of_all(&self, row: usize) -> Vec4 {
+        self.mask.map_or(self.weight, |mask| self.weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
     }
 
     /// Applies an overlay to a pose.
     #[inline(always)]
     pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[SoaTransform], pose: &mut [SoaTransform]) {
         for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
-            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.overlay_weight(row));
+            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
             *pose = match self.kind {
                 Kind::Blend | Kind::Override => replace(s, pose, over, weight),
                 Kind::Difference => add(s, pose, over, weight),
@@ -65,6 +59,71 @@ impl Active<'_> {
                 }
             };
         }
+    }
+}
+
+/// The base's number as a set.
+pub(super) const BASE: u32 = u32::MAX;
+
+/// Splits layers into sets; a layer that stands alone is a set of its own.
+pub(super) fn sets<'l, 'a>(layers: &'l [Active<'a>]) -> impl Iterator<Item = &'l [Active<'a>]> {
+    layers.chunk_by(|a, b| a.set != 0 && a.set == b.set)
+}
+
+/// The sum of layers' weights for each joint of a row.
+#[inline(always)]
+pub(super) fn total_weight(layers: &[Active], row: usize) -> Vec4 {
+    layers.iter().fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
+}
+
+/// How the weight of a set is shared out among its clips that move a joint and the rest pose.
+pub(super) struct SetShare {
+    /// The part of their weights that is left to the clips.
+    pub(super) clips: Vec4,
+    /// The weight of the rest pose.
+    rest: Vec4,
+}
+
+impl SetShare {
+    /// For a row's joints. `missing` is what the base lacks of a whole weight.
+    ///
+    /// The rest pose stands in for clips that don't move a joint, and for what the base lacks. The set as a whole weighs no
+    /// more than its clips that do move the joint: so nothing jumps when the last of them leaves.
+    #[inline(always)]
+    pub(super) fn new(set: &[Active], missing: f32, row: usize) -> Self {
+        let moved = total_weight(set, row);
+        let unmoved = match set[0].set {
+            0 => Vec4::ZERO,
+            BASE => set.iter().fold(Vec4::splat(missing), |sum, layer| sum + layer.weight) - moved,
+            _ => set.iter().fold(Vec4::ZERO, |sum, layer| sum + layer.weight_of_all(row)) - moved,
+        };
+        let rest = unmoved.max(Vec4::ZERO);
+        let clips = moved / (moved + rest).max(Vec4::splat(f32::MIN_POSITIVE));
+        Self { clips, rest: rest * clips }
+    }
+}
+
+/// Replaces a pose by the layers of a set, each by its weight.
+///
+/// The pose takes part in the sum like a layer, so the order of the layers doesn't matter.
+#[inline(always)]
+pub(super) fn replace_by_set<S: Simd, const SCALE: bool>(s: S, set: &[Active], pose: &mut [SoaTransform]) {
+    let [first, others @ ..] = set else { return };
+    for (row, pose) in pose.iter_mut().enumerate() {
+        let total = total_weight(set, row);
+        let scale = Vec4::ONE / total.max(Vec4::ONE);
+        let below = PackedTransforms::<S, SCALE>::read(s, pose);
+        let below_weight = (Vec4::ONE - total).max(Vec4::ZERO);
+        let (mut mean, square) = below.mix(s, below_weight, first.point.row(s, row), first.weight(row) * scale);
+        for layer in others {
+            let next = layer.point.row::<S, SCALE>(s, row);
+            let weight = layer.weight(row) * scale;
+            let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
+            mean = mean.plus(s, next, weight, toward(turn, mean.rotation.dot(s, next.rotation)));
+        }
+        mean.rotation = mean.rotation.normalized(s);
+        // A joint that is not reached keeps its bits.
+        *pose = mean.to_row(s).or(total, pose);
     }
 }
 
@@ -110,6 +169,32 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         Self { pose, total }
     }
 
+    /// Of a group in which the rest pose takes part: sets whose clips move different joints, or a base that lacks weight.
+    #[inline(always)]
+    pub(super) fn of_sets(s: S, group: &[Active], missing: f32, row: usize, rest: &SoaTransform) -> Self {
+        let total = total_weight(group, row);
+        let scale = inverse(total);
+        let share = |set| SetShare::new(set, missing, row);
+        let rest_weight = sets(group).fold(Vec4::ZERO, |sum, set| sum + share(set).rest) * scale;
+        let rest = PackedTransforms::<S, SCALE>::read(s, rest);
+        let square = rest.rotation.dot(s, rest.rotation);
+        let mut pose = PackedTransforms::<S, SCALE> {
+            translation: rest.translation.times(s, rest_weight),
+            rotation: rest.rotation.times(s, rest_weight),
+            scale: if SCALE { rest.scale.times(s, rest_weight) } else { rest.scale },
+        };
+        for set in sets(group) {
+            let factor = share(set).clips * scale;
+            for layer in set {
+                let next = layer.point.row::<S, SCALE>(s, row);
+                let weight = layer.weight(row) * factor;
+                let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
+                pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
+            }
+        }
+        Self { pose, total }
+    }
+
     /// Both groups by the share of the high one; where only one reaches a joint, that one.
     #[inline(always)]
     pub(super) fn mix<const PARTIAL: bool>(self, s: S, high: Self, high_share: Vec4) -> Self {
@@ -122,12 +207,12 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         Self { pose, total: low.total.max(high.total) }
     }
 
-    /// The rest pose for the joints that are not reached.
+    /// Another pose for the joints that are not reached.
     #[inline(always)]
-    pub(super) fn to_row<const PARTIAL: bool>(self, s: S, rest: &SoaTransform) -> SoaTransform {
+    pub(super) fn to_row<const PARTIAL: bool>(self, s: S, other: &SoaTransform) -> SoaTransform {
         let row = self.pose.to_row(s);
         let reached = reached(self.total);
-        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() { row.or(reached, rest) } else { row }
+        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() { row.or(reached, other) } else { row }
     }
 }
 

@@ -22,7 +22,7 @@ use super::{
     mix::{BasePose, Take},
     recycle,
 };
-use crate::controller::{BlendMode, Switch, SwitchLayer};
+use crate::controller::{BlendMode, Switch, SwitchLayer, TrackPriority};
 use crate::model::{JointTransform, Skeleton, SoaQuat, SoaTransform, SoaVec3};
 use glam::{Quat, Vec3, Vec4};
 use std::mem;
@@ -150,10 +150,7 @@ impl InertiaAt<'_> {
         let in_base = |layer: &ClipLayer| layer.base && layer.effective_mode() == BlendMode::Blend;
         if mix.layers.iter().all(in_base) {
             mix.run(memory, out);
-            if !mix.layers.is_empty() {
-                self.add_to(out);
-            }
-            return;
+            return self.add_to(out);
         }
         let BaseScratch { pose, base } = scratch;
         pose.resize(mix.rest.len(), SoaTransform::IDENTITY);
@@ -162,9 +159,6 @@ impl InertiaAt<'_> {
         let counts = |layer: &&ClipLayer| in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY;
         let layers = || mix.layers.iter().filter(counts);
         let weight = layers().map(|layer| layer.weight).sum::<f32>().min(f32::MAX);
-        if weight == 0.0 {
-            return mix.run(memory, out);
-        }
         base.fill(pose, weight, |row| self.reach(row, reach(layers(), weight, row)));
         mix.run_some(Take::OnBase(base), memory, out);
     }
@@ -390,7 +384,9 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
             let (time, weight) = (layer.time + layer.rate * step, layer.weight + layer.weight_rate * step as f32);
             let fits = found.clip.rows().len() == self.skeleton.rows() && !found.clip.additive;
             let weight = weight.max(layer.weight * 1e-3);
-            self.layers.extend(fits.then_some(ClipLayer { time, weight, mode: BlendMode::Blend, ..found }));
+            let layer =
+                ClipLayer { time, weight, mode: BlendMode::Blend, priority: TrackPriority::Low, base: true, ..found };
+            self.layers.extend(fits.then_some(layer));
         }
     }
 

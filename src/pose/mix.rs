@@ -1,6 +1,8 @@
 //! The blend kernel: samples all playing clips and blends them into one local pose.
 //!
-//! 1. The blended layers of each priority are averaged by weight, joint by joint.
+//! 1. The blended layers of each priority are averaged by weight, joint by joint. Layers may stand together, as the clips
+//!    of the base or of a blend space do: where only some of their clips move a joint, the rest pose stands in for the
+//!    others.
 //! 2. The two averages are mixed by the priority blend. A priority whose weights sum to less than one at
 //!    a joint counts by that much, so it fades in and out without a jump. A joint that only one
 //!    priority reaches takes that one, and a joint that none reaches keeps its rest pose.
@@ -13,7 +15,9 @@
 //!
 //! All of this happens row by row (four joints at a time), so no pose in between is written to memory.
 
-use super::blend::{Active, Kind, Mean, high_share, inverse, normalize, reached};
+use super::blend::{
+    Active, BASE, Kind, Mean, SetShare, high_share, inverse, normalize, reached, replace_by_set, sets, total_weight,
+};
 use super::mask::Mask;
 use super::sample::SamplePoint;
 use super::simd::{self, Simd};
@@ -33,11 +37,12 @@ pub struct ClipLayer<'a> {
     /// [`Self::MAX_ADDITIVE_WEIGHT`] for additive ones and up to 1 for overriding ones. The layer is
     /// left out if the weight is 0 or NaN.
     pub weight: f32,
-    /// For an overriding layer of several that stand for one, such as the clips of a blend space: the sum of the weights
-    /// of those after it, at most 1 with its own. 0 for all others.
+    /// Layers next to each other with the same number stand together, like the clips of a blend space; 0 stands alone.
     ///
-    /// Such layers override what is below all of them, together by the sum of their weights.
-    pub above: f32,
+    /// At a joint that only some of their clips move, the rest pose stands in for the other clips of a set of blended
+    /// layers, and the pose below for those of overriding ones. So a layer whose weight goes to 0 takes its pose along
+    /// bit by bit. Layers of the [base](Self::base) stand together, whatever their number.
+    pub set: u32,
     /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
     pub mask: Option<&'a Mask>,
     /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
@@ -51,7 +56,10 @@ pub struct ClipLayer<'a> {
     /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
     /// An overriding layer replaces the pose below it by its weight.
     pub mode: BlendMode,
-    /// Whether the layer belongs to the pose that is carried over switches; see [`Inertia`](super::Inertia).
+    /// Whether the layer belongs to the base: the pose that is carried over switches; see [`Inertia`](super::Inertia).
+    ///
+    /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose stands in for what is
+    /// missing.
     pub base: bool,
 }
 
@@ -63,7 +71,7 @@ impl<'a> ClipLayer<'a> {
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
         let (mask, priority) = (None, TrackPriority::Low);
-        Self { clip, time, weight: 1.0, above: 0.0, mask, priority, mode, base: false }
+        Self { clip, time, weight: 1.0, set: 0, mask, priority, mode, base: false }
     }
 
     /// Returns how the layer is really combined with the others: [`Self::mode`], or
@@ -109,6 +117,8 @@ pub(super) enum Take<'a> {
 /// A pose that stands for the layers of the base: a clip without frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BasePose {
+    /// Shows where no layer reaches.
+    pose: Vec<SoaTransform>,
     /// How much of each joint's weight the base reaches, and where its transform is.
     rows: Vec<RowTracks>,
     transforms: Vec<Vec4>,
@@ -119,6 +129,8 @@ impl BasePose {
     /// Fills the pose: `reach` is 0..=1 per joint of a row, `weight` is that of all layers of the base.
     pub(super) fn fill(&mut self, pose: &[SoaTransform], weight: f32, reach: impl Fn(usize) -> Vec4) {
         self.weight = weight;
+        self.pose.clear();
+        self.pose.extend_from_slice(pose);
         self.rows.clear();
         self.transforms.clear();
         for (row, SoaTransform { translation: t, rotation: r, scale: s }) in pose.iter().enumerate() {
@@ -150,18 +162,22 @@ impl<'a> Mix<'a> {
         let out = &mut out[..self.rest.len()];
         let mut active = recycle(std::mem::take(&mut scratch.active));
         let ends = self.prepare(take, &mut active);
-        let on_base = matches!(take, Take::OnBase(_));
+        let (on_base, unreached) = match take {
+            Take::OnBase(base) => (true, &base.pose[..]),
+            _ => (false, self.rest),
+        };
         let (mut scale, mut partial) = (!self.unit_scale || on_base, on_base);
         for ClipLayer { clip, mask, .. } in self.layers {
             scale |= !clip.unit_scale();
             partial |= mask.is_some() || !clip.animates_all();
         }
         let groups = Groups::new(&active, ends);
+        partial |= groups.low.uneven || groups.high.uneven;
         match (scale, partial) {
-            (false, false) => self.pose::<false, false>(groups, out),
-            (false, true) => self.pose::<false, true>(groups, out),
-            (true, false) => self.pose::<true, false>(groups, out),
-            (true, true) => self.pose::<true, true>(groups, out),
+            (false, false) => self.pose::<false, false>(groups, unreached, out),
+            (false, true) => self.pose::<false, true>(groups, unreached, out),
+            (true, false) => self.pose::<true, false>(groups, unreached, out),
+            (true, true) => self.pose::<true, true>(groups, unreached, out),
         }
         scratch.active = recycle(active);
     }
@@ -180,31 +196,36 @@ impl<'a> Mix<'a> {
         let ends = self.prepare(Take::All, &mut active);
         let Groups { low, high, overlays } = Groups::new(&active, ends);
         let (row, lane) = (joint / 4, joint % 4);
-        let [low_total, high_total] = [low, high].map(|group| group.total(row));
+        let [low_total, high_total] = [low, high].map(|group| total_weight(group.layers, row));
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         let high_share = match [low_total, high_total].map(|total| reached(total)[lane] > 0.0) {
             [true, true] => high_share(low_total * low.weight, high_total * high.weight, blend)[lane],
             [_, high_alone] => f32::from(high_alone),
         };
         for (group, total, share) in [(low, low_total, 1.0 - high_share), (high, high_total, high_share)] {
-            for layer in group.layers {
-                shares[layer.index] = (layer.weight(row) * inverse(total))[lane] * share;
+            for set in sets(group.layers) {
+                let clips = SetShare::new(set, group.missing, row).clips;
+                for layer in set {
+                    shares[layer.index] = (layer.weight(row) * clips * inverse(total))[lane] * share;
+                }
             }
         }
-        for layer in overlays {
-            let weight = layer.overlay_weight(row)[lane];
-            if layer.kind == Kind::Override {
-                shares.iter_mut().for_each(|below| *below *= 1.0 - weight);
+        for set in sets(overlays) {
+            let total = total_weight(set, row)[lane];
+            if set[0].kind == Kind::Override {
+                shares.iter_mut().for_each(|below| *below *= 1.0 - total.min(1.0));
             }
-            shares[layer.index] = weight;
+            for layer in set {
+                shares[layer.index] = layer.weight(row)[lane] / if set.len() > 1 { total.max(1.0) } else { 1.0 };
+            }
         }
         shares
     }
 
     /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
-    /// high ones end, and their total weights.
+    /// high ones end, and what there is to know about them.
     #[inline]
-    fn prepare<'b>(&self, take: Take<'b>, active: &mut Vec<Active<'b>>) -> [(usize, f32); 2]
+    fn prepare<'b>(&self, take: Take<'b>, active: &mut Vec<Active<'b>>) -> [GroupEnd; 2]
     where
         'a: 'b,
     {
@@ -213,7 +234,7 @@ impl<'a> Mix<'a> {
         let is_low =
             |layer: &ClipLayer| layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend;
         if self.layers.iter().all(is_low) {
-            return [low, (low.0, 0.0)];
+            return [low, GroupEnd { end: low.end, ..GroupEnd::default() }];
         }
         let groups = [low, prepare_group(layers, rows, TrackPriority::High, take, active)];
         if matches!(take, Take::Base) {
@@ -227,24 +248,33 @@ impl<'a> Mix<'a> {
                 (BlendMode::Additive, false) => (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT),
             };
             let weight = clamp_weight(layer.weight / most) * most;
-            prepare_layer(index, layer, rows, weight, kind, active);
+            let set = if kind == Kind::Override { layer.set } else { 0 };
+            prepare_layer(index, layer, rows, weight, kind, set, active);
         }
         groups
     }
 
     /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
-    fn pose<const SCALE: bool, const PARTIAL: bool>(&self, groups: Groups, out: &mut [SoaTransform]) {
+    /// `unreached` shows where no blended layer reaches.
+    fn pose<const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        groups: Groups,
+        unreached: &[SoaTransform],
+        out: &mut [SoaTransform],
+    ) {
         let Groups { low, high, .. } = groups;
         match (low.layers, high.layers) {
-            ([], []) => out.copy_from_slice(self.rest),
+            ([], []) => out.copy_from_slice(unreached),
             // The other group's mean is the result.
-            ([], group) | (group, []) => {
-                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, group, out));
-            }
-            _ => simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, low, high, out)),
+            ([], _) => simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, high, unreached, out)),
+            (_, []) => simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, low, unreached, out)),
+            _ => simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out)),
         }
-        for layer in groups.overlays {
-            simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out));
+        for set in sets(groups.overlays) {
+            match set {
+                [layer] => simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out)),
+                set => simd::dispatch!(s => replace_by_set::<_, SCALE>(s, set, out)),
+            }
         }
     }
 
@@ -252,50 +282,91 @@ impl<'a> Mix<'a> {
     fn blend_one_group<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        group: &[Active],
+        group: Group,
+        unreached: &[SoaTransform],
         out: &mut [SoaTransform],
     ) {
+        let layers = group.layers;
         // A length known to the compiler leaves out what only more layers need.
-        match group {
-            [_] => self.blend_rows::<S, SCALE, PARTIAL>(s, &group[..1], out),
-            [_, _] => self.blend_rows::<S, SCALE, PARTIAL>(s, &group[..2], out),
-            _ => self.blend_rows::<S, SCALE, PARTIAL>(s, group, out),
+        match layers {
+            _ if PARTIAL && group.uneven => {
+                for (row, out) in out.iter_mut().enumerate() {
+                    let mean = Mean::<S, SCALE>::of_sets(s, layers, group.missing, row, &self.rest[row]);
+                    *out = mean.to_row::<PARTIAL>(s, &unreached[row]);
+                }
+            }
+            [_] => blend_rows::<S, SCALE, PARTIAL>(s, &layers[..1], unreached, out),
+            [_, _] => blend_rows::<S, SCALE, PARTIAL>(s, &layers[..2], unreached, out),
+            _ => blend_rows::<S, SCALE, PARTIAL>(s, layers, unreached, out),
         }
         normalize(s, out);
-    }
-
-    #[inline(always)]
-    fn blend_rows<S: Simd, const SCALE: bool, const PARTIAL: bool>(
-        &self,
-        s: S,
-        group: &[Active],
-        out: &mut [SoaTransform],
-    ) {
-        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            *out = Mean::<S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, rest);
-        }
     }
 
     #[inline(always)]
     fn blend_both_groups<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        low: Group,
-        high: Group,
+        [low, high]: [Group; 2],
+        unreached: &[SoaTransform],
         out: &mut [SoaTransform],
     ) {
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
-        for (row, (out, rest)) in out.iter_mut().zip(self.rest).enumerate() {
-            let low_mean = Mean::<S, SCALE>::new::<PARTIAL>(s, low.layers, row);
-            let high_mean = Mean::<S, SCALE>::new::<PARTIAL>(s, high.layers, row);
+        for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
+            let low_mean = self.mean::<S, SCALE, PARTIAL>(s, low, row);
+            let high_mean = self.mean::<S, SCALE, PARTIAL>(s, high, row);
             let share = high_share(low_mean.total * low.weight, high_mean.total * high.weight, blend);
-            *out = low_mean.mix::<PARTIAL>(s, high_mean, share).to_row::<PARTIAL>(s, rest);
+            *out = low_mean.mix::<PARTIAL>(s, high_mean, share).to_row::<PARTIAL>(s, unreached);
         }
         normalize(s, out);
     }
+
+    #[inline(always)]
+    fn mean<S: Simd, const SCALE: bool, const PARTIAL: bool>(&self, s: S, group: Group, row: usize) -> Mean<S, SCALE> {
+        if PARTIAL && group.uneven {
+            Mean::of_sets(s, group.layers, group.missing, row, &self.rest[row])
+        } else {
+            Mean::new::<PARTIAL>(s, group.layers, row)
+        }
+    }
 }
 
-/// Appends a group's layers with weights that sum to one; returns where they end, and their total weight.
+#[inline(always)]
+fn blend_rows<S: Simd, const SCALE: bool, const PARTIAL: bool>(
+    s: S,
+    group: &[Active],
+    unreached: &[SoaTransform],
+    out: &mut [SoaTransform],
+) {
+    for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
+        *out = Mean::<S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, unreached);
+    }
+}
+
+/// Where a group's layers end among all, and what there is to know about them.
+#[derive(Clone, Copy, Default)]
+struct GroupEnd {
+    end: usize,
+    /// Their total weight.
+    weight: f32,
+    uneven: bool,
+    missing: f32,
+}
+
+/// Weights that sum to one within this much are whole: what is missing is rounding.
+const WHOLE: f64 = 1.0 - 1e-6;
+
+/// What layers of the base lack of a whole weight, given the sum of their weights.
+#[inline]
+fn missing(base: f64) -> f64 {
+    if base > 0.0 && base < WHOLE { 1.0 - base } else { 0.0 }
+}
+
+/// Returns `true` if the rest pose takes part in a blend of layers that all move every joint.
+pub(super) fn lacks_weight<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>) -> bool {
+    missing(layers.filter(|layer| layer.base).map(|layer| f64::from(layer.weight)).sum()) > 0.0
+}
+
+/// Appends a group's layers with weights that sum to one.
 #[inline]
 fn prepare_group<'a, 'b>(
     layers: &[ClipLayer<'a>],
@@ -303,18 +374,23 @@ fn prepare_group<'a, 'b>(
     priority: TrackPriority,
     take: Take<'b>,
     active: &mut Vec<Active<'b>>,
-) -> (usize, f32)
+) -> GroupEnd
 where
     'a: 'b,
 {
     let first = active.len();
     // In double precision, no sum of weights over- or underflows.
-    let mut total = 0.0;
-    if let (Take::OnBase(base), TrackPriority::Low) = (take, priority) {
+    let (mut total, mut base_weight) = (0.0, 0.0);
+    // The last clip of a set, and one of the base.
+    let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) = (None, None);
+    let mut uneven = false;
+    if let (Take::OnBase(base), TrackPriority::Low) = (take, priority)
+        && base.weight > 0.0
+    {
         total += f64::from(base.weight);
         let point = SamplePoint::of_pose(&base.rows, &base.transforms);
         let weight = Vec4::splat(base.weight);
-        active.push(Active { point, mask: None, weight, above: 0.0, kind: Kind::Blend, index: usize::MAX });
+        active.push(Active { point, mask: None, weight, set: 0, kind: Kind::Blend, index: usize::MAX });
     }
     for (index, layer) in layers.iter().enumerate() {
         let taken = match take {
@@ -327,13 +403,30 @@ where
             && layer.effective_mode() == BlendMode::Blend
             && layer.weight < f32::INFINITY
         {
-            total += f64::from(prepare_layer(index, layer, rows, layer.weight, Kind::Blend, active));
+            let set = if layer.base && priority == TrackPriority::Low { BASE } else { layer.set.min(BASE - 1) };
+            let weight = f64::from(prepare_layer(index, layer, rows, layer.weight, Kind::Blend, set, active));
+            total += weight;
+            if weight > 0.0 && set == BASE {
+                base_weight += weight;
+                uneven |= layer.mask.is_some();
+                uneven |= in_base.replace(layer.clip).is_some_and(|other| !other.moves_the_same_joints(layer.clip));
+            } else if weight > 0.0 && set != 0 {
+                let other = in_set.replace((set, layer.clip)).filter(|(other, _)| *other == set);
+                uneven |= other.is_some_and(|(_, other)| !other.moves_the_same_joints(layer.clip));
+            }
         }
     }
     for layer in &mut active[first..] {
         layer.weight = Vec4::splat(share(layer.weight.x, total));
     }
-    (active.len(), (total as f32).min(f32::MAX))
+    let missing = missing(base_weight);
+    uneven |= missing > 0.0;
+    if uneven {
+        // Other tracks may come between those of the base.
+        active[first..].sort_unstable_by_key(|layer| (layer.set == BASE, layer.index));
+    }
+    let missing = (missing / total) as f32;
+    GroupEnd { end: active.len(), weight: (total as f32).min(f32::MAX), uneven, missing }
 }
 
 /// What a weight is of the sum of all.
@@ -350,6 +443,7 @@ fn prepare_layer<'a, 'b>(
     rows: usize,
     weight: f32,
     kind: Kind,
+    set: u32,
     active: &mut Vec<Active<'b>>,
 ) -> f32
 where
@@ -361,9 +455,8 @@ where
         return 0.0;
     }
     let point = SamplePoint::new(layer.clip, layer.time);
-    let above = if kind == Kind::Override { clamp_weight(layer.above) } else { 0.0 };
     let mask = layer.mask.map(Mask::rows);
-    active.push(Active { point, mask, weight: Vec4::splat(weight), above, kind, index });
+    active.push(Active { point, mask, weight: Vec4::splat(weight), set, kind, index });
     weight
 }
 
@@ -382,22 +475,21 @@ struct Group<'a> {
     layers: &'a [Active<'a>],
     /// Their total weight.
     weight: f32,
+    /// Whether the rest pose takes part: clips of a set move different joints, or the base lacks weight.
+    uneven: bool,
+    /// What the base lacks of a whole weight, as a part of the group's.
+    missing: f32,
 }
 
 impl<'a> Groups<'a> {
-    fn new(active: &'a [Active<'a>], [(low, low_weight), (high, high_weight)]: [(usize, f32); 2]) -> Self {
-        Self {
-            low: Group { layers: &active[..low], weight: low_weight },
-            high: Group { layers: &active[low..high], weight: high_weight },
-            overlays: &active[high..],
-        }
-    }
-}
-
-impl Group<'_> {
-    /// What the layers that reach a row's joints sum to, of one.
-    fn total(&self, row: usize) -> Vec4 {
-        self.layers.iter().fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
+    fn new(active: &'a [Active<'a>], [low, high]: [GroupEnd; 2]) -> Self {
+        let group = |from: usize, GroupEnd { end, weight, uneven, missing }: GroupEnd| Group {
+            layers: &active[from..end],
+            weight,
+            uneven,
+            missing,
+        };
+        Self { low: group(0, low), high: group(low.end, high), overlays: &active[high.end..] }
     }
 }
 
@@ -458,6 +550,8 @@ mod tests {
                     mask: (masks && random.bool()).then_some(&mask),
                     priority: if random.u8(..3) == 0 { TrackPriority::High } else { TrackPriority::Low },
                     mode: [Blend, Blend, Blend, Additive, Override][random.usize(..5)],
+                    set: random.u32(..3),
+                    base: random.bool(),
                     ..ClipLayer::new(clip, random.f64())
                 });
             }

@@ -9,7 +9,9 @@ mod chains;
 mod compression;
 mod controller_rules;
 mod culling_boxes;
+mod fades;
 mod feet;
+mod frame_rate;
 mod fuzz;
 #[cfg(feature = "gltf")]
 mod gltf_files;

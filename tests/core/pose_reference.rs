@@ -160,7 +160,7 @@ impl Scene {
             clip: &self.clips[t.clip],
             time: t.time,
             weight: t.weight,
-            above: 0.0,
+            set: 0,
             mask: t.mask.map(|mask| &self.masks[mask]),
             priority: t.priority,
             mode: t.mode,

@@ -118,6 +118,7 @@ impl Puppet {
                 mask: mask(layer.mask),
                 priority: layer.priority,
                 mode: layer.blend,
+                set: layer.set,
                 base: layer.base,
                 ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
             })

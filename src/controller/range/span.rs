@@ -89,6 +89,16 @@ impl Span {
         self.near(position).any(|[low, high]| self.place(low) <= at && at <= self.place(high))
     }
 
+    /// Returns `true` if a range that began goes on at a position, for a playhead that goes one way.
+    ///
+    /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
+    /// range is over.
+    pub(super) fn holds(&self, position: f64, forward: bool) -> bool {
+        let at = self.place(position);
+        let is_over = if forward { at >= self.place(self.length) } else { at <= 0.0 };
+        self.touches(position) && !(self.playback == PlaybackMode::Once && is_over && !self.contains(position, forward))
+    }
+
     /// Returns `true` if a position is in the range and at neither end.
     pub(super) fn encloses(&self, position: f64) -> bool {
         let at = self.place(position);

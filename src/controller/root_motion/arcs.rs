@@ -4,10 +4,11 @@
 //! character's velocity is known from what it is at both cuts, and one sum over the clips is enough.
 
 use super::{
-    MOST_CHANGE, Part,
+    MOST_CHANGE, Part, adds,
     gauss::{NODES, integrate},
+    is_base,
     movers::Group,
-    shares::{REACHED, group_shares},
+    shares::{REACHED, WHOLE, group_shares},
     takes_part,
 };
 use crate::{
@@ -30,6 +31,9 @@ struct Arcs<'a> {
     goes: bool,
     leaves: bool,
     strays: bool,
+    /// The weight of the base's clips, and whether the rest pose stands in for some of a set's.
+    base: Option<f64>,
+    is_uneven: bool,
     /// The turns of all arcs, in radians.
     turn: f64,
     /// The change of pace, relative to its mean, unless tracks differ in it.
@@ -56,6 +60,12 @@ impl AnimationController {
             let Some(part) = self.part(at, clips) else { continue };
             let before = arcs.count;
             self.add_arcs(at, &part, clips, &mut arcs);
+            let is_base = track_is_base(self, at, clips);
+            if is_base {
+                *arcs.base.get_or_insert(0.0) += part.weight * part.mask;
+                // A whole weight may be about to fade out.
+                arcs.is_uneven |= part.is_ramped;
+            }
             if arcs.count > before {
                 is_ramp |= part.is_ramped;
                 is_over |= part.group == Group::Over;
@@ -67,7 +77,9 @@ impl AnimationController {
         if !arcs.goes {
             return Some(RootDelta::IDENTITY);
         }
+        let is_uneven = arcs.is_uneven || arcs.base.is_some_and(|weight| weight < WHOLE);
         match arcs.last {
+            _ if is_uneven => None,
             Some((path, playback, from, goal)) if arcs.count == 1 && !is_over => {
                 Some(path.between(playback, from, goal))
             }
@@ -84,7 +96,10 @@ impl AnimationController {
         let is_free = track.sync.is_none() && speed_ramp.is_none();
         let (group, weight) = (usize::from(part.group == Group::High), part.weight * part.mask);
         let Some(course) = self.course_of(at) else {
-            if let Some(index) = track.run.0.index.filter(|index| takes_part(track, *index, clips)) {
+            let Some(index) = track.run.0.index else { return };
+            if !takes_part(track, index, clips) {
+                arcs.is_uneven |= is_base(track, index, clips);
+            } else {
                 let (path, way) = (clips.root_path(index), [part.from, part.goal]);
                 if arcs.add(group, path, playback, way, is_free, [weight; 2]) {
                     arcs.go_at(0.0);
@@ -94,19 +109,30 @@ impl AnimationController {
         };
         let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else { return };
         let mut goes = false;
+        // On the way to its end it is held there for the rest of the time, also if its clips loop.
+        let ends = [0.0, part.known.length];
+        let arrives = playback == PlaybackMode::Once && part.from != part.goal && ends.contains(&part.goal);
         for &Weighing { member, weights, way, is_even } in course.weighing() {
-            let Some(member) = space.members().get(member).filter(|member| takes_part(track, member.clip, clips))
-            else {
+            let Some(member) = space.members().get(member) else { continue };
+            if !takes_part(track, member.clip, clips) {
+                arcs.is_uneven |= !adds(track, member.clip, clips);
                 continue;
-            };
+            }
             let playback = member.playback(space, playback);
             let (path, weights) = (clips.root_path(member.clip), weights.map(|part| part * weight));
-            goes |= arcs.add(group, path, playback, way, is_free && is_even, weights);
+            goes |= arcs.add(group, path, playback, way, is_free && is_even && !arrives, weights);
         }
         if goes {
             arcs.go_at(course.pace_change());
         }
     }
+}
+
+/// Returns `true` if a track is one of the base.
+#[inline]
+fn track_is_base<C: Clips + ?Sized>(controller: &AnimationController, at: usize, clips: &C) -> bool {
+    let track = &controller.tracks[at];
+    track.run.0.index.is_some_and(|index| is_base(track, index, clips))
 }
 
 impl<'a> Arcs<'a> {
@@ -159,7 +185,7 @@ impl<'a> Arcs<'a> {
         let (mut first, mut more, mut change) = (Twist::default(), Twist::default(), 0.0_f64);
         for (group, share) in self.groups.iter().zip(shares) {
             let [total, at_end] = group.weight;
-            if total <= REACHED {
+            if total <= REACHED && at_end <= REACHED {
                 continue;
             }
             // Otherwise the shares are quotients.

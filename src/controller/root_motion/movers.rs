@@ -47,6 +47,12 @@ pub(super) struct Mover<'a> {
     /// The mask's weight at the root joint.
     pub(super) mask: f64,
     pub(super) group: Group,
+    pub(super) set: Set,
+    /// Whether it moves the root joint.
+    pub(super) reaches: bool,
+    /// Its weight at some moment, with and without the mask.
+    pub(super) weighs: f64,
+    pub(super) full: f64,
     /// Of the pose at the root joint, at some moment.
     pub(super) share: f64,
     /// The share at the first node of a piece.
@@ -61,6 +67,15 @@ pub(super) enum Group {
     Low,
     High,
     Over,
+}
+
+/// What a mover stands together with, as layers of a [`Mix`](crate::pose::Mix) do.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Set {
+    Alone,
+    Base,
+    /// The clips of a track's blend space.
+    Space(usize),
 }
 
 /// What carries a character between two cuts.
@@ -117,6 +132,10 @@ impl Mover<'_> {
         track: 0,
         mask: 0.0,
         group: Group::Low,
+        set: Set::Alone,
+        reaches: true,
+        weighs: 0.0,
+        full: 0.0,
         share: 0.0,
         first: 0.0,
         way: Twist { ahead: glam::DVec3::ZERO, turn: 0.0 },

@@ -1,6 +1,6 @@
 //! The tracks' shares of the pose at the root joint: the rules of [`Mix`](crate::pose::Mix), for a single joint.
 
-use super::movers::{Group, Mover};
+use super::movers::{Group, Mover, Set};
 use crate::controller::{compensated::CompensatedF64, motion::Ramp};
 
 /// A group with no more weight than this reaches nothing.
@@ -21,13 +21,18 @@ impl Blend {
             let [part, change] = mover.part;
             let mask = mover.mask * (part + change * seconds).clamp(0.0, 1.0);
             let weight = mover.ramp.map_or(mover.weight, |ramp| ramp.at(time)).max(0.0);
-            mover.share = weight * mask;
-            match mover.group {
-                Group::Low => low += mover.share,
-                Group::High => high += mover.share,
-                Group::Over => mover.share = weight.min(1.0) * mask,
+            mover.full = weight * (part + change * seconds).clamp(0.0, 1.0);
+            (mover.weighs, mover.share) = (weight * mask, 0.0);
+            if mover.reaches {
+                mover.share = mover.weighs;
+                match mover.group {
+                    Group::Low => low += mover.share,
+                    Group::High => high += mover.share,
+                    Group::Over => mover.share = weight.min(1.0) * mask,
+                }
             }
         }
+        let rest_takes_part = leave_to_rest(movers);
         let blend = self.ramp.map_or(self.value, |ramp| ramp.at(time)).clamp(0.0, 1.0);
         let [low_share, high_share] = group_shares([low, high], blend);
         for mover in &mut *movers {
@@ -38,27 +43,61 @@ impl Blend {
             };
             // One that is alone has all of it, without rounding.
             mover.share = match mover.share == total {
-                true if total > REACHED => share,
+                true if total > REACHED && !rest_takes_part => share,
                 _ if total > REACHED => mover.share / total * share,
                 _ => 0.0,
             };
         }
-        for over in 0..movers.len() {
-            if movers[over].group != Group::Over {
-                continue;
-            }
-            // The clips of a blend space override together: each leaves room for those after it.
-            let ours = |mover: &&Mover| mover.group == Group::Over && mover.track == movers[over].track;
-            let above: f64 = movers[over + 1..].iter().filter(ours).map(|mover| mover.share).sum();
-            let weight = (movers[over].share / (1.0 - above).max(f64::MIN_POSITIVE)).min(1.0);
-            movers[over].share = weight;
-            for (at, mover) in movers.iter_mut().enumerate() {
-                if mover.group != Group::Over || at < over {
-                    mover.share *= 1.0 - weight;
+        let mut at = 0;
+        while at < movers.len() {
+            let (begin, Mover { track, group, .. }) = (at, movers[at]);
+            // The clips of a blend space are next to each other, and override together.
+            at += movers[at..].iter().take_while(|mover| mover.track == track).count();
+            if group == Group::Over {
+                let total: f64 = movers[begin..at].iter().map(|mover| mover.share).sum();
+                for (other, mover) in movers.iter_mut().enumerate() {
+                    if mover.group != Group::Over || other < begin {
+                        mover.share *= (1.0 - total).max(0.0);
+                    }
                 }
             }
         }
     }
+}
+
+/// Base clips that weigh this much together weigh a whole.
+pub(super) const WHOLE: f64 = 1.0 - 1e-6;
+
+/// Takes from the clips of each set what the rest pose has in their place. Returns `false` if that is nothing.
+fn leave_to_rest(movers: &mut [Mover]) -> bool {
+    let mut takes_part = false;
+    for at in 0..movers.len() {
+        let (set, group) = (movers[at].set, movers[at].group);
+        let is_ours = |mover: &&Mover| mover.set == set && mover.group == group;
+        if set == Set::Alone || group == Group::Over || movers[..at].iter().any(|mover| is_ours(&mover)) {
+            continue;
+        }
+        let ours = || movers.iter().filter(is_ours);
+        let moved: f64 = ours().map(|mover| mover.share).sum();
+        let unmoved = match set {
+            Set::Base => {
+                let whole: f64 = ours().map(|mover| mover.full).sum();
+                (if whole < WHOLE { 1.0 } else { whole }) - moved
+            }
+            _ => ours().filter(|mover| !mover.reaches).map(|mover| mover.weighs).sum(),
+        };
+        // A little is rounding.
+        if unmoved < 1.0 - WHOLE {
+            continue;
+        }
+        if moved > 0.0 {
+            takes_part = true;
+            for mover in movers.iter_mut().filter(|mover| mover.set == set && mover.group == group) {
+                mover.share *= moved / (moved + unmoved);
+            }
+        }
+    }
+    takes_part
 }
 
 /// The shares of the groups with low and with high priority, given their total weights.

@@ -119,6 +119,8 @@ impl SkeletalClip {
             let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
             rows.push(RowTracks { animated, translation, rotation, scale });
         }
+        let mut moved = vec![0; joints.div_ceil(64)];
+        (0..joints).filter(|&joint| animated(joint)).for_each(|joint| moved[joint / 64] |= 1 << (joint % 64));
         // Collected into place: a `Vec` would be copied.
         let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
         let frames_out = Arc::make_mut(&mut samples);
@@ -154,6 +156,7 @@ impl SkeletalClip {
             ranges: Arc::default(),
             quantization: None,
             animates_all: (0..joints).all(animated),
+            moved: moved.into(),
             unit_scale,
         })
     }
@@ -211,7 +214,9 @@ impl SkeletalClip {
                 Self { additive: self.additive, times: self.times.clone(), root_path: self.root_path.clone(), ..clip }
             }
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
-            Err(_) => Self { rows: Arc::default(), joints: skeleton.names().clone(), ..self.clone() },
+            Err(_) => {
+                Self { rows: Arc::default(), moved: Arc::default(), joints: skeleton.names().clone(), ..self.clone() }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::controller::BlendMode;
 use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
-    mix::share,
+    mix::{lacks_weight, share},
     packed::{Quats4, Vectors4},
     sample::{FramePair, chunk},
     simd::Simd,
@@ -59,7 +59,7 @@ pub(super) fn is_mean(pose: &Evaluate) -> bool {
             && layer.clip.unit_scale()
             && layer.clip.rows().len() == skeleton.rows()
     };
-    inertia.is_none() && skeleton.unit_scale() && layers.iter().all(counts)
+    inertia.is_none() && skeleton.unit_scale() && layers.iter().all(counts) && !lacks_weight(layers.iter())
 }
 
 /// Fills the list with the clips that all characters play. Returns `false` if they don't play the same, or no clips.
