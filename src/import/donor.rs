@@ -151,7 +151,7 @@ enum Place {
     Same(Vec3, Vec3, DVec3),
     /// It hangs from nothing in both files: the same, with a turn and an offset.
     Top(Vec3, Quat, f32, Vec3),
-    /// The same, and only one of the files is mirrored: from the file's model space to the model's, and a factor of its scale.
+    /// The same, and the files are not mirrored alike: from the file's model space to the model's, and a factor of its scale.
     Mirrored(DAffine3, DVec3),
     /// It hangs from another joint. What is between it and the nearest joint above that both files have, among the file's joints.
     Moved(Option<[usize; 2]>, Vec<usize>),
@@ -175,7 +175,7 @@ impl<'a> Fit<'a> {
             match (parent, above) {
                 (None, None) => {
                     let top = whole.tops[joint].unwrap_or_default();
-                    if top.matrix3.determinant() < 0.0 {
+                    if top.matrix3.determinant() < 0.0 || signs(scale) != DVec3::ONE {
                         return Place::Mirrored(top, scale);
                     }
                     let (size, turn, offset) = top.to_scale_rotation_translation();

@@ -12,7 +12,7 @@
 use super::{ROTATION, TRANSLATION, keys_of};
 use crate::{
     import::Imported,
-    model::{JointIndex, JointTransform, NodeSpace, Skeleton},
+    model::{JointIndex, JointTransform, NodeSpace, Skeleton, signs},
 };
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
 
@@ -298,8 +298,14 @@ impl<'a> Evidence<'a> {
     /// How far the model's joint is from a place, as an angle and as a share of the model's size.
     fn cost(&self, space: &DAffine3, key: &Key) -> f64 {
         let rest = &self.ours.places[self.top.0];
-        let turn = space.to_scale_rotation_translation().1;
-        let angle = key.rotation.map_or(0.0, |rotation| (turn * rotation).angle_between(rotation_of(rest)));
+        // The axes of the joint that only one of the files mirrors.
+        let mirrored = signs(self.theirs.node(self.top.1).size) * signs(self.ours.node(self.top.0).size);
+        let own = DAffine3::from_scale(mirrored);
+        if space.matrix3.determinant() * mirrored.element_product() < 0.0 {
+            return f64::INFINITY;
+        }
+        let turned = |rotation: DQuat| rotation_of(&(*space * DAffine3::from_quat(rotation) * own));
+        let angle = key.rotation.map_or(0.0, |rotation| turned(rotation).angle_between(rotation_of(rest)));
         let place = key.translation.map_or(rest.translation, |translation| space.transform_point3(translation));
         angle + (place.distance(rest.translation) / self.size).min(3.0)
     }
@@ -334,6 +340,10 @@ impl<'a> Evidence<'a> {
     /// From the file's model space to the model's if that is not as what is above the joints has it.
     fn own_space(&self, length: f64, source: &[Option<usize>]) -> Option<DAffine3> {
         let usual = below(self.ours, self.theirs, self.top, length);
+        // Only one of the files is mirrored. That is above the joints, where it counts.
+        if usual.matrix3.determinant() < 0.0 {
+            return None;
+        }
         let known = self.is_bound();
         let (joint, found) = self.top;
         let (rest, other) = (&self.ours.places[joint], &self.theirs.places[found]);

@@ -8,7 +8,7 @@ use super::{
     bind::usable,
     rig::{Local, Rig},
 };
-use crate::model::JointTransform;
+use crate::model::{JointTransform, signs};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A skin's inverse bind matrices, in Bevy's axes.
@@ -55,7 +55,7 @@ pub(super) fn bind_pose(rig: &Rig, skins: &[BoundSkin]) -> Bound {
     for (at, joint) in rig.joints.iter().enumerate() {
         let above = joint.parent.map_or_else(|| joint.frame.node_space().above(), |parent| places[parent]);
         let own = rig.locals[joint.node];
-        let local = bound[at].and_then(|bound| parts(&(usable(above)?.inverse() * bound)));
+        let local = bound[at].and_then(|bound| parts(&(usable(above)?.inverse() * bound), signs(own.scale)));
         let local = local.filter(|local| !is_same(local, &own, extent)).unwrap_or(own);
         differs |= local != own;
         places.push(above * local.to_affine());
@@ -88,29 +88,40 @@ fn space(
     if known.iter().any(|space| near(&seen, space)) || usable(seen).is_none() {
         return usable(seen).map(|seen| (seen, true));
     }
-    let (scale, turn, offset) = seen.to_scale_rotation_translation();
+    let length = |space: &DAffine3| space.matrix3.x_axis.length();
+    let (_, turn, offset) = seen.to_scale_rotation_translation();
+    let is_mirrored = seen.matrix3.determinant() < 0.0;
     // The mesh lies on its back, and nothing else differs: its program had another axis for up.
     let all = binds.iter().all(|(joint, bind)| near(&(standing[*joint] * bind.inverse()), &seen));
     let is_level = (turn * DVec3::Y).y > 0.99;
-    if all && !is_level && is_right(&turn) && offset.length() <= SAME * scale.x * extent && extent > 0.0 {
+    let is_in_place = offset.length() <= SAME * length(&seen) * extent && extent > 0.0;
+    if all && !is_mirrored && !is_level && is_right(&turn) && is_in_place {
         return Some((seen, false));
     }
     // The topmost joint is posed: of the spaces that are likely, the one in which it is moved least, and not in what no clip moves.
     let posed = rig.joints[top].posed;
     let cost = |space: &DAffine3| {
-        let (size, rotation, _) = space.to_scale_rotation_translation();
+        let size = length(space);
         let away = space.transform_point3(bind.translation).distance(standing[top].translation);
-        let away = away / (size.x * extent).max(standing[top].translation.length()).max(1e-30);
+        let away = away / (size * extent).max(standing[top].translation.length()).max(1e-30);
         let weight = |is_posed: bool| if is_posed { 1.0 } else { 100.0 };
-        let larger = (scale.x / size.x).ln().abs();
-        away * weight(posed[0]) + turn.angle_between(rotation) * weight(posed[1]) + larger.min(3.0) * weight(posed[2])
+        let larger = (length(&seen) / size).ln().abs();
+        let between = seen * space.inverse();
+        // No pose mirrors.
+        let angle = if between.matrix3.determinant() < 0.0 {
+            100.0
+        } else {
+            between.to_scale_rotation_translation().1.normalize().angle_between(DQuat::IDENTITY)
+        };
+        away * weight(posed[0]) + angle * weight(posed[1]) + larger.min(3.0) * weight(posed[2])
     };
     let is_sure = known.iter().all(|space| near(space, &known[0]));
     let nearest = known.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    let size = nearest.matrix3.x_axis.length();
+    let size = length(&nearest);
     // Unless scales are animated, they tell in which unit the mesh is.
-    let is_usual = posed[2] || (scale.x / size - 1.0).abs() < 0.01;
-    let nearest = if is_usual { nearest } else { nearest * DAffine3::from_scale(DVec3::splat(scale.x / size)) };
+    let larger = length(&seen) / size;
+    let is_usual = posed[2] || (larger - 1.0).abs() < 0.01;
+    let nearest = if is_usual { nearest } else { nearest * DAffine3::from_scale(DVec3::splat(larger)) };
     Some((nearest, is_sure && is_usual))
 }
 
@@ -119,10 +130,10 @@ fn is_right(turn: &DQuat) -> bool {
     DMat3::from_quat(*turn).to_cols_array().iter().all(|x| (x - x.round()).abs() < SAME)
 }
 
-fn parts(m: &DAffine3) -> Option<Local> {
-    let (scale, rotation, translation) = m.to_scale_rotation_translation();
-    let local = Local { translation, rotation: rotation.normalize(), scale };
-    // A mirrored or sheared joint has no such parts.
+/// Translation, rotation and scale, which mirrors the axes that the node's own does. `None` if that is not all there is.
+fn parts(m: &DAffine3, mirrors: DVec3) -> Option<Local> {
+    let (scale, rotation, translation) = (*m * DAffine3::from_scale(mirrors)).to_scale_rotation_translation();
+    let local = Local { translation, rotation: rotation.normalize(), scale: scale * mirrors };
     let is_whole = m.is_finite()
         && scale.cmpgt(DVec3::ZERO).all()
         && local.to_affine().abs_diff_eq(*m, SAME * m.matrix3.x_axis.length().max(translation.length()));

@@ -59,6 +59,9 @@ impl Retarget<'_> {
         for joint in self.source.joints() {
             children[above(joint).map_or(0, |parent| usize::from(parent) + 1)].push(joint);
         }
+        // As skins were bound, wherever the nodes of the files stand.
+        let (source, target) = (self.source.in_bind_pose(), self.target.in_bind_pose());
+        let bound = [&*source, &*target];
         for joint in self.target.joints() {
             let at = usize::from(joint);
             let parent = self.target.parents()[at];
@@ -72,7 +75,7 @@ impl Retarget<'_> {
             };
             match self.drives[at] {
                 Some(drive) => {
-                    let same = drive.exact().and_then(|from| self.same(from, joint, above));
+                    let same = drive.exact().and_then(|from| self.same(bound, from, joint, above));
                     self.drives[at] = Some(Drive { same, ..drive });
                 }
                 None if has_role[at] => {}
@@ -81,7 +84,7 @@ impl Retarget<'_> {
                     let candidates = &candidates[..candidates.len().min(MOST)];
                     let found =
                         self.namesake(candidates.iter().copied().filter(|joint| is_free[usize::from(*joint)]), joint);
-                    let same = found.and_then(|from| Some((from, self.same(from, joint, above)?)));
+                    let same = found.and_then(|from| Some((from, self.same(bound, from, joint, above)?)));
                     if let Some((from, same)) = same {
                         is_free[usize::from(from)] = false;
                         self.drives[at] = Some(Drive { same: Some(same), ..Drive::of(from) });
@@ -107,8 +110,13 @@ impl Retarget<'_> {
     }
 
     /// Whether two joints, whose parents follow each other, are in the same place on them, and how one follows the other.
-    fn same(&self, from: JointIndex, to: JointIndex, above: Option<JointIndex>) -> Option<SameJoint> {
-        let (source, target) = (self.source, self.target);
+    fn same(
+        &self,
+        [source, target]: [&Skeleton; 2],
+        from: JointIndex,
+        to: JointIndex,
+        above: Option<JointIndex>,
+    ) -> Option<SameJoint> {
         let [from_at, to_at] = [from, to].map(usize::from);
         if source.parents()[from_at] != above || !self.is_at(from, to) {
             return None;

@@ -124,8 +124,8 @@ fn off(imported: &Imported, source: &Rig, clip: &Clip) -> f64 {
     worst
 }
 
-/// How much more than with nodes at rest. Feet are put on the ground and kept from sliding, which costs as much in any case.
-const BOUND: f64 = 0.06;
+/// How much more than with nodes at rest.
+const BOUND: f64 = 5e-3;
 
 fn count() -> u64 {
     std::env::var("MARIONETTE_CLIP_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(40)
