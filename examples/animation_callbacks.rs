@@ -42,9 +42,13 @@ pub fn main() {
         .run();
 }
 
-/// The callback `footstep` with its data, which is `"left"` or `"right"`.
-#[derive(Deserialize)]
-struct Footstep(String);
+/// The callback `footstep`. Its data is `"left"` or `"right"`.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Footstep {
+    Left,
+    Right,
+}
 
 /// The callback `turn_camera`. Its data is an angle in degrees.
 #[derive(Deserialize)]
@@ -105,7 +109,7 @@ fn leave_mark(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let foot = usize::from(step.data.0 == "right");
+    let foot = step.data as usize;
     received.steps[foot] += 1;
     let Some((_, place)) = feet.iter().find(|(side, _)| side.0 == foot) else { return };
     let sole = place.translation().with_y(0.004) + scout.forward() * 0.06;

@@ -1,5 +1,7 @@
 //! What a callback key hands to its listeners.
 
+mod reader;
+
 use ron::value::{Number, Value};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -53,10 +55,22 @@ impl CallbackData {
 
     /// Returns the data as a type of your own.
     ///
+    /// A variant of an enum is a string, or a map of its name to what it holds. A struct around a single value is that value.
+    ///
+    /// ```
+    /// # use bevy_marionette::model::CallbackData;
+    /// #[derive(serde::Deserialize, PartialEq, Debug)]
+    /// #[serde(rename_all = "lowercase")]
+    /// enum Side { Left, Right }
+    ///
+    /// assert_eq!(CallbackData::from("left").to::<Side>()?, Side::Left);
+    /// # Ok::<(), ron::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the data does not have the shape of `T`.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, ron::Error> {
-        Value::clone(self).into_rust()
+        T::deserialize(reader::Data(self))
     }
 }
 
