@@ -60,8 +60,8 @@ impl Tree {
     /// The joints in model space at the start or the end, facing −Z as everything here; `moves` are those that the clip moves.
     fn pose(&self, end: usize, moves: &[bool]) -> Vec<DAffine3> {
         let mut out: Vec<DAffine3> = Vec::new();
-        for joint in 0..self.names.len() {
-            let turn = if moves[joint] { self.turns[joint][end] } else { self.rests[joint] };
+        for (joint, &moves) in moves.iter().enumerate() {
+            let turn = if moves { self.turns[joint][end] } else { self.rests[joint] };
             let local = DAffine3::from_rotation_translation(turn.normalize(), self.places[joint]);
             let half_turn = DAffine3::from_rotation_y(std::f64::consts::PI);
             out.push(self.parents[joint].map_or(half_turn, |parent| out[parent]) * local);

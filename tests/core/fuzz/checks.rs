@@ -277,8 +277,9 @@ pub fn playing(choices: &[u8]) {
     let frames =
         ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
     let mut clips = Vec::new();
-    for index in 0..1 + choices.below(4) {
-        let mut timing = ClipTiming::new(NAMES[index], choices.wide().abs());
+    let count = 1 + choices.below(4);
+    for name in &NAMES[..count] {
+        let mut timing = ClipTiming::new(*name, choices.wide().abs());
         timing.playback = choices.pick(&[PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong]);
         for _ in 0..choices.below(4) {
             let (begin, end, name) = (choices.wide(), choices.wide(), choices.pick(&NAMES));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 fn everything() -> File {
     let rng = &mut Rng::with_seed(21);
     let armature = json!({
-        "name": "Armature", "rotation": [0.0, 0.70710678, 0.0, 0.70710678], "scale": [1.0, 1.0, 1.0],
+        "name": "Armature", "rotation": [0.0, 0.6, 0.0, 0.8], "scale": [1.0, 1.0, 1.0],
         "translation": [0.0, 0.5, 0.0], "extras": { "rig": 1 }, "extensions": { "XY_rig": { "a": [1, 2] } },
     });
     let Chain { mut file, joints, mesh_node, .. } = chain(4, armature);
@@ -26,7 +26,7 @@ fn everything() -> File {
     file.channel("wave", joints[2], "translation", "STEP", &[0.0, 0.5], &[[0.0, 1.0, 0.0], [0.0, 0.75, 0.1]]);
     let (corners, triangles) = cube(Vec3::Y, 0.2);
     let positions = file.floats(&corners);
-    let hat_normals = file.floats(&vec![[0.0f32, 1.0, 0.0]; 8]);
+    let hat_normals = file.floats(&[[0.0f32, 1.0, 0.0]; 8]);
     let hat_coords = file.floats(&[[0.25f32, 0.5]; 8]);
     let colors = file.floats(&[[1.0f32, 0.5, 0.25, 1.0]; 8]);
     let indices = file.shorts(&triangles.iter().map(|&v| [v]).collect::<Vec<_>>());
