@@ -1,8 +1,8 @@
 //! Animation callbacks: footsteps leave marks, and the camera turns twice per cycle.
 //!
 //! A port of the D3DX callback sample, in which the camera turns by 90 degrees halfway through the clip and at its end.
-//! Those callbacks are added in code; the footsteps are in the manifest. Observers receive each exactly once, whatever the
-//! frame rate.
+//! Those callbacks are added in code; the footsteps are in the manifest. `add_callback` turns both into types of this
+//! example's own, and observers receive each exactly once, whatever the frame rate.
 //!
 //! ```text
 //! cargo run --example animation_callbacks
@@ -12,6 +12,7 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{controller::CallbackTime, prelude::*};
+use serde::Deserialize;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{
     f32::consts::{FRAC_PI_2, TAU},
@@ -34,10 +35,24 @@ pub fn main() {
         .init_resource::<Received>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, walk_in_a_circle, turn_camera, caption))
+        .add_callback::<TurnCamera>("turn_camera")
         .add_observer(turn_by_a_quarter)
+        .add_callback::<Footstep>("footstep")
         .add_observer(leave_mark)
         .run();
 }
+
+/// The callback `footstep`. Its data is `"left"` or `"right"`.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Footstep {
+    Left,
+    Right,
+}
+
+/// The callback `turn_camera`. Its data is an angle in degrees.
+#[derive(Deserialize)]
+struct TurnCamera(f32);
 
 /// Counts of the callbacks received.
 #[derive(Resource)]
@@ -73,21 +88,19 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     }
     let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
     for (foot, joint) in ["foot.L", "foot.R"].into_iter().enumerate() {
-        commands.spawn((Foot(foot), AttachedTo::new(scout, joint)));
+        commands.spawn((Foot(foot), AttachedTo(scout), AtSocket::new(joint)));
     }
 }
 
-fn turn_by_a_quarter(callback: On<AnimationCallback>, mut received: ResMut<Received>) {
-    if callback.name == "turn_camera" && received.turning {
-        // The data can be any type that implements `Deserialize`.
-        let degrees: f32 = callback.data_as().unwrap_or_default();
+fn turn_by_a_quarter(turn: On<Callback<TurnCamera>>, mut received: ResMut<Received>) {
+    if received.turning {
         received.turns += 1;
-        received.remaining += degrees.to_radians();
+        received.remaining += turn.data.0.to_radians();
     }
 }
 
 fn leave_mark(
-    step: On<AnimationCallback>,
+    step: On<Callback<Footstep>>,
     mut commands: Commands,
     mut received: ResMut<Received>,
     feet: Query<(&Foot, &GlobalTransform)>,
@@ -96,10 +109,7 @@ fn leave_mark(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    if step.name != "footstep" {
-        return;
-    }
-    let foot = usize::from(step.data_as::<String>().is_ok_and(|side| side == "right"));
+    let foot = step.data as usize;
     received.steps[foot] += 1;
     let Some((_, place)) = feet.iter().find(|(side, _)| side.0 == foot) else { return };
     let sole = place.translation().with_y(0.004) + scout.forward() * 0.06;

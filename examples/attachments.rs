@@ -36,12 +36,12 @@ struct Sword {
 
 impl Sword {
     /// In the hand, the blade points along the thumb; on the back, it hangs diagonally.
-    fn socket(&self, scout: Entity) -> AttachedTo {
+    fn socket(&self) -> AtSocket {
         if self.in_hand {
-            AttachedTo::new(scout, "right_hand")
+            AtSocket::new("right_hand")
         } else {
             let diagonal = Quat::from_rotation_z(2.5);
-            AttachedTo::new(scout, "back").at(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(diagonal))
+            AtSocket::new("back").offset(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(diagonal))
         }
     }
 }
@@ -76,7 +76,8 @@ fn spawn(
     // The grip is at the origin; the blade points up.
     let sword = Sword { in_hand: true };
     commands.spawn((
-        sword.socket(scout),
+        AttachedTo(scout),
+        sword.socket(),
         sword,
         children![
             (Mesh3d(meshes.add(Cylinder::new(0.016, 0.17))), MeshMaterial3d(leather)),
@@ -100,7 +101,8 @@ fn spawn(
 
     // The socket holds the ring, from which the lantern hangs.
     commands.spawn((
-        AttachedTo::new(scout, "left_hand"),
+        AttachedTo(scout),
+        AtSocket::new("left_hand"),
         children![(Hanging, stage::lantern(&mut meshes, &mut materials))],
     ));
 }
@@ -122,17 +124,11 @@ fn hang(mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>, sockets:
     }
 }
 
-fn draw_or_sheathe(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut commands: Commands,
-    mut sword: Single<(Entity, &mut Sword)>,
-    scout: Single<Entity, With<SkinnedCharacter>>,
-) {
+fn draw_or_sheathe(keys: Res<ButtonInput<KeyCode>>, mut sword: Single<(&mut Sword, &mut AtSocket)>) {
     if keys.just_pressed(KeyCode::KeyX) {
-        let (entity, sword) = &mut *sword;
+        let (sword, socket) = &mut *sword;
         sword.in_hand = !sword.in_hand;
-        // Insert the component again to move the sword to another socket.
-        commands.entity(*entity).insert(sword.socket(*scout));
+        **socket = sword.socket();
     }
 }
 
@@ -149,7 +145,7 @@ fn next_clip(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut Animat
     }
 }
 
-fn caption(sockets: Query<&AttachedTo>, mut caption: ResMut<Caption>) {
+fn caption(sockets: Query<&AtSocket>, mut caption: ResMut<Caption>) {
     let mut names: Vec<_> = sockets.iter().map(|socket| &*socket.socket).collect();
     names.sort_unstable();
     caption.set(format!("sockets in use: {}", names.join(", ")));

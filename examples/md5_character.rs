@@ -57,7 +57,7 @@ fn spawn(
     let hound = commands.spawn(hound).id();
     // The hound holds it in its teeth; the clips keep this joint upright.
     let small = Transform::from_xyz(0.0, 0.02, 0.0).with_scale(Vec3::splat(0.62));
-    let teeth = AttachedTo::new(hound, "lantern").at(small);
+    let teeth = (AttachedTo(hound), AtSocket::new("lantern").offset(small));
     commands.spawn((teeth, Lantern, children![stage::lantern(&mut meshes, &mut materials)]));
 }
 

@@ -72,11 +72,6 @@ impl Goal {
             (Part::Foot, false) => "right_foot",
         }
     }
-
-    fn reach(self, scout: Entity, with_pole: bool) -> IkGoal {
-        let goal = IkGoal::named(scout, self.limb());
-        if with_pole { goal.pole(self.pole) } else { goal }
-    }
 }
 
 /// The ball that the hands reach for.
@@ -113,7 +108,8 @@ fn spawn(
             let pole = commands.spawn((look, Transform::from_translation(pole))).id();
             let goal = Goal { part, side, pole };
             let weight = if side > 0.0 { 1.0 } else { 0.0 };
-            commands.spawn((goal, goal.reach(scout, true), IkWeight::new(weight), Transform::default()));
+            let limb = IkLimb::named(goal.limb()).pole(goal.pole);
+            commands.spawn((goal, IkGoal(scout), limb, IkWeight::new(weight), Transform::default()));
         }
     }
 }
@@ -150,19 +146,17 @@ fn keys(
 fn fade(
     lesson: Res<Lesson>,
     mut had_poles: Local<Option<bool>>,
-    mut goals: Query<(Entity, &Goal, &IkGoal, &mut IkWeight)>,
-    mut commands: Commands,
+    mut goals: Query<(&Goal, &mut IkLimb, &mut IkWeight)>,
 ) {
     if !lesson.is_changed() || lesson.is_added() {
         return;
     }
     let poles_changed = had_poles.replace(lesson.poles) != Some(lesson.poles);
-    for (entity, goal, reach, mut weight) in &mut goals {
+    for (goal, mut limb, mut weight) in &mut goals {
         let is_on = lesson.reaches && lesson.left == (goal.side > 0.0);
         weight.fade_to(if is_on { 1.0 } else { 0.0 }, FADE);
         if poles_changed {
-            // The component is a relationship: it is changed by inserting it again.
-            commands.entity(entity).insert(goal.reach(reach.character, lesson.poles));
+            limb.pole = lesson.poles.then_some(goal.pole);
         }
     }
 }
@@ -209,7 +203,7 @@ fn lines(
             Part::Hand => format!("forearm.{side}"),
             Part::Foot => format!("shin.{side}"),
         };
-        let (Some(joint), Ok(pole)) = (poses.joint_transform(reach.character, &joint), places.get(goal.pole)) else {
+        let (Some(joint), Ok(pole)) = (poses.joint_transform(reach.0, &joint), places.get(goal.pole)) else {
             continue;
         };
         let color = Color::srgba(0.25, 0.62, 0.95, weight.weight);

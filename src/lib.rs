@@ -163,6 +163,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
+#[cfg(feature = "agenda")]
 #[doc(hidden)]
 pub mod agenda;
 pub mod controller;
@@ -205,11 +206,11 @@ pub mod prelude {
         MarionettePlugins,
         asset::{Character, CharacterAssetLabel, LoadProgress},
         character::{
-            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AttachedTo, CharacterFailed,
-            CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            FootPlacement, Ground, GroundProbe, IkGoal, IkWeight, LookAt, LookTarget, ModelPose, PartOverrides,
-            PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode, SkinnedCharacter, SpringBones,
-            UpdateRate, WeightView, WornBy,
+            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, AppCallbackExt, AtSocket,
+            AttachedTo, Callback, CharacterFailed, CharacterPoses, CharacterRayCast, CharacterReady, CharacterSystems,
+            CrossFadeFinished, DetachExt, FootPlacement, Ground, GroundProbe, IkGoal, IkLimb, IkWeight, LookAt,
+            LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion, RootMotionMode,
+            SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind, CallbackTime,

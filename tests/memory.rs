@@ -1,6 +1,9 @@
 //! Measures the memory that loading takes: a bounded multiple of the file's size, whatever the file claims. A
 //! separate binary, because it replaces the global allocator.
 
+#[path = "memory/recordings.rs"]
+mod recordings;
+
 use bevy_marionette::{
     format::{
         m3d::{self, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex},

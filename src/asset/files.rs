@@ -121,17 +121,18 @@ impl Files {
     }
 
     /// Finds the files that the names of a model's textures may refer to, relative to the model's folder and with forward
-    /// slashes: all in its folder and the direct subfolders or, if the source cannot list folders (the web), the first
-    /// that exists of the places where each texture may be.
+    /// slashes: all in its folder, the direct subfolders, and `folders`, or, if the source cannot list folders (the web), the
+    /// first that exists of the places where each texture may be. The flag says whether these are all files there.
     pub(super) async fn textures(
         &self,
         model: &AssetPath<'_>,
+        folders: Vec<String>,
         places: impl IntoIterator<Item = Vec<String>>,
         limits: &Limits,
-    ) -> Vec<String> {
-        let listed = self.list(model).await;
+    ) -> (Vec<String>, bool) {
+        let listed = self.list(model, folders).await;
         if !listed.is_empty() {
-            return listed;
+            return (listed, true);
         }
         let places: HashSet<Vec<String>> = places.into_iter().collect();
         let finds = places.into_iter().map(async |candidates| {
@@ -142,24 +143,35 @@ impl Files {
             }
             None
         });
-        join_all(finds).await.into_iter().flatten().collect()
+        (join_all(finds).await.into_iter().flatten().collect(), false)
     }
 
-    /// Lists the files in the folder of `beside` and in its direct subfolders. Empty if the source cannot list folders.
-    async fn list(&self, beside: &AssetPath<'_>) -> Vec<String> {
-        let source: AssetSourceId<'static> = beside.source().clone_owned();
+    /// Lists the files in the folder of `asset`, in its direct subfolders, and in the folders named relative to it, as far as
+    /// the asset may name files there. Empty if the source cannot list folders.
+    async fn list(&self, asset: &AssetPath<'_>, named: Vec<String>) -> Vec<String> {
+        let source: AssetSourceId<'static> = asset.source().clone_owned();
         // Bevy's reader for the web logs an error when asked.
         if cfg!(target_arch = "wasm32") && source == AssetSourceId::Default {
             return Vec::new();
         }
         let Ok(source) = self.server.get_source(source) else { return Vec::new() };
-        let folder = beside.path().parent().map(Path::to_path_buf).unwrap_or_default();
+        let folder = asset.path().parent().map(Path::to_path_buf).unwrap_or_default();
         let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);
+        for name in named {
+            let path = beside(asset, &name);
+            let is_inside = path.path().is_absolute() || !path.path().starts_with("..");
+            if is_inside && self.permits(asset, &path) {
+                let inside = list(source, path.path()).await.into_iter();
+                let names = inside.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+                found.extend(names.map(|file| format!("{name}/{file}")));
+            }
+        }
+        let most = found.len() + MOST;
         for _level in 0..2 {
             let mut below = Vec::new();
             for listed in folders.drain(..) {
                 for path in list(source, &listed).await {
-                    if found.len() >= MOST {
+                    if found.len() >= most {
                         return found;
                     }
                     if path.extension().is_none() {
@@ -197,7 +209,23 @@ async fn list(source: &AssetSource, folder: &Path) -> Vec<PathBuf> {
 /// Returns the path of a file named relative to the asset at `path`.
 pub(super) fn beside(path: &AssetPath<'_>, file: &str) -> AssetPath<'static> {
     let folder = path.path().parent().unwrap_or(Path::new(""));
-    AssetPath::from_path_buf(folder.join(file.replace('\\', "/"))).with_source(path.source().clone_owned())
+    let path_of_file = without_detours(&folder.join(file.replace('\\', "/")));
+    AssetPath::from_path_buf(path_of_file).with_source(path.source().clone_owned())
+}
+
+/// Takes `a/..` out of a path, so that each file has one path. `..` at its start stays.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            component => out.push(component),
+        }
+    }
+    out
 }
 
 /// The most bytes that are read of files.

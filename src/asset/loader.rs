@@ -11,7 +11,7 @@ use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
         ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest, skeleton_of_anim,
-        texture_places,
+        texture_folders, texture_places,
     },
 };
 use bevy::{
@@ -62,10 +62,10 @@ pub struct CharacterLoaderSettings {
 /// whatever the mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
-    /// Loads the textures in the model's file or beside it, and generates mip levels for formats without them (`.tga`,
-    /// `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels and those in
-    /// the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`]. Their `.meta` files are not
-    /// read.
+    /// Loads the textures in the model's file, where it names them, or beside it, and generates mip levels for formats without
+    /// them (`.tga`, `.png`, `.jpg`, `.bmp`, `.webp`), so that they don't shimmer at a distance. Textures with generated levels
+    /// and those in the model's file belong to the character and are labeled [`CharacterAssetLabel::Texture`]. Their `.meta`
+    /// files are not read.
     #[default]
     Load,
     /// Loads the textures in the model's file or beside it without changes. Characters that use the same image file
@@ -138,15 +138,19 @@ impl AssetLoader for CharacterLoader {
         let mode = if images.is_ok() { settings.textures } else { TextureMode::Ignore };
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
-            let files = if manifest.textures.is_empty() {
-                // Names in glTF are exact.
-                let is_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
-                let places = if is_exact { Vec::new() } else { texture_places(&imported.model.materials) };
-                self.files.textures(&model_path, places, limits).await
+            let (files, is_complete) = if manifest.textures.is_empty() {
+                // Names in glTF are exact, unless they only make sense on the artist's machine.
+                let are_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
+                let materials = &imported.model.materials;
+                let (folders, places) = (texture_folders(materials), texture_places(materials, are_exact));
+                self.files.textures(&model_path, folders, places, limits).await
             } else {
-                manifest.textures.clone()
+                (manifest.textures.clone(), true)
             };
-            textures = Textures::resolve(&mut imported, &manifest.model, files);
+            // A manifest may have been written before such folders were searched.
+            let is_deep = |name: &str| !manifest.textures.is_empty() && name.matches('/').count() > 1;
+            let may_exist = |name: &str| !is_complete || is_deep(name);
+            textures = Textures::resolve(&mut imported, &manifest.model, files, may_exist);
         }
         report(&imported.warnings);
         let wants_mips = mode == TextureMode::Load;
@@ -178,14 +182,14 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: _ } = settings.import;
+    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, as_is, limits: _ } = settings.import;
     let clip_error = settings.clip_error;
     let mut manifest =
         Manifest { scale, hand, up, flip_v, skin_error, max_palette, clip_error, ..Manifest::of_model(model) };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-        manifest.clips.insert(stem.to_owned(), ClipEntry { file: Some(file.clone()), ..ClipEntry::default() });
+        manifest.clips.insert(stem.to_owned(), ClipEntry { file: Some(file.clone()), as_is, ..ClipEntry::default() });
     }
     manifest
 }

@@ -22,7 +22,8 @@ pub use label::CharacterAssetLabel;
 pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
 };
-pub use progress::LoadProgress;
+pub(crate) use material::{textures_of, textures_of_mut};
+pub use progress::{CharactersLoaded, LoadProgress};
 
 use bevy::{
     asset::{AssetApp, ReflectHandle},
@@ -54,7 +55,8 @@ impl Plugin for CharacterAssetPlugin {
             .register_type_data::<Handle<Character>, ReflectHandle>()
             .register_asset_loader(CharacterLoader { files, formats })
             .init_asset_loader::<ClipLoader>()
-            .init_asset_loader::<files::DependencyLoader>();
+            .init_asset_loader::<files::DependencyLoader>()
+            .add_systems(Last, progress::announce);
     }
 
     fn finish(&self, app: &mut App) {

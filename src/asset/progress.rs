@@ -20,12 +20,31 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Resource, Clone, Debug, Default)]
 pub struct LoadProgress(Arc<Mutex<Counts>>);
 
+/// Everything that was being loaded is here: triggered when [`LoadProgress`] has reached 1 and the assets have arrived.
+///
+/// A character that fails to load doesn't prevent it; see [`CharacterFailed`](crate::character::CharacterFailed). It is
+/// triggered again when more characters were loaded.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::asset::CharactersLoaded;
+/// # #[derive(Component)]
+/// # struct LoadingScreen;
+/// fn start(_: On<CharactersLoaded>, screen: Single<Entity, With<LoadingScreen>>, mut commands: Commands) {
+///     commands.entity(*screen).despawn();
+/// }
+/// ```
+#[derive(Event, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CharactersLoaded;
+
 #[derive(Debug, Default)]
 struct Counts {
     /// Characters that are being loaded.
     characters: usize,
     files: usize,
     read: usize,
+    /// Characters that were loaded, or failed, since the app began.
+    done: u64,
 }
 
 impl LoadProgress {
@@ -46,7 +65,7 @@ impl LoadProgress {
 
     /// The share of the files that has been read, 0..=1; 1 if no character is being loaded.
     pub fn fraction(&self) -> f32 {
-        let Counts { characters, files, read } = *self.counts();
+        let Counts { characters, files, read, .. } = *self.counts();
         if characters == 0 || files == 0 { 1.0 } else { read as f32 / files as f32 }
     }
 
@@ -54,9 +73,11 @@ impl LoadProgress {
     pub(super) fn begin(&self) -> Loading<'_> {
         let mut counts = self.counts();
         if counts.characters == 0 {
-            *counts = Counts::default();
+            (counts.files, counts.read) = (0, 0);
         }
-        *counts = Counts { characters: counts.characters + 1, files: counts.files + 1, read: counts.read + 1 };
+        counts.characters += 1;
+        counts.files += 1;
+        counts.read += 1;
         Loading(self)
     }
 
@@ -78,8 +99,32 @@ pub(super) struct Loading<'a>(&'a LoadProgress);
 
 impl Drop for Loading<'_> {
     fn drop(&mut self) {
-        self.0.counts().characters -= 1;
+        let mut counts = self.0.counts();
+        counts.characters -= 1;
+        counts.done += 1;
     }
+}
+
+/// What [`announce`] knows of the frames before.
+#[derive(Default)]
+pub(super) struct Announced {
+    /// Characters that were done when loading was last announced.
+    done: u64,
+    /// The same for the last frame in which nothing was being loaded.
+    idle: u64,
+}
+
+/// Triggers [`CharactersLoaded`] a frame after the last loader was done, when Bevy has put its asset in place.
+pub(super) fn announce(progress: Res<LoadProgress>, mut before: Local<Announced>, mut commands: Commands) {
+    let Counts { characters, done, .. } = *progress.counts();
+    if characters > 0 {
+        return;
+    }
+    if done > before.done && done == before.idle {
+        before.done = done;
+        commands.trigger(CharactersLoaded);
+    }
+    before.idle = done;
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use super::{
     mips::{Content, with_mips},
 };
 use crate::{
-    import::{EmbeddedImage, FileKind, Imported, MaterialTextures, TextureFiles, TextureMap, missing_textures},
+    import::{
+        EmbeddedImage, FileKind, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
+        missing_textures,
+    },
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
 };
 use bevy::{
@@ -41,15 +44,19 @@ pub(super) struct TextureKey {
 
 impl Textures {
     /// Finds the textures of all materials among the images in the model's file and the files beside it. Adds a warning for
-    /// those missing.
-    pub(super) fn resolve(imported: &mut Imported, model: &str, files: Vec<String>) -> Self {
+    /// those missing. `may_exist` tells of a path that isn't among the files whether there may be a file all the same.
+    pub(super) fn resolve(
+        imported: &mut Imported,
+        model: &str,
+        files: Vec<String>,
+        may_exist: impl Fn(&str) -> bool,
+    ) -> Self {
         let images = std::mem::take(&mut imported.images);
         let materials = &imported.model.materials;
-        // In glTF, names are exact paths, even to files that are not listed: too deep down, or on the web.
-        let is_exact = FileKind::of_name(model) == Some(FileKind::Gltf);
+        // In glTF, relative paths are exact, even to files that are not listed.
+        let are_exact = FileKind::of_name(model) == Some(FileKind::Gltf);
         let names = materials.iter().flat_map(|material| TextureMap::ALL.map(|map| map.of(material))).flatten();
-        let is_unlisted = |name: &&str| files.is_empty() || name.matches('/').count() > 1;
-        let unlisted = names.filter(|name| is_exact && is_unlisted(name)).map(str::to_owned);
+        let unlisted = names.filter(|name| are_exact && is_relative_path(name) && may_exist(name)).map(str::to_owned);
         let embedded = images.iter().map(|image| image.name.clone());
         let known = TextureFiles::new(embedded.chain(unlisted).chain(files.iter().cloned()));
         let found: Vec<_> = materials.iter().map(|material| known.resolve_material(material)).collect();

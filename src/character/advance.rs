@@ -4,8 +4,8 @@ use super::{
     bounds::OutgrownBoxes,
     components::SkinnedCharacter,
     events::{
-        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CrossFadeFinished,
-        Moment, is_heard, send_now,
+        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CallbacksObserved,
+        CrossFadeFinished, Moment, is_heard, send_now,
     },
     hierarchy::upward,
     layers::ActiveLayers,
@@ -55,6 +55,7 @@ pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
+    (observed, messages): (Res<CallbacksObserved>, Option<Res<Messages<AnimationCallback>>>),
     mut events: ResMut<PendingEvents>,
     mut outgrown: ResMut<OutgrownBoxes>,
     mut characters: Query<(
@@ -66,6 +67,7 @@ pub(super) fn advance(
     )>,
 ) {
     let dt = time.delta_secs_f64();
+    let callbacks_are_heard = observed.0 || messages.is_some();
     let (events, outgrown) = (&mut events.0, &mut outgrown.0);
     characters.par_iter_mut().batching_strategy(batches()).for_each_init(
         || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
@@ -105,7 +107,10 @@ pub(super) fn advance(
                 // The events of one character are in order already.
                 let since = end - event.time();
                 before_end = before_end.min((since / scale * 1e9).round() as u64);
-                let pose = |of, clip, clip_time| {
+                let moment = |of, clip, clip_time| {
+                    if !callbacks_are_heard {
+                        return CallbackMoment::default();
+                    }
                     let mut then = layers.clone();
                     then.rewind(since, controller, character, (of, clip, clip_time));
                     let elapsed = dt * controller.time_scale();
@@ -113,7 +118,7 @@ pub(super) fn advance(
                     let carried = carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
                     CallbackMoment(Some(Arc::new(Moment { layers: then, carried })))
                 };
-                if let Some(event) = translate(event, entity, character, (since / scale).max(0.0), pose, &names) {
+                if let Some(event) = translate(event, entity, character, (since / scale).max(0.0), moment, &names) {
                     pending.push(PendingEvent { before_end, entity, index, event });
                 }
             }
@@ -153,17 +158,21 @@ fn translate(
             current: callback.current,
             data: callback.data,
         }),
-        PlaybackEvent::Started { track, clip, space, .. } => {
-            CharacterEvent::Started(AnimationStarted { entity, track, clip: played(clip, space) })
+        PlaybackEvent::Started { track, clip, space, time } => {
+            let clip = played(clip, space);
+            CharacterEvent::Started(AnimationStarted { entity, track, clip, time, seconds_ago })
         }
-        PlaybackEvent::Looped { track, clip, space, .. } => {
-            CharacterEvent::Looped(AnimationLooped { entity, track, clip: played(clip, space) })
+        PlaybackEvent::Looped { track, clip, space, time } => {
+            let clip = played(clip, space);
+            CharacterEvent::Looped(AnimationLooped { entity, track, clip, time, seconds_ago })
         }
-        PlaybackEvent::Finished { track, clip, space, .. } => {
-            CharacterEvent::Finished(AnimationFinished { entity, track, clip: played(clip, space) })
+        PlaybackEvent::Finished { track, clip, space, time } => {
+            let clip = played(clip, space);
+            CharacterEvent::Finished(AnimationFinished { entity, track, clip, time, seconds_ago })
         }
-        PlaybackEvent::CrossFadeFinished { track, clip, space, .. } => {
-            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip: played(clip, space) })
+        PlaybackEvent::CrossFadeFinished { track, clip, space, time } => {
+            let clip = played(clip, space);
+            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip, time, seconds_ago })
         }
         PlaybackEvent::UnknownClip { name, .. } => {
             let spaces = character.blend_spaces().iter().map(|space| space.name());

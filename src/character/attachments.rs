@@ -22,7 +22,8 @@ use glam::Affine3A;
 /// propagated, so it is never a frame late. Its world matrix is `character · joint · socket · offset`. (Shear,
 /// which rotated joints below non-uniformly scaled ones have, cannot be expressed by a `Transform` and is lost.)
 ///
-/// * To move it to another socket or character, or within its socket, insert the component again.
+/// * Where it is held is in [`AtSocket`], which can be changed at any time.
+/// * To hand it to another character, insert the component again.
 /// * To drop it where it is, use [`detach_in_place`](DetachExt::detach_in_place). Removing its parent is not
 ///   enough: it is made a child again as long as it has this component.
 /// * Like any child, it is despawned with the character.
@@ -32,23 +33,38 @@ use glam::Affine3A;
 /// # use bevy_marionette::prelude::*;
 /// # fn arm(mut commands: Commands, character: Entity, sword: Handle<Mesh>) {
 /// let sword = commands.spawn((
-///     AttachedTo::new(character, "right_hand").at(Transform::from_xyz(0.0, 0.1, 0.0)),
+///     AttachedTo(character),
+///     AtSocket::new("right_hand").offset(Transform::from_xyz(0.0, 0.1, 0.0)),
 ///     Mesh3d(sword),
 /// )).id();
 /// // Later:
 /// commands.entity(sword).detach_in_place();
 /// # }
 /// ```
-#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 #[component(on_insert = adopt_at_once)]
 #[relationship(relationship_target = Attachments)]
-#[require(Transform, Visibility, ResolvedSocket)]
-pub struct AttachedTo {
-    /// The character.
-    #[relationship]
-    #[entities]
-    pub character: Entity,
+#[require(AtSocket, Transform, Visibility, ResolvedSocket)]
+pub struct AttachedTo(#[entities] pub Entity);
+
+/// Where an entity that is [`AttachedTo`] a character is held.
+///
+/// Without a name, that is where the character itself is.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # #[derive(Component)]
+/// # struct Sword;
+/// fn sheathe(mut sword: Single<&mut AtSocket, With<Sword>>) {
+///     sword.socket = "back".into();
+///     sword.offset.rotation = Quat::from_rotation_z(0.6);
+/// }
+/// ```
+#[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+pub struct AtSocket {
     /// Name of a socket from the manifest, or of a joint.
     pub socket: String,
     /// Transform of the entity in the socket's space.
@@ -67,25 +83,35 @@ pub struct Attachments(Vec<Entity>);
 pub(super) struct ResolvedSocket {
     /// 0 until the first look-up; no asset has that version.
     version: u64,
-    socket: Option<Socket>,
+    name: String,
+    place: Option<SocketPlace>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum SocketPlace {
+    Character,
+    Socket(Socket),
 }
 
 impl ResolvedSocket {
     /// The place of what is attached in its character's space, given the joints.
-    pub(super) fn place(&self, attached: &AttachedTo, joints: &[Affine3A]) -> Option<Affine3A> {
-        let Socket { joint, offset } = self.socket?;
-        Some(*joints.get(usize::from(joint))? * offset * attached.offset.compute_affine())
+    pub(super) fn place(&self, at: &AtSocket, joints: &[Affine3A]) -> Option<Affine3A> {
+        let offset = at.offset.compute_affine();
+        match self.place? {
+            SocketPlace::Character => Some(offset),
+            SocketPlace::Socket(socket) => Some(*joints.get(usize::from(socket.joint))? * socket.offset * offset),
+        }
     }
 }
 
-impl AttachedTo {
-    /// Attaches to a socket or joint of `character`.
-    pub fn new(character: Entity, socket: impl Into<String>) -> Self {
-        Self { character, socket: socket.into(), offset: Transform::IDENTITY }
+impl AtSocket {
+    /// Holds the entity at a socket or joint of its character.
+    pub fn new(socket: impl Into<String>) -> Self {
+        Self { socket: socket.into(), offset: Transform::IDENTITY }
     }
 
     /// Sets the transform in the socket's space.
-    pub fn at(self, offset: Transform) -> Self {
+    pub fn offset(self, offset: Transform) -> Self {
         Self { offset, ..self }
     }
 }
@@ -101,7 +127,7 @@ pub trait DetachExt {
 impl DetachExt for EntityWorldMut<'_> {
     fn detach_in_place(&mut self) -> &mut Self {
         if self.contains::<AttachedTo>() {
-            self.remove::<(AttachedTo, ResolvedSocket)>().remove_parent_in_place();
+            self.remove::<(AttachedTo, AtSocket, ResolvedSocket)>().remove_parent_in_place();
         }
         self
     }
@@ -134,9 +160,9 @@ fn adopt(
     entities: &Entities,
     mut commands: Commands,
 ) {
-    let Ok((attached, parent)) = attached.get(entity) else { return };
-    if entities.contains_spawned(attached.character) {
-        become_child(&mut commands, entity, attached.character, parent, &parents, &links, &names);
+    let Ok((&AttachedTo(character), parent)) = attached.get(entity) else { return };
+    if entities.contains_spawned(character) {
+        become_child(&mut commands, entity, character, parent, &parents, &links, &names);
     }
 }
 
@@ -155,7 +181,7 @@ fn become_child(
     }
     // Attached entities are about to be children.
     let parent_of = |entity| {
-        let holder = links.get(entity).ok().map(|attached| attached.character);
+        let holder = links.get(entity).ok().map(|attached| attached.0);
         holder.or_else(|| parents.get(entity).ok().map(ChildOf::parent))
     };
     if upward(character, parent_of).any(|above| above == entity) {
@@ -172,28 +198,33 @@ pub(super) fn attach(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose, Option<&RigPose>, Has<RigState>)>,
-    mut attached: Query<(Entity, Ref<AttachedTo>, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
+    mut attached: Query<(Entity, Ref<AttachedTo>, &AtSocket, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
     parents: Query<&ChildOf>,
     links: Query<&AttachedTo>,
     names: Query<NameOrEntity>,
 ) {
-    for (entity, attached, mut resolved, mut transform, parent) in &mut attached {
-        become_child(&mut commands, entity, attached.character, parent, &parents, &links, &names);
-        if attached.is_changed() {
+    for (entity, attached, at, mut resolved, mut transform, parent) in &mut attached {
+        let character = attached.0;
+        become_child(&mut commands, entity, character, parent, &parents, &links, &names);
+        if attached.is_changed() || resolved.name != at.socket {
             *resolved = ResolvedSocket::default();
         }
-        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(attached.character) else { continue };
+        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(character) else { continue };
         let Some(version) = parts.version else { continue };
         if resolved.version != version {
-            let Some(character) = assets.get(handle.id()) else { continue };
-            let socket = character.socket(&attached.socket);
-            if socket.is_none() {
-                warn_missing(character, &attached, &names);
+            let Some(asset) = assets.get(handle.id()) else { continue };
+            let place = if at.socket.is_empty() {
+                Some(SocketPlace::Character)
+            } else {
+                asset.socket(&at.socket).map(SocketPlace::Socket)
+            };
+            if place.is_none() {
+                warn_missing(asset, character, &at.socket, &names);
             }
-            *resolved = ResolvedSocket { version, socket };
+            *resolved = ResolvedSocket { version, name: at.socket.clone(), place };
         }
         let joints = rig.filter(|_| is_rigged).map_or(&pose.joints[..], RigPose::joints);
-        if let Some(place) = resolved.place(&attached, joints) {
+        if let Some(place) = resolved.place(at, joints) {
             transform.set_if_neq(transform_of(place));
         }
     }
@@ -204,15 +235,11 @@ pub(super) fn transform_of(affine: Affine3A) -> Transform {
     Transform { translation, rotation, scale }
 }
 
-fn warn_missing(
-    character: &Character,
-    AttachedTo { character: entity, socket, .. }: &AttachedTo,
-    names: &Query<NameOrEntity>,
-) {
-    let hint = match character.skeleton.nearest_name(socket) {
+fn warn_missing(asset: &Character, character: Entity, socket: &str, names: &Query<NameOrEntity>) {
+    let hint = match asset.skeleton.nearest_name(socket) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("sockets {}", available(character.sockets.keys())),
+        None => format!("sockets {}", available(asset.sockets.keys())),
     };
-    let who = name_of(names, *entity);
+    let who = name_of(names, character);
     warn!("cannot attach to `{socket}` of {who}: no such socket or joint; {hint}");
 }

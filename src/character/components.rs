@@ -12,6 +12,7 @@ use crate::{
     pose::JointOverride,
 };
 use bevy::{
+    asset::AsAssetId,
     camera::primitives::Aabb,
     ecs::{lifecycle::HookContext, template::FromTemplate, world::DeferredWorld},
     prelude::*,
@@ -42,6 +43,21 @@ use smallvec::SmallVec;
 // Empty `Children`, because a component that is added later moves all others to another table, and Bevy keeps both.
 #[require(AnimationController, CharacterParts, ActiveLayers, PoseState, Children, Transform, Visibility)]
 pub struct SkinnedCharacter(pub Handle<Character>);
+
+impl From<Handle<Character>> for SkinnedCharacter {
+    fn from(handle: Handle<Character>) -> Self {
+        Self(handle)
+    }
+}
+
+/// For the query filter `AssetChanged<SkinnedCharacter>`.
+impl AsAssetId for SkinnedCharacter {
+    type Asset = Character;
+
+    fn as_asset_id(&self) -> AssetId<Character> {
+        self.id()
+    }
+}
 
 /// The parts a character has spawned, in the order of [`Character::parts`].
 #[derive(Component, Clone, Debug, Default, Reflect)]

@@ -116,6 +116,10 @@ macro_rules! track_event {
             pub track: TrackId,
             /// The name of the clip, or of the blend space that the track plays.
             pub clip: AnimationName,
+            /// When it happened, in seconds on the controller's [clock](crate::controller::AnimationController::time).
+            pub time: f64,
+            /// How long before the end of the frame it happened, in seconds of the app's time.
+            pub seconds_ago: f64,
         }
     };
 }
@@ -196,6 +200,21 @@ where
     }
     world.trigger(event);
     world.flush();
+}
+
+/// Whether the app has or had observers of callbacks. Until it does, and as long as nobody asked for messages, nothing is kept
+/// of the moments at which keys are passed.
+#[derive(Resource, Default)]
+pub(super) struct CallbacksObserved(pub(super) bool);
+
+/// Keeps [`CallbacksObserved`] up to date, whenever the app gets another observer, so that it takes no time in a frame.
+pub(super) fn note_observers(_: On<Add, Observer>, mut commands: Commands) {
+    // By then the observer is registered.
+    commands.queue(|world: &mut World| {
+        if is_heard::<AnimationCallback>(world) {
+            world.insert_resource(CallbacksObserved(true));
+        }
+    });
 }
 
 /// Returns `true` if anybody may hear an event of this kind: there are or were observers of it, or the app has asked for

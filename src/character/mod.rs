@@ -31,11 +31,12 @@ mod sharing;
 mod spawn;
 mod tape_head;
 mod threads;
+mod typed_callbacks;
 mod update_rate;
 mod weight_view;
 mod worn;
 
-pub use attachments::{AttachedTo, Attachments, DetachExt};
+pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
 pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
 pub use counts::PoseCounts;
 pub use events::{
@@ -48,11 +49,12 @@ pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use rig::{
-    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, SpringBones,
+    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, SpringBones,
     SpringGravity,
 };
 pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
+pub use typed_callbacks::{AppCallbackExt, Callback};
 pub use update_rate::UpdateRate;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
@@ -176,10 +178,13 @@ impl Plugin for CharacterPlugin {
             app.add_plugins(CharacterAssetPlugin);
         }
         register_types(app);
+        let observed = events::CallbacksObserved(events::is_heard::<AnimationCallback>(app.world()));
         app.init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
             .init_resource::<advance::PendingEvents>()
             .init_resource::<bounds::OutgrownBoxes>()
+            .insert_resource(observed)
+            .add_observer(events::note_observers)
             .init_resource::<pose_state::PoseClock>()
             .init_resource::<sharing::SharedPoses>()
             .init_resource::<DirtyPalettes>()
@@ -331,6 +336,7 @@ fn register_types(app: &mut App) {
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
         .register_type::<AttachedTo>()
+        .register_type::<AtSocket>()
         .register_type::<Attachments>()
         .register_type::<WornBy>()
         .register_type::<Wears>()
@@ -338,6 +344,7 @@ fn register_types(app: &mut App) {
         .register_type::<UpdateRate>()
         .register_type::<RigState>()
         .register_type::<IkGoal>()
+        .register_type::<IkLimb>()
         .register_type::<IkGoals>()
         .register_type::<IkWeight>()
         .register_type::<LookAt>()

@@ -182,6 +182,11 @@ impl<'a> FoundPose<'a> {
         matches!(self.source, Source::Clips { .. })
     }
 
+    /// Returns `true` if the culling boxes of the character's parts are known to enclose the pose.
+    pub(crate) fn is_in_boxes(&self) -> bool {
+        self.is_streamed() && !self.layers.has_outgrown_boxes()
+    }
+
     /// The same for characters that are best posed together: those of one asset that play the same clips.
     pub(crate) fn group(&self) -> (AssetId<Character>, u64) {
         (self.asset, self.layers.clip_set())
@@ -230,6 +235,11 @@ impl Poses<'_, '_> {
         let character = self.assets.get(handle.id())?;
         layers.evaluate(character, kept.map_or(&[], |pose| &pose.overrides), scratch);
         Some(work(character, &self.place(entity, &world.affine()), scratch.model()))
+    }
+
+    /// The world transform of a character that was looked up.
+    pub(crate) fn place_of(&self, found: &FoundPose) -> Affine3A {
+        self.place(found.entity, &found.world)
     }
 
     /// The world transform of a character, given that of its last propagation.

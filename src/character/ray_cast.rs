@@ -1,16 +1,17 @@
 //! Ray casts against posed characters.
 
 use super::{
-    components::{CharacterParts, SkinnedCharacter},
+    components::{CharacterParts, PartOf, SkinnedCharacter},
     hierarchy::upward,
     poses::Poses,
 };
 use crate::{
     asset::CharacterPart,
     model::{BoundingBox, JointIndex},
-    pose::{Palette, PickSkin, Scratch, SkinHit, TriangleIndices, ray_meets_box},
+    pose::{Palette, PickSkin, Scratch, SkinHit, TriangleIndices, ray_enters_box},
 };
 use bevy::{
+    camera::primitives::Aabb,
     ecs::system::SystemParam,
     mesh::{Indices, VertexAttributeValues},
     prelude::*,
@@ -44,6 +45,7 @@ use std::{mem, sync::Arc};
 pub struct CharacterRayCast<'w, 's> {
     meshes: Res<'w, Assets<Mesh>>,
     characters: Query<'w, 's, (Entity, &'static CharacterParts), With<SkinnedCharacter>>,
+    boxes: Query<'w, 's, &'static Aabb, With<PartOf>>,
     poses: Poses<'w, 's>,
     shown: Query<'w, 's, (Option<&'static Visibility>, Option<&'static ChildOf>)>,
     scratch: Local<'s, Parallel<RayScratch>>,
@@ -51,6 +53,8 @@ pub struct CharacterRayCast<'w, 's> {
 
 #[derive(Default)]
 struct RayScratch {
+    /// Characters that the ray may hit, and from which distance on.
+    candidates: Vec<(f32, Entity)>,
     pose: Scratch,
     vertices: Vec<Vec3>,
     palette: Vec<Mat4>,
@@ -87,21 +91,28 @@ impl CharacterRayCast<'_, '_> {
 
     /// Like [`Self::pick`], but only considers characters for which `filter` returns `true`.
     pub fn pick_where(&self, ray: Ray3d, mut filter: impl FnMut(Entity) -> bool) -> Option<CharacterRayHit> {
-        let mut nearest: Option<CharacterRayHit> = None;
         // Taken out, so that `filter` may cast rays too.
         let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
-        let RayScratch { pose, vertices, palette } = &mut scratch;
-        for (character, parts) in self.characters.iter().filter(|(character, _)| filter(*character)) {
-            self.poses.with(character, pose, |asset, &world, joints| {
-                let from_world = world.inverse();
-                // Scaled to zero: there is nothing to hit.
-                if !from_world.is_finite() {
-                    return;
-                }
-                let origin = from_world.transform_point3(ray.origin);
-                let direction = from_world.transform_vector3(*ray.direction);
+        let RayScratch { candidates, pose, vertices, palette } = &mut scratch;
+        candidates.clear();
+        for (entity, parts) in self.characters.iter().filter(|(entity, _)| filter(*entity)) {
+            candidates.extend(self.enters(ray, entity, parts).map(|distance| (distance, entity)));
+        }
+        // The nearest first, so that those behind it need not be posed.
+        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut nearest: Option<CharacterRayHit> = None;
+        for &(enters, character) in &*candidates {
+            let is_behind = |enters: f32| nearest.as_ref().is_some_and(|nearest| nearest.distance < enters);
+            if is_behind(enters) {
+                break;
+            }
+            let Ok((_, parts)) = self.characters.get(character) else { continue };
+            let hit = self.poses.with(character, pose, |asset, &world, joints| {
+                let local = LocalRay::new(ray, &world)?;
+                let mut nearest: Option<CharacterRayHit> = None;
                 for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate() {
-                    if !ray_meets_box(origin, direction, box_of(part, joints)) || !self.is_shown(entity) {
+                    let Some(enters) = local.enters(box_of(part, joints)) else { continue };
+                    if is_behind(enters) || !self.is_shown(entity) {
                         continue;
                     }
                     let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
@@ -129,10 +140,27 @@ impl CharacterRayCast<'_, '_> {
                         });
                     }
                 }
+                nearest
             });
+            let hit = hit.flatten().filter(|hit| !is_behind(hit.distance));
+            nearest = hit.or(nearest);
         }
         *self.scratch.borrow_local_mut() = scratch;
         nearest
+    }
+
+    /// The distance at which a ray may enter a character; 0 if that isn't known before the character is posed.
+    fn enters(&self, ray: Ray3d, entity: Entity, parts: &CharacterParts) -> Option<f32> {
+        let found = self.poses.look_up(entity)?;
+        if !found.is_in_boxes() || parts.version != Some(found.character.version) {
+            return Some(0.0);
+        }
+        let local = LocalRay::new(ray, &self.poses.place_of(&found))?;
+        let of_part = |part: &Entity| match self.boxes.get(*part) {
+            Ok(aabb) => local.enters(BoundingBox { min: aabb.min().into(), max: aabb.max().into() }),
+            Err(_) => Some(0.0),
+        };
+        parts.entities.iter().filter_map(of_part).min_by(f32::total_cmp)
     }
 
     /// Decides by the `Visibility` of the part and everything above it, which is known even where nothing is
@@ -147,6 +175,28 @@ impl CharacterRayCast<'_, '_> {
             }
         }
         true
+    }
+}
+
+/// A ray in the space of a character. A point of it is as far along as in the world.
+struct LocalRay {
+    origin: Vec3,
+    direction: Vec3,
+}
+
+impl LocalRay {
+    /// Returns `None` if the character is scaled to zero: then there is nothing to hit.
+    fn new(ray: Ray3d, world: &Affine3A) -> Option<Self> {
+        let from_world = world.inverse();
+        let to_local = || Self {
+            origin: from_world.transform_point3(ray.origin),
+            direction: from_world.transform_vector3(*ray.direction),
+        };
+        from_world.is_finite().then(to_local)
+    }
+
+    fn enters(&self, bounds: BoundingBox) -> Option<f32> {
+        ray_enters_box(self.origin, self.direction, bounds)
     }
 }
 

@@ -7,7 +7,10 @@ use super::{
     layers::ActiveLayers,
     names::name_of,
 };
-use crate::{asset::Character, controller::AnimationController};
+use crate::{
+    asset::{Character, textures_of, textures_of_mut},
+    controller::AnimationController,
+};
 use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
@@ -234,18 +237,15 @@ pub(super) fn drop_failed_textures(
         map.as_ref().is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
     };
     for part in characters.iter().flat_map(|(_, character)| &character.parts) {
-        let lost = |m: &StandardMaterial| is_lost(&m.base_color_texture) || is_lost(&m.normal_map_texture);
-        if !materials.get(&part.material).is_some_and(lost) {
+        // Looked at first, because `get_mut` counts as a change.
+        if !materials.get(&part.material).is_some_and(|material| textures_of(material).into_iter().any(is_lost)) {
             continue;
         }
         let Some(mut material) = materials.get_mut(&part.material) else { continue };
-        let StandardMaterial { base_color_texture, normal_map_texture, .. } = &mut *material;
-        let names: Vec<String> = [base_color_texture, normal_map_texture]
-            .into_iter()
-            .filter(|map| is_lost(map))
-            .filter_map(Option::take)
-            .filter_map(|map| map.path().map(|path| path.to_string()))
-            .collect();
+        let lost = textures_of_mut(&mut material).into_iter().filter(|map| is_lost(map)).filter_map(Option::take);
+        // One image often holds several maps.
+        let mut names: Vec<String> = lost.filter_map(|map| map.path().map(|path| path.to_string())).collect();
+        names.dedup();
         warn!("part `{}` is drawn without a texture: {} failed to load", part.name, names.join(" and "));
     }
 }

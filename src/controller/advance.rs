@@ -241,6 +241,9 @@ impl AnimationController {
         let moving = self.time.is_before(end);
         let mut switches = 0;
         loop {
+            // Each track looks for its leader and its events among all others.
+            let parts = self.tracks.len() + self.events.len() + log.ranges.len();
+            log.count_work(1 + parts + parts * parts / 64);
             self.settle_events();
             self.steer(clips);
             if moving {

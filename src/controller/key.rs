@@ -42,6 +42,15 @@ impl From<f64> for CallbackTime {
 }
 
 impl CallbackTime {
+    /// The same with a number that is equal to itself: what is not finite counts as 0.
+    pub(super) fn sound(self) -> Self {
+        match self {
+            Self::Seconds(seconds) if !seconds.is_finite() => Self::Seconds(0.0),
+            Self::Fraction(fraction) if !fraction.is_finite() => Self::Fraction(0.0),
+            _ => self,
+        }
+    }
+
     /// Seconds from the start of a clip of the given length; 0 if not finite.
     fn seconds(self, length: f64) -> f64 {
         match self {
@@ -123,6 +132,7 @@ pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length:
 
 impl AddedKey {
     /// Numbers that change with its times and with what it is.
+    #[cfg(feature = "agenda")]
     pub(crate) fn bits(&self) -> u64 {
         let until = self.until.map_or(1, f64::to_bits);
         self.time.to_bits().rotate_left(17) ^ until.rotate_left(31) ^ self.index as u64

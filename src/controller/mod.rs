@@ -49,6 +49,8 @@ pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
 
+pub(crate) use log::work_done;
+
 #[cfg(feature = "bevy")]
 use bevy::{
     ecs::reflect::ReflectComponent,
@@ -192,6 +194,27 @@ impl AnimationController {
         }
     }
 
+    /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
+    pub(crate) fn parts(&self) -> usize {
+        let Playback { pending, switches, queue, .. } = &*self.playback;
+        let switches: usize = switches.iter().map(Switch::parts).sum();
+        let parts = self.tracks.len() + self.events.len() + self.callbacks.len() + self.ranges.len();
+        parts + self.unknown.len() + pending.len() + switches + queue.len()
+    }
+
+    /// What an advance in which nothing happens takes: one for a controller, and for each of its tracks; more where clips have
+    /// many keys, of which each is asked whether it is near.
+    pub(crate) fn load<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
+        let keys = |clip: usize| clips.timing(clip).map_or(0, |timing| timing.callbacks.len());
+        let of_track = |track: &AnimationTrack| match (track.run.0.space, track.run.0.index) {
+            (Some(space), _) => clips.blend_spaces().get(space).map_or(0, |space| space.clips().map(keys).sum()),
+            (None, Some(index)) => keys(index),
+            // It looks for its name among all spaces.
+            (None, None) => clips.blend_spaces().len(),
+        };
+        1 + self.tracks.iter().map(|track| 1 + of_track(track) as u64 / 32).sum::<u64>()
+    }
+
     /// About how many bytes it has allocated.
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of_val(&self.tracks[..])
@@ -210,7 +233,8 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
+    /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).

@@ -172,7 +172,7 @@ impl RangeSweep<'_> {
                     return true;
                 }
                 // Those below the threshold count here, too: there may be billions of rounds.
-                let dropped = *fired >= limit || begun >= limit;
+                let dropped = *fired >= limit || begun >= limit || !log.count_passed();
                 begun += 1;
                 let silent = dropped || way.weight < threshold;
                 *fired += usize::from(!silent);
@@ -231,7 +231,8 @@ struct Way {
 }
 
 impl Log {
-    fn is_open(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
+    fn is_open(&mut self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
+        self.count_work(1 + self.ranges.len() / 16);
         self.ranges.iter().any(|open| open.is(track, member, key))
     }
 

@@ -5,7 +5,7 @@ use super::{
     compensated::CompensatedF64,
     course::{Blended, Weighing},
     key::{self, Key, Keys, Rules},
-    log::Log,
+    log::{Log, MOST_PASSED},
     motion::{Ramp, Speed},
     playhead::{Passed, PlayheadSweep},
     range::{Line, RangeSweep},
@@ -98,9 +98,16 @@ impl Segment<'_> {
         let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
         // Of keys that fire in passing; ranges have a sweep of their own.
         let keyless = self.keys.iter().all(|key| key.until.is_some()) && added.iter().all(|key| key.is_range());
+        log.count_work((self.keys.len() + added.len()) / 16);
         sweep.pass(Keys::new(self.keys, added, callbacks, length), |passed, place| {
             let moment = self.moment(speed, origin, from, place);
             let (time, clip) = (moment.value(), clip_at(moment));
+            if !log.count_passed() {
+                if !mem::replace(&mut track.reported_flood, true) {
+                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: MOST_PASSED, time });
+                }
+                return false;
+            }
             match passed {
                 Passed::Key(Key { until: Some(_), .. }) => {}
                 Passed::Key(key) if run.fired < limit => {
@@ -194,12 +201,18 @@ impl Segment<'_> {
             if sweep.is_plain(key::times(&timing.callbacks, added)) {
                 continue;
             }
-            let mut rounds = 0;
+            log.count_work((timing.callbacks.len() + added.len()) / 16);
             sweep.pass(Keys::new(&timing.callbacks, added, callbacks, length), |passed, place| {
+                if !log.count_passed() {
+                    if !mem::replace(&mut track.reported_flood, true) {
+                        let (clip, time) = (member.clip, moment(place).value());
+                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: MOST_PASSED, time });
+                    }
+                    return false;
+                }
                 let Passed::Key(key) = passed else {
                     // Where nothing fires any more, rounds are not worth going through.
-                    rounds += 1;
-                    return run.fired < limit && rounds < MOST_ROUNDS;
+                    return run.fired < limit;
                 };
                 if key.until.is_some() {
                     return true;
@@ -247,6 +260,3 @@ impl Segment<'_> {
         })
     }
 }
-
-/// Rounds of a clip in a blend space that one segment goes through, at most.
-const MOST_ROUNDS: usize = 1 << 20;

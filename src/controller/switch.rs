@@ -58,6 +58,11 @@ impl Clone for Switch {
 }
 
 impl Switch {
+    /// How many clips it keeps.
+    pub(super) fn parts(&self) -> usize {
+        self.from.len() + self.to.len()
+    }
+
     /// Returns when it happened, in seconds of global time.
     pub fn begin(&self) -> f64 {
         self.begin

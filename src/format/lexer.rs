@@ -10,7 +10,7 @@ use std::{borrow::Cow, fmt};
 /// A position in a byte slice, and methods to read what comes next.
 ///
 /// White space separates words. In a lexer made with [`Lexer::with_comments`], `//` starts a comment to
-/// the end of the line.
+/// the end of the line, and `/*` one to the next `*/`, as in Doom 3.
 #[derive(Clone)]
 pub(crate) struct Lexer<'a> {
     source: &'a [u8],
@@ -83,12 +83,12 @@ const fn ends_word(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    /// Makes a lexer at the start of `source`, behind a byte order mark. `//` means nothing to it.
+    /// Makes a lexer at the start of `source`, behind a byte order mark. `//` and `/*` mean nothing to it.
     pub(crate) fn new(source: &'a [u8]) -> Self {
         Self { source, at: source.len() - without_bom(source).len(), comments: false }
     }
 
-    /// Makes a lexer that skips comments: `//` to the end of the line.
+    /// Makes a lexer that skips comments.
     pub(crate) fn with_comments(source: &'a [u8]) -> Self {
         Self { comments: true, ..Self::new(source) }
     }
@@ -129,13 +129,56 @@ impl<'a> Lexer<'a> {
     /// By value, as all that is rare: a lexer that is never referred to stays in registers.
     #[cold]
     fn behind_comments(mut self) -> Self {
-        while self.source[self.at..].starts_with(b"//") {
-            self.skip_line();
+        while self.starts_comment(self.at) {
+            self.skip_comment();
             while self.source.get(self.at).is_some_and(|&b| is_space(b)) {
                 self.at += 1;
             }
         }
         self
+    }
+
+    /// Skips the comment that starts right here. Returns `false` if it is never closed, and so goes on to the end.
+    fn skip_comment(&mut self) -> bool {
+        if self.source[self.at..].starts_with(b"//") {
+            self.skip_line();
+            return true;
+        }
+        // The star that opens a comment may close it, too: Doom 3 looks for a slash behind a star.
+        let inside = &self.source[self.at + 1..];
+        let end = inside.windows(2).position(|two| two == b"*/");
+        self.at = end.map_or(self.source.len(), |end| self.at + 1 + end + 2);
+        end.is_some()
+    }
+
+    /// Returns the offset of a comment that is never closed, if there is one.
+    #[cold]
+    pub(crate) fn unclosed_comment(&self) -> Option<usize> {
+        let mut lexer = Self { at: 0, ..self.clone() };
+        while lexer.remaining() > 0 {
+            let at = lexer.at;
+            if lexer.starts_comment(at) {
+                if !lexer.skip_comment() {
+                    return Some(at);
+                }
+            } else if is_space(lexer.source[at]) {
+                lexer.at += 1;
+            } else {
+                lexer.next_token();
+            }
+        }
+        None
+    }
+
+    /// Returns `true` if a comment starts at an offset.
+    #[cold]
+    fn starts_comment(&self, at: usize) -> bool {
+        self.comments && matches!(self.source.get(at..at + 2), Some(b"//" | b"/*"))
+    }
+
+    /// Returns `true` if a comment comes right away.
+    pub(crate) fn comes_comment(&self) -> bool {
+        self.starts_comment(self.at)
     }
 
     /// Skips the rest of the line and its end.
@@ -270,7 +313,29 @@ impl<'a> Lexer<'a> {
         Unexpected { offset: token.offset, expected, found: token.kind.to_string() }
     }
 
+    /// Takes a string as Doom 3 does: in double or single quotes, which end on their line, or a word that is not a number.
+    pub(crate) fn string(&mut self) -> Result<&'a [u8], Unexpected> {
+        let before = self.at;
+        let token = self.next_token();
+        match token.kind {
+            TokenKind::Quoted(text) => return Ok(text),
+            TokenKind::Word([b'\'', ..]) => {
+                let inside = &self.source[token.offset + 1..];
+                let end = inside.iter().position(|&b| b == b'\'' || b == b'\n');
+                if let Some(end) = end.filter(|&end| inside[end] == b'\'') {
+                    self.at = token.offset + 1 + end + 1;
+                    return Ok(&inside[..end]);
+                }
+            }
+            TokenKind::Word(word) if word[0].is_ascii_alphabetic() || word[0] == b'_' => return Ok(word),
+            _ => {}
+        }
+        self.at = before;
+        Err(self.unexpected("a quoted string"))
+    }
+
     /// Takes a quoted string.
+    #[cfg(test)]
     pub(crate) fn quoted(&mut self) -> Result<&'a [u8], Unexpected> {
         let before = self.at;
         match self.next_token().kind {
@@ -305,6 +370,48 @@ mod tests {
         assert_eq!(lexer.quoted(), Ok(&b"//bope.tga"[..]));
         assert!(lexer.eat_word(b"next"));
         assert_eq!(lexer.next_token().kind, TokenKind::End);
+    }
+
+    #[test]
+    fn comments_are_skipped_wherever_white_space_is() {
+        let words = |source: &'static [u8]| {
+            let mut lexer = Lexer::with_comments(source);
+            std::iter::from_fn(move || match lexer.next_token().kind {
+                TokenKind::Word(word) => Some(std::str::from_utf8(word).unwrap()),
+                TokenKind::Punctuation(_) => Some("()"),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(words(b"a /* b\n * // c */ d // e /* f\ng"), ["a", "d", "g"]);
+        assert_eq!(words(b"/**//***//* */a/*/ b"), ["a/*/", "b"]);
+        assert_eq!(words(b"(/* x */)// y"), ["()", "()"]);
+        assert_eq!(words(b"a /*/ b"), ["a", "b"]);
+        assert_eq!(words(b"a /* b"), ["a"]);
+        assert_eq!(words(b"a /*"), ["a"]);
+        assert_eq!(words(b"a /"), ["a", "/"]);
+        let mut lexer = Lexer::with_comments(b"10// ten\n-3/* three */ 0.5/**/ 7 /* */ 8");
+        assert_eq!(
+            (lexer.u32(), lexer.i32(), lexer.f32(), lexer.u32(), lexer.u32()),
+            (Ok(10), Ok(-3), Ok(0.5), Ok(7), Ok(8))
+        );
+        assert!(Lexer::new(b"10// ten").u32().is_err());
+    }
+
+    #[test]
+    fn strings_have_any_quotes_or_none() {
+        let strings = |source: &'static str| {
+            let mut lexer = Lexer::with_comments(source.as_bytes());
+            let string = |lexer: &mut Lexer| Some(String::from_utf8_lossy(lexer.string().ok()?).into_owned());
+            std::iter::from_fn(|| string(&mut lexer)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            strings("\"a b\" 'c \"d' e_1 /* f */ _g models/h '' -1"),
+            ["a b", "c \"d", "e_1", "_g", "models/h", ""]
+        );
+        for source in ["'open\n'", "1", "{", "", "-a"] {
+            assert!(strings(source).is_empty(), "{source}");
+        }
     }
 
     #[test]

@@ -18,4 +18,4 @@ pub use diagnostic::{Diagnostic, FormatError, Parsed, Severity};
 pub(crate) use sniff::{TextKind, refuse_foreign, without_bom};
 
 use diagnostic::Reporter;
-use lexer::{Lexer, TokenKind, Unexpected};
+use lexer::{Lexer, Token, TokenKind, Unexpected};

@@ -3,6 +3,7 @@
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
     check_names::{check_blend_spaces, check_joints},
+    check_sides::check_sides,
     control,
     donors::Donors,
     find_clip::{BESIDE, Opened, find_clip, original_of},
@@ -110,10 +111,12 @@ fn add_mirrored(
 ) -> Result<(), FormatError> {
     let images = manifest.clips.iter().filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
     let mut made = Vec::new();
+    let mut moves = vec![false; imported.model.skeleton.len()];
     for (name, entry, original) in images {
         let Imported { model, warnings, reach, .. } = &mut *imported;
         let found = original_of(file, name, original, manifest, &model.clips);
         let mirrored = found.and_then(|clip| {
+            moves.iter_mut().enumerate().for_each(|(joint, moves)| *moves |= clip.animates(joint));
             let failed = |error: String| FormatError::one(Diagnostic::error(file, error));
             let clip = clip.mirrored(&model.skeleton).map_err(|error| failed(error.to_string()))?;
             let mut clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
@@ -132,6 +135,7 @@ fn add_mirrored(
             Err(error) => warnings.extend(left_out(name, error)),
         }
     }
+    imported.warnings.extend(check_sides(file, &imported.model.skeleton, |joint| moves[joint]));
     let clips = &mut imported.model.clips;
     clips.retain(|clip| made.iter().all(|image| image.timing.name != clip.timing.name));
     clips.extend(made);

@@ -1,22 +1,35 @@
 //! Fits the clips of one character file to the skeleton of another.
 //!
-//! Joints are matched by name. Exporters disagree about the rest: some put a prefix before every name, scale the armature by
-//! 100, or leave it lying on its back. What is the same for all joints is put right, and a warning says so.
+//! Joints are matched by name, and by path where names are not unique. Exporters disagree about the rest: some put a prefix
+//! before every name, scale the armature by 100, or leave it lying on its back. What is the same for all joints is put right, and
+//! a warning says so; see `whole.rs`.
 
-use super::names::listed;
+mod whole;
+
+use super::{
+    Imported,
+    matching::{NamedJoints, find_sources},
+    names::listed,
+};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
-    model::{ClipFrames, JointIndex, JointTransform, Model, SkeletalClip, Skeleton},
+    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, Skeleton, seen_in, signs},
 };
-use glam::{Affine3A, Mat3, Quat, Vec3};
-use std::collections::HashMap;
+use glam::{Affine3A, DAffine3, DVec3, Quat, Vec3};
+use whole::Whole;
 
-/// Returns the clips of `donor` in the joint order of `skeleton`.
+/// Returns the clips of `donor` in the joint order of `skeleton`. `as_is` takes keys as they are, whatever stands above the joints
+/// and however long they are.
 ///
 /// # Errors
 /// No joint in common.
-pub(super) fn fit(file: &str, donor: &Model, skeleton: &Skeleton) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
-    let theirs = &donor.skeleton;
+pub(super) fn fit(
+    file: &str,
+    donor: &Imported,
+    skeleton: &Skeleton,
+    as_is: bool,
+) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+    let theirs = &donor.model.skeleton;
     let (source, renamed) = matched(theirs, skeleton);
     let mut warnings = Vec::new();
     let mut warn = |message: String, hint: &str| warnings.push(Diagnostic::warning(file, message).with_hint(hint));
@@ -27,35 +40,42 @@ pub(super) fn fit(file: &str, donor: &Model, skeleton: &Skeleton) -> Result<Pars
         warn(format!("joints match without their prefixes, such as `{donor}` and the model's `{model}`"), "");
     }
     let used: Vec<bool> = (0..theirs.len()).map(|joint| source.contains(&Some(joint))).collect();
-    let moves = |joint: usize| donor.clips.iter().any(|clip| clip.animates(joint));
+    let moves = |joint: usize| donor.model.clips.iter().any(|clip| clip.animates(joint));
     let unused = (0..theirs.len()).filter(|&joint| !used[joint] && moves(joint));
     let unused: Vec<&str> = unused.map(|joint| &*theirs.names()[joint]).collect();
     if !unused.is_empty() {
         warn(format!("joints of the clips that the model lacks are left out: {}", listed(unused)), "");
     }
 
-    let (length, alike) = length_ratio(theirs, skeleton, &source);
-    if !alike {
-        let hint = "the clips move the joints as they move their own";
+    let owners = whole::owners(&source, theirs.len());
+    let whole = Whole::new(donor, skeleton, &source, &owners, as_is);
+    let keyed = |joint: usize, property: usize| {
+        source[joint]
+            .is_some_and(|found| (0..donor.model.clips.len()).any(|clip| keys_of(donor, clip, found)[property]))
+    };
+    if !whole.alike && (0..skeleton.len()).any(|joint| whole.is_longer[joint] && keyed(joint, TRANSLATION)) {
+        let hint = "the clips move the joints as they move their own; to keep the model's bones, say `retarget: true`";
         warn("the model's joints are not as far apart as those of the clips".to_owned(), hint);
     }
-    if length != 1.0 {
-        warn(format!("the clips are for a skeleton of another size: their lengths were multiplied by {length:.4}"), "");
+    let off = "the keys are taken as they are with `as_is: true`";
+    if (whole.size - 1.0).abs() > 1e-3 && (0..skeleton.len()).any(|joint| keyed(joint, TRANSLATION)) {
+        let size = whole.size;
+        warn(format!("the clips are for a skeleton of another size: their lengths were multiplied by {size:.4}"), off);
     }
-    let turn = turn(theirs, skeleton, &source, length);
-    if turn != Quat::IDENTITY {
-        let (axis, angle) = turn.to_axis_angle();
+    let tops = || (0..skeleton.len()).filter(|joint| whole.tops[*joint].is_some());
+    let (axis, angle) = whole.turn.to_axis_angle();
+    if angle.to_degrees() > 0.5 && tops().any(|joint| keyed(joint, TRANSLATION) || keyed(joint, ROTATION)) {
         let [x, y, z] = axis.to_array();
         let degrees = angle.to_degrees();
         warn(
             format!(
                 "the clips' armature is turned: it was turned back by {degrees:.0}° around ({x:.2}, {y:.2}, {z:.2})"
             ),
-            "",
+            off,
         );
     }
-    let fit = Fit { theirs, skeleton, source, length, turn };
-    let clips = donor.clips.iter().map(|clip| fit.clip(clip));
+    let fit = Fit::new(donor, skeleton, source, &owners, whole);
+    let clips = (0..donor.model.clips.len()).map(|clip| fit.clip(clip));
     let clips: Result<_, _> = clips.collect();
     let value =
         clips.map_err(|error: crate::model::ClipError| FormatError::one(Diagnostic::error(file, error.to_string())))?;
@@ -70,133 +90,123 @@ pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> Forma
         first(theirs),
         first(ours)
     );
-    FormatError::one(Diagnostic::error(file, message))
+    let hint = "clips of another humanoid, whose joints have other names, need `retarget: true` in the manifest";
+    FormatError::one(Diagnostic::error(file, message).with_hint(hint))
 }
 
 /// Per joint of `ours`, its source among `theirs`; and two names that only match without their prefixes.
 fn matched<'a>(theirs: &'a Skeleton, ours: &'a Skeleton) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
-    let (mut exact, mut bare): (HashMap<&str, usize>, HashMap<&str, usize>) = Default::default();
-    for (joint, name) in theirs.names().iter().enumerate() {
-        exact.entry(name).or_insert(joint);
-        bare.entry(without_prefix(name)).or_insert(joint);
-    }
-    // Taken out when found, so that a second joint of the same name stays still.
-    let mut source: Vec<Option<usize>> = ours.names().iter().map(|name| exact.remove(&**name)).collect();
+    let mut source = vec![None; ours.len()];
+    find_sources(&NamedJoints::of(theirs, |name| name), &NamedJoints::of(ours, |name| name), &mut source);
     let mut renamed = None;
-    for (joint, name) in ours.names().iter().enumerate() {
-        if source[joint].is_none()
-            && let Some(&found) = bare.get(without_prefix(name))
-            && exact.remove(&*theirs.names()[found]).is_some()
-        {
-            source[joint] = Some(found);
-            renamed = renamed.or(Some((&**name, &*theirs.names()[found])));
-        }
+    if source.contains(&None) {
+        let known = source.clone();
+        let [theirs_bare, ours_bare] = [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
+        find_sources(&theirs_bare, &ours_bare, &mut source);
+        let first = (0..ours.len()).find(|joint| known[*joint] != source[*joint]);
+        renamed = first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
     }
     (source, renamed)
 }
 
 /// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former after other programs have taken out
 /// the colon.
-fn without_prefix(name: &str) -> &str {
+pub(super) fn without_prefix(name: &str) -> &str {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let bare =
         name.strip_prefix("mixamorig").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
     bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
-/// Returns the factor by which the skeleton's lengths differ, and whether it is the same for nearly all joints.
-fn length_ratio(theirs: &Skeleton, ours: &Skeleton, source: &[Option<usize>]) -> (f32, bool) {
-    let size = |skeleton: &Skeleton| {
-        let joints = skeleton.joints().map(|joint| skeleton.rest_of(joint).translation.length());
-        joints.fold(0.0, f32::max)
-    };
-    let (our_least, their_least) = (size(ours) * 1e-3, size(theirs) * 1e-3);
-    let mut ratios: Vec<f32> = Vec::new();
-    for (joint, found) in source.iter().enumerate() {
-        let Some(found) = *found else { continue };
-        // Roots may be anywhere.
-        let (Some(parent), Some(_)) = (ours.parents()[joint], theirs.parents()[found]) else { continue };
-        if source[usize::from(parent)] != theirs.parents()[found].map(usize::from) {
-            continue;
-        }
-        let ours = ours.rest_of(joint as JointIndex).translation.length();
-        let theirs = theirs.rest_of(found as JointIndex).translation.length();
-        if ours > our_least && theirs > their_least {
-            ratios.push(ours / theirs);
-        }
-    }
-    if ratios.is_empty() {
-        return (1.0, true);
-    }
-    ratios.sort_unstable_by(f32::total_cmp);
-    let median = ratios[ratios.len() / 2];
-    let near = ratios.iter().filter(|ratio| (*ratio / median - 1.0).abs() < 0.02).count();
-    let alike = near * 5 >= ratios.len() * 4;
-    let is_same_size = (median - 1.0).abs() < 0.01 || (!alike && (0.67..1.5).contains(&median));
-    (if is_same_size { 1.0 } else { median }, alike)
+/// Of which properties a joint has keys in a clip of a file.
+fn keys_of(donor: &Imported, clip: usize, joint: usize) -> [bool; 3] {
+    let given = donor.keyed.get(clip).map(|keyed| keyed.get(joint).copied().unwrap_or_default());
+    given.unwrap_or_else(|| [donor.model.clips[clip].animates(joint); 3])
 }
 
-/// Returns the rotation that best takes their joints at rest to ours: one of right angles, or the one between the roots.
-/// Their rest pose may be another, so anything that isn't clearly better than none is none.
-fn turn(theirs: &Skeleton, ours: &Skeleton, source: &[Option<usize>], length: f32) -> Quat {
-    let pairs: Vec<(Vec3, Vec3)> = source
-        .iter()
-        .enumerate()
-        .filter_map(|(joint, found)| {
-            Some((
-                ours.rest_model()[joint].translation.into(),
-                Vec3::from(theirs.rest_model()[(*found)?].translation) * length,
-            ))
-        })
-        .collect();
-    let Some(&(our_root, their_root)) = pairs.first() else { return Quat::IDENTITY };
-    let apart = |turn: Quat| -> f32 {
-        pairs.iter().map(|(ours, theirs)| (turn * (theirs - their_root)).distance_squared(ours - our_root)).sum()
-    };
-    let spread: f32 = pairs.iter().map(|(ours, _)| ours.distance_squared(our_root)).sum();
-    let axes = [Vec3::X, Vec3::Y, Vec3::Z];
-    let mut candidates: Vec<Quat> = Vec::new();
-    for x in axes.iter().flat_map(|axis| [*axis, -*axis]) {
-        for y in axes.iter().flat_map(|axis| [*axis, -*axis]).filter(|y| y.dot(x) == 0.0) {
-            candidates.push(Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y))).normalize());
-        }
-    }
-    let rotation = |m: &Affine3A| m.to_scale_rotation_translation().1;
-    let root = source.iter().enumerate().find_map(|(joint, found)| Some((joint, (*found)?)));
-    if let Some((our, their)) = root {
-        let between = rotation(&ours.rest_model()[our]) * rotation(&theirs.rest_model()[their]).inverse();
-        if between.is_finite() {
-            candidates.push(between.normalize());
-        }
-    }
-    let best = candidates.into_iter().min_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or_default();
-    let (without, with) = (apart(Quat::IDENTITY), apart(best));
-    if without > 0.02 * spread && with < 0.5 * without { best } else { Quat::IDENTITY }
-}
+const TRANSLATION: usize = 0;
+const ROTATION: usize = 1;
+const SCALE: usize = 2;
 
 /// How the clips of one skeleton become those of another.
+///
+/// The keys of a file are absolute, and are for one property of one node. So what they say holds for the model's node, and
+/// what they don't say the model's node knows: how long its bones are, and how they stand. The file's own nodes are only asked
+/// where the model has none to ask, between joints that hang from each other in one file and not in the other.
 struct Fit<'a> {
-    theirs: &'a Skeleton,
+    donor: &'a Imported,
     skeleton: &'a Skeleton,
     /// Per joint of the skeleton, its source.
     source: Vec<Option<usize>>,
-    length: f32,
-    turn: Quat,
+    places: Vec<Place>,
+    whole: Whole,
 }
 
-impl Fit<'_> {
-    fn clip(&self, clip: &SkeletalClip) -> Result<SkeletalClip, crate::model::ClipError> {
+/// Where a joint gets its place from.
+enum Place {
+    /// It stays at rest.
+    Rest,
+    /// It hangs from the same joint as in the file: factors of its translation and scale, and the axes that only one of them
+    /// mirrors.
+    Same(Vec3, Vec3, DVec3),
+    /// It hangs from nothing in both files: the same, with a turn and an offset.
+    Top(Vec3, Quat, f32, Vec3),
+    /// The same, and the files are not mirrored alike: from the file's model space to the model's, and a factor of its scale.
+    Mirrored(DAffine3, DVec3),
+    /// It hangs from another joint. What is between it and the nearest joint above that both files have, among the file's joints.
+    Moved(Option<[usize; 2]>, Vec<usize>),
+}
+
+impl<'a> Fit<'a> {
+    fn new(
+        donor: &'a Imported,
+        skeleton: &'a Skeleton,
+        source: Vec<Option<usize>>,
+        owners: &[Option<usize>],
+        whole: Whole,
+    ) -> Self {
+        let theirs = &donor.model.skeleton;
+        let place = |joint: usize| {
+            let Some(found) = source[joint] else { return Place::Rest };
+            let [own, other] = [skeleton.node(joint as JointIndex), theirs.node(found as JointIndex)];
+            let (parent, above) =
+                (skeleton.parents()[joint].map(usize::from), theirs.parents()[found].map(usize::from));
+            let scale = whole.scale(&own, &other);
+            match (parent, above) {
+                (None, None) => {
+                    let top = whole.tops[joint].unwrap_or_default();
+                    if top.matrix3.determinant() < 0.0 || signs(scale) != DVec3::ONE {
+                        return Place::Mirrored(top, scale);
+                    }
+                    let (size, turn, offset) = top.to_scale_rotation_translation();
+                    Place::Top(offset.as_vec3(), turn.as_quat(), size.x as f32, (scale * size.x).as_vec3())
+                }
+                (Some(parent), Some(above)) if source[parent] == Some(above) => {
+                    let larger = own.above / other.above * whole.length;
+                    Place::Same(larger.as_vec3(), (scale * larger).as_vec3(), signs(larger))
+                }
+                _ => {
+                    let (from, between) = whole::above(theirs, owners, joint, found);
+                    Place::Moved(from, between)
+                }
+            }
+        };
+        let places = (0..skeleton.len()).map(place).collect();
+        Self { donor, skeleton, source, places, whole }
+    }
+
+    fn clip(&self, at: usize) -> Result<SkeletalClip, crate::model::ClipError> {
+        let clip = &self.donor.model.clips[at];
         let frames = clip.to_frames();
         let joints = self.skeleton.len();
-        let moved: Vec<bool> = (0..joints).map(|joint| !clip.additive && self.is_moved(joint)).collect();
-        let animates = |joint: usize| self.source[joint].is_some_and(|found| moved[joint] || clip.animates(found));
+        let keyed: Vec<[bool; 3]> = (0..joints).map(|joint| self.keys(at, joint)).collect();
         let mut out = ClipFrames {
             joints: self.skeleton.names().clone(),
-            animated: (0..joints).map(animates).collect(),
+            animated: keyed.iter().map(|keyed| keyed.contains(&true)).collect(),
             transforms: Vec::with_capacity(clip.frame_count() * joints),
         };
-        for frame in frames.transforms.chunks(self.theirs.len().max(1)) {
-            self.frame(clip, frame, &moved, &mut out.transforms);
+        for frame in frames.transforms.chunks(self.donor.model.skeleton.len().max(1)) {
+            self.frame(clip, frame, &keyed, &mut out.transforms);
         }
         let mut fitted = match clip.frame_times() {
             None => SkeletalClip::new(clip.timing.clone(), &out)?,
@@ -206,57 +216,100 @@ impl Fit<'_> {
         Ok(fitted)
     }
 
-    /// Returns `true` if a joint has another parent there.
-    fn is_moved(&self, joint: usize) -> bool {
-        let Some(found) = self.source[joint] else { return false };
-        let parent = self.theirs.parents()[found].map(usize::from);
-        match self.skeleton.parents()[joint] {
-            Some(ours) => parent.is_none() || self.source[usize::from(ours)] != parent,
-            None => parent.is_some(),
+    /// Which properties of a joint a clip moves.
+    fn keys(&self, clip: usize, joint: usize) -> [bool; 3] {
+        let Some(found) = self.source[joint] else { return [false; 3] };
+        let own = keys_of(self.donor, clip, found);
+        match &self.places[joint] {
+            Place::Moved(_, between)
+                if between.iter().any(|&joint| keys_of(self.donor, clip, joint).contains(&true)) =>
+            {
+                [true; 3]
+            }
+            _ => own,
         }
     }
 
-    fn frame(&self, clip: &SkeletalClip, frame: &[JointTransform], moved: &[bool], out: &mut Vec<JointTransform>) {
+    fn frame(&self, clip: &SkeletalClip, frame: &[JointTransform], keyed: &[[bool; 3]], out: &mut Vec<JointTransform>) {
+        let skeleton = &self.donor.model.skeleton;
         let local = |found: usize| {
-            if clip.animates(found) { frame[found] } else { self.theirs.rest_of(found as JointIndex) }
+            if clip.animates(found) { frame[found] } else { skeleton.rest_of(found as JointIndex) }
         };
-        let any_moved = moved.contains(&true);
-        let (mut theirs, mut ours): (Vec<Affine3A>, Vec<Affine3A>) = Default::default();
+        let any_moved = !clip.additive && self.places.iter().any(|place| matches!(place, Place::Moved(..)));
+        let (mut theirs, mut ours): (Vec<DAffine3>, Vec<DAffine3>) = Default::default();
         if any_moved {
-            // Their model space, as large as ours and turned like it.
-            let whole = Affine3A::from_scale_rotation_translation(Vec3::splat(self.length), self.turn, Vec3::ZERO);
             for joint in 0..frame.len() {
-                let parent = self.theirs.parents()[joint].map_or(whole, |parent| theirs[usize::from(parent)]);
-                theirs.push(parent * local(joint).to_affine());
+                let above = skeleton.parents()[joint].map_or(DAffine3::IDENTITY, |parent| theirs[usize::from(parent)]);
+                theirs.push(above * wide(&local(joint)));
             }
         }
-        for (joint, found) in self.source.iter().enumerate() {
-            let parent = self.skeleton.parents()[joint];
-            let transform = match *found {
-                Some(found) if moved[joint] => {
-                    let above = parent.map_or(Affine3A::IDENTITY, |parent| ours[usize::from(parent)]);
-                    // Their joints are as large as ours in our own units.
-                    let there = theirs[found] * Affine3A::from_scale(Vec3::splat(self.length.recip()));
-                    JointTransform::from_affine(above.inverse() * there)
+        for (joint, place) in self.places.iter().enumerate() {
+            let rest = self.skeleton.rest_of(joint as JointIndex);
+            let parent = self.skeleton.parents()[joint].map(usize::from);
+            let from = |found: usize| if clip.additive { frame[found] } else { local(found) };
+            let given = match (place, self.source[joint]) {
+                (Place::Rest, _) | (_, None) => rest,
+                (Place::Same(larger, size, mirrors), Some(found)) => {
+                    let JointTransform { translation, rotation, scale } = from(found);
+                    let scale = if clip.additive { scale } else { scale * *size };
+                    // Usually it is the same, to the bit.
+                    let rotation = match *mirrors == DVec3::ONE {
+                        true => rotation,
+                        false => seen_in(*mirrors, rotation.as_dquat()).as_quat(),
+                    };
+                    JointTransform { translation: translation * *larger, rotation, scale }
                 }
-                Some(found) => {
-                    let JointTransform { translation, rotation, scale } =
-                        if clip.additive { frame[found] } else { local(found) };
-                    let turn = if parent.is_none() { self.turn } else { Quat::IDENTITY };
-                    let translation = turn * (translation * self.length);
-                    // A difference of rotations is the same in any space.
-                    let rotation = if clip.additive { rotation } else { turn * rotation };
-                    JointTransform { translation, rotation, scale }
+                (Place::Mirrored(..), Some(found)) if clip.additive => frame[found],
+                (Place::Mirrored(top, size), Some(found)) => {
+                    let place = *top * wide(&local(found)) * DAffine3::from_scale(*size);
+                    let local = JointTransform::from_affine(narrow(&place));
+                    if local.is_finite() { local } else { rest }
                 }
-                None => self.skeleton.rest_of(joint as JointIndex),
+                (Place::Top(offset, turn, length, size), Some(found)) => {
+                    let JointTransform { translation, rotation, scale } = from(found);
+                    let translation = *turn * (translation * *length);
+                    if clip.additive {
+                        // A difference of rotations is the same in any space.
+                        JointTransform { translation, rotation, scale }
+                    } else {
+                        let rotation = (*turn * rotation).normalize();
+                        JointTransform { translation: *offset + translation, rotation, scale: scale * *size }
+                    }
+                }
+                (Place::Moved(..), Some(found)) if clip.additive => frame[found],
+                (Place::Moved(above, _), Some(found)) => {
+                    let place = self.whole.place(self.skeleton, skeleton, [joint, found], *above, &theirs, &ours);
+                    let over = parent.map_or(DAffine3::IDENTITY, |parent| ours[parent]);
+                    let local = JointTransform::from_affine(narrow(&(over.inverse() * place)));
+                    // Nothing is anywhere below a scale of 0.
+                    if local.is_finite() { local } else { rest }
+                }
+            };
+            let transform = if clip.additive {
+                given
+            } else {
+                JointTransform {
+                    translation: if keyed[joint][TRANSLATION] { given.translation } else { rest.translation },
+                    rotation: if keyed[joint][ROTATION] { given.rotation } else { rest.rotation },
+                    scale: if keyed[joint][SCALE] { given.scale } else { rest.scale },
+                }
             };
             if any_moved {
-                let above = parent.map_or(Affine3A::IDENTITY, |parent| ours[usize::from(parent)]);
-                ours.push(above * transform.to_affine());
+                let above = parent.map_or(DAffine3::IDENTITY, |parent| ours[parent]);
+                ours.push(above * wide(&transform));
             }
             out.push(transform);
         }
     }
+}
+
+fn wide(transform: &JointTransform) -> DAffine3 {
+    let JointTransform { translation, rotation, scale } = transform;
+    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation.as_dquat().normalize(), translation.as_dvec3())
+}
+
+fn narrow(m: &DAffine3) -> Affine3A {
+    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
 }
 
 #[cfg(test)]

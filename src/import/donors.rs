@@ -4,12 +4,13 @@ use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
     find_clip::{BESIDE, pick_clip},
     open::{Read, clips_of_any, open_any},
+    retarget::with_rest,
 };
 use crate::{
     format::{Diagnostic, FormatError},
     model::{Roles, SkeletalClip, Skeleton},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What was opened so far. Several clips of a file share it.
 #[derive(Default)]
@@ -17,6 +18,8 @@ pub(super) struct Donors {
     models: HashMap<String, (Skeleton, Vec<SkeletalClip>)>,
     /// Clips of a file for the skeleton of another.
     clips: HashMap<[String; 2], Vec<SkeletalClip>>,
+    /// What was warned about.
+    told: HashSet<String>,
 }
 
 impl Donors {
@@ -71,11 +74,13 @@ impl Donors {
         let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
         let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;
         let error = |error: super::RetargetError| fail(error.to_string(), "");
+        let rested = with_rest(skeleton, &source_roles, own, &model.skeleton, &target_roles);
+        let skeleton = rested.as_ref().unwrap_or(skeleton);
         let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles).map_err(error)?;
         let made = map.run(clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(path);
         // Once for all clips of a file.
-        let new = warnings.into_iter().filter(|warning| !imported.warnings.contains(warning));
+        let new = warnings.into_iter().filter(|warning| self.told.insert(warning.to_string()));
         let new: Vec<Diagnostic> = new.collect();
         imported.report.retargets.insert(name.to_owned(), map.report().clone());
         imported.warnings.extend(new);

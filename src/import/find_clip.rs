@@ -16,7 +16,7 @@ use std::collections::{HashMap, hash_map::Entry};
 pub(super) const BESIDE: &str = "files are named relative to the manifest";
 
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
-pub(super) type Opened = HashMap<(String, bool), Vec<SkeletalClip>>;
+pub(super) type Opened = HashMap<(String, bool, bool), Vec<SkeletalClip>>;
 
 /// The clip that an entry means, of the model or of a file, which is read if it is not among those `opened`.
 pub(super) fn find_clip<'s>(
@@ -30,7 +30,7 @@ pub(super) fn find_clip<'s>(
 ) -> Result<SkeletalClip, FormatError> {
     let (clips, whose) = match &entry.file {
         Some(path) => {
-            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"));
+            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"), entry.as_is);
             let clips = match opened.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
@@ -38,7 +38,8 @@ pub(super) fn find_clip<'s>(
                         let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
                         FormatError::one(error.with_hint(BESIDE))
                     })?;
-                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, settings, read)?;
+                    let settings = ImportSettings { as_is: entry.as_is || settings.as_is, ..*settings };
+                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, &settings, read)?;
                     imported.warnings.extend(clips.warnings);
                     new.insert(clips.value)
                 }
@@ -66,10 +67,9 @@ pub(super) fn pick_clip<'c>(
     let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
     let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
     found.ok_or_else(|| {
-        let names: Vec<String> = clips.iter().map(|clip| format!("`{}`", clip.timing.name)).collect();
-        let has = if names.is_empty() { "no clips".to_owned() } else { names.join(", ") };
-        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         let known = clips.iter().map(|clip| &*clip.timing.name);
+        let has = if clips.is_empty() { "no clips".to_owned() } else { listed(known.clone()) };
+        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
         FormatError::one(match did_you_mean(wanted, known) {
             Some(hint) => error.with_hint(hint),
             None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),

@@ -1,6 +1,6 @@
 //! What a model loses by being written in another format.
 
-use super::Manifest;
+use super::{Manifest, names::numbered};
 use crate::{
     format::Diagnostic,
     model::{JointIndex, Material, Model, PlaybackMode, Sampler, SkeletalClip, SkinPart, UvTransform},
@@ -40,6 +40,16 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
         let material_of = |part: &SkinPart| model.materials.get(part.material).map(|material| &*material.name);
         let names = model.parts.iter().filter(|part| material_of(part) != Some(&part.name)).count();
         list.add("the names of", names, "part", "parts are called after their materials");
+    }
+    if md5 {
+        let numbered = numbered(skeleton.names());
+        let names = numbered.iter().zip(&**skeleton.names()).filter(|(new, name)| **new != ***name).count();
+        list.add(
+            "the names of",
+            names,
+            "joint",
+            "others have the same, so they get a number: joints are found by name",
+        );
     }
     if m3d || md5 {
         let moved = |&joint: &JointIndex| {

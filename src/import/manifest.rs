@@ -27,7 +27,7 @@ pub use root_motion::{ClipRootMotion, RootMotionEntry};
 pub(crate) use springs::resolve_springs;
 pub use springs::{ColliderEntry, SpringEntry};
 
-use super::{Hand, ImportSettings, Limits, UpAxis};
+use super::{Hand, ImportSettings, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
     model::{SkeletalClip, Skeleton},
@@ -245,7 +245,7 @@ impl Manifest {
     /// Returns the settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
         let Self { scale, hand, up, flip_v, skin_error, max_palette, .. } = *self;
-        ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, limits: Limits::default() }
+        ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, ..ImportSettings::default() }
     }
 
     /// When a clip plants the feet: as its entry says, or as it looks. The clip must be bound to the skeleton.

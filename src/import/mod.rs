@@ -3,6 +3,7 @@
 // Shared by the formats.
 mod axes;
 mod check_names;
+mod check_sides;
 mod combine;
 mod control;
 mod donor;
@@ -12,6 +13,7 @@ mod firsts;
 mod influences;
 mod limits;
 mod losses;
+mod matching;
 mod names;
 mod normals;
 mod resample;
@@ -47,7 +49,11 @@ pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
 pub use resample::CLIP_ERROR;
 pub use retarget::{Retarget, RetargetError, RetargetReport};
-pub use textures::{MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_places};
+#[cfg(feature = "bevy")]
+pub(crate) use textures::is_relative_path;
+pub use textures::{
+    MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders, texture_places,
+};
 #[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 
@@ -108,6 +114,10 @@ pub struct ImportSettings {
     /// theirs, and a warning reports the rest. The default, 256, is what devices without storage buffers can draw. Each
     /// entry costs a matrix per character. Less than 12 counts as 12.
     pub max_palette: u16,
+    /// Takes the keys of other glTF files' clips as they are, as for the model's own nodes. Otherwise, clips of an armature that is
+    /// turned, or in another unit, are put right: by what is above the joints, and by inverse bind matrices. Without these, only
+    /// if all joints agree and the topmost joint's keys do, too.
+    pub as_is: bool,
     /// The most that the file may contain.
     pub limits: Limits,
 }
@@ -121,6 +131,7 @@ impl Default for ImportSettings {
             flip_v: false,
             skin_error: 1e-5,
             max_palette: SkinPart::MAX_PALETTE as u16,
+            as_is: false,
             limits: Limits::default(),
         }
     }
@@ -147,6 +158,9 @@ pub struct Imported {
     pub images: Vec<EmbeddedImage>,
     /// How far the joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
+    /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats
+    /// whose clips have keys of all.
+    pub(crate) keyed: Vec<Vec<[bool; 3]>>,
 }
 
 /// An image that a model's file contains.

@@ -1,6 +1,9 @@
 //! Names that must be unique.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Hands out unique names: the second `x` becomes `x.2`, the third `x.3`.
 #[derive(Debug, Default)]
@@ -44,8 +47,32 @@ pub(super) fn duplicates(names: &[Arc<str>]) -> Vec<&str> {
         .collect()
 }
 
+/// The same names, with a number behind those that an earlier one has. All others stay as they are.
+pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
+    let mut taken: HashSet<String> = names.iter().map(|name| name.to_string()).collect();
+    let mut next: HashMap<&str, usize> = HashMap::new();
+    let mut out = Vec::with_capacity(names.len());
+    for name in names {
+        let Some(number) = next.get_mut(&**name) else {
+            next.insert(name, 2);
+            out.push(name.to_string());
+            continue;
+        };
+        let free = loop {
+            let candidate = format!("{name}.{number}");
+            *number += 1;
+            if taken.insert(candidate.clone()) {
+                break candidate;
+            }
+        };
+        out.push(free);
+    }
+    out
+}
+
 /// Says what happens with [`duplicates`] among joints.
-pub(super) const FIRST_ANSWERS: &str = "masks, sockets and clips find the first joint of a name";
+pub(super) const FIRST_ANSWERS: &str =
+    "masks and sockets find the first joint of a name; clips of other files are matched by what joints hang from";
 
 /// A list of names for a message: the first few, and how many more there are.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -68,6 +95,12 @@ mod tests {
         let mut names = UniqueNames::default();
         let given = ["a", "a", "b", "a.3", "a", "a.3"].map(|name| names.add(name.to_owned()));
         assert_eq!(given, ["a", "a.2", "b", "a.3", "a.4", "a.3.2"]);
+    }
+
+    #[test]
+    fn names_that_are_unique_keep_them_when_others_get_numbers() {
+        let names = ["bone", "bone", "bone.2", "root", "bone", "bone.2"].map(Arc::from);
+        assert_eq!(numbered(&names), ["bone", "bone.3", "bone.2", "root", "bone.4", "bone.2.2"]);
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! From the bytes of a file to a model, or to clips for one. Shared by the asset loaders and the command line.
 
-use super::{ImportSettings, Imported, clip_from_md5, donor::strangers, from_m3d, from_md5};
+use super::{
+    ImportSettings, Imported, clip_from_md5,
+    donor::{strangers, without_prefix},
+    from_m3d, from_md5,
+};
 use crate::{
     format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
     hierarchy::Hierarchy,
@@ -91,6 +95,17 @@ pub(super) fn open_any(
     settings: &ImportSettings,
     read: Read,
 ) -> Result<Imported, FormatError> {
+    open_file(file, source, settings, read, None)
+}
+
+/// `is_joint` tells by its name whether a node above all that a file of clips moves is a joint.
+fn open_file(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+    read: Read,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Imported, FormatError> {
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
@@ -104,11 +119,11 @@ pub(super) fn open_any(
         #[cfg(feature = "gltf")]
         Some(FileKind::Gltf) => {
             let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
-            (Vec::new(), super::from_gltf(file, source, settings, &mut beside)?)
+            (Vec::new(), super::gltf::import(file, source, settings, &mut beside, is_joint)?)
         }
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
-            let _ = read;
+            let _ = (read, is_joint);
             let error = Diagnostic::error(file, "this program was built without support for glTF");
             return Err(FormatError::one(error.with_hint("enable the feature `gltf` of bevy_marionette")));
         }
@@ -128,8 +143,11 @@ pub(super) fn open_any(
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
 /// `name`, or all clips of a model. Joints are matched by name.
 ///
-/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`, and a skeleton of another size, or
-/// turned by right angles, is adapted. Warnings say so.
+/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
+/// difference in which pose the file's own nodes stand, and what has no keys is as in the skeleton: a joint that a clip only turns
+/// keeps the length of its bone. One whose translation has keys is where these put it, also if the skeleton's bones are longer or
+/// shorter. An armature that stands above the joints and is turned, or in another unit, is put right, and warnings say so, unless
+/// [`ImportSettings::as_is`] is set.
 ///
 /// # Errors
 /// The file cannot be parsed or imported, exceeds `settings.limits`, has no joint in common with the skeleton, or is a `.gltf`
@@ -174,10 +192,12 @@ pub(super) fn clips_of_any(
         settings.limits.check_clip(file, &clip.value)?;
         return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
     }
-    let donor = open_any(file, source, settings, read)?;
-    let mut warnings = donor.warnings;
+    // Above the joints that move are those that the model has, too, and what is no joint.
+    let ours: HashSet<&str> = skeleton.names().iter().map(|name| without_prefix(name)).collect();
+    let mut donor = open_file(file, source, settings, read, Some(&|name| ours.contains(without_prefix(name))))?;
+    let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
-        let fitted = super::donor::fit(file, &donor.model, skeleton)?;
+        let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
         return Ok(Parsed { value: fitted.value, warnings: [warnings, fitted.warnings].concat() });
     }
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();

@@ -6,12 +6,17 @@
 //! rotation of θ (up to 180°), and where it moves the skin too far, more frames are put between two keys. So they are
 //! where a spline leaves its chord, which is measured.
 //!
+//! Where all joints have keys at times of their own, that would be too many frames. Such a clip gets evenly spaced ones, as many
+//! as it takes to stay within the same bound, which is measured, too, or as there may be.
+//!
 //! Frames that turn out evenly spaced need no times, which makes them faster to sample. Keys are moved to make them
 //! so only by less than the rounding of their own times, or as far as the error allows.
 
 mod curve;
+mod even;
 #[cfg(feature = "gltf")]
 mod given;
+mod measure;
 mod skin;
 
 pub(super) use curve::Curve;
@@ -28,8 +33,9 @@ use std::sync::Arc;
 /// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
 const FEW_TRANSFORMS: usize = 1 << 16;
 
-/// Most transforms per key: a frame has one for each joint, even if only one of them has a key.
-const TRANSFORMS_PER_KEY: usize = 64;
+/// Most transforms per key: a frame has one for each joint, even if only one of them has a key. Skeletons of no more joints get a
+/// frame at each key, wherever it is.
+const TRANSFORMS_PER_KEY: usize = 128;
 
 /// Most transforms of all clips together (168 MB), unless there are almost as many keys.
 const MOST_TRANSFORMS: usize = 1 << 22;
@@ -42,6 +48,10 @@ const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
 
 /// What to do about clips that are too large.
 pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same times";
+
+/// What clips do that mirror a joint which doesn't mirror at rest, or the other way round.
+pub(super) const MIRRORS: &str = "while these play, goals, look-at, springs and root motion are wrong below them: apply the scale, \
+                                  or keep its sign the same at rest and in all keys";
 
 /// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.
 #[derive(Default)]
@@ -61,6 +71,12 @@ impl Budget {
         let few = MOST_TRANSFORMS.min(TRANSFORMS_PER_KEY.saturating_mul(self.keys)).max(FEW_TRANSFORMS);
         (few.max(DENSE_TRANSFORMS_PER_KEY.saturating_mul(self.keys)) - self.spent) / joints
     }
+
+    /// Returns how many frames a clip with so many keys may have so that others get theirs, too.
+    fn share(&self, keys: usize, joints: usize) -> usize {
+        let own = TRANSFORMS_PER_KEY.saturating_mul(keys).max(FEW_TRANSFORMS);
+        self.frames(joints).min(own / joints)
+    }
 }
 
 /// Frames made from curves.
@@ -74,13 +90,37 @@ pub(super) struct Sampled {
     pub(super) duration: f64,
     /// A bound on the distance of the skin from its place according to the keys, in model units.
     pub(super) error: f64,
+    /// Set if there is no frame at each key.
+    pub(super) thinned: Option<Thinned>,
+}
+
+/// How a clip lost the times of its keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Thinned {
+    /// Different times of keys.
+    pub(super) moments: usize,
+    /// Seconds that steps take.
+    pub(super) ramp: f64,
 }
 
 impl Sampled {
     /// Returns a message and a hint if the clip is less exact than it should be, or takes far more memory than its keys.
     pub(super) fn doubts(&self, name: &str, curves: &[Curve], skin: &Skin) -> Option<(String, &'static str)> {
+        let share = self.error / skin.size() * 100.0;
+        if let Some(Thinned { moments, ramp }) = self.thinned
+            && (self.error > skin.bound() || ramp > 0.0)
+        {
+            let frames = self.transforms.len() / curves.len();
+            let mut message = format!(
+                "clip `{name}` has keys at {moments} different times, which became {frames} frames: the skin is off by up to \
+                 {share:.2} % of the model's size"
+            );
+            if ramp > 0.0 {
+                message += &format!(", and steps take {:.1} ms", ramp * 1e3);
+            }
+            return Some((message, SAME_TIMES));
+        }
         if self.error > skin.bound() {
-            let share = self.error / skin.size() * 100.0;
             let message = format!(
                 "clip `{name}` turns so far between keys that the skin is off by up to {share:.2} % of the model's size"
             );
@@ -135,16 +175,14 @@ impl Sampled {
 }
 
 /// Makes frames of `curves`, which are in the order of the skeleton's joints, within [`CLIP_ERROR`] if the budget
-/// suffices for it.
-///
-/// # Errors
-/// Not even a frame at each key fits into the budget. Returns how many frames that would be.
-pub(super) fn resample(curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Result<Sampled, usize> {
-    let moments = moments(curves);
+/// suffices for it. The clip lasts until the last key, or until `end` if that is later. `None` if the budget doesn't even
+/// suffice for two frames.
+pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Budget) -> Option<Sampled> {
+    let moments = moments(curves, end);
     let joints = curves.len();
     let (bound, most) = (skin.bound(), budget.frames(joints));
     if moments.len() > most {
-        return Err(moments.len());
+        return even::sample_evenly(curves, &moments, skin, budget);
     }
     let duration = moments[moments.len() - 1].time;
     let mut keyed = vec![JointTransform::IDENTITY; moments.len() * joints];
@@ -157,7 +195,7 @@ pub(super) fn resample(curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Re
     if duration == 0.0 {
         keyed.truncate(joints);
         budget.spent += keyed.len();
-        return Ok(Sampled { transforms: keyed, times: Vec::new(), duration, error: 0.0 });
+        return Some(Sampled { transforms: keyed, times: Vec::new(), duration, error: 0.0, thinned: None });
     }
 
     let pairs = keyed.windows(2 * joints).step_by(joints).zip(moments.windows(2));
@@ -204,7 +242,7 @@ pub(super) fn resample(curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Re
     if even_shift.is_some() {
         times.clear();
     }
-    Ok(Sampled { transforms, times, duration, error })
+    Some(Sampled { transforms, times, duration, error, thinned: None })
 }
 
 /// Returns into how many pieces to cut the motion from each frame to the next, so that none is off by more than
@@ -317,7 +355,7 @@ mod tests {
             curves[1].spline = Some(Box::new(spline));
             let mut budget = Budget::default();
             budget.add_keys(2);
-            let sampled = resample(&curves, &skin, &mut budget).unwrap();
+            let sampled = resample(&curves, 0.0, &skin, &mut budget).unwrap();
             assert!(sampled.times.is_empty() && sampled.error <= skin.bound());
             let steps = sampled.transforms.len() / 2 - 1;
             let off = |at: usize| {
@@ -336,7 +374,7 @@ mod tests {
     fn steps_end_early_but_those_at_the_ends() {
         for duration in [2.0, 2.0 + 1e-9, 2.0 - 1e-9] {
             let times = vec![0.0, 0.0, 0.5, 0.5, 2.0, 2.0];
-            let mut sampled = Sampled { transforms: vec![], times, duration: 2.0, error: 0.0 };
+            let mut sampled = Sampled { transforms: vec![], times, duration: 2.0, error: 0.0, thinned: None };
             sampled.finish(duration);
             let early = 0.5_f64.next_down();
             assert_eq!(sampled.times, [0.0, 0.0, early, early, duration, duration]);

@@ -2,7 +2,7 @@
 //!
 //! Models name textures as they were on the artist's machine: without an extension, in a different case, with
 //! backslashes, with an absolute path, or through a material that implies the file. This module only deals with names; the
-//! caller lists the folder.
+//! caller lists the folders.
 
 use crate::{format::Diagnostic, model::Material};
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ impl TextureMap {
     }
 }
 
-/// The files beside a model. Look-ups ignore case.
+/// The files beside a model, and those in the [folders that its materials name](texture_folders). Look-ups ignore case.
 #[derive(Clone, Debug, Default)]
 pub struct TextureFiles {
     /// Lowercase name → the actual names.
@@ -145,10 +145,32 @@ pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
     out
 }
 
+/// Returns the folders that the names of textures lead to, relative to the model's folder, each once: those further away than
+/// its direct subfolders, such as `../textures`. Where folders can be listed, list these besides, as far as they are within
+/// reach.
+pub fn texture_folders(materials: &[Material]) -> Vec<String> {
+    // A file may name any number of folders that don't exist.
+    const MOST: usize = 64;
+    let names = materials.iter().flat_map(|material| TextureMap::ALL.map(|map| map.of(material))).flatten();
+    let mut folders: Vec<String> = Vec::new();
+    for name in names {
+        let name = clean(name);
+        let Some((folder, _)) = name.rsplit_once('/').filter(|_| !is_absolute(&name)) else { continue };
+        // A folder with a dot in its name may be taken for a file.
+        let is_far = folder.contains(['/', '.']);
+        if is_far && folders.len() < MOST && !folders.iter().any(|known| known == folder) {
+            folders.push(folder.to_owned());
+        }
+    }
+    folders
+}
+
 /// Returns the places of each of the textures of some materials, for use where folders cannot be listed: the most likely
 /// first, without those that no file can have. Of the maps that belong to a base color map, but that no material names,
 /// only those with its extension.
-pub fn texture_places(materials: &[Material]) -> Vec<Vec<String>> {
+///
+/// With `are_exact`, names that are relative paths are left out: they are not in doubt.
+pub fn texture_places(materials: &[Material], are_exact: bool) -> Vec<Vec<String>> {
     let has_extension = |name: &String| {
         let known = |(_, extension): (&str, &str)| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known));
         name.rsplit_once('.').is_some_and(known)
@@ -157,6 +179,8 @@ pub fn texture_places(materials: &[Material]) -> Vec<Vec<String>> {
     for material in materials {
         for map in TextureMap::ALL.into_iter().filter(|map| *map != TextureMap::Specular) {
             let names = match (map.of(material), &material.base_color_map) {
+                (Some(written), _) if are_exact && is_relative_path(written) => continue,
+                (None, _) if are_exact => continue,
                 (Some(written), _) => texture_candidates(written, map).into_iter().filter(has_extension).collect(),
                 (None, Some(base)) => {
                     let extension = base.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -203,8 +227,17 @@ fn places(written: &str) -> Vec<String> {
     if alone.is_empty() || alone == "." || alone == ".." || name.starts_with('<') {
         return Vec::new();
     }
-    let absolute = name.starts_with('/') || name.as_bytes().get(1) == Some(&b':') || name.contains("://");
-    if absolute || alone == name { vec![alone.to_owned()] } else { vec![name.clone(), alone.to_owned()] }
+    if is_absolute(&name) || alone == name { vec![alone.to_owned()] } else { vec![name.clone(), alone.to_owned()] }
+}
+
+/// Returns `true` for the cleaned path of a file on another machine: a path from the root, with a drive letter, or a URL.
+fn is_absolute(name: &str) -> bool {
+    name.starts_with('/') || name.as_bytes().get(1) == Some(&b':') || name.contains(":/")
+}
+
+/// Returns `true` for a name that leads to a file relative to the model's folder.
+pub(crate) fn is_relative_path(written: &str) -> bool {
+    !is_absolute(&clean(written)) && !places(written).is_empty()
 }
 
 fn add_with_extensions(out: &mut Vec<String>, name: &str) {
@@ -292,6 +325,43 @@ mod tests {
         assert_eq!(resolve(r"f:\art\crate.tga", BaseColor, &["crate.tga"]).as_deref(), Some("crate.tga"));
         assert_eq!(texture_candidates(r"f:\art\crate.tga", BaseColor)[0], "crate.tga");
         assert_eq!(texture_candidates("/home/me/crate.tga", BaseColor)[0], "crate.tga");
+    }
+
+    #[test]
+    fn folders_that_names_lead_to_are_listed_unless_they_are_listed_anyway() {
+        let material = |base: &str, normal: &str| Material {
+            base_color_map: Some(base.into()),
+            normal_map: Some(normal.into()),
+            ..Material::default()
+        };
+        let materials = [
+            material("skin.png", "textures/skin.png"),
+            material(r"..\textures\skin.png", "a/./b//skin.png"),
+            material("../textures/../textures/cloth.png", "../up.png"),
+            material(r"C:\art\a\skin.png", "/art/a/skin.png"),
+            material("file:///C:/art/skin.png", "https://example.com/a/skin.png"),
+            material("../..", "hero.v2/skin.png"),
+        ];
+        assert_eq!(texture_folders(&materials), ["../textures", "a/b", "..", "hero.v2"]);
+        let many: Vec<_> = (0..10_000).map(|at| material(&format!("../{at}/skin.png"), "")).collect();
+        assert!(texture_folders(&many).len() <= 64);
+    }
+
+    #[test]
+    fn absolute_paths_are_looked_for_by_name() {
+        let files = ["skin.png", "art/skin.png", "my skin.png"];
+        for written in [
+            r"C:\art\skin.png",
+            "C:/art/skin.png",
+            "/art/skin.png",
+            r"\\server\art\skin.png",
+            "https://a.b/art/skin.png",
+        ] {
+            assert_eq!(resolve(written, BaseColor, &files).as_deref(), Some("skin.png"), "{written}");
+            assert!(!is_relative_path(written), "{written}");
+        }
+        assert_eq!(resolve("file:///C:/art/my skin.png", BaseColor, &files).as_deref(), Some("my skin.png"));
+        assert_eq!(resolve("../art/skin.png", BaseColor, &files).as_deref(), Some("skin.png"));
     }
 
     #[test]

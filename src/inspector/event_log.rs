@@ -3,9 +3,12 @@
 use super::InspectedCharacter;
 use crate::{
     character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
-    controller::{AnimationController, AnimationName, CallbackKind, TrackId},
+    controller::{AnimationName, CallbackKind, TrackId},
 };
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{
+    ecs::{message::MessageRegistry, system::SystemParam},
+    prelude::*,
+};
 use std::collections::VecDeque;
 
 /// Number of events kept.
@@ -15,13 +18,15 @@ const CAPACITY: usize = 200;
 #[derive(Resource, Default)]
 pub(super) struct EventLog {
     character: Option<Entity>,
+    /// Whether the events come as messages.
+    listening: bool,
     pub(super) entries: VecDeque<Entry>,
 }
 
 pub(super) struct Entry {
     /// Real time in seconds at which it arrived, for the highlight.
     pub(super) seen: f64,
-    /// The controller's time at the end of that frame.
+    /// The controller's time when it happened.
     pub(super) time: f64,
     pub(super) track: TrackId,
     pub(super) clip: AnimationName,
@@ -53,6 +58,28 @@ impl EventLog {
     }
 }
 
+/// Turns on messages of all animation events that the log shows.
+///
+/// Messages cost a copy of every event of every character, so the app only pays for them once the panel was open.
+pub(super) fn listen(world: &mut World) {
+    fn add<M: Message>(world: &mut World) {
+        if !world.contains_resource::<Messages<M>>() {
+            MessageRegistry::register_message::<M>(world);
+        }
+    }
+    add::<AnimationCallback>(world);
+    add::<AnimationStarted>(world);
+    add::<AnimationLooped>(world);
+    add::<AnimationFinished>(world);
+    add::<CrossFadeFinished>(world);
+    world.resource_mut::<EventLog>().listening = true;
+}
+
+/// Run condition: the log is turned on.
+pub(super) fn is_listening(log: Res<EventLog>) -> bool {
+    log.listening
+}
+
 #[derive(SystemParam)]
 pub(super) struct Events<'w, 's> {
     callbacks: MessageReader<'w, 's, AnimationCallback>,
@@ -66,41 +93,42 @@ pub(super) fn collect(
     mut log: ResMut<EventLog>,
     inspected: Res<InspectedCharacter>,
     real_time: Res<Time<Real>>,
-    controllers: Query<&AnimationController>,
     mut events: Events,
 ) {
-    let Events { callbacks, started, looped, finished, faded } = &mut events;
     if log.character != inspected.0 {
         log.entries.clear();
         log.character = inspected.0;
     }
     let shown = log.character;
     let seen = real_time.elapsed_secs_f64();
-    let time = shown.and_then(|entity| controllers.get(entity).ok()).map_or(0.0, AnimationController::time);
-    let mut add = |entity: Entity, track: TrackId, clip: &AnimationName, kind: &dyn Fn() -> Kind| {
+    let mut frame = Vec::new();
+    let mut add = |entity: Entity, track: TrackId, clip: &AnimationName, time: f64, kind: &dyn Fn() -> Kind| {
         if Some(entity) == shown {
-            log.entries.push_front(Entry { seen, time, track, clip: clip.clone(), kind: kind() });
+            frame.push(Entry { seen, time, track, clip: clip.clone(), kind: kind() });
         }
     };
-    for event in started.read() {
-        add(event.entity, event.track, &event.clip, &|| Kind::Started);
+    for event in events.started.read() {
+        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Started);
     }
-    for event in callbacks.read() {
+    for event in events.callbacks.read() {
         let data = || match &*event.data {
             ron::Value::Unit => String::new(),
             data => ron::to_string(data).unwrap_or_default(),
         };
         let kind = || Kind::Callback { name: event.name.clone(), kind: event.kind, at: event.clip_time, data: data() };
-        add(event.entity, event.track, &event.clip, &kind);
+        add(event.entity, event.track, &event.clip, event.time, &kind);
     }
-    for event in looped.read() {
-        add(event.entity, event.track, &event.clip, &|| Kind::Looped);
+    for event in events.looped.read() {
+        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Looped);
     }
-    for event in finished.read() {
-        add(event.entity, event.track, &event.clip, &|| Kind::Finished);
+    for event in events.finished.read() {
+        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Finished);
     }
-    for event in faded.read() {
-        add(event.entity, event.track, &event.clip, &|| Kind::Faded);
+    for event in events.faded.read() {
+        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Faded);
     }
+    // Each kind comes by itself, in order; what happened at one moment stays in the order above.
+    frame.sort_by(|a, b| a.time.total_cmp(&b.time));
+    frame.into_iter().for_each(|entry| log.entries.push_front(entry));
     log.entries.truncate(CAPACITY);
 }

@@ -54,8 +54,8 @@
 //!
 //! # Cost
 //!
-//! While the panel is closed, only a system that checks the key runs, plus the drawing of any [`DrawSkeleton`]. The
-//! plugin enables animation events as messages, which its event log reads.
+//! While the panel is closed, only a system that checks the key runs, plus the drawing of any [`DrawSkeleton`]. When it is
+//! first opened, it turns on animation events as messages, which its event log reads.
 //!
 //! The panel uses bevy_egui's primary context. If your app adds `EguiPlugin` itself, before this plugin, that is your
 //! app's context. Otherwise the context is created when the panel is first opened, on the camera that draws the scene.
@@ -99,12 +99,7 @@ pub use mirror::{mirror_joint, mirror_override, mirror_pose};
 pub use override_edit::overrides_ron;
 pub use rig::rig_ron;
 
-use crate::{
-    character::{
-        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterSystems, CrossFadeFinished,
-    },
-    model::JointIndex,
-};
+use crate::{character::CharacterSystems, model::JointIndex};
 use bevy::{ecs::system::SystemParam, prelude::*, window::PrimaryWindow};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, input::EguiWantsInput,
@@ -255,22 +250,24 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<rig::ShownRig>()
             .insert_resource(EguiDrawsNames)
             .init_resource::<event_log::EventLog>()
-            .add_message::<AnimationCallback>()
-            .add_message::<AnimationStarted>()
-            .add_message::<AnimationLooped>()
-            .add_message::<AnimationFinished>()
-            .add_message::<CrossFadeFinished>()
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
             .init_resource::<click::PanelArea>()
-            .add_systems(PreUpdate, toggle.after(bevy::input::InputSystems))
+            .add_systems(
+                PreUpdate,
+                (toggle, event_log::listen.run_if(is_open.and_then(not(event_log::is_listening))))
+                    .chain()
+                    .after(bevy::input::InputSystems),
+            )
             // The panel shows this frame's poses; its changes take effect in the next frame.
             .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))
             .add_systems(
                 PostUpdate,
                 (
                     tracks::end_step.run_if(resource_exists::<tracks::Stepping>).after(CharacterSystems::Advance),
-                    event_log::collect.run_if(is_open).after(CharacterSystems::Callbacks),
+                    event_log::collect
+                        .run_if(is_open.and_then(event_log::is_listening))
+                        .after(CharacterSystems::Callbacks),
                 )
                     .before(EguiPostUpdateSet::EndPass),
             )

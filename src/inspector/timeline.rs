@@ -11,7 +11,7 @@ use super::{
 use crate::{
     asset::Character,
     controller::{AnimationTrack, Clips},
-    model::ClipTiming,
+    model::{BoundBlendSpace, CallbackKey, ClipTiming},
 };
 use bevy::prelude::Commands;
 use bevy_egui::egui::{self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, RichText, Shape, Stroke, Ui, pos2, vec2};
@@ -54,12 +54,13 @@ pub(super) fn show(
     let mut edited = None;
     egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).follow(ui, |ui| {
         for track in controller.tracks_mut() {
-            let Some(timing) = character.index_of(track.clip()).and_then(|clip| character.timing(clip)) else {
-                ui.weak(format!("track {}: no clip `{}`", track.id().0, track.clip()));
-                continue;
-            };
-            ui.push_id(track.id(), |ui| {
-                edited = one_track(ui, state, track, timing, log, now).or(edited.take());
+            let timing = character.index_of(track.clip()).and_then(|clip| character.timing(clip));
+            ui.push_id(track.id(), |ui| match (timing, character.blend_space(track.clip())) {
+                (Some(timing), _) => edited = one_track(ui, state, track, timing, log, now).or(edited.take()),
+                (None, Some(space)) => one_space(ui, state.fire, track, space, character, log, now),
+                (None, None) => {
+                    ui.weak(format!("track {}: no clip or blend space `{}`", track.id().0, track.clip()));
+                }
             });
             ui.add_space(2.0);
         }
@@ -98,7 +99,12 @@ fn one_track(
         });
     });
     let bar = Bar::place(ui, timing);
-    bar.paint(ui, state, track, timing, log, now);
+    let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
+    let fired = |key: usize| {
+        let key = &timing.callbacks[key];
+        log.last_fired(track.id(), &timing.name, &key.name, key.time)
+    };
+    bar.paint(ui, selected, track.position(), timing, fired, now);
     if let Some(to) = bar.respond(ui, state, track, timing, &mut changed) {
         tracks::move_to(track, to, state.fire);
     }
@@ -108,6 +114,59 @@ fn one_track(
         state.edit = None;
     }
     (changed != *timing).then_some(changed)
+}
+
+/// Shows a track that plays a blend space: a bar of one cycle, with the keys of all clips that have a weight.
+fn one_space(
+    ui: &mut Ui,
+    fire: bool,
+    track: &mut AnimationTrack,
+    space: &BoundBlendSpace,
+    character: &Character,
+    log: &EventLog,
+    now: f64,
+) {
+    let weights: Vec<(&str, f64)> = space.weights(track.smoothed_parameters()).collect();
+    ui.horizontal(|ui| {
+        let name = RichText::new(widgets::shortened(space.name(), 18)).strong();
+        let name = ui.add(egui::Label::new(if track.enabled { name } else { name.weak() }).extend());
+        name.on_hover_text(format!("{}, track {}", space.name(), track.id().0));
+        ui.weak(format!("phase {:.3}", track.position()));
+        let clips: Vec<String> =
+            weights.iter().map(|(clip, weight)| format!("{clip} {:.0} %", weight * 100.0)).collect();
+        ui.weak(clips.join(", "));
+    });
+    let clips = weights.iter().filter_map(|(clip, _)| Some(&character.clip(clip)?.timing));
+    let mut keys: Vec<(&ClipTiming, &CallbackKey, CallbackKey)> = clips
+        .flat_map(|clip| clip.callbacks.iter().filter_map(move |key| Some((clip, key, by_phase(space, clip, key)?))))
+        .collect();
+    keys.sort_by(|(.., a), (.., b)| a.time.total_cmp(&b.time));
+    let mut timing = ClipTiming::new(space.name().clone(), 1.0);
+    timing.callbacks = keys.iter().map(|(.., key)| key.clone()).collect();
+    let bar = Bar::place(ui, &timing);
+    let fired = |key: usize| {
+        let (clip, key, _) = keys[key];
+        log.last_fired(track.id(), &clip.name, &key.name, key.time)
+    };
+    bar.paint(ui, None, track.position(), &timing, fired, now);
+    // Keys are edited where their clip plays alone.
+    let response = &bar.response;
+    let to = match keyboard::arrows(ui, response) {
+        Some([right, _]) => Some(track.position() + f64::from(right) * STEP),
+        None => response.interact_pointer_pos().map(|pointer| bar.time_at(pointer.x)),
+    };
+    if let Some(to) = to {
+        tracks::move_to(track, to.clamp(0.0, 1.0), fire);
+    }
+}
+
+/// A key of a clip in a blend space as one on the bar of the space, from phase 0 to 1.
+fn by_phase(space: &BoundBlendSpace, clip: &ClipTiming, key: &CallbackKey) -> Option<CallbackKey> {
+    let time = space.phase_of(&clip.name, key.time)?;
+    // A range that goes on in the next cycle is drawn up to the end of this one.
+    let until = key.until.and_then(|until| space.phase_of(&clip.name, until));
+    let until = until.map(|until| if until < time { 1.0 } else { until });
+    Some(CallbackKey { time, until, name: format!("{} ({})", key.name, clip.name).into(), data: key.data.clone() })
 }
 
 /// Layout of a track's bar, with the markers and names of its keys.
@@ -182,29 +241,27 @@ impl Bar {
     fn paint(
         &self,
         ui: &Ui,
-        state: &TimelineState,
-        track: &AnimationTrack,
+        selected: Option<usize>,
+        position: f64,
         timing: &ClipTiming,
-        log: &EventLog,
+        fired: impl Fn(usize) -> Option<f64>,
         now: f64,
     ) {
         let painter = ui.painter().with_clip_rect(self.response.rect);
         let visuals = ui.visuals();
         painter.rect_filled(self.rect, 3.0, bar_background(visuals));
-        let at = self.x_of(track.position());
+        let at = self.x_of(position);
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
         painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
-        let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
         for (index, (key, &Mark { x, end, name })) in timing.callbacks.iter().zip(&self.marks).enumerate() {
-            let fired = log.last_fired(track.id(), &timing.name, &key.name, key.time);
-            let glow = fired.map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
+            let glow = fired(index).map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
             if glow > 0.0 {
                 ui.ctx().request_repaint();
             }
             let plain = if selected == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
             let color = plain.lerp_to_gamma(accent(visuals), glow);
             if let (Some(end), Some(until)) = (end, key.until) {
-                let is_inside = (key.time..=until).contains(&track.position());
+                let is_inside = (key.time..=until).contains(&position);
                 let band = Rect::from_min_max(pos2(x, self.rect.top() + HANDLES), pos2(end, self.rect.bottom()));
                 painter.rect_filled(band, 0.0, accent(visuals).gamma_multiply(if is_inside { 0.6 } else { 0.25 }));
                 painter.vline(end, self.rect.y_range(), Stroke::new(1.5, color));

@@ -115,20 +115,20 @@ pub enum BlendSpaceError {
     /// There are too many points.
     #[error("it has {0} points, expected at most {most}; split it into several", most = BlendSpace::MOST_POINTS)]
     TooMany(usize),
-    /// A point's place is not finite.
-    #[error("`{0}` is at a place that is not a finite number; give it one")]
+    /// A point's place is not finite, or at a number of more than a hundred digits.
+    #[error("`{0}` is at a place that is not a finite number, or too large to compute with; give it another one")]
     NotFinite(Arc<str>),
     /// Two points are in one place, or almost.
     #[error(
-        "`{0}` and `{1}` are in the same place, or nearer than a thousandth of the space's size; move one of them, or \
-         remove it"
+        "`{0}` and `{1}` are in the same place, or nearer than a thousandth of the space's size, or than numbers can tell \
+         apart; move one of them, or remove it"
     )]
     TooClose(Arc<str>, Arc<str>),
     /// Three points are almost on one line.
     #[error("`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put them on one line, or farther off it")]
     Sliver(Arc<str>, Arc<str>, Arc<str>),
     /// The smoothing is negative or not finite.
-    #[error("its smoothing is {0} s, expected 0 or more")]
+    #[error("its smoothing is {0} s, expected 0 or more, and finite; leave it out for none")]
     Smoothing(f64),
     /// A point's clip doesn't exist.
     #[error("there is no clip `{0}`; add it, or take its point out")]
@@ -171,6 +171,8 @@ pub struct BlendSpace {
 impl BlendSpace {
     /// The most points of a blend space.
     pub const MOST_POINTS: usize = 64;
+    /// The most landings of feet by which a clip is kept in phase. Clips with more go by [`BlendSync::Fraction`].
+    pub const MOST_LANDINGS: usize = 512;
 
     /// Creates a space with one parameter, of clips and their places, in any order.
     ///

@@ -8,6 +8,7 @@ mod blend_space;
 mod bounding_box;
 mod callback_data;
 mod clip;
+mod lever;
 mod material;
 mod mirror;
 mod reach;
@@ -35,10 +36,13 @@ pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
 pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, NumberRange, RowTracks};
+pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub(crate) use root_motion::{Twist, turned};
+pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
-pub(crate) use sides::{MirrorPlane, RestFrame, Sides};
+pub(crate) use sides::{MirrorPlane, RestFrame};
+pub(crate) use skeleton::{NodeSpace, seen_in, signs};
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

@@ -168,8 +168,9 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Tells roles by the joints' names and hierarchy. Knows the names of Mixamo, Rigify, Unreal, 3ds Max's Biped, KayKit,
-    /// Quaternius, VRM and similar ones.
+    /// Tells roles by the joints' names and hierarchy. Knows the names of Mixamo, Rigify, Auto-Rig Pro, Unreal, 3ds Max's Biped,
+    /// Source, Character Creator, Daz Genesis, Poser, BVH files, MikuMikuDance, KayKit, Quaternius, VRM and similar ones. What most
+    /// names of a skeleton begin with, such as `Armature_`, doesn't matter.
     pub fn infer(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, BTreeMap::new())
     }

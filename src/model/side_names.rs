@@ -1,5 +1,6 @@
 //! Left and right in names.
 
+use super::Side;
 use std::{borrow::Cow, ops::Range};
 
 /// Returns candidate names for the other side, most reliable first.
@@ -12,30 +13,69 @@ pub(super) fn mirrored_names(name: &str) -> Vec<String> {
             _ => {}
         }
     }
-    let letters: Vec<char> = name.chars().collect();
-    let with = |at: usize, other: char| -> String {
-        letters.iter().enumerate().map(|(i, &letter)| if i == at { other } else { letter }).collect()
-    };
-    let separates = |letter: Option<&char>| letter.is_none_or(|letter| matches!(letter, '.' | '_' | '-' | ' ' | ':'));
-    let sides = || letters.iter().enumerate().filter_map(|(at, &letter)| Some((at, other_letter(letter)?)));
-    // A side is most often at the end of the name.
-    for (at, other) in sides().rev() {
-        if separates(at.checked_sub(1).and_then(|before| letters.get(before))) && separates(letters.get(at + 1)) {
-            names.push(with(at, other));
+    for [left, right] in SIDE_SIGNS {
+        match (name.contains(left), name.contains(right)) {
+            (true, false) => names.push(name.replace(left, &right.to_string())),
+            (false, true) => names.push(name.replace(right, &left.to_string())),
+            _ => {}
         }
     }
-    if let Some((at, other)) = sides().next_back()
-        && at > 0
-        && at + 1 == letters.len()
-        && other.is_uppercase()
-        && letters[at - 1].is_lowercase()
-    {
-        names.push(with(at, other));
+    // A side is most often at the end of the name.
+    for word in words(name).into_iter().rev() {
+        let others = other_words(&name[word.clone()]);
+        names.extend(others.map(|other| [&name[..word.start], &*other, &name[word.end..]].concat()));
     }
-    if let Some((0, other)) = sides().next() {
-        names.push(with(0, other));
+    // `larm`, also behind a prefix.
+    for Range { start, .. } in words(name) {
+        if let Some(other) = name[start..].chars().next().and_then(other_letter) {
+            names.push(format!("{}{other}{}", &name[..start], &name[start + 1..]));
+        }
     }
     names
+}
+
+/// Words for sides, besides `left` and `right`.
+const SIDE_WORDS: [[&str; 2]; 5] = [["l", "r"], ["lf", "rt"], ["lt", "rt"], ["lft", "rgt"], ["lh", "rh"]];
+
+/// The sides as Japanese names begin, or end.
+const SIDE_SIGNS: [[char; 2]; 1] = [['左', '右']];
+
+/// The words for the other side, in capitals or not as the given one.
+fn other_words(word: &str) -> impl Iterator<Item = String> {
+    let lower = word.to_lowercase();
+    let others = SIDE_WORDS.iter().filter_map(move |[left, right]| match &*lower {
+        word if word == *left => Some(*right),
+        word if word == *right => Some(*left),
+        _ => None,
+    });
+    let mut letters = word.chars().map(char::is_uppercase);
+    let (first, all) = (letters.next() == Some(true), letters.all(|is_upper| is_upper));
+    others.map(move |other| match other.split_at(1) {
+        _ if first && all => other.to_uppercase(),
+        (start, rest) if first => start.to_uppercase() + rest,
+        _ => other.to_owned(),
+    })
+}
+
+/// The side that a word in lower case means.
+pub(super) fn side_of(word: &str) -> Option<Side> {
+    match word {
+        "left" => Some(Side::Left),
+        "right" => Some(Side::Right),
+        word => {
+            let is = |at: usize| SIDE_WORDS.iter().any(|pair| pair[at] == word);
+            if is(0) { Some(Side::Left) } else { is(1).then_some(Side::Right) }
+        }
+    }
+}
+
+/// Takes the sign of a side off a name's start or end: `左腕` is the left `腕`.
+pub(super) fn without_side(name: String) -> (String, Option<Side>) {
+    let found = SIDE_SIGNS.iter().flatten().zip([Side::Left, Side::Right].iter().cycle()).find_map(|(sign, side)| {
+        let rest = name.strip_prefix(*sign).or_else(|| name.strip_suffix(*sign))?;
+        Some((rest.to_owned(), Some(*side)))
+    });
+    found.unwrap_or((name, None))
 }
 
 pub(super) fn other_letter(letter: char) -> Option<char> {
@@ -121,6 +161,20 @@ mod tests {
             ("upper_arm.R.001", "upper_arm.L.001"),
             ("handL", "handR"),
             ("luparm", "ruparm"),
+            ("CC_Base_L_Thigh", "CC_Base_R_Thigh"),
+            ("ValveBiped.Bip01_L_UpperArm", "ValveBiped.Bip01_R_UpperArm"),
+            ("bip_upperArm_L", "bip_upperArm_R"),
+            ("thigh_stretch.l", "thigh_stretch.r"),
+            ("lThighBend", "rThighBend"),
+            ("Genesis8Female:lShldrBend", "Genesis8Female:rShldrBend"),
+            ("Armature_LThigh", "Armature_RThigh"),
+            ("handL_01", "handR_01"),
+            ("hero:lclavicle", "hero:rclavicle"),
+            ("Anim_Attachment_LH", "Anim_Attachment_RH"),
+            ("lf_arm", "rt_arm"),
+            ("左足首", "右足首"),
+            ("右ひざ", "左ひざ"),
+            ("足ＩＫ.L", "足ＩＫ.R"),
         ] {
             assert_eq!(mirrored_names(name).first().map(String::as_str), Some(other), "{name}");
         }

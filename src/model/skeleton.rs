@@ -2,8 +2,9 @@
 
 use super::{JointTransform, SoaTransform, side_names::mirrored_names};
 use crate::spelling::nearest;
-use glam::Affine3A;
+use glam::{Affine3A, DAffine3, DQuat, DVec3};
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     sync::Arc,
@@ -71,6 +72,62 @@ pub struct Skeleton {
     /// Joints on the other side, where names don't tell; both ways.
     sides: BTreeMap<JointIndex, JointIndex>,
     scaled: bool,
+    /// How the joints' nodes are placed in the file, if not as the joints are.
+    nodes: Option<Arc<[NodeSpace]>>,
+    bind_pose: BindPose,
+    /// The bind pose may lie elsewhere, and turned: how its topmost joint stood is a guess.
+    bind_pose_is_adrift: bool,
+}
+
+/// The pose in which a skin was bound, relative to the parents.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum BindPose {
+    /// The rest pose.
+    #[default]
+    Rest,
+    /// Nothing tells.
+    Unknown,
+    Other(Arc<[JointTransform]>),
+}
+
+/// How the transform of a node, as its file has it, becomes that of its joint. What stands above the joints is baked into the
+/// topmost of them, and scales of the rest pose are taken out of the joints' spaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NodeSpace {
+    /// What is baked in from above.
+    pub(crate) turn: DQuat,
+    pub(crate) offset: DVec3,
+    /// Factor of translations. All components are of one length; those below 0 mirror.
+    pub(crate) above: DVec3,
+    /// The scale that is taken out of the joint's space. Components below 0 mirror.
+    pub(crate) size: DVec3,
+}
+
+impl NodeSpace {
+    pub(crate) const IDENTITY: Self =
+        Self { turn: DQuat::IDENTITY, offset: DVec3::ZERO, above: DVec3::ONE, size: DVec3::ONE };
+
+    /// The transform of what is above the node.
+    pub(crate) fn above(&self) -> DAffine3 {
+        DAffine3::from_scale_rotation_translation(self.above, self.turn, self.offset)
+    }
+
+    /// How much longer translations are than the node's.
+    pub(crate) fn length(&self) -> f64 {
+        self.above.x.abs()
+    }
+}
+
+/// Returns the signs of a scale's components: 1 or −1.
+pub(crate) fn signs(scale: DVec3) -> DVec3 {
+    DVec3::select(scale.cmplt(DVec3::ZERO), DVec3::NEG_ONE, DVec3::ONE)
+}
+
+/// Returns a rotation, or its rate of change, as it is seen in a space whose axes have these signs.
+pub(crate) fn seen_in(signs: DVec3, q: DQuat) -> DQuat {
+    // A mirror keeps the plane of rotation and reverses its sense.
+    let axis = signs * q.xyz() * signs.element_product();
+    DQuat::from_xyzw(axis.x, axis.y, axis.z, q.w)
 }
 
 impl Skeleton {
@@ -126,6 +183,9 @@ impl Skeleton {
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
             control: BTreeSet::new(),
             sides: BTreeMap::new(),
+            nodes: None,
+            bind_pose: BindPose::Rest,
+            bind_pose_is_adrift: false,
         })
     }
 
@@ -240,6 +300,59 @@ impl Skeleton {
         &self.rest_model
     }
 
+    /// Returns the skeleton with what is known of its nodes, one for each joint.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
+        let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
+        Self { nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()), ..self }
+    }
+
+    /// How a joint's node is placed in its file.
+    pub(crate) fn node(&self, joint: JointIndex) -> NodeSpace {
+        self.nodes.as_ref().map_or(NodeSpace::IDENTITY, |nodes| nodes[usize::from(joint)])
+    }
+
+    /// Returns the skeleton with the pose in which its skin was bound, one transform for each joint.
+    pub(crate) fn with_bind_pose(self, pose: Vec<JointTransform>) -> Self {
+        let is_sound = pose.len() == self.len() && pose.iter().all(JointTransform::is_finite);
+        if is_sound { Self { bind_pose: BindPose::Other(pose.into()), ..self } } else { self }
+    }
+
+    /// Returns the skeleton with a rest pose that need not be the one in which a skin was bound: it has none.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn without_bind_pose(self) -> Self {
+        Self { bind_pose: BindPose::Unknown, ..self }
+    }
+
+    /// Returns the skeleton with a bind pose of which only the joints below the topmost are sure.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn with_bind_pose_adrift(self) -> Self {
+        Self { bind_pose_is_adrift: true, ..self }
+    }
+
+    /// Whether it is also known where that pose was, and how it was turned.
+    pub(crate) fn is_bound_in_place(&self) -> bool {
+        self.is_bound() && !self.bind_pose_is_adrift
+    }
+
+    /// Whether it is known in which pose the skin was bound.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bind_pose != BindPose::Unknown
+    }
+
+    /// The skeleton at rest in the pose in which its skin was bound. That is the rest pose of nearly every file, but glTF has no
+    /// rest pose: nodes may stand anywhere, and only the inverse bind matrices tell.
+    pub(crate) fn in_bind_pose(&self) -> Cow<'_, Self> {
+        let BindPose::Other(pose) = &self.bind_pose else { return Cow::Borrowed(self) };
+        let mut out = Self { scaled: pose.iter().any(|joint| joint.scale != glam::Vec3::ONE), ..self.clone() };
+        out.rest = SoaTransform::rows(pose);
+        for (joint, parent) in self.parents.iter().enumerate() {
+            let local = pose[joint].to_affine();
+            out.rest_model[joint] = parent.map_or(local, |parent| out.rest_model[usize::from(parent)] * local);
+        }
+        Cow::Owned(out)
+    }
+
     /// Returns the skeleton with new names for its first joints; the others keep theirs.
     pub fn with_names(&self, names: impl IntoIterator<Item = Arc<str>>) -> Self {
         let mut all: Vec<Arc<str>> = self.names.to_vec();
@@ -281,8 +394,8 @@ impl Skeleton {
     /// Returns a joint's counterpart on the other side: as [`Self::with_sides`] says, or by name. `None` for a joint in the
     /// middle.
     ///
-    /// Recognizes `.L`/`.R`, `_l`/`_r` and the like anywhere in the name, `Left…`/`Right…`, a final capital as in `handL`,
-    /// and a leading letter as in `larm`.
+    /// Recognizes `L`/`R` or `l`/`r` as a word of the name, as in `hand.L`, `CC_Base_L_Hand`, `lShin` and `handL`, `Left…`/`Right…`,
+    /// `左…`/`右…`, and a leading letter as in `larm`.
     pub fn other_side(&self, joint: JointIndex) -> Option<JointIndex> {
         self.other_side_with(joint, |name| self.joint(name))
     }
@@ -299,6 +412,11 @@ impl Skeleton {
         let name = self.names.get(usize::from(joint))?;
         let found = mirrored_names(name).iter().find_map(|name| find(name));
         found.filter(|other| *other != joint && !self.sides.contains_key(other))
+    }
+
+    /// Returns `true` if [`Self::with_sides`] says where a joint belongs.
+    pub(crate) fn has_side(&self, joint: JointIndex) -> bool {
+        self.sides.contains_key(&joint)
     }
 
     /// Returns the joint name that a misspelled `name` most likely means, if any is close to it.

@@ -101,7 +101,7 @@ impl ClipTiming {
     /// A clip of length 0, or a position that is not finite, gives 0.
     pub fn periodic(&self, position: f64) -> f64 {
         let length = self.duration;
-        if length <= 0.0 || !position.is_finite() {
+        if length.is_nan() || length <= 0.0 || !position.is_finite() {
             return 0.0;
         }
         match self.playback {
@@ -123,7 +123,8 @@ fn within(key: CallbackKey, duration: f64) -> CallbackKey {
 
 fn clamp(time: f64, duration: f64) -> f64 {
     // Without the negative zero, which would sort before 0.
-    if time.is_finite() { time.clamp(0.0, duration) + 0.0 } else { 0.0 }
+    // Not `clamp`, which panics if the duration is no number.
+    if time.is_finite() { time.min(duration).max(0.0) + 0.0 } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -73,6 +73,20 @@ impl JointTransform {
     }
 }
 
+#[cfg(feature = "bevy")]
+impl From<bevy::prelude::Transform> for JointTransform {
+    fn from(bevy::prelude::Transform { translation, rotation, scale }: bevy::prelude::Transform) -> Self {
+        Self { translation, rotation, scale }
+    }
+}
+
+#[cfg(feature = "bevy")]
+impl From<JointTransform> for bevy::prelude::Transform {
+    fn from(JointTransform { translation, rotation, scale }: JointTransform) -> Self {
+        Self { translation, rotation, scale }
+    }
+}
+
 impl Default for JointTransform {
     fn default() -> Self {
         Self::IDENTITY

@@ -2,12 +2,14 @@
 //!
 //! A compressed clip has fewer frames, and stores each changing value as a 16-bit number between the
 //! value's minimum and maximum. The error is measured where it would be seen: at the corners of the
-//! boxes of skin that each joint moves, and at the joints themselves, which may have entities
-//! attached. A vertex is a mean of points in these boxes, so its error is at most that of the worst
+//! boxes of skin that each joint moves, and at the joints themselves and a tenth of the model's size
+//! away from them, because they may have entities attached. A vertex is a mean of points in these boxes, so its error is at most that of the worst
 //! corner.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
-use crate::model::{BoundingBox, ClipFrames, Quantization, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{
+    BoundingBox, ClipFrames, LEVER, Quantization, SkeletalClip, Skeleton, SkinPart, axes_apart, size_at_rest,
+};
 use glam::Vec3A;
 
 /// Compresses the clips of one character.
@@ -16,6 +18,8 @@ pub struct Compress<'a> {
     skeleton: &'a Skeleton,
     /// The points whose error counts, per joint and in the joint's own space.
     points: Vec<Vec<Vec3A>>,
+    /// How far from a joint something may be attached.
+    lever: f32,
     error: f32,
 }
 
@@ -26,7 +30,7 @@ impl<'a> Compress<'a> {
     const MOMENTS: usize = 4;
 
     /// For a character with this skin. `error` is the largest distance, in model units, by which the
-    /// skin may be off.
+    /// skin may be off, and what is attached to a joint.
     pub fn new(skeleton: &'a Skeleton, parts: &[SkinPart], error: f32) -> Self {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
         for part in parts {
@@ -38,7 +42,8 @@ impl<'a> Compress<'a> {
             let corners = bounds.into_iter().flat_map(|bounds| bounds.corners().map(Vec3A::from));
             corners.chain([Vec3A::ZERO]).collect()
         };
-        Self { skeleton, points: boxes.into_iter().map(points).collect(), error }
+        let lever = (LEVER * size_at_rest(skeleton, parts)) as f32;
+        Self { skeleton, points: boxes.into_iter().map(points).collect(), lever, error }
     }
 
     /// Returns the smallest clip that keeps the skin within the allowed error when it plays alone at full
@@ -105,8 +110,9 @@ impl<'a> Compress<'a> {
                 Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, pose);
             }
             for ((points, exact), got) in self.points.iter().zip(poses[0].model()).zip(poses[1].model()) {
-                for point in points {
-                    let error = exact.transform_point3a(*point).distance(got.transform_point3a(*point));
+                let attached = self.lever * axes_apart(exact, got);
+                let apart = |point: &Vec3A| exact.transform_point3a(*point).distance(got.transform_point3a(*point));
+                for error in points.iter().map(apart).chain([attached]) {
                     // Not `max`, which would ignore NaN.
                     worst = if error <= worst { worst } else { error };
                 }

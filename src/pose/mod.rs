@@ -61,7 +61,7 @@ pub use model_space::LocalToModel;
 pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;
-pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_meets_box};
+pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box};
 #[cfg(feature = "bevy")]
 pub(crate) use pose_mut::PoseFacts;
 pub use pose_mut::PoseMut;

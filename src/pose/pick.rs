@@ -143,10 +143,10 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
     (inside && distance >= 0.0 && distance.is_finite()).then_some((distance, [u, v]))
 }
 
-/// Returns `true` if a ray meets a box or starts inside it.
+/// Returns how far along a ray it enters a box, in lengths of `direction`: 0 if it starts inside, and `None` if it misses.
 ///
 /// Generous at the faces by a rounding, so that it never turns away what is on the surface.
-pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool {
+pub fn ray_enters_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> Option<f32> {
     let BoundingBox { min: low, max: high } = bounds;
     let (mut near, mut far) = (0.0_f32, f32::INFINITY);
     let slack = (low.abs().max(high.abs()).max_element() + origin.abs().max_element()) * 1e-5 + f32::MIN_POSITIVE;
@@ -156,7 +156,7 @@ pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool
         if along == 0.0 {
             // Beside the slab for good.
             if !(start >= low && start <= high) {
-                return false;
+                return None;
             }
             continue;
         }
@@ -164,7 +164,7 @@ pub fn ray_meets_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> bool
         near = near.max(a.min(b));
         far = far.min(a.max(b) * (1.0 + 1e-5));
     }
-    near <= far
+    (near <= far).then_some(near)
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
         for _ in 0..20_000 {
             let (origin, direction, a, b) = (place(4.0), place(1.0), place(2.0), place(2.0));
             let (low, high) = (a.min(b), a.max(b));
-            let says = ray_meets_box(origin, direction, BoundingBox { min: low, max: high });
+            let says = ray_enters_box(origin, direction, BoundingBox { min: low, max: high }).is_some();
             let inside = |step: i32| {
                 let point = origin + direction * (step as f32 * 0.02);
                 point.cmpge(low).all() && point.cmple(high).all()
@@ -250,10 +250,13 @@ mod tests {
         }
         assert!(met > 300 && missed > 1000, "{met} {missed}");
         let unit = BoundingBox { min: Vec3::ZERO, max: Vec3::ONE };
-        assert!(ray_meets_box(Vec3::splat(0.5), Vec3::X, unit), "from within");
-        assert!(ray_meets_box(Vec3::new(-1.0, 0.0, 0.0), Vec3::X, unit), "along an edge");
-        assert!(!ray_meets_box(Vec3::new(-1.0, 2.0, 0.0), Vec3::X, unit));
-        assert!(!ray_meets_box(Vec3::new(-1.0, 0.5, 0.5), Vec3::NEG_X, unit), "behind");
+        assert_eq!(ray_enters_box(Vec3::splat(0.5), Vec3::X, unit), Some(0.0), "from within");
+        let along_an_edge = ray_enters_box(Vec3::new(-1.0, 0.0, 0.0), Vec3::X, unit).unwrap();
+        assert!((along_an_edge - 1.0).abs() < 1e-4, "{along_an_edge}");
+        let twice_as_fast = ray_enters_box(Vec3::new(-1.0, 0.5, 0.5), Vec3::X * 2.0, unit).unwrap();
+        assert!((twice_as_fast - 0.5).abs() < 1e-4, "{twice_as_fast}");
+        assert_eq!(ray_enters_box(Vec3::new(-1.0, 2.0, 0.0), Vec3::X, unit), None);
+        assert_eq!(ray_enters_box(Vec3::new(-1.0, 0.5, 0.5), Vec3::NEG_X, unit), None, "behind");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a controller knows of a character's clips, to advance without the character.
 
+use super::counted;
 use crate::{
     controller::Clips,
     model::{
@@ -10,13 +11,18 @@ use crate::{
     rig::Plants,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 /// The lengths, callback keys and movements of a character's clips, and its blend spaces: all that a controller asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form", into = "Form")]
 pub struct ClipTable {
     clips: Vec<Row>,
+    /// The first clip of each name.
+    by_name: HashMap<Arc<str>, usize>,
     unbound_spaces: Vec<Arc<BlendSpace>>,
     spaces: Vec<BoundBlendSpace>,
     /// The weights of masks at the joint that root motion is taken from.
@@ -33,6 +39,11 @@ struct Row {
 }
 
 impl ClipTable {
+    /// The most callback keys of a clip in a file.
+    pub const MOST_KEYS: usize = 1 << 14;
+    /// The most blend spaces in a file.
+    pub const MOST_SPACES: usize = 256;
+
     /// Takes down a character's clips. `plants` tells when each of them plants the feet; `root` is the joint that root
     /// motion is taken from.
     pub fn new<'m>(
@@ -54,18 +65,42 @@ impl ClipTable {
     }
 
     fn bound(clips: Vec<Row>, unbound_spaces: Vec<Arc<BlendSpace>>, masks: BTreeMap<String, f32>) -> Self {
+        let by_name = by_name(&clips);
         let bind = |space: &Arc<BlendSpace>| {
-            let landings = |clip: usize| clips.get(clip).map_or_else(Vec::new, |row| row.landings.clone());
-            space.bind(clips.iter().map(|row| &row.timing), landings).ok()
+            let find = |name: &str| by_name.get(name).copied();
+            space.bind_by(find, |clip| &clips[clip].timing, |clip| clips[clip].landings.clone()).ok()
         };
         let spaces = unbound_spaces.iter().filter_map(bind).collect();
-        Self { clips, unbound_spaces, spaces, masks }
+        Self { clips, by_name, unbound_spaces, spaces, masks }
     }
+
+    /// Takes what it takes to bind the spaces of a file from what the file may take.
+    fn pay_for_spaces(clips: &[Row], spaces: &[Arc<BlendSpace>]) -> Result<(), &'static str> {
+        let by_name = by_name(clips);
+        for space in spaces {
+            let rows = space.points().iter().filter_map(|point| by_name.get(&point.clip).map(|index| &clips[*index]));
+            for Row { timing, landings, .. } in rows {
+                let marks = landings.len();
+                counted::spend(match space.sync() {
+                    BlendSync::Fraction => 256,
+                    BlendSync::Keys(names) => 256 + timing.callbacks.len() * (names.len() + 64),
+                    BlendSync::Feet => 256 + marks * 64 + marks.min(BlendSpace::MOST_LANDINGS).pow(2),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first clip of each name.
+fn by_name(clips: &[Row]) -> HashMap<Arc<str>, usize> {
+    // The first of a name is the last to be noted.
+    clips.iter().enumerate().rev().map(|(index, row)| (row.timing.name.clone(), index)).collect()
 }
 
 impl Clips for ClipTable {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|row| &*row.timing.name == name)
+        self.by_name.get(name).copied()
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -157,9 +192,16 @@ impl TryFrom<Form> for ClipTable {
     type Error = String;
 
     fn try_from(Form { clips, spaces, masks }: Form) -> Result<Self, String> {
+        if spaces.len() > ClipTable::MOST_SPACES {
+            return Err(format!("{} blend spaces, expected at most {}", spaces.len(), ClipTable::MOST_SPACES));
+        }
         let row = |form: RowForm| {
             if !(form.duration.is_finite() && form.duration >= 0.0) {
                 return Err(format!("clip `{}` has no length", form.name));
+            }
+            if form.keys.len() > ClipTable::MOST_KEYS {
+                let (keys, most) = (form.keys.len(), ClipTable::MOST_KEYS);
+                return Err(format!("clip `{}` has {keys} callback keys, expected at most {most}", form.name));
             }
             let mut timing = ClipTiming::new(form.name, form.duration);
             timing.playback = form.playback;
@@ -182,8 +224,9 @@ impl TryFrom<Form> for ClipTable {
             let named = |error| format!("blend space `{}`: {error}", form.name);
             Ok(Arc::new(space.and_then(|space| space.smoothed(form.smoothing)).map_err(named)?.synced(form.sync)))
         };
-        let clips = clips.into_iter().map(row).collect::<Result<_, String>>()?;
-        let spaces = spaces.into_iter().map(space).collect::<Result<_, String>>()?;
+        let clips = clips.into_iter().map(row).collect::<Result<Vec<_>, String>>()?;
+        let spaces = spaces.into_iter().map(space).collect::<Result<Vec<_>, String>>()?;
+        Self::pay_for_spaces(&clips, &spaces)?;
         Ok(Self::bound(clips, spaces, masks))
     }
 }

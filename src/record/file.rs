@@ -1,6 +1,10 @@
 //! Recordings in files.
 
-use super::{ClipTable, Frames, Replay, Tape, tape_form::TapeForm};
+use super::{
+    ClipTable, Frames, Replay, Tape,
+    counted::{ReadError, read_cbor},
+    tape_form::TapeForm,
+};
 use crate::controller::PlaybackEvent;
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use serde::{Deserialize, Serialize};
@@ -59,7 +63,7 @@ pub enum RecordingError {
     /// It is something else.
     #[error("it is not a recording: its first line should be `{expected}`", expected = RecordingFile::HEADER.trim_end())]
     Header,
-    /// It was written by a newer version.
+    /// It was written by another version.
     #[error("it is a recording of version {0}, expected {version}; use the version of bevy_marionette that wrote it", version = RecordingFile::VERSION)]
     Version(String),
     /// It takes too much memory.
@@ -72,8 +76,8 @@ pub enum RecordingError {
 
 impl RecordingFile {
     /// The version of the format.
-    pub const VERSION: u32 = 1;
-    const HEADER: &'static str = "bevy_marionette recording 1\n";
+    pub const VERSION: u32 = 2;
+    const HEADER: &'static str = "bevy_marionette recording 2\n";
     const MAGIC: &'static str = "bevy_marionette recording ";
     /// The most bytes that [`read`](Self::read) takes.
     pub const MOST_BYTES: u64 = 1 << 29;
@@ -108,7 +112,7 @@ impl RecordingFile {
         Self::read_within(from, Self::MOST_BYTES)
     }
 
-    /// Reads a file that may take `most` bytes when it is decompressed, and its controllers as many in memory.
+    /// Reads a file that may take `most` bytes when it is decompressed, and as many in memory, about.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -123,21 +127,21 @@ impl RecordingFile {
             let version = header.strip_prefix(Self::MAGIC.as_bytes()).ok_or(RecordingError::Header)?;
             return Err(RecordingError::Version(String::from_utf8_lossy(version).trim_end().into()));
         }
+        let too_large = || RecordingError::TooLarge(most >> 20);
+        let damaged = |error: ReadError| match error {
+            ReadError::OverBudget => too_large(),
+            ReadError::Damaged(what) => RecordingError::Damaged(what),
+        };
         let mut limited = BufReader::new(ZlibDecoder::new(from).take(most));
-        let parsed = ciborium::from_reader(&mut limited);
-        if limited.get_ref().limit() == 0 {
-            return Err(RecordingError::TooLarge(most >> 20));
-        }
-        let form: Form = parsed.map_err(|error| match error {
-            ciborium::de::Error::Io(error) => RecordingError::Damaged(error.to_string()),
-            ciborium::de::Error::Semantic(_, what) => RecordingError::Damaged(what),
-            error => RecordingError::Damaged(error.to_string()),
-        })?;
         let mut budget = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut characters = Vec::with_capacity(form.characters.len());
+        let form = read_cbor(&mut limited, &mut budget);
+        if limited.get_ref().limit() == 0 {
+            return Err(too_large());
+        }
+        let form: Form = form.map_err(damaged)?;
+        let mut characters = Vec::new();
         for CharacterForm { name, asset, clips, tape, events } in form.characters {
-            let tape = tape.parse(&mut budget).map_err(RecordingError::Damaged)?;
-            let tape = tape.ok_or(RecordingError::TooLarge(most >> 20))?;
+            let tape = tape.parse(&mut budget).map_err(damaged)?;
             characters.push(RecordedCharacter { name, asset, clips, tape, events });
         }
         Self { frames: form.frames, clips: form.clips, characters }.validate()
@@ -159,15 +163,27 @@ impl RecordingFile {
         Ok(self)
     }
 
+    /// The most work that [`check`](Self::check) does for all characters together: roughly, advances of controllers with a few
+    /// tracks. A thousand characters take as many in an hour at 60 frames per second.
+    pub const MOST_WORK: u64 = 1 << 28;
+
     /// Plays everything again, and compares it with what was recorded.
+    ///
+    /// Characters after the first [`MOST_WORK`](Self::MOST_WORK) are not compared: see [`Difference::TooLong`].
     pub fn check(&self) -> impl Iterator<Item = CheckedCharacter<'_>> {
-        self.characters.iter().map(|character| self.check_one(character))
+        self.check_within(Self::MOST_WORK)
     }
 
-    fn check_one<'f>(&'f self, character: &'f RecordedCharacter) -> CheckedCharacter<'f> {
+    /// The same, with as much work at most.
+    pub fn check_within(&self, mut work: u64) -> impl Iterator<Item = CheckedCharacter<'_>> {
+        self.characters.iter().map(move |character| self.check_one(character, &mut work))
+    }
+
+    fn check_one<'f>(&'f self, character: &'f RecordedCharacter, work: &mut u64) -> CheckedCharacter<'f> {
         let (tape, clips) = (&character.tape, &self.clips[character.clips]);
         let mut checked = CheckedCharacter { character, clips, events: Vec::new(), difference: None };
-        let Some(mut replay) = Replay::from_start(tape, &self.frames) else { return checked };
+        let Some(replay) = Replay::from_start(tape, &self.frames) else { return checked };
+        let mut replay = replay.within(*work);
         let first = replay.frame();
         let mut recorded = character.events.iter().filter(|(frame, _)| *frame >= first).peekable();
         let mut events = Vec::new();
@@ -195,6 +211,10 @@ impl RecordingFile {
                 checked.difference = Some(Difference::State { frame });
             }
         }
+        if replay.work_left() == 0 {
+            checked.difference.get_or_insert(Difference::TooLong { frame: replay.frame() });
+        }
+        *work = replay.work_left();
         checked
     }
 }
@@ -229,13 +249,18 @@ pub enum Difference {
         /// The frame.
         frame: u64,
     },
+    /// Nothing from this frame on was compared: playing it again takes too much [work](RecordingFile::MOST_WORK).
+    TooLong {
+        /// The frame.
+        frame: u64,
+    },
 }
 
 impl Difference {
     /// The frame.
     pub fn frame(&self) -> u64 {
         match self {
-            Self::Event { frame, .. } | Self::State { frame } => *frame,
+            Self::Event { frame, .. } | Self::State { frame } | Self::TooLong { frame } => *frame,
         }
     }
 }

@@ -12,6 +12,7 @@
 mod assert;
 mod changes;
 mod clip_table;
+mod counted;
 mod file;
 mod frames;
 mod tape;

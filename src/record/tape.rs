@@ -1,8 +1,8 @@
 //! What happened to one character.
 
-use super::{Frames, changes::Changes};
+use super::{Frames, RecordingFile, changes::Changes};
 use crate::{
-    controller::{AnimationController, Clips, PlaybackEvent},
+    controller::{self, AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
     pose::JointOverride,
     rig::{RigAction, RigState},
@@ -231,12 +231,20 @@ impl Tape {
 }
 
 impl TapeState {
+    /// How many parts its controller has.
+    pub(super) fn parts(&self) -> usize {
+        self.controller.parts()
+    }
+
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes() + rig.goals.bytes());
         size_of::<Self>() + self.controller.heap_bytes() + rig
     }
 }
+
+/// The work that an event stands for, which stays in memory.
+const EVENT: u64 = 64;
 
 /// Plays a [`Tape`] again, frame by frame.
 #[derive(Clone, Debug)]
@@ -255,6 +263,8 @@ pub struct Replay<'t> {
     rig: Option<Box<RigState>>,
     /// The first frame in which the controller wasn't as it was noted down.
     differs: Option<u64>,
+    /// See [`Self::within`].
+    work_left: u64,
 }
 
 impl<'t> Replay<'t> {
@@ -279,7 +289,31 @@ impl<'t> Replay<'t> {
             tape.states.get(at)?.clone();
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
-        Some(Self { tape, frames, at: at + 1, frame, step, is_carried, movement, controller, rig, differs: None })
+        let work_left = RecordingFile::MOST_WORK;
+        Some(Self {
+            tape,
+            frames,
+            at: at + 1,
+            frame,
+            step,
+            is_carried,
+            movement,
+            controller,
+            rig,
+            differs: None,
+            work_left,
+        })
+    }
+
+    /// Ends when so much [work](RecordingFile::MOST_WORK) is done, which is the default: a few bytes of a file can describe
+    /// years of it.
+    pub fn within(self, work: u64) -> Self {
+        Self { work_left: work, ..self }
+    }
+
+    /// How much more work may be done. At 0, there are no more frames, whatever the tape has.
+    pub fn work_left(&self) -> u64 {
+        self.work_left
     }
 
     /// The number of the frame that [`play_frame`](Self::play_frame) will play.
@@ -319,6 +353,7 @@ impl<'t> Replay<'t> {
         else {
             return false;
         };
+        let (work, count) = (controller::work_done(), events.len());
         self.movement = RootDelta::IDENTITY;
         loop {
             while let Some(state) = self.tape.states.get(self.at)
@@ -328,6 +363,11 @@ impl<'t> Replay<'t> {
                 self.take(state);
             }
             let Some(dt) = self.frames.dt(self.step).filter(|_| self.step < steps.end) else { break };
+            let done = controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
+            if self.work_left <= done {
+                break;
+            }
+            self.work_left -= self.controller.load(clips).min(self.work_left);
             let advanced = match self.is_carried {
                 true => self.controller.advance_with_root_motion(dt, clips, events),
                 false => self.controller.advance(dt, clips, events).map(|()| RootDelta::IDENTITY),
@@ -335,6 +375,11 @@ impl<'t> Replay<'t> {
             // An advance that was refused changed nothing then, either.
             self.movement = self.movement.then(advanced.unwrap_or_default());
             self.step += 1;
+        }
+        let done = controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
+        self.work_left = self.work_left.saturating_sub(1 + done);
+        if self.work_left == 0 {
+            return false;
         }
         self.frame += 1;
         true

@@ -1,10 +1,12 @@
 //! A tape as it is in a file.
 //!
 //! A controller in a file can be a single byte: everything has a default. In memory it takes a kilobyte. So states are parsed one
-//! by one, each within bounds, and what they take in memory is counted.
+//! by one, each within bounds, and what they take in memory is counted. A controller has so few parts that playing it again is
+//! quick, though the time it takes grows with their square.
 
 use super::{
     changes::Changes,
+    counted::{ReadError, read_cbor},
     tape::{PartNote, Tape, TapeState},
 };
 use crate::{model::JointTransform, pose::JointOverride, rig::RigAction};
@@ -17,6 +19,8 @@ use std::{collections::VecDeque, fmt};
 
 /// The most bytes of a state in a file.
 const MOST_BYTES: usize = 1 << 18;
+/// The most parts of a controller.
+const MOST_PARTS: usize = 2048;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TapeForm {
@@ -52,20 +56,23 @@ impl TapeForm {
         })
     }
 
-    /// Parses the states. What they take in memory is taken from `budget`; `None` if that isn't enough.
-    pub(super) fn parse(self, budget: &mut usize) -> Result<Option<Tape>, String> {
+    /// Parses the states. What they take in memory is taken from `budget`.
+    pub(super) fn parse(self, budget: &mut usize) -> Result<Tape, ReadError> {
         let Self { begin, end, states: blobs, transforms, overrides, actions, parents, parts } = self;
         let mut states = VecDeque::new();
         for Blob(bytes) in blobs {
             if bytes.len() > MOST_BYTES {
-                return Err("the state of a controller is too large".into());
+                return Err(ReadError::Damaged("the state of a controller is too large".into()));
             }
-            let state: TapeState = ciborium::from_reader(&bytes[..]).map_err(|error| error.to_string())?;
-            let Some(left) = budget.checked_sub(state.bytes()) else { return Ok(None) };
-            *budget = left;
+            let state: TapeState = read_cbor(&bytes[..], budget)?;
+            if state.parts() > MOST_PARTS {
+                let what = format!("a controller has more than {MOST_PARTS} tracks, events, callbacks and ranges");
+                return Err(ReadError::Damaged(what));
+            }
+            *budget = budget.checked_sub(state.bytes()).ok_or(ReadError::OverBudget)?;
             states.push_back(state);
         }
-        Ok(Some(Tape { begin, end, states, transforms, overrides, actions, parents, parts }))
+        Ok(Tape { begin, end, states, transforms, overrides, actions, parents, parts })
     }
 }
 

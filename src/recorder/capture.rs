@@ -5,7 +5,6 @@ use crate::{
     asset::Character,
     character::{PartId, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, TapeHead},
     controller::AnimationController,
-    model::JointTransform,
     record::{Frames, NotedPart, PartNote, Tape, TapeMoment},
     rig::RigState,
 };
@@ -173,7 +172,7 @@ pub(super) fn end_frame(
         }
         if Some(transform.last_changed()) != watch.transform {
             watch.transform = Some(transform.last_changed());
-            recorded.tape.note_transform(frame, noted(&transform));
+            recorded.tape.note_transform(frame, (*transform).into());
         }
         if let Some(action) = head.action.take() {
             recorded.tape.note_action(frame, *action);
@@ -244,10 +243,4 @@ fn noted_parts(overrides: &PartOverrides, materials: &mut HashMap<String, Handle
         PartNote { part, hidden, material }
     };
     overrides.changes().map(note).collect()
-}
-
-/// A transform as tapes have it.
-pub(super) fn noted(transform: &Transform) -> JointTransform {
-    let Transform { translation, rotation, scale } = *transform;
-    JointTransform { translation, rotation, scale }
 }

@@ -121,8 +121,8 @@ pub(super) fn apply(
             controller.clone_from(&shown.controller);
             watch.controller = Some(controller.last_changed());
         }
-        if let Some(JointTransform { translation, rotation, scale }) = shown.transform {
-            place.set_if_neq(Transform { translation, rotation, scale });
+        if let Some(transform) = shown.transform {
+            place.set_if_neq(transform.into());
         }
         let shows = showing.present.get(&entity).map_or(Visibility::default(), |present| present.visibility);
         visibility.set_if_neq(shows);

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Makes a chain of any number of bones reach for a target.
 ///
 /// FABRIK gives the chain its shape; what it then misses of the target is made up by straightening or folding the
-/// chain a little, so targets within reach are reached.
+/// chain a little, so targets within reach are reached, in any number of passes: within 0.02 % of the chain's length.
+/// A target near the root may be too near for a chain with one long bone; its tip then is as near as its bones allow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct ChainIk {
@@ -27,7 +28,7 @@ pub struct ChainIk {
     pub tip_rotation: Option<Quat>,
     /// How much of each rotation is applied, 0..=1.
     pub weight: f32,
-    /// The largest number of passes along the chain, 4 by default. More of them spread the bend more evenly.
+    /// The largest number of passes along the chain, 4 by default and at least 1. More of them spread the bend more evenly.
     pub iterations: u16,
 }
 
@@ -114,7 +115,7 @@ impl ChainIk {
             let push = pole.unwrap_or_else(|| along.any_orthonormal_vector()) * (0.01 * reach);
             points[1..last].iter_mut().for_each(|point| *point += push);
         }
-        for _ in 0..self.iterations {
+        for _ in 0..self.iterations.max(1) {
             points[last] = target;
             for i in (0..last).rev() {
                 points[i] = at_distance(points[i + 1], points[i], lengths[i]);
@@ -127,7 +128,7 @@ impl ChainIk {
                 break;
             }
         }
-        fit(points, to_target.length());
+        fit(points, lengths, to_target.length(), along);
         aim(points, target);
         // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
         let Some(axis) = direction(points[last] - root) else { return };
@@ -147,36 +148,102 @@ fn aim(points: &mut [Vec3A], target: Vec3A) {
     points[1..].iter_mut().for_each(|point| *point = root + turn * (*point - root));
 }
 
+/// The most joints at which a chain is folded.
+const MOST_FOLDS: usize = 16;
+
 /// Straightens or folds a chain until its tip is at a distance from its root.
-fn fit(points: &mut [Vec3A], distance: f32) {
-    let (root, last) = (points[0], points.len() - 1);
-    let now = points[last].distance(root);
-    if now < distance {
-        straighten(points, distance);
+fn fit(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
+    if points[points.len() - 1].distance(points[0]) < distance && straighten(points, distance) {
         return;
     }
-    // The triangle of root, tip and one joint between can be folded to the distance if its sides differ by less. The
-    // joint with the most similar sides moves least.
-    let sides = |points: &[Vec3A], i: usize| (points[i].distance(root), points[last].distance(points[i]));
-    let Some(fold) = (1..last).min_by(|&i, &j| {
-        let difference = |(a, b): (f32, f32)| (a - b).abs();
-        difference(sides(points, i)).total_cmp(&difference(sides(points, j)))
-    }) else {
-        return;
-    };
-    let (a, b) = sides(points, fold);
-    let (pivot, tip) = (points[fold], points[last]);
-    let (Some(to_root), Some(to_tip)) = (direction(root - pivot), direction(tip - pivot)) else { return };
-    let side = across(to_tip, to_root).unwrap_or_else(|| to_root.any_orthonormal_vector());
-    let cos = ((a * a + b * b - distance * distance) / (2.0 * a * b)).clamp(-1.0, 1.0);
-    let turn = arc(to_tip, to_root * cos + side * (1.0 - cos * cos).max(0.0).sqrt());
-    points[fold + 1..].iter_mut().for_each(|point| *point = pivot + turn * (*point - pivot));
+    for _ in 0..MOST_FOLDS {
+        match fold(points, distance) {
+            Folded::ToDistance => return,
+            // From there, the next fold begins with no turn at all, so nothing jumps where a target gets nearer.
+            Folded::Flat => {}
+            Folded::NotNearer => break,
+        }
+    }
+    roll_up(points, lengths, distance, along);
 }
 
-/// Turns every bone toward the line from root to tip, by the same share, until the tip is at the distance.
-fn straighten(points: &mut [Vec3A], distance: f32) {
+/// What became of a chain that was folded at a joint.
+enum Folded {
+    ToDistance,
+    /// As near as that joint brings it.
+    Flat,
+    NotNearer,
+}
+
+/// Folds a chain at one joint until its tip is at a distance from its root, or as near as that gets it.
+fn fold(points: &mut [Vec3A], distance: f32) -> Folded {
     let last = points.len() - 1;
-    let Some(along) = direction(points[last] - points[0]) else { return };
+    let (root, tip) = (points[0], points[last]);
+    // Folded flat, the parts on both sides of a joint are apart by their difference. The joint with the most similar ones moves
+    // least.
+    let apart = |i: usize| (i, (points[i].distance(root) - points[i].distance(tip)).abs());
+    let Some((pivot, apart)) = (1..last).map(apart).min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Folded::NotNearer;
+    };
+    let at = points[pivot];
+    let (Some(to_root), Some(to_tip)) = (direction(root - at), direction(tip - at)) else { return Folded::NotNearer };
+    if apart > distance && apart >= 0.999 * tip.distance(root) {
+        return Folded::NotNearer;
+    }
+    let side = across(to_tip, to_root).unwrap_or_else(|| to_root.any_orthonormal_vector());
+    let turn = arc(to_tip, corner(at.distance(root), at.distance(tip), distance, to_root, side));
+    points[pivot + 1..].iter_mut().for_each(|point| *point = at + turn * (*point - at));
+    if apart > distance { Folded::Flat } else { Folded::ToDistance }
+}
+
+/// The direction of a triangle's side `b` from where it meets side `a`, which points along `to`, opposite to side `c`.
+fn corner(a: f32, b: f32, c: f32, to: Vec3A, side: Vec3A) -> Vec3A {
+    // The square of the sine of half the angle, which unlike the cosine is exact for small ones.
+    let half = (((c - (a - b)) * (c + (a - b))) / (4.0 * a * b)).clamp(0.0, 1.0);
+    to * (1.0 - 2.0 * half) + side * (2.0 * (half * (1.0 - half)).sqrt())
+}
+
+/// Lays a chain out as a polygon of up to three straight parts, with its tip at a distance from its root, or as near to that as
+/// its bones allow: what is left to do where passes don't converge.
+fn roll_up(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
+    let whole: f32 = lengths.iter().sum();
+    let longest = lengths.iter().copied().fold(0.0, f32::max);
+    let distance = distance.max(2.0 * longest - whole);
+    let half = 0.5 * (whole + distance);
+    // No part is longer than all others together, so the polygon closes. The middle part is a single bone, or none.
+    let (mut first, mut middle) = (0.0, lengths.len());
+    for (bone, length) in lengths.iter().enumerate() {
+        if first + length > half {
+            middle = bone;
+            break;
+        }
+        first += length;
+    }
+    let second = lengths.get(middle).copied().unwrap_or(0.0);
+    let third = (whole - first - second).max(0.0);
+    // Where the second part ends: as far from the root as both triangles allow.
+    let far = (first + second).min(distance + third);
+    let plane = points[1..].iter().find_map(|&point| across(point - points[0], along));
+    let side = plane.unwrap_or_else(|| along.any_orthonormal_vector());
+    // The direction of that end, and, on its other side, that of the first part.
+    let counts = |length: f32| length > 1e-6 * whole;
+    let out = if counts(distance) && counts(far) { corner(distance, far, third, along, side) } else { side };
+    let beside = across(side, out).unwrap_or(-along);
+    let up = if counts(first) && counts(far) { corner(far, first, second, out, beside) } else { out };
+    let (root, end) = (points[0], points[0] + out * far);
+    let (turn, tip) = (root + up * first, root + along * distance);
+    let ways = [up, direction(end - turn).unwrap_or(out), direction(tip - end).unwrap_or(along)];
+    for (bone, length) in lengths.iter().enumerate() {
+        let way = ways[usize::from(bone >= middle) + usize::from(bone > middle)];
+        points[bone + 1] = points[bone] + way * *length;
+    }
+}
+
+/// Turns every bone toward the line from root to tip, by the same share, until the tip is at the distance. Returns `false` if it is
+/// farther, where a bone that points straight back turns around at once.
+fn straighten(points: &mut [Vec3A], distance: f32) -> bool {
+    let last = points.len() - 1;
+    let Some(along) = direction(points[last] - points[0]) else { return false };
     let turned = |bone: Vec3A, share: f32| {
         let length = bone.length();
         direction(bone.lerp(along * length, share)).unwrap_or(along) * length
@@ -185,11 +252,12 @@ fn straighten(points: &mut [Vec3A], distance: f32) {
     // The reach grows with the share. False position, with the weight of an end that stays halved (Illinois).
     let (mut low, mut high) = (0.0, 1.0);
     let (mut below, mut above) = (reach(low) - distance, reach(high) - distance);
-    let mut share = high;
-    for _ in 0..24 {
+    let (mut share, mut is_there) = (high, false);
+    for _ in 0..40 {
         share = if above - below > 0.0 { low - below * (high - low) / (above - below) } else { high };
         let miss = reach(share) - distance;
         if miss.abs() <= 1e-6 * distance {
+            is_there = true;
             break;
         }
         if miss < 0.0 {
@@ -198,9 +266,13 @@ fn straighten(points: &mut [Vec3A], distance: f32) {
             (high, above, below) = (share, miss, 0.5 * below);
         }
     }
+    if !is_there {
+        share = high;
+    }
     let mut joint = points[0];
     for i in 0..last {
         let bone = points[i + 1] - std::mem::replace(&mut joint, points[i + 1]);
         points[i + 1] = points[i] + turned(bone, share);
     }
+    is_there
 }

@@ -47,6 +47,12 @@ impl Placed {
         Self { center, axis, radius, inverse_square: if square > 1e-20 { 1.0 / square } else { 0.0 } }
     }
 
+    /// Returns `true` if it is as good as a single point.
+    #[inline(always)]
+    pub(super) fn is_sphere(&self) -> bool {
+        self.inverse_square == 0.0
+    }
+
     /// The vector to `point` from the nearest point of the segment.
     #[inline(always)]
     pub(super) fn to(&self, point: Vec3A) -> Vec3A {

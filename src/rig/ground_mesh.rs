@@ -1,7 +1,7 @@
 //! Triangles that feet stand on, sorted so that a ray only meets a few of them.
 
 use super::{GroundHit, GroundRay, math::direction};
-use crate::{model::BoundingBox, pose::ray_meets_box};
+use crate::{model::BoundingBox, pose::ray_enters_box};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The triangles of a mesh, to cast rays against: a tree of bounding boxes.
@@ -69,7 +69,7 @@ impl GroundMesh {
         let (mut nearest, mut normal) = (ray.length, None);
         let mut node = 0;
         while let Some(at) = self.nodes.get(node) {
-            if !ray_meets_box(origin, way, at.bounds) {
+            if ray_enters_box(origin, way, at.bounds).is_none() {
                 node = at.next as usize;
                 continue;
             }

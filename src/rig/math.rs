@@ -43,11 +43,21 @@ pub(super) fn arc(from: Vec3A, to: Vec3A) -> Quat {
 #[inline(always)]
 pub(super) fn unit_arc(from: Vec3A, to: Vec3A) -> Quat {
     let (axis, half) = (from.cross(to), 1.0 + from.dot(to));
-    if half < 1e-5 {
-        return Quat::from_rotation_arc(from.into(), to.into());
+    if half < 1e-3 {
+        return opposite_arc(from, to);
     }
     // `Quat::from_rotation_arc` leaves out angles of less than 0.04°.
     Quat::from_vec4(axis.extend(half)).normalize()
+}
+
+/// The shortest rotation between unit vectors of nearly opposite directions, whose sum has no rounding error.
+#[cold]
+fn opposite_arc(from: Vec3A, to: Vec3A) -> Quat {
+    let sum = from + to;
+    match from.cross(sum).extend(0.5 * sum.length_squared()) {
+        turn if turn.length_squared() > 1e-24 => Quat::from_vec4(turn * turn.length_recip()),
+        _ => Quat::from_vec4(from.any_orthonormal_vector().extend(0.0)),
+    }
 }
 
 /// The rotation about a unit axis that takes `from` to `to`, both projected onto the plane of rotation.

@@ -2,8 +2,9 @@
 //! stand on uneven ground, tails that swing.
 //!
 //! Solvers take a [`PoseMut`](crate::pose::PoseMut) and targets in model space. They only rotate joints and never
-//! stretch a bone. Below a parent with non-uniform or mirroring scale, a rotation in model space is not a rotation of
-//! the joint; the tip then only moves toward its target.
+//! stretch a bone. Below a parent with non-uniform scale, a rotation in model space is not a rotation of the joint; the
+//! tip then only moves toward its target. Below a joint that mirrors, solvers turn joints the wrong way. Importers make
+//! skeletons without such joints of any file, but a clip can mirror a joint, and so can a skeleton made in code.
 //!
 //! | solver | makes |
 //! | --- | --- |

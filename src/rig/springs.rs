@@ -25,7 +25,7 @@ use crate::{
     model::{JointIndex, Skeleton},
     trig::sin_cos_f32,
 };
-use glam::Vec3A;
+use glam::{DVec3, Vec3A};
 use serde::{Deserialize, Serialize};
 use std::f32::consts::{PI, TAU};
 use step::Step;
@@ -100,7 +100,7 @@ pub struct SpringChain {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Springs {
     joints: Vec<SpringJoint>,
-    /// The joints from which to update the pose.
+    /// The joints from which to update the pose: those that swing below none that does.
     roots: Vec<JointIndex>,
     chains: Vec<Chain>,
     colliders: Vec<Collider>,
@@ -183,15 +183,7 @@ impl Springs {
                 parent.end = parent.end.filter(|_| !at_end);
             }
         }
-        let mut roots: Vec<_> = springs.joints.iter().filter(|joint| joint.parent.is_none()).map(|j| j.joint).collect();
-        roots.sort_unstable();
-        for root in roots {
-            // Updating the others updates what lies between.
-            if springs.roots.last().is_none_or(|&last| skeleton.last_descendant(root) > skeleton.last_descendant(last))
-            {
-                springs.roots.push(root);
-            }
-        }
+        springs.roots = springs.joints.iter().filter(|joint| joint.parent.is_none()).map(|joint| joint.joint).collect();
         springs.chains = chains.iter().map(|chain| springs.prepare(chain)).collect();
         springs
     }
@@ -258,11 +250,12 @@ struct BoneEnd {
 /// Returns where each joint's bone ends at rest; `None` for bones without length.
 fn bone_ends(skeleton: &Skeleton) -> Vec<Option<BoneEnd>> {
     let (model, parents) = (skeleton.rest_model(), skeleton.parents());
-    let mut children = vec![(Vec3A::ZERO, 0_u32); skeleton.len()];
+    // In 64 bits, so that the order of the children makes no difference.
+    let mut children = vec![(DVec3::ZERO, 0_u32); skeleton.len()];
     for (joint, parent) in parents.iter().enumerate() {
         if let Some(parent) = parent {
             let (sum, count) = &mut children[usize::from(*parent)];
-            *sum += model[joint].translation;
+            *sum += model[joint].translation.as_dvec3();
             *count += 1;
         }
     }
@@ -271,7 +264,7 @@ fn bone_ends(skeleton: &Skeleton) -> Vec<Option<BoneEnd>> {
         let at = model[joint].translation;
         let (sum, count) = children[joint];
         let end = match parents[joint] {
-            _ if count > 0 => sum / count as f32,
+            _ if count > 0 => (sum / f64::from(count)).as_vec3a(),
             Some(parent) => at + (at - model[usize::from(parent)].translation),
             None => at,
         };

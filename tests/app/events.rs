@@ -194,6 +194,38 @@ fn a_callback_tells_how_long_ago_its_key_was_passed() {
 }
 
 #[test]
+fn what_a_track_does_says_when() {
+    #[derive(Resource, Default)]
+    struct When(Vec<(&'static str, f64, f64)>);
+    let (mut app, _, entity) = TestApp::playing("jump");
+    app.world().init_resource::<When>();
+    app.app
+        .add_observer(|e: On<AnimationStarted>, mut when: ResMut<When>| when.0.push(("started", e.time, e.seconds_ago)))
+        .add_observer(|e: On<AnimationLooped>, mut when: ResMut<When>| when.0.push(("looped", e.time, e.seconds_ago)))
+        .add_observer(|e: On<AnimationFinished>, mut when: ResMut<When>| when.0.push(("ended", e.time, e.seconds_ago)))
+        .add_observer(|e: On<CrossFadeFinished>, mut when: ResMut<When>| when.0.push(("faded", e.time, e.seconds_ago)));
+    app.controller(entity).set_time_scale(2.0);
+    app.update(1.0);
+    app.controller(entity).cross_fade("walk", Duration::from_millis(500));
+    app.update(1.0);
+    // On the clock of the controller, which goes twice as fast as the app's.
+    let expected = [
+        ("started", 0.0, 1.0),
+        ("ended", 0.5, 0.75),
+        ("started", 2.0, 1.0),
+        ("faded", 2.5, 0.75),
+        ("looped", 3.0, 0.5),
+        ("looped", 4.0, 0.0),
+    ];
+    let when = &app.world().resource::<When>().0;
+    assert_eq!(when.len(), expected.len(), "{when:?}");
+    for (found, expected) in when.iter().zip(expected) {
+        let close = (found.1 - expected.1).abs() < 1e-9 && (found.2 - expected.2).abs() < 1e-9;
+        assert!(found.0 == expected.0 && close, "{when:?}");
+    }
+}
+
+#[test]
 fn messages_are_written_only_where_they_are_asked_for() {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));

@@ -164,6 +164,56 @@ fn a_gltf_takes_buffers_and_images_from_files_beside_it() {
 }
 
 #[test]
+fn a_map_that_cannot_be_loaded_costs_only_itself_whichever_it_is() {
+    let maps = |skin: &StandardMaterial| {
+        [
+            skin.base_color_texture.clone(),
+            skin.normal_map_texture.clone(),
+            skin.metallic_roughness_texture.clone(),
+            skin.occlusion_texture.clone(),
+            skin.emissive_texture.clone(),
+        ]
+    };
+    // Each map in turn is torn, or of a format that the app has no loader for, which is what Bevy's default features are
+    // for JPEG.
+    for (lost, map) in TextureMap::ALL.into_iter().filter(|map| *map != TextureMap::Specular).enumerate() {
+        for (kind, mode) in [
+            ("png", TextureMode::Load),
+            ("jpg", TextureMode::Load),
+            ("png", TextureMode::LoadAsTheyAre),
+            ("jpg", TextureMode::LoadAsTheyAre),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = |of: TextureMap| format!("{of:?}.{}", if of == map { kind } else { "png" });
+            let texture = |material: &bevy_marionette::model::Material, map: TextureMap| {
+                map.of(material).map(|_| GlbTexture::File(file(map)))
+            };
+            let mut model = model();
+            model.materials[0].occlusion_map = Some("occlusion.png".into());
+            let (mut json, blob) = split(&to_glb("chain.glb", &model, None, texture).unwrap().value);
+            json["buffers"][0]["uri"] = json!("chain.bin");
+            write(folder.path(), "chain.gltf", json.to_string());
+            write(folder.path(), "chain.bin", &blob);
+            for of in TextureMap::ALL {
+                write(folder.path(), &file(of), if of == map { b"no picture".to_vec() } else { png(4, 4) });
+            }
+            let mut app = TestApp::with_files(folder.path());
+            load_images(&mut app);
+            let settings = move |settings: &mut CharacterLoaderSettings| settings.textures = mode;
+            let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("chain.gltf");
+            app.wait_for(&handle);
+            app.wait("the others", |app| {
+                let maps = maps(&material(app, &handle, 0));
+                (0..5).all(|at| match &maps[at] {
+                    Some(image) => at != lost && app.asset(image).is_some(),
+                    None => at == lost,
+                })
+            });
+        }
+    }
+}
+
+#[test]
 fn a_manifest_takes_model_and_clips_from_glb_files() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "hero.glb", glb(&Model { clips: vec![], ..model() }));

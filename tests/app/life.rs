@@ -219,7 +219,7 @@ fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
         let parts = model.parts.len();
         let handle = app.add(model, &manifest());
         let entity = app.spawn(&handle, "walk");
-        app.world().spawn(AttachedTo::new(entity, "hand"));
+        app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
         characters.push((entity, parts));
     }
     for _ in 0..3 {
@@ -284,7 +284,7 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
         let parent = app.world().spawn(Transform::from_scale(scale)).id();
         let entity = app.spawn(&handle, "walk");
         app.world().entity_mut(entity).insert((ChildOf(parent), PoseOverrides::default()));
-        let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+        let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
         (0..3).for_each(|_| app.update(0.1));
         assert!(app.world().get::<ModelPose>(entity).unwrap().joints.iter().all(|joint| joint.is_finite()));
         assert!(app.world().get::<Transform>(carried).unwrap().is_finite());

@@ -2,12 +2,12 @@
 
 use super::support::*;
 use bevy::{
-    asset::LoadState,
+    asset::{LoadState, prelude::AssetChanged},
     image::{CompressedImageFormats, ImageLoader},
     prelude::*,
 };
 use bevy_marionette::{
-    asset::{CharacterLoaderSettings, CharacterPart, ClipAsset, SkeletonAsset, TextureMode},
+    asset::{CharacterLoaderSettings, CharacterPart, CharactersLoaded, ClipAsset, SkeletonAsset, TextureMode},
     format::{m3d, md5},
     import::{to_m3d, to_md5_anim, to_md5_mesh},
     model::{Material, Model, PlaybackMode},
@@ -433,4 +433,51 @@ fn an_asset_that_fails_is_reported_to_each_of_its_characters_once() {
     assert!(failed.iter().all(|(_, error)| *error == text && error.contains("reported.character.ron")), "{failed:?}");
     assert!(app.is_alive(other));
     assert_eq!(app.world().resource::<Heard>().ready, []);
+}
+
+#[test]
+fn an_event_says_when_everything_is_loaded_and_again_when_more_is() {
+    #[derive(Resource, Default)]
+    struct Loaded(Vec<usize>);
+    let folder = folder();
+    write(folder.path(), "chain.character.ron", MANIFEST);
+    write(folder.path(), "broken.m3d", "nothing");
+    let mut app = TestApp::with_files(folder.path());
+    app.world().init_resource::<Loaded>();
+    let note = |_: On<CharactersLoaded>, all: Res<Assets<Character>>, mut loaded: ResMut<Loaded>| {
+        loaded.0.push(all.iter().count());
+    };
+    app.app.add_observer(note);
+    let loaded = |app: &TestApp| app.app.world().resource::<Loaded>().0.clone();
+    (0..5).for_each(|_| app.update(0.0));
+    assert!(loaded(&app).is_empty(), "nothing was asked for");
+    let _two: [Handle<Character>; 2] = ["chain.m3d", "chain.character.ron"].map(|file| app.server().load(file));
+    app.wait("two characters", |app| !loaded(app).is_empty());
+    (0..5).for_each(|_| app.update(0.0));
+    assert_eq!(loaded(&app), [2], "once, and both are here");
+    // One that fails ends the waiting, too.
+    let _more: [Handle<Character>; 2] = ["chain.md5mesh", "broken.m3d"].map(|file| app.server().load(file));
+    app.wait("one more", |app| loaded(app).len() > 1);
+    (0..5).for_each(|_| app.update(0.0));
+    assert_eq!(loaded(&app), [2, 3]);
+}
+
+#[test]
+fn a_query_finds_characters_whose_asset_changed() {
+    #[derive(Resource, Default)]
+    struct Changed(Vec<Entity>);
+    let (mut app, handle, entity) = TestApp::playing("walk");
+    app.spawn(&handle, "idle");
+    let other = app.add(chain(&clips()), &manifest());
+    let other = app.world().spawn(SkinnedCharacter::from(other)).id();
+    app.world().init_resource::<Changed>();
+    app.app.add_systems(Last, |all: Query<Entity, AssetChanged<SkinnedCharacter>>, mut changed: ResMut<Changed>| {
+        changed.0.extend(&all)
+    });
+    (0..3).for_each(|_| app.update(0.0));
+    app.world().resource_mut::<Changed>().0.clear();
+    app.world().resource_mut::<Assets<Character>>().get_mut(&handle).unwrap().remove_clip("jump");
+    app.update(0.0);
+    let changed = &app.world().resource::<Changed>().0;
+    assert!(changed.len() == 2 && changed.contains(&entity) && !changed.contains(&other), "{changed:?}");
 }

@@ -29,4 +29,5 @@ mod scenes;
 mod soak;
 mod sockets;
 mod springs;
+mod typed_callbacks;
 mod unlisted;

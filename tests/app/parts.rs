@@ -246,7 +246,7 @@ fn zero_scales_harm_nothing() {
     let mount = app.world().spawn((Transform::from_scale(Vec3::ZERO), Visibility::default())).id();
     let entity = app.spawn(&handle, "walk");
     let worn = app.spawn(&handle, "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.world().entity_mut(entity).insert((ChildOf(mount), WeightView::Joint(1)));
     app.world().entity_mut(worn).insert(WornBy(entity));
     for frame in 0..6 {
@@ -401,7 +401,7 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
     let (body_asset, armor_asset) = (app.add(chain(&clips()), &manifest()), app.add(armor(), &manifest()));
     let body = app.spawn(&body_asset, "walk");
     let worn = app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body))).id();
-    let lamp = app.world().spawn(AttachedTo::new(worn, "plume")).id();
+    let lamp = app.world().spawn((AttachedTo(worn), AtSocket::new("plume"))).id();
     let skeleton = armor().skeleton;
     for frame in 0..40 {
         let place = Transform::from_xyz(frame as f32, 1.0, 0.0).with_rotation(Quat::from_rotation_y(frame as f32));
@@ -555,7 +555,7 @@ fn a_ring_of_parents_does_not_hang_the_app() {
             app.update(0.1);
         }
         app.world().entity_mut(a).insert(WeightView::InfluenceCount);
-        let carried = app.world().spawn(AttachedTo::new(a, "hand")).id();
+        let carried = app.world().spawn((AttachedTo(a), AtSocket::new("hand"))).id();
         show(&mut app);
         let ray = Ray3d::new(Vec3::new(0.1, 0.5, 5.0), Dir3::NEG_Z);
         app.world().run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray)).unwrap();

@@ -1,7 +1,7 @@
 //! Ray casts against posed characters, compared with brute force in double precision, anywhere in the world.
 
 use super::support::*;
-use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     character::{CharacterParts, CharacterRayCast, CharacterRayHit, ModelPose, PartOverrides, PoseOverrides},
     import::{ImportSettings, open_model},
@@ -263,4 +263,72 @@ fn a_static_part_is_picked_where_its_character_stands() {
     let hit = pick(&mut app, Ray3d::new(Vec3::new(7.05, 2.4, 5.0), Dir3::NEG_Z)).unwrap();
     assert_eq!((hit.part, hit.joint), (2, None));
     assert!((hit.distance - 4.78787).abs() < 1e-3, "{hit:?}");
+}
+
+/// A crowd that stores no poses, each character somewhere else in a clip of its own.
+fn crowd(app: &mut TestApp, count: usize, random: &mut fastrand::Rng) -> Vec<Entity> {
+    let handle = app.add(boxes(), &manifest());
+    let crowd: Vec<Entity> = (0..count)
+        .map(|_| {
+            let clip = ["walk", "swing", "idle", "pose"][random.usize(..4)];
+            let entity = app.spawn(&handle, clip);
+            let place = Transform::from_translation(random_direction(random) * random.f32() * 6.0)
+                .with_rotation(Quat::from_rotation_y(random.f32() * 6.0))
+                .with_scale(Vec3::splat(0.5 + random.f32()));
+            app.world().entity_mut(entity).remove::<ModelPose>().insert(place);
+            app.update(random.f64() * 0.3);
+            entity
+        })
+        .collect();
+    app.update(0.1);
+    crowd
+}
+
+#[test]
+fn the_nearest_of_a_crowd_is_what_it_is_when_each_is_asked_alone() {
+    let random = &mut fastrand::Rng::with_seed(5);
+    let mut app = TestApp::new();
+    let crowd = crowd(&mut app, 60, random);
+    let mut hits = 0;
+    for _ in 0..200 {
+        let from = random_direction(random) * 12.0;
+        let to = random_direction(random) * 5.0;
+        let ray = Ray3d::new(from, Dir3::new(to - from).unwrap());
+        let nearest = crowd.iter().filter_map(|&one| {
+            let alone = move |pick: CharacterRayCast| pick.pick_where(ray, |entity| entity == one);
+            app.world().run_system_once(alone).unwrap()
+        });
+        let expected = nearest.min_by(|a, b| a.distance.total_cmp(&b.distance));
+        hits += usize::from(expected.is_some());
+        assert_eq!(pick(&mut app, ray), expected);
+    }
+    assert!(hits > 50, "{hits}");
+}
+
+#[test]
+fn only_characters_whose_culling_boxes_meet_the_ray_are_posed() {
+    let mut app = TestApp::new();
+    let handle = app.add(boxes(), &manifest());
+    let entity = app.spawn(&handle, "pose");
+    app.world().entity_mut(entity).remove::<ModelPose>();
+    app.update(0.0);
+    let ray = Ray3d::new(Vec3::new(0.05, 1.4, 10.0), Dir3::NEG_Z);
+    assert_eq!(pick(&mut app, ray).unwrap().character, entity);
+    // Nobody could tell that a character wasn't posed, but for a box that is not where the character is.
+    let parts = app.parts(entity);
+    for &part in &parts {
+        app.world().get_mut::<Aabb>(part).unwrap().center.x += 50.0;
+    }
+    assert_eq!(pick(&mut app, ray), None);
+    // Other clips, other boxes.
+    app.controller(entity).play("idle");
+    app.update(0.1);
+    assert_eq!(pick(&mut app, ray).unwrap().character, entity);
+    // One that stores its pose needs no boxes.
+    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    app.update(0.1);
+    for &part in &parts {
+        app.world().get_mut::<Aabb>(part).unwrap().center.x += 50.0;
+    }
+    assert_eq!(pick(&mut app, ray).unwrap().character, entity);
 }

@@ -103,7 +103,8 @@ impl Play {
         if self.random.bool() {
             let offset = Vec3::new(self.random.f32() - 0.5, self.random.f32(), -0.3);
             self.app.world().spawn((
-                IkGoal::named(entity, "left_foot").rotate_tip(true),
+                IkGoal(entity),
+                IkLimb::named("left_foot").rotate_tip(true),
                 Transform::from_translation(offset),
                 ChildOf(entity),
             ));
@@ -495,7 +496,7 @@ fn how_long_it_takes_to_restore_a_frame() {
             let all = (RootMotion::default(), FootPlacement::default(), LookAt::entity(lantern));
             let place = Transform::from_xyz((number % 10) as f32, 0.0, (number / 10) as f32);
             let one = play.app.world().spawn((scout, AnimationController::playing("locomotion"), all, place)).id();
-            let goal = IkGoal::named(one, "left_foot").rotate_tip(true);
+            let goal = (IkGoal(one), IkLimb::named("left_foot").rotate_tip(true));
             play.app.world().spawn((goal, Transform::from_xyz(0.1, 0.2, 0.0), ChildOf(one)));
         }
         for frame in 0..1500 {

@@ -172,7 +172,7 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
 #[test]
 fn fewer_joints_after_a_reload_are_no_trouble_for_what_is_carried() {
     let (mut app, handle, entity) = TestApp::playing("walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.update(0.1);
     let mut small = chain(&[]);
     let root = bevy_marionette::model::Joint {

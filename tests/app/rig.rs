@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterPoses, IkGoals, ModelPose, Teleported},
+    character::{CharacterPoses, GoalLimb, IkGoals, ModelPose, Teleported},
     import::{GoalEntry, LookAtEntry, Manifest},
     model::Model,
     prelude::*,
@@ -42,6 +42,7 @@ fn goal_at(app: &mut TestApp, goal: Entity) -> Vec3 {
     app.world().get::<GlobalTransform>(goal).unwrap().translation()
 }
 
+const ELBOW: usize = 1;
 const HAND: usize = 2;
 
 fn random_place(random: &mut fastrand::Rng) -> Transform {
@@ -59,7 +60,7 @@ fn hands_are_at_their_goals_in_the_frame_in_which_both_moved() {
     let stand = app.world().spawn(Transform::default()).id();
     let pole = app.world().spawn(Transform::default()).id();
     // They are thrown about, farther in each frame than an arm can turn.
-    let goal = IkGoal::named(character, "reach").pole(pole).rotate_tip(true).turn_limit(f32::INFINITY);
+    let goal = (IkGoal(character), IkLimb::named("reach").pole(pole).rotate_tip(true).turn_limit(f32::INFINITY));
     let goal = app.world().spawn((goal, ChildOf(stand))).id();
     for frame in 0..200 {
         for entity in [mount, stand, character, pole] {
@@ -90,10 +91,10 @@ fn a_hand_rests_on_the_shoulder_of_another_that_is_moved_by_its_own_goal() {
         app.world().entity_mut(entity).insert(Transform::from_xyz(x, 0.0, 0.0));
     }
     // Each reaches for the hand of the next; the last for a ball that is thrown about.
-    let reach = |arm| IkGoal::named(arm, "reach").turn_limit(f32::INFINITY);
+    let reach = |arm| (IkGoal(arm), IkLimb::named("reach").turn_limit(f32::INFINITY));
     let ball = app.world().spawn((reach(third), Transform::from_xyz(2.0, 1.0, 0.0))).id();
-    let on_third = app.world().spawn((AttachedTo::new(third, "hand"), reach(second))).id();
-    let on_second = app.world().spawn((AttachedTo::new(second, "hand"), reach(first))).id();
+    let on_third = app.world().spawn((AttachedTo(third), AtSocket::new("hand"), reach(second))).id();
+    let on_second = app.world().spawn((AttachedTo(second), AtSocket::new("hand"), reach(first))).id();
     for step in 0..50 {
         let angle = step as f32 * 0.7;
         let place = Vec3::new(2.0 + 0.4 * angle.sin(), 0.5, 0.8 * angle.cos());
@@ -113,10 +114,10 @@ fn a_hand_rests_on_the_shoulder_of_another_that_is_moved_by_its_own_goal() {
 fn characters_that_hold_on_to_each_other_and_goals_on_themselves_do_not_hang() {
     let (mut app, [one, other, alone]) = with_arms();
     app.world().entity_mut(other).insert(Transform::from_xyz(1.0, 0.0, 0.0));
-    app.world().spawn((AttachedTo::new(one, "elbow"), IkGoal::named(other, "reach")));
-    app.world().spawn((AttachedTo::new(other, "elbow"), IkGoal::named(one, "reach")));
-    let own = AttachedTo::new(alone, "elbow").at(Transform::from_xyz(0.0, 0.2, 0.3));
-    app.world().spawn((own, IkGoal::named(alone, "reach")));
+    app.world().spawn((AttachedTo(one), AtSocket::new("elbow"), IkGoal(other), IkLimb::named("reach")));
+    app.world().spawn((AttachedTo(other), AtSocket::new("elbow"), IkGoal(one), IkLimb::named("reach")));
+    let own = (AttachedTo(alone), AtSocket::new("elbow").offset(Transform::from_xyz(0.0, 0.2, 0.3)));
+    app.world().spawn((own, IkGoal(alone), IkLimb::named("reach")));
     for _ in 0..100 {
         app.update(0.01);
     }
@@ -132,7 +133,7 @@ fn characters_that_hold_on_to_each_other_and_goals_on_themselves_do_not_hang() {
 fn weights_fade_softly_and_a_despawned_goal_lets_go() {
     let (mut app, [character]) = with_arms();
     let at_rest = place_of(&mut app, character, HAND);
-    let goal = app.world().spawn((IkGoal::named(character, "reach"), Transform::from_xyz(1.0, 0.5, 0.0))).id();
+    let goal = app.world().spawn((IkGoal(character), IkLimb::named("reach"), Transform::from_xyz(1.0, 0.5, 0.0))).id();
     app.world().entity_mut(goal).insert(IkWeight::new(0.0));
     app.update(0.1);
     assert!(place_of(&mut app, character, HAND).distance(at_rest) < 1e-5);
@@ -157,6 +158,29 @@ fn weights_fade_softly_and_a_despawned_goal_lets_go() {
 }
 
 #[test]
+fn how_a_limb_reaches_can_be_changed_while_it_does() {
+    let (mut app, [character]) = with_arms();
+    let nobody = IkLimb::named("no such limb").turn_limit(f32::INFINITY);
+    let goal = app.world().spawn((IkGoal(character), nobody, Transform::from_xyz(1.0, 0.5, 0.0))).id();
+    app.update(0.1);
+    let at_rest = place_of(&mut app, character, HAND);
+    app.world().get_mut::<IkLimb>(goal).unwrap().limb = GoalLimb::Named("reach".into());
+    app.update(0.1);
+    let there = place_of(&mut app, character, HAND);
+    assert!(there.distance(at_rest) > 0.1 && there.distance(Vec3::new(1.0, 0.5, 0.0)) < 2e-4, "{there}");
+    // The elbow goes to either side, and the hand stays.
+    let elbows = [Vec3::new(0.0, 0.5, 5.0), Vec3::new(0.0, 0.5, -5.0)].map(|place| {
+        let pole = app.world().spawn(Transform::from_translation(place)).id();
+        app.world().get_mut::<IkLimb>(goal).unwrap().pole = Some(pole);
+        app.update(0.1);
+        assert!(place_of(&mut app, character, HAND).distance(there) < 1e-3);
+        place_of(&mut app, character, ELBOW)
+    });
+    assert!(elbows[0].z > 0.1 && elbows[1].z < -0.1, "{elbows:?}");
+    assert_eq!(app.world().get::<IkGoals>(character).unwrap().iter().collect::<Vec<_>>(), [goal]);
+}
+
+#[test]
 fn goals_that_are_there_first_are_reached_at_once_and_others_smoothly() {
     let mut app = TestApp::new();
     let (model, manifest) = arm();
@@ -164,16 +188,17 @@ fn goals_that_are_there_first_are_reached_at_once_and_others_smoothly() {
     app.update(0.01);
     let place = Vec3::new(1.0, 0.5, 0.0);
     let distance = |app: &mut TestApp, character| place_of(app, character, HAND).distance(place);
-    let goal = |app: &mut TestApp, goal: IkGoal| app.world().spawn((goal, Transform::from_translation(place))).id();
+    let goal =
+        |app: &mut TestApp, goal: (IkGoal, IkLimb)| app.world().spawn((goal, Transform::from_translation(place))).id();
     let first = app.spawn(&handle, "");
-    goal(&mut app, IkGoal::named(first, "reach"));
+    goal(&mut app, (IkGoal(first), IkLimb::named("reach")));
     app.update(0.01);
     assert!(distance(&mut app, first) < 2e-4, "in the first frame in which the character is seen");
 
     let [second, third] = [app.spawn(&handle, ""), app.spawn(&handle, "")];
     app.update(0.01);
-    goal(&mut app, IkGoal::named(second, "reach"));
-    goal(&mut app, IkGoal::named(third, "reach").turn_limit(f32::INFINITY));
+    goal(&mut app, (IkGoal(second), IkLimb::named("reach")));
+    goal(&mut app, (IkGoal(third), IkLimb::named("reach").turn_limit(f32::INFINITY)));
     app.update(0.01);
     assert!(distance(&mut app, third) < 2e-4, "without a limit");
     let mut last = distance(&mut app, second);
@@ -259,8 +284,8 @@ fn a_restored_state_goes_on_with_the_same_bits() {
 #[test]
 fn what_hangs_from_a_rig_follows_in_the_same_frame_and_its_pose_can_be_asked_for() {
     let (mut app, [character]) = with_arms();
-    let ring = app.world().spawn(AttachedTo::new(character, "hand")).id();
-    let goal = IkGoal::named(character, "reach").turn_limit(f32::INFINITY);
+    let ring = app.world().spawn((AttachedTo(character), AtSocket::new("hand"))).id();
+    let goal = (IkGoal(character), IkLimb::named("reach").turn_limit(f32::INFINITY));
     let goal = app.world().spawn((goal, Transform::default())).id();
     for step in 0..20 {
         let place = Vec3::new((step as f32).sin(), 0.5, (step as f32).cos());
@@ -278,8 +303,8 @@ fn what_hangs_from_a_rig_follows_in_the_same_frame_and_its_pose_can_be_asked_for
 #[test]
 fn what_a_manifest_lacks_is_said_once() {
     let (mut app, [character]) = with_arms();
-    app.world().spawn((IkGoal::named(character, "raech"), Transform::default()));
-    app.world().spawn((IkGoal::two_bone(character, "root", "hnad"), Transform::default()));
+    app.world().spawn((IkGoal(character), IkLimb::named("raech"), Transform::default()));
+    app.world().spawn((IkGoal(character), IkLimb::two_bone("root", "hnad"), Transform::default()));
     let handle = app.add(chain(&[]), &manifest());
     let blind = app.spawn(&handle, "");
     app.world().entity_mut(blind).insert((LookAt::point(Vec3::ONE), Name::new("the blind one")));

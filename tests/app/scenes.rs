@@ -108,7 +108,7 @@ fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
     let (mut app, body) = stage(&folder);
     let handle = app.world().get::<SkinnedCharacter>(body).unwrap().clone();
     let offset = Transform::from_xyz(0.1, 0.2, 0.3).with_rotation(Quat::from_rotation_x(0.4));
-    let sword = app.world().spawn(AttachedTo::new(body, "grip").at(offset)).id();
+    let sword = app.world().spawn((AttachedTo(body), AtSocket::new("grip").offset(offset))).id();
     let cloak = app.world().spawn((handle, WornBy(body))).id();
     let mut overrides = PoseOverrides::default();
     overrides.set(1, JointTransform::new(Vec3::X, Quat::from_rotation_z(0.5)));
@@ -126,10 +126,9 @@ fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
     assert_eq!(characters.len(), 2);
     app.update(0.0);
     let world = app.world();
-    let (sword, attached, global) =
-        world.query::<(Entity, &AttachedTo, &GlobalTransform)>().single(world).expect("one sword");
-    let body = attached.character;
-    assert_eq!(attached, &AttachedTo::new(body, "grip").at(offset));
+    let (sword, &AttachedTo(body), at, global) =
+        world.query::<(Entity, &AttachedTo, &AtSocket, &GlobalTransform)>().single(world).expect("one sword");
+    assert_eq!(at, &AtSocket::new("grip").offset(offset));
     assert!(global.affine().abs_diff_eq(place.affine(), 1e-5), "{global:?} {place:?}");
     assert_eq!(world.get::<ChildOf>(sword).unwrap().parent(), body);
     assert_eq!(world.get::<Attachments>(body).unwrap().iter().collect::<Vec<_>>(), [sword]);

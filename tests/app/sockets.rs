@@ -72,8 +72,8 @@ fn a_carried_entity_is_at_its_joint_in_the_same_frame_during_cross_fades_too() {
     app.world().entity_mut(entity).insert(ChildOf(mount));
     let offset =
         Transform::from_xyz(0.3, -0.2, 0.1).with_rotation(random_turn(&mut random)).with_scale(Vec3::splat(1.5));
-    let by_socket = app.world().spawn(AttachedTo::new(entity, "grip").at(offset)).id();
-    let by_joint = app.world().spawn(AttachedTo::new(entity, "elbow")).id();
+    let by_socket = app.world().spawn((AttachedTo(entity), AtSocket::new("grip").offset(offset))).id();
+    let by_joint = app.world().spawn((AttachedTo(entity), AtSocket::new("elbow"))).id();
     let mut last = Affine3A::ZERO;
     for frame in 0..300 {
         // Everything above it moves too, after the previous frame's systems.
@@ -103,7 +103,7 @@ fn a_carried_entity_is_at_its_joint_in_the_same_frame_during_cross_fades_too() {
 #[test]
 fn the_joint_is_where_its_clip_has_it_at_this_very_frame() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "idle");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     let mut seconds = 0.0;
     for dt in [0.1, 0.3, 0.013, 1.7, 0.25] {
         app.update(dt);
@@ -121,7 +121,7 @@ fn asking_for_a_joint_gives_the_same_as_carrying() {
     app.world().init_resource::<Asked>();
     let handle = app.add(chain(&clips()), &with_socket());
     let entity = app.spawn(&handle, "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "grip")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("grip"))).id();
     app.app.add_systems(Last, move |joints: CharacterPoses, mut asked: ResMut<Asked>| {
         asked.0 = ["grip", "hand", "tail"].map(|name| joints.joint_transform(entity, name)).into();
     });
@@ -135,7 +135,7 @@ fn asking_for_a_joint_gives_the_same_as_carrying() {
 #[test]
 fn an_override_of_the_joint_moves_what_it_carries_at_once() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     let mut overrides = PoseOverrides::default();
     overrides.set(1, JointTransform::new(Vec3::new(5.0, 0.0, 0.0), Quat::IDENTITY));
     overrides.set(2, JointTransform::new(Vec3::new(0.0, 1.0, 0.0), Quat::IDENTITY));
@@ -147,7 +147,7 @@ fn an_override_of_the_joint_moves_what_it_carries_at_once() {
 #[test]
 fn overrides_taken_away_while_time_stands_still_give_the_joints_back() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.update(0.1);
     let played = world_of(&mut app, carried);
     let mut overrides = PoseOverrides::default();
@@ -163,7 +163,8 @@ fn overrides_taken_away_while_time_stands_still_give_the_joints_back() {
 #[test]
 fn a_socket_or_joint_that_is_not_there_is_said_once() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
-    let carried = app.world().spawn((AttachedTo::new(entity, "elbov"), Transform::from_xyz(1.0, 0.0, 0.0))).id();
+    let carried =
+        app.world().spawn((AttachedTo(entity), AtSocket::new("elbov"), Transform::from_xyz(1.0, 0.0, 0.0))).id();
     for _ in 0..5 {
         app.update(0.1);
     }
@@ -172,16 +173,38 @@ fn a_socket_or_joint_that_is_not_there_is_said_once() {
     assert!(said[0].contains("`elbow`"), "{said:?}");
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::X));
     // The correct name, a moment later.
-    app.world().entity_mut(carried).insert(AttachedTo::new(entity, "elbow"));
+    app.world().get_mut::<AtSocket>(carried).unwrap().socket = "elbow".into();
     app.update(0.1);
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::Y));
 }
 
 #[test]
+fn a_held_entity_is_moved_by_changing_its_socket() {
+    let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "pose");
+    // Without a name, it is where the character is.
+    let place = Transform::from_xyz(3.0, 0.0, 1.0).with_rotation(Quat::from_rotation_y(1.0));
+    app.world().entity_mut(entity).insert(place);
+    let held = app.world().spawn(AttachedTo(entity)).id();
+    app.update(0.0);
+    assert_near(world_of(&mut app, held), place.compute_affine());
+    let pose = app.world().get::<ModelPose>(entity).unwrap().joints.clone();
+    app.world().get_mut::<AtSocket>(held).unwrap().socket = "hand".into();
+    app.update(0.0);
+    assert_near(world_of(&mut app, held), place.compute_affine() * pose[2]);
+    for turn in 0..4 {
+        let offset = Transform::from_rotation(Quat::from_rotation_z(turn as f32)).with_scale(Vec3::splat(2.0));
+        app.world().get_mut::<AtSocket>(held).unwrap().offset = offset;
+        app.update(0.0);
+        assert_near(world_of(&mut app, held), place.compute_affine() * pose[2] * offset.compute_affine());
+    }
+    assert_eq!(app.world().get::<Attachments>(entity).unwrap().iter().collect::<Vec<_>>(), [held]);
+}
+
+#[test]
 fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
-    let let_go = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
+    let let_go = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.update(0.1);
     app.world().entity_mut(let_go).remove::<(AttachedTo, ChildOf)>();
     app.update(0.1);
@@ -196,7 +219,7 @@ fn what_is_carried_goes_with_the_character_and_stays_when_let_go() {
 fn detached_in_place_it_stays_there_and_outlives_the_character() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
     app.world().entity_mut(entity).insert(Transform::from_xyz(3.0, 0.0, 1.0).with_scale(Vec3::splat(2.0)));
-    let [by_world, by_command] = [(); 2].map(|()| app.world().spawn(AttachedTo::new(entity, "grip")).id());
+    let [by_world, by_command] = [(); 2].map(|()| app.world().spawn((AttachedTo(entity), AtSocket::new("grip"))).id());
     app.update(0.3);
     let place = world_of(&mut app, by_world);
     app.world().entity_mut(by_world).detach_in_place();
@@ -223,7 +246,7 @@ fn what_a_character_hangs_from_cannot_be_attached_to_it() {
     let raft = app.world().spawn((Name::new("ring raft"), Transform::default())).id();
     app.world().entity_mut(entity).insert((Name::new("ring sailor"), ChildOf(raft)));
     app.update(0.1);
-    app.world().entity_mut(raft).insert(AttachedTo::new(entity, "hand"));
+    app.world().entity_mut(raft).insert((AttachedTo(entity), AtSocket::new("hand")));
     (0..3).for_each(|_| app.update(0.1));
     assert!(app.world().get::<AttachedTo>(raft).is_none() && app.world().get::<ChildOf>(raft).is_none());
     let said = logged("ring raft");
@@ -234,7 +257,7 @@ fn what_a_character_hangs_from_cannot_be_attached_to_it() {
 #[test]
 fn despawning_what_is_carried_leaves_the_character_as_it_was() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "walk");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.update(0.1);
     app.world().entity_mut(carried).despawn();
     app.update(0.1);
@@ -247,10 +270,10 @@ fn what_is_carried_changes_hands_even_to_a_character_that_is_still_loading() {
     let (mut app, handle, one) = TestApp::playing_by(&with_socket(), "idle");
     let other = app.spawn(&Handle::default(), "idle");
     app.world().entity_mut(other).insert(Transform::from_xyz(10.0, 0.0, 0.0));
-    let carried = app.world().spawn(AttachedTo::new(one, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(one), AtSocket::new("hand"))).id();
     app.update(1.0);
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::new(1.0, 2.0, 0.5)));
-    app.world().entity_mut(carried).insert(AttachedTo::new(other, "elbow"));
+    app.world().entity_mut(carried).insert((AttachedTo(other), AtSocket::new("elbow")));
     app.update(1.0);
     app.world().entity_mut(other).insert(SkinnedCharacter(handle.clone()));
     app.update(1.0);
@@ -264,7 +287,7 @@ fn sockets_follow_a_character_whose_asset_changes() {
     let mut controller = AnimationController::default();
     controller.add_track(AnimationTrack::new("pose"));
     let entity = app.spawn_with(&handle, controller);
-    let carried = app.world().spawn(AttachedTo::new(entity, "grip")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("grip"))).id();
     app.update(0.1);
     let mut manifest = with_socket();
     manifest.sockets.get_mut("grip").unwrap().joint = "root".into();
@@ -281,7 +304,7 @@ fn a_mirrored_or_squeezed_character_carries_as_exactly() {
     let handle = app.add(restless(&mut random), &with_socket());
     let entity = app.spawn(&handle, "one");
     let offset = Transform::from_xyz(0.3, -0.2, 0.1).with_scale(Vec3::new(1.0, -1.0, 1.0));
-    let carried = app.world().spawn(AttachedTo::new(entity, "grip").at(offset)).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("grip").offset(offset))).id();
     for scale in [Vec3::new(-1.0, 1.0, 1.0), Vec3::new(-1.0, -2.0, -0.5), Vec3::new(3.0, 0.2, 1.0)] {
         for _ in 0..20 {
             let place = Transform::from_translation(random_place(&mut random, 10.0));
@@ -304,7 +327,7 @@ fn the_body_is_swapped_in_the_middle_of_a_clip_and_the_sword_is_in_the_new_hand_
     model.skeleton = model.skeleton.with_names(["hand", "grip", "root"].map(Into::into));
     let stout = app.add(model, &manifest());
     let entity = app.spawn(&slim, "idle");
-    let carried = app.world().spawn(AttachedTo::new(entity, "grip")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("grip"))).id();
     app.update(0.5);
     let hand = Affine3A::from_translation(Vec3::new(0.5, 2.0, 0.25));
     assert_near(world_of(&mut app, carried), hand * socket_offset());
@@ -320,7 +343,7 @@ fn the_body_is_swapped_in_the_middle_of_a_clip_and_the_sword_is_in_the_new_hand_
 #[test]
 fn let_go_without_being_taken_away_it_stays_where_it_was_on_the_character() {
     let (mut app, _, entity) = TestApp::playing_by(&with_socket(), "idle");
-    let carried = app.world().spawn(AttachedTo::new(entity, "hand")).id();
+    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
     app.update(1.0);
     app.world().entity_mut(carried).remove::<AttachedTo>();
     app.world().entity_mut(entity).insert(Transform::from_xyz(0.0, 10.0, 0.0));
@@ -341,20 +364,16 @@ fn at_despawn_what_changed_hands_is_exact_in_that_very_frame_and_what_did_not_is
         let [one, other] = ["one", "two"].map(|clip| app.spawn(&handle, clip));
         let offset =
             Transform::from_translation(random_place(&mut random, 0.5)).with_rotation(random_turn(&mut random));
-        let sword = app.world().spawn(AttachedTo::new(one, "grip").at(offset)).id();
-        let belt = app.world().spawn(AttachedTo::new(one, "elbow")).id();
-        let shield = app.world().spawn(AttachedTo::new(other, "elbow")).id();
+        let sword = app.world().spawn((AttachedTo(one), AtSocket::new("grip").offset(offset))).id();
+        let belt = app.world().spawn((AttachedTo(one), AtSocket::new("elbow"))).id();
+        let shield = app.world().spawn((AttachedTo(other), AtSocket::new("elbow"))).id();
         app.world().insert_resource(Handover(None));
         // In one command, as a game would: take the sword from the character that is despawned.
-        app.app.add_systems(
-            Update,
-            |mut handover: ResMut<Handover>, mut commands: Commands, held: Query<&AttachedTo>| {
-                let Some((sword, one, other)) = handover.0.take() else { return };
-                let held = held.get(sword).unwrap().clone();
-                commands.entity(sword).insert(AttachedTo { character: other, ..held });
-                commands.entity(one).despawn();
-            },
-        );
+        app.app.add_systems(Update, |mut handover: ResMut<Handover>, mut commands: Commands| {
+            let Some((sword, one, other)) = handover.0.take() else { return };
+            commands.entity(sword).insert(AttachedTo(other));
+            commands.entity(one).despawn();
+        });
         for frame in 0..6 {
             for entity in [one, other].into_iter().filter(|_| frame < 3).chain([other]) {
                 let place = Transform::from_translation(random_place(&mut random, 5.0));
@@ -387,7 +406,8 @@ fn at_despawn_what_changed_hands_is_exact_in_that_very_frame_and_what_did_not_is
 fn carried_by_one_who_is_gone_it_is_carried_by_nobody() {
     let (mut app, _, entity) = TestApp::playing("walk");
     app.world().entity_mut(entity).despawn();
-    let carried = app.world().spawn((AttachedTo::new(entity, "hand"), Transform::from_xyz(3.0, 0.0, 0.0))).id();
+    let carried =
+        app.world().spawn((AttachedTo(entity), AtSocket::new("hand"), Transform::from_xyz(3.0, 0.0, 0.0))).id();
     app.update(0.1);
     assert!(app.world().get::<ChildOf>(carried).is_none());
     assert_near(world_of(&mut app, carried), Affine3A::from_translation(Vec3::X * 3.0));

@@ -71,7 +71,12 @@ impl Cast {
             StandardMaterial { base_color: Color::srgb(0.7, 0.75, 0.8), perceptual_roughness: 0.4, ..default() };
         let steel = world.resource_mut::<Assets<StandardMaterial>>().add(steel);
         let grip = Transform::from_xyz(0.0, 0.35, 0.0);
-        let sword = world.spawn((AttachedTo::new(armed, "right_hand").at(grip), Mesh3d(blade), MeshMaterial3d(steel)));
+        let sword = world.spawn((
+            AttachedTo(armed),
+            AtSocket::new("right_hand").offset(grip),
+            Mesh3d(blade),
+            MeshMaterial3d(steel),
+        ));
         let sword = sword.id();
         let lamp = PointLight {
             color: Color::srgb(1.0, 0.6, 0.3),
@@ -80,11 +85,11 @@ impl Cast {
             shadow_maps_enabled: false,
             ..default()
         };
-        let lamp = world.spawn((AttachedTo::new(armed, "left_hand"), lamp)).id();
+        let lamp = world.spawn((AttachedTo(armed), AtSocket::new("left_hand"), lamp)).id();
         let ball = world.resource_mut::<Assets<Mesh>>().add(Sphere::new(0.07));
         let red = StandardMaterial { base_color: Color::srgb(0.8, 0.1, 0.1), ..default() };
         let red = world.resource_mut::<Assets<StandardMaterial>>().add(red);
-        let ball = world.spawn((AttachedTo::new(dog, "back"), Mesh3d(ball), MeshMaterial3d(red))).id();
+        let ball = world.spawn((AttachedTo(dog), AtSocket::new("back"), Mesh3d(ball), MeshMaterial3d(red))).id();
         stage.start();
         let carried = vec![(sword, armed, "right_hand"), (lamp, armed, "left_hand"), (ball, dog, "back")];
         Self { members, carried, fading, before: HashMap::new() }
@@ -131,7 +136,7 @@ impl Cast {
     pub fn check_sockets(&self, stage: &mut Stage, wrong: &mut Vec<String>) {
         for &(carried, character, socket) in &self.carried {
             let world = stage.world();
-            let offset = world.get::<AttachedTo>(carried).expect("it is carried").offset.compute_affine();
+            let offset = world.get::<AtSocket>(carried).expect("it is carried").offset.compute_affine();
             let place = world.get::<GlobalTransform>(character).expect("it has a place").affine();
             let asset = asset(world, character);
             let socket = asset.socket(socket).expect("the manifest names it");

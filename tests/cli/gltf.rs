@@ -55,6 +55,36 @@ fn a_gltf_is_inspected_validated_and_posed() {
 }
 
 #[test]
+fn textures_are_found_where_their_paths_lead_and_else_by_name() {
+    let folder = sail();
+    fs::create_dir(folder.path().join("textures")).unwrap();
+    for file in ["textures/stripes.png", "models/stripes.png", "models/two stripes.png"] {
+        fs::write(folder.path().join(file), "").unwrap();
+    }
+    for (uri, found) in [
+        ("../textures/stripes.png", "../textures/stripes.png"),
+        ("../textures/Stripes.png?v=2", "../textures/stripes.png"),
+        ("..\\\\textures\\\\stripes.png", "../textures/stripes.png"),
+        ("./data/../stripes.png", "stripes.png"),
+        ("../art/stripes.png", "stripes.png"),
+        ("/art/stripes.png", "stripes.png"),
+        ("C:\\\\art\\\\stripes.png", "stripes.png"),
+        ("file:///C:/art/two%20stripes.png", "two stripes.png"),
+        ("https://example.com/stripes.png", "stripes.png"),
+        ("100% stripes.png", ""),
+    ] {
+        let text = TRIANGLE.replace("data:image/png;base64,iVBORw0KGgo=", uri);
+        fs::write(folder.path().join("models/sail.gltf"), text).unwrap();
+        let run = marionette(&folder, &["inspect", "--json", "models/sail.gltf"]);
+        let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let got = json[0]["model"]["materials"][0]["textures"][0]["found"].as_str();
+        assert_eq!(got.unwrap_or_default(), found, "{uri}: {}", run.stdout);
+        let run = marionette(&folder, &["validate", "models/sail.gltf"]);
+        assert_eq!(run.stdout.contains("texture not found"), found.is_empty(), "{uri}: {}", run.stdout);
+    }
+}
+
+#[test]
 fn a_missing_buffer_and_one_outside_the_folder_are_errors_at_their_place() {
     let folder = sail();
     fs::remove_file(folder.path().join("models/data/sail.bin")).unwrap();

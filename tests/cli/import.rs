@@ -200,6 +200,29 @@ fn import_retargets_clips_of_another_humanoid_and_says_so() {
 }
 
 #[test]
+fn import_says_what_to_write_where_names_do_not_tell_which_joint_is_what() {
+    let folder = folder(&[]);
+    mannequin(&folder, "mannequin.glb", &[]);
+    let renamed = [
+        ("mixamorig:Hips", "b1"),
+        ("mixamorig:LeftUpLeg", "b2"),
+        ("mixamorig:RightUpLeg", "b3"),
+        ("mixamorig:LeftArm", "b4"),
+        ("mixamorig:LeftForeArm", "b5"),
+    ];
+    mannequin(&folder, "cheer.glb", &renamed);
+    let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout/scout.md5mesh");
+    let run = import(&folder, &[scout.to_str().unwrap(), "cheer.glb", "-o", "game"]);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    for words in
+        ["file: \"cheer.glb\", retarget: (source_roles: {", "\"forearm.L\": \"…\"", "\"shin.R\": \"…\"", "`b4`"]
+    {
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("\"hand.R\""), "{}", run.stderr);
+}
+
+#[test]
 fn import_does_not_retarget_what_matches_by_name_or_is_no_humanoid() {
     let folder = folder(&[]);
     mannequin(&folder, "mannequin.glb", &[]);

@@ -88,6 +88,23 @@ fn validate_follows_manifests_and_names_their_files_as_they_lie() {
     assert!(run.code == Some(0) && run.stdout.contains("gone.md5anim"), "a lost clip is a warning: {}", run.stdout);
 }
 
+/// Each hint takes reading a folder, which may hold as many files as a manifest names.
+#[test]
+fn every_missing_file_is_listed_and_the_first_ones_with_a_hint() {
+    let folder = folder(&[("arm.md5mesh", md5_mesh())]);
+    let clips: String = (0..300).map(|at| format!("\"c{at}\": (file: \"{at}.m3d\"), ")).collect();
+    fs::write(folder.path().join("arm.character.ron"), format!("(model: \"arm.md5mesh\", clips: {{{clips}}})"))
+        .unwrap();
+    for at in 0..300 {
+        fs::write(folder.path().join(format!("{at}.md5anim")), "").unwrap();
+    }
+    let run = marionette(&folder, &["validate", "arm.character.ron"]);
+    let count = |words: &str| run.stdout.matches(words).count();
+    assert_eq!((run.code, count("clip `c"), count("300 warnings")), (Some(0), 300, 1), "{}", run.stdout);
+    assert!(run.stdout.contains("`0.m3d`: no such file (did you mean `0.md5anim`?)"), "{}", run.stdout);
+    assert!((1..100).contains(&count("did you mean")), "{}", run.stdout);
+}
+
 #[test]
 fn validate_json_counts_what_it_lists() {
     let folder = characters();

@@ -376,7 +376,7 @@ fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
     let (ours, theirs) = (story(a), story(b));
     for (x, y) in ours.iter().zip(&theirs) {
         let same = x.1.0 == y.1.0 && (x.0 - y.0).abs() < 2e-6 && (x.1.1 - y.1.1).abs() < 1e-4;
-        if !same && !(ours.len() == theirs.len() && swapped(&ours, &theirs)) {
+        if !(same || ours.len() == theirs.len() && swapped(&ours, &theirs)) {
             return Some(format!("{x:?} is {y:?}"));
         }
     }

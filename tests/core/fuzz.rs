@@ -29,7 +29,7 @@ fn keeps_the_promises(check: fn(&[u8]), source: &[u8], input: &str) {
     }
 }
 
-fn on_corpus(target: &str, least: usize, each: impl Fn(&[u8], &str)) {
+fn on_corpus(target: &str, least: usize, mut each: impl FnMut(&[u8], &str)) {
     let folder = Path::new(file!()).with_extension("").join("corpus").join(target);
     let mut inputs: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -73,6 +73,14 @@ fn every_recording_of_the_corpus_keeps_the_promises() {
     replay("recording", 5, checks::recording);
 }
 
+/// A recording of another version would be refused, and prove nothing.
+#[test]
+fn recordings_of_the_corpus_are_read() {
+    let mut read = 0;
+    on_corpus("recording", 5, |source, _| read += usize::from(checks::recording_file(source).is_ok()));
+    assert!(read >= 4, "{read}");
+}
+
 #[test]
 fn recordings_with_any_bytes_changed_keep_the_promises() {
     on_corpus("recording", 5, |source, input| {
@@ -99,4 +107,20 @@ fn files_with_their_blocks_doubled_moved_and_renumbered_keep_the_promises() {
 #[test]
 fn every_character_of_the_corpus_keeps_the_promises() {
     replay("character", 20, checks::character);
+}
+
+#[test]
+fn every_controller_and_blend_space_of_the_corpus_plays() {
+    replay("playing", 20, checks::playing);
+}
+
+/// `MARIONETTE_PLAYING` sets their number.
+#[test]
+fn whatever_is_accepted_plays() {
+    let count = std::env::var("MARIONETTE_PLAYING").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
+    for seed in 0..count {
+        let mut random = blocks::Random(seed);
+        let choices: Vec<u8> = (0..40 + random.below(300)).map(|_| random.below(256) as u8).collect();
+        keeps_the_promises(checks::playing, &choices, &format!("seed {seed}"));
+    }
 }

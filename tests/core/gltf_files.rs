@@ -1,13 +1,20 @@
 //! glTF through its public face: files made in code, and posed against the formulas of the specification.
 
+mod clip_files;
 mod control_joints;
 mod file;
 mod formula;
+mod hidden;
+mod key_times;
 mod manifests;
+mod mirrored;
+mod optional_fields;
 mod poses;
 mod real;
 mod refusals;
+mod retargeted_clip_files;
 mod scenes;
+mod without_vertices;
 
 use bevy_marionette::{
     format::FormatError,
@@ -30,6 +37,12 @@ fn import(file: &File, expected: &[&str]) -> (Imported, Reference) {
         assert!(imported.warnings.iter().any(|w| w.message.contains(words)), "{words}: {:?}", imported.warnings);
     }
     (imported, Reference::new(file.json.clone(), file.bin.clone()))
+}
+
+/// How many variants a test tries: `few`, or what `MARIONETTE_GLTF_VARIANTS` says, for long runs.
+fn variants(few: u64) -> std::ops::Range<u64> {
+    let many = std::env::var("MARIONETTE_GLTF_VARIANTS").ok().and_then(|many| many.parse().ok());
+    0..many.unwrap_or(few)
 }
 
 /// What files made here without normals are warned about.

@@ -4,6 +4,7 @@
 //! nothing with the importer: `v' = Σ wᵢ · v · offsetᵢ · toRootᵢ`, keys by lerp and slerp.
 
 mod keys;
+mod mirrored;
 mod odd_numbers;
 
 use bevy_marionette::{

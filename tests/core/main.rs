@@ -4,6 +4,8 @@
 //! which builds in two minutes because it leaves Bevy out.
 
 mod blend_spaces;
+mod callback_data;
+mod chains;
 mod compression;
 mod controller_rules;
 mod culling_boxes;
@@ -17,12 +19,15 @@ mod gltf_files;
 mod gltf_written;
 mod goals;
 mod import_accuracy;
+mod joint_orders;
+mod joint_paths;
 mod m3d_files;
 mod md5_files;
 mod pose_reference;
 mod record;
 mod retarget;
 mod rig;
+mod role_names;
 mod root_motion;
 mod springs;
 mod switches;

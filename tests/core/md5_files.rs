@@ -2,6 +2,7 @@
 //! by which MD5 defines a vertex, `Σ bias · (joint · position)`, reckoned here in `f64`.
 
 mod clips;
+mod doom_lexer;
 mod formula;
 mod many_joints;
 mod model;

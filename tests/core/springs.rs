@@ -1,5 +1,6 @@
 //! Springs: the same path at any frame rate, and what they do to a pose.
 
+mod capsules;
 mod scout;
 
 use bevy_marionette::{

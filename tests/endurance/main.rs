@@ -251,7 +251,7 @@ impl Run {
                 self.app.world().entity_mut(entity).insert(AnimationController::playing(clip));
             }
             10 => {
-                self.app.world().spawn(AttachedTo::new(entity, "hand"));
+                self.app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
             }
             _ if self.random.u32(..20) == 0 => self.reload(),
             _ => self.app.controller(entity).set_speed(f64::from(share) * 4.0 - 2.0),
@@ -296,7 +296,7 @@ impl Run {
                 }
             }
             7 => {
-                self.app.world().spawn(AttachedTo::new(entity, "hand"));
+                self.app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
             }
             _ => {
                 self.check_witness(index);

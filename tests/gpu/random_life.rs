@@ -58,7 +58,7 @@ impl Life {
             5 => drop(world.entity_mut(one).remove::<ChildOf>()),
             6 => drop(world.entity_mut(one).insert(WornBy(other))),
             7 => drop(world.entity_mut(one).remove::<(WornBy, ChildOf)>()),
-            8 => drop(world.spawn(AttachedTo::new(one, "hand"))),
+            8 => drop(world.spawn((AttachedTo(one), AtSocket::new("hand")))),
             9 => drop(world.entity_mut(one).insert((SkinnedCharacter(asset), place))),
             10 => drop(world.entity_mut(one).remove_with_requires::<SkinnedCharacter>()),
             11 => {

@@ -15,18 +15,19 @@ mod rig;
 #[cfg(target_os = "linux")]
 mod window;
 
-use bevy::{input::keyboard::Key, prelude::*};
+use bevy::{input::keyboard::Key, prelude::*, time::TimeUpdateStrategy};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{BlendMode, TrackPriority, TransitionCurve},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
-    model::PlaybackMode,
+    model::{BlendSpace, PlaybackMode},
     pose::JointOverride,
     prelude::*,
 };
 use harness::{FRAME, Harness};
+use std::time::Duration;
 
 fn opened(tab: InspectorTab) -> Harness {
     let mut harness = Harness::new();
@@ -148,6 +149,66 @@ fn the_timeline_shows_keys_logs_events_and_moves_the_playhead() {
     harness.drag(key.left_top() + vec2(0.0, -10.0), vec2(0.0, 0.0));
     let time = harness.get::<AnimationController>().unwrap().tracks().next().unwrap().position();
     assert!((time - 0.5).abs() < 0.02, "{time}");
+}
+
+#[test]
+fn the_timeline_shows_the_phase_of_a_blend_space_and_the_keys_of_its_clips() {
+    let mut harness = opened(InspectorTab::Timeline);
+    let handle = harness.get::<SkinnedCharacter>().unwrap().0.clone();
+    let space = BlendSpace::line("gaits", [("still", 0.0), ("wave", 1.0)]).unwrap();
+    let world = harness.app.world_mut();
+    world.resource_mut::<Assets<Character>>().get_mut(&handle).unwrap().add_blend_space(space).unwrap();
+    let mut controller = AnimationController::playing("gaits");
+    controller.set_parameters(0.75);
+    *harness.controller() = controller;
+    harness.frames(30);
+    let texts = harness.texts();
+    assert!(!texts.iter().any(|text| text.contains("no clip")), "{texts:?}");
+    assert!(
+        harness.shows("gaits") && harness.shows("up (wave)") && harness.shows("still 25 %, wave 75 %"),
+        "{texts:?}"
+    );
+    // A click into the bar moves the playhead.
+    harness.click("Pause");
+    let key = harness.find("up (wave)");
+    let whole = harness.controller().tracks().next().unwrap().position();
+    harness.drag(key.left_top() + vec2(30.0, -8.0), vec2(0.0, 0.0));
+    let phase = harness.controller().tracks().next().unwrap().position();
+    assert!(phase != whole && (0.5..0.65).contains(&phase), "{phase}");
+    // A track that plays neither a clip nor a space still says so.
+    harness.controller().play("nothing");
+    harness.frames(3);
+    assert!(harness.shows("track 2: no clip or blend space `nothing`"), "{:?}", harness.texts());
+}
+
+#[test]
+fn the_log_has_the_times_of_what_happened_in_order() {
+    let mut harness = opened(InspectorTab::Timeline);
+    // Half a cycle between two frames.
+    harness.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(0.25)));
+    harness.app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
+    *harness.controller() = AnimationController::playing("wave");
+    harness.frames(5);
+    let rows = harness.texts();
+    let times: Vec<f64> = rows.iter().filter_map(|text| text.trim().parse().ok()).collect();
+    let of = |what: &str| rows.iter().position(|text| *text == what).unwrap_or_else(|| panic!("no `{what}`: {rows:?}"));
+    // The newest at the top: the second cycle begins at 1 s, after the key at 0.5 s.
+    assert!(of("looped") < of("up  at 0.500 s") && of("up  at 0.500 s") < of("started"), "{rows:?}");
+    assert!(times.contains(&1.0) && times.contains(&0.5) && times.contains(&0.0), "{rows:?}");
+}
+
+#[test]
+fn a_closed_panel_asks_for_no_events_and_an_open_one_logs_all_of_them() {
+    let mut harness = Harness::new();
+    harness.frames(10);
+    let world = harness.app.world();
+    assert!(!world.contains_resource::<Messages<AnimationStarted>>());
+    assert!(!world.contains_resource::<Messages<AnimationLooped>>());
+    harness.app.world_mut().resource_mut::<Inspector>().tab = InspectorTab::Timeline;
+    harness.key(KeyCode::F1, Key::F1);
+    harness.frames(120);
+    assert!(harness.app.world().contains_resource::<Messages<AnimationLooped>>());
+    assert!(harness.shows("looped"), "{:?}", harness.texts());
 }
 
 #[test]

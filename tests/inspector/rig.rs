@@ -50,7 +50,7 @@ fn a_goal_is_added_where_the_hand_is_and_its_weight_slides_fades_and_is_removed(
     let mut harness = rig_tab();
     harness.click("Add goal");
     let [goal] = goals(&harness)[..] else { panic!("one goal") };
-    assert_eq!(of::<IkGoal>(&harness, goal).limb, GoalLimb::Named("reach".into()));
+    assert_eq!(of::<IkLimb>(&harness, goal).limb, GoalLimb::Named("reach".into()));
     assert!(place(&harness, goal).distance(Vec3::new(2.0, 1.0, 0.0)) < 1e-5);
     assert!(harness.shows("reached") && harness.shows("reach goal"), "{:?}", harness.texts());
 
@@ -60,10 +60,10 @@ fn a_goal_is_added_where_the_hand_is_and_its_weight_slides_fades_and_is_removed(
     harness.frames(60);
     assert!(harness.shows("reached") && hand(&harness).distance(place(&harness, goal)) < 1e-3);
     harness.drag(harness.find_beside("turns", "1.4").center(), vec2(40.0, 0.0));
-    let limit = of::<IkGoal>(&harness, goal).turn_limit;
+    let limit = of::<IkLimb>(&harness, goal).turn_limit;
     assert!(limit.is_some_and(|limit| (1.5..3.0).contains(&limit)), "{limit:?}");
     harness.click("at most");
-    assert_eq!(of::<IkGoal>(&harness, goal).turn_limit, Some(f32::INFINITY));
+    assert_eq!(of::<IkLimb>(&harness, goal).turn_limit, Some(f32::INFINITY));
     harness.app.world_mut().get_mut::<Transform>(goal).unwrap().translation = Vec3::new(1.0, 2.0, -0.5);
     harness.frames(2);
     assert!(harness.shows("reached") && hand(&harness).distance(place(&harness, goal)) < 1e-3);
@@ -85,7 +85,7 @@ fn a_goal_is_added_where_the_hand_is_and_its_weight_slides_fades_and_is_removed(
 
     harness.click("rotates");
     harness.frames(2);
-    assert_eq!(of::<IkGoal>(&harness, goal).rotate_tip, Some(true));
+    assert_eq!(of::<IkLimb>(&harness, goal).rotate_tip, Some(true));
     harness.click("remove");
     assert!(
         goals(&harness).is_empty() && harness.app.world().get_entity(goal).is_err(),
@@ -101,23 +101,24 @@ fn a_selected_joint_gets_a_goal_and_a_pole_and_both_are_removed_without_the_apps
     harness.click("Add goal");
     let [goal] = goals(&harness)[..] else { panic!("one goal") };
     let limb = Limb::TwoBone { root: "body".into(), mid: Some("arm.R".into()), tip: "hand.R".into() };
-    assert_eq!(of::<IkGoal>(&harness, goal).limb, GoalLimb::Joints(limb));
+    assert_eq!(of::<IkLimb>(&harness, goal).limb, GoalLimb::Joints(limb));
     harness.click("add pole");
     harness.frames(2);
-    let pole = of::<IkGoal>(&harness, goal).pole.expect("a pole");
+    let pole = of::<IkLimb>(&harness, goal).pole.expect("a pole");
     // The arm is straight, so any side is as good; it is beside the elbow.
     assert!((place(&harness, pole).x + 1.0).abs() < 1e-4, "{}", place(&harness, pole));
     harness.click("Blender");
     harness.frames(2);
-    assert_eq!(of::<IkGoal>(&harness, goal).pole_angle, Some(PoleAngle::Blender(0.0)));
+    assert_eq!(of::<IkLimb>(&harness, goal).pole_angle, Some(PoleAngle::Blender(0.0)));
     harness.click("remove pole");
     harness.frames(2);
-    assert!(of::<IkGoal>(&harness, goal).pole.is_none() && harness.app.world().get_entity(pole).is_err());
+    assert!(of::<IkLimb>(&harness, goal).pole.is_none() && harness.app.world().get_entity(pole).is_err());
     harness.click("remove");
 
     let (character, world) = (harness.character, harness.app.world_mut());
-    let cup =
-        world.spawn((Name::new("Cup"), IkGoal::named(character, "reach"), Transform::from_xyz(1.0, 1.5, 0.0))).id();
+    let cup = world
+        .spawn((Name::new("Cup"), IkGoal(character), IkLimb::named("reach"), Transform::from_xyz(1.0, 1.5, 0.0)))
+        .id();
     harness.frames(2);
     assert!(harness.shows("Cup"));
     harness.click("remove");
@@ -135,7 +136,7 @@ fn dragging_a_goal_moves_it_beneath_its_parent_and_selects_nothing() {
     // In front of the skin, where a click would select the body.
     let start = Vec3::new(0.15, 1.03, 0.1);
     let local = of::<Transform>(&harness, parent).compute_affine().inverse().transform_point3(start);
-    let goal = (IkGoal::named(character, "reach"), Transform::from_translation(local), ChildOf(parent));
+    let goal = (IkGoal(character), IkLimb::named("reach"), Transform::from_translation(local), ChildOf(parent));
     let goal = harness.app.world_mut().spawn(goal).id();
     harness.frames(3);
     let from = harness.in_view(start);
@@ -178,8 +179,8 @@ fn goals_attached_to_joints_poles_and_look_at_points_can_be_dragged() {
     let pole = world.spawn(Transform::from_xyz(1.0, 2.5, 0.0)).id();
     let other = world.spawn((handle, Transform::from_xyz(-0.5, 0.0, -1.0))).id();
     let offset = Transform::from_xyz(0.2, 0.6, 0.3).with_rotation(Quat::from_rotation_x(0.4));
-    let on_other = AttachedTo::new(other, "body").at(offset);
-    let goal = world.spawn((IkGoal::named(character, "reach").pole(pole), on_other)).id();
+    let on_other = (AttachedTo(other), AtSocket::new("body").offset(offset));
+    let goal = world.spawn((IkGoal(character), IkLimb::named("reach").pole(pole), on_other)).id();
     world.entity_mut(character).insert(LookAt::point(Vec3::new(-1.5, 2.0, 0.5)));
     harness.frames(3);
     for entity in [goal, pole] {
@@ -192,7 +193,7 @@ fn goals_attached_to_joints_poles_and_look_at_points_can_be_dragged() {
         assert!((moved - from - vec2(-30.0, 20.0)).length() < 0.5, "{moved:?} {from:?}");
         assert!((at.z - start.z).abs() < 1e-3);
     }
-    assert_eq!(of::<AttachedTo>(&harness, goal).offset.rotation, offset.rotation);
+    assert_eq!(of::<AtSocket>(&harness, goal).offset.rotation, offset.rotation);
     let from = harness.in_view(Vec3::new(-1.5, 2.0, 0.5));
     harness.drag(from, vec2(25.0, 10.0));
     let LookTarget::Point(point) = harness.get::<LookAt>().unwrap().target else { panic!("a point") };
@@ -230,10 +231,10 @@ fn a_look_target_is_chosen_limits_are_changed_and_the_turn_is_shown() {
 fn the_rig_is_copied_as_lines_of_a_manifest() {
     let mut harness = rig_tab();
     let (character, world) = (harness.character, harness.app.world_mut());
-    let reach = IkGoal::named(character, "reach").pole_angle(PoleAngle::Blender(-1.0_f32)).rotate_tip(true);
+    let reach = (IkGoal(character), IkLimb::named("reach").pole_angle(PoleAngle::Blender(-1.0_f32)).rotate_tip(true));
     world.spawn((reach, Transform::from_xyz(1.0, 1.5, 0.0)));
     let chain = Limb::chain("body", "hand.R");
-    world.spawn((IkGoal::of_limb(character, chain.clone()), Transform::from_xyz(-1.0, 1.5, 0.0)));
+    world.spawn((IkGoal(character), IkLimb::from(chain.clone()), Transform::from_xyz(-1.0, 1.5, 0.0)));
     harness.frames(2);
     harness.click("Copy manifest lines");
     let copied = harness.copied().expect("text was copied");

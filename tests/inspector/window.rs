@@ -356,7 +356,7 @@ fn act(mut scout: EntityWorldMut) {
     scout.insert(LookAt::point(at).joints(LookAtEntry::new([("chest", 0.2), ("neck", 0.3), ("head", 0.5)])));
     scout.world_scope(|world| {
         let pole = world.spawn((Name::new("elbow"), Transform::from_xyz(-1.0, 1.0, 0.3))).id();
-        let goal = IkGoal::two_bone(character, "upper_arm.L", "hand.L").pole(pole);
+        let goal = (IkGoal(character), IkLimb::two_bone("upper_arm.L", "hand.L").pole(pole));
         world.spawn((Name::new("lantern"), goal, Transform::from_translation(at)));
     });
 }

@@ -66,7 +66,8 @@ Writes DIRECTORY/NAME.character.ron, and copies the model, the ANIM files and th
 A clip is called after its file, or by its own name where a file has several, in snake_case and without what
 exporters add (`Armature|`, `mixamo.com`, the model's name). It loops if the skin ends where it begins and
 as fast, or one frame before that, wherever the character has gone by then. Names such as `jump`, `walk` or
-`spinning` decide where poses alone don't. Clips of another humanoid, whose joints have other names, are retargeted. Masks and sockets are proposed from the names of the joints. What
+`spinning` decide where poses alone don't. Clips of another humanoid, whose joints have other names, are
+retargeted; where names don't tell which joint does what, an error says what to write. Masks and sockets are proposed from the names of the joints. What
 `marionette convert` kept of a manifest in a .glb comes back.";
 
 /// A clip of the character to be.
@@ -153,7 +154,15 @@ impl Import {
             let retarget = retargeted.as_ref().map(|_| RetargetEntry::default());
             let Parsed { value: clips, warnings } = match retargeted {
                 Some(value) => Parsed { value, warnings: Vec::new() },
-                None => bound?,
+                None => bound.map_err(|mut error| {
+                    let read = |file: &str| open::read_beside(Path::new(file), &settings.limits);
+                    let file = base_name(path).unwrap_or_default();
+                    let needed = rigs::needed(&file, &words::snake(&stem), &source, model, read);
+                    if let (Some(needed), [first, ..]) = (needed, &mut error.diagnostics[..]) {
+                        first.hint = needed;
+                    }
+                    error
+                })?,
             };
             let folder = path.parent().unwrap_or(Path::new(""));
             sources.extend(files.iter().map(|file| placed(file, folder)));

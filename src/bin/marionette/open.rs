@@ -183,10 +183,11 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             read_beside(&located(file), &limits)
         });
         // Diagnostics name files as the manifest does; users want paths that they can open.
+        let named: HashSet<&str> = manifest.clip_files().into_iter().chain([&*manifest.model]).collect();
         let relocate = |diagnostics: &mut [Diagnostic]| {
             for diagnostic in diagnostics {
                 let file = &*diagnostic.file;
-                if file == manifest.model || manifest.clip_files().contains(&file) {
+                if named.contains(file) {
                     diagnostic.file = located(file).to_string_lossy().into();
                 }
             }

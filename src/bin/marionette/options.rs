@@ -37,6 +37,9 @@ pub struct ImportArgs {
     /// Most entries of a part's palette, joints and combined joints together [default: 256, or the manifest's]
     #[arg(long, value_name = "ENTRIES")]
     max_palette: Option<u16>,
+    /// Take the keys of other glTF files' clips as they are, also if their armature is turned or in another unit
+    #[arg(long)]
+    as_is: bool,
     /// Upper limit on the contents of a file, such as joints=256; can be repeated
     ///
     /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), clips, clip_seconds,
@@ -64,6 +67,7 @@ impl ImportArgs {
             flip_v: self.flip_v || base.flip_v,
             skin_error: self.skin_error.unwrap_or(base.skin_error),
             max_palette: self.max_palette.unwrap_or(base.max_palette),
+            as_is: self.as_is || base.as_is,
             limits: self.limits(),
         }
     }

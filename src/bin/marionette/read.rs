@@ -8,6 +8,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// Reads a regular file of at most [`Limits::file_bytes`].
@@ -69,8 +70,15 @@ fn unreadable(path: &Path, cause: &io::Error) -> Diagnostic {
     }
 }
 
+/// How many missing files are compared with those that are there, which takes reading a folder.
+const MOST_COMPARED: usize = 64;
+static COMPARED: AtomicUsize = AtomicUsize::new(0);
+
 /// Finds a file in the same folder whose name differs in case or in its extension only.
 fn nearest(path: &Path) -> Option<String> {
+    if COMPARED.fetch_add(1, Ordering::Relaxed) >= MOST_COMPARED {
+        return None;
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lower = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
     let (name, stem) = (lower(path.file_name()?), lower(path.file_stem()?));

@@ -98,6 +98,15 @@ impl Replay {
         }
         match &checked.difference {
             None => writeln!(out, "  {GREEN}the same as recorded{GREEN:#}"),
+            Some(Difference::TooLong { frame }) => {
+                let most = RecordingFile::MOST_WORK;
+                writeln!(
+                    out,
+                    "  {RED}not compared{RED:#} from {} on: it takes more than {most} advances of",
+                    at(*frame)
+                )?;
+                writeln!(out, "    controllers; record fewer characters or a shorter time")
+            }
             Some(Difference::State { frame }) => {
                 writeln!(out, "  {RED}differs{RED:#} at {}: the controller is in another state", at(*frame))
             }

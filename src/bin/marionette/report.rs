@@ -47,7 +47,8 @@ JSON (--json): an array with one object per FILE, in the order given.
     bind_residual, bind_residual_relative   largest distance between a bound vertex and where the
                       weights in the file put it, in model units and relative to the model's diagonal
     retargets         by clip: mapped[] of [role, joint, the source's joint], lost[] and at_rest[] (roles that only
-                      the source, or only the model, has), unmapped[] (joints that stay at rest), ratio of legs
+                      the source, or only the model, has), same[] of [joint, the source's joint] (without a role, in
+                      the same place), unmapped[] (joints that stay at rest), ratio of legs
     materials[]       name, type_name, base_color (linear RGBA), base_color_map, normal_map, normal_map_green_down,
                       specular_map, roughness, reflectance, metallic, metallic_roughness_map, occlusion_map, emissive,
                       emissive_map, alpha_cutoff, alpha_blend, double_sided, unlit,

@@ -2,7 +2,7 @@
 
 use bevy_marionette::{
     format::Diagnostic,
-    import::{TextureFiles, TextureMap, missing_textures, texture_candidates},
+    import::{TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders},
     model::Material,
 };
 use serde::Serialize;
@@ -19,11 +19,11 @@ pub struct TextureUse {
     pub found: Option<String>,
 }
 
-/// Returns the textures of each material: files in `folder`, or those of them that a manifest lists, or images that the
-/// model's file contains.
+/// Returns the textures of each material: files in `folder` or where their names lead from there, or those of them that a
+/// manifest lists, or images that the model's file contains.
 pub fn resolve(materials: &[Material], folder: &Path, listed: &[String], embedded: &[&str]) -> Vec<Vec<TextureUse>> {
     let files = match listed {
-        [] => files_below(folder),
+        [] => files_of(materials, folder),
         _ => listed.iter().filter(|file| folder.join(file).is_file()).cloned().collect(),
     };
     let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files));
@@ -50,8 +50,8 @@ fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
         .collect()
 }
 
-/// Lists the files in a folder and in its direct subfolders, relative to it.
-fn files_below(folder: &Path) -> Vec<String> {
+/// Lists the files in a folder, in its direct subfolders, and in those that the names of textures lead to, relative to it.
+fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
     // A model in a home folder must not list the whole disk.
     const MOST: usize = 4096;
     let list = |folder: &Path| {
@@ -64,20 +64,50 @@ fn files_below(folder: &Path) -> Vec<String> {
         })
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let (folders, mut files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
-    for (below, _) in folders {
-        let inside = list(&folder.join(&below)).filter(|(_, is_folder)| !is_folder);
-        files.extend(inside.map(|(name, _)| (format!("{below}/{name}"), false)));
+    let (below, files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
+    let mut files: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
+    // Folders that are named come first: there may be no end of others.
+    for within in texture_folders(materials).into_iter().chain(below.into_iter().map(|(name, _)| name)) {
+        let inside = list(&folder.join(&within)).filter(|(_, is_folder)| !is_folder);
+        files.extend(inside.map(|(name, _)| format!("{within}/{name}")));
         if files.len() >= MOST {
             break;
         }
     }
-    files.into_iter().map(|(name, _)| name).collect()
+    files
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn material(map: &str) -> Material {
+        Material { base_color_map: Some(map.into()), ..Material::default() }
+    }
+
+    #[test]
+    fn maps_are_found_where_their_names_lead_and_else_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("textures")).unwrap();
+        fs::create_dir_all(folder.path().join("models/a/b")).unwrap();
+        for file in ["models/Skin.PNG", "textures/cloth.tga", "models/a/b/deep.png"] {
+            fs::write(folder.path().join(file), b"").unwrap();
+        }
+        let models = folder.path().join("models");
+        let materials = [
+            "../textures/cloth.tga",
+            "a/b/deep.png",
+            "a/../skin.png",
+            "../textures/skin.png",
+            r"C:\x\skin.png",
+            "../../x.png",
+        ];
+        let materials = materials.map(material);
+        let found = resolve(&materials, &models, &[], &[]);
+        let found: Vec<_> = found.iter().map(|maps| maps[0].found.as_deref()).collect();
+        let skin = Some("Skin.PNG");
+        assert_eq!(found, [Some("../textures/cloth.tga"), Some("a/b/deep.png"), skin, skin, skin, None]);
+    }
 
     #[test]
     fn maps_are_found_beside_the_model_and_one_level_down_and_the_others_are_named_once() {
@@ -86,7 +116,6 @@ mod tests {
         for file in ["Skin.PNG", "textures/cloth.tga"] {
             fs::write(folder.path().join(file), b"").unwrap();
         }
-        let material = |map: &str| Material { base_color_map: Some(map.into()), ..Material::default() };
         let materials = [
             material("skin.png"),
             material("textures\\cloth"),

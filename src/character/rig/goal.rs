@@ -22,31 +22,33 @@ use std::time::Duration;
 /// give the limb back to the clips.
 ///
 /// When a goal appears, jumps or is gone, the limb's joints turn there as fast as the character moves elsewhere: see
-/// [`turn_limit`](Self::turn_limit). A goal that is there when the character appears is reached from the first frame on.
+/// [`turn_limit`](IkLimb::turn_limit). A goal that is there when the character appears is reached from the first frame on.
 ///
-/// The component cannot be changed in place: insert it again.
+/// Which limb, and how, is in [`IkLimb`], which can be changed at any time.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
 /// # use bevy_marionette::prelude::*;
 /// # fn reach(mut commands: Commands, character: Entity, elbow: Entity) {
 /// commands.spawn((
-///     IkGoal::two_bone(character, "upper_arm.R", "hand.R").pole(elbow).rotate_tip(true),
+///     IkGoal(character),
+///     IkLimb::two_bone("upper_arm.R", "hand.R").pole(elbow).rotate_tip(true),
 ///     Transform::from_xyz(0.4, 1.2, 0.5),
 /// ));
 /// // A limb that the manifest describes under `goals`:
-/// commands.spawn((IkGoal::named(character, "left_hand"), Transform::from_xyz(-0.4, 1.2, 0.5)));
+/// commands.spawn((IkGoal(character), IkLimb::named("left_hand"), Transform::from_xyz(-0.4, 1.2, 0.5)));
 /// # }
 /// ```
-#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 #[relationship(relationship_target = IkGoals)]
-#[require(Transform, IkWeight, ResolvedGoal)]
-pub struct IkGoal {
-    /// The character.
-    #[relationship]
-    #[entities]
-    pub character: Entity,
+#[require(IkLimb, Transform, IkWeight, ResolvedGoal)]
+pub struct IkGoal(#[entities] pub Entity);
+
+/// Which limb reaches for an [`IkGoal`], and how.
+#[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+pub struct IkLimb {
     /// The joints that reach for the entity.
     pub limb: GoalLimb,
     /// An entity that the limb bends toward; `None` if it keeps bending the way it does in the pose.
@@ -63,7 +65,7 @@ pub struct IkGoal {
     pub turn_limit: Option<f32>,
 }
 
-/// The joints that reach for an [`IkGoal`].
+/// The joints of an [`IkLimb`].
 #[derive(Clone, Debug, PartialEq, Eq, Reflect)]
 pub enum GoalLimb {
     /// A limb that the manifest describes under `goals`.
@@ -121,29 +123,20 @@ impl IkWeight {
     }
 }
 
-impl IkGoal {
-    fn new(character: Entity, limb: GoalLimb) -> Self {
-        Self { character, limb, pole: None, pole_angle: None, rotate_tip: None, turn_limit: None }
-    }
-
+impl IkLimb {
     /// A limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last joint.
-    pub fn two_bone(character: Entity, root: impl Into<String>, tip: impl Into<String>) -> Self {
-        Self::of_limb(character, Limb::two_bone(root, tip))
+    pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Limb::two_bone(root, tip).into()
     }
 
     /// A chain of any number of bones, by the names of its first and last joint.
-    pub fn chain(character: Entity, root: impl Into<String>, tip: impl Into<String>) -> Self {
-        Self::of_limb(character, Limb::chain(root, tip))
-    }
-
-    /// A limb by the names of its joints.
-    pub fn of_limb(character: Entity, limb: Limb) -> Self {
-        Self::new(character, GoalLimb::Joints(limb))
+    pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
+        Limb::chain(root, tip).into()
     }
 
     /// A limb that the manifest describes under `goals`.
-    pub fn named(character: Entity, name: impl Into<String>) -> Self {
-        Self::new(character, GoalLimb::Named(name.into()))
+    pub fn named(name: impl Into<String>) -> Self {
+        GoalLimb::Named(name.into()).into()
     }
 
     /// Bends the limb toward an entity.
@@ -164,6 +157,18 @@ impl IkGoal {
     /// Sets how fast the limb's joints turn at most.
     pub fn turn_limit(self, limit: f32) -> Self {
         Self { turn_limit: Some(limit), ..self }
+    }
+}
+
+impl From<GoalLimb> for IkLimb {
+    fn from(limb: GoalLimb) -> Self {
+        Self { limb, ..Self::default() }
+    }
+}
+
+impl From<Limb> for IkLimb {
+    fn from(limb: Limb) -> Self {
+        GoalLimb::Joints(limb).into()
     }
 }
 
@@ -201,23 +206,22 @@ pub(in crate::character) fn fade_weights(time: Res<Time>, mut weights: Query<&mu
 pub(in crate::character) fn resolve_goals(
     assets: Res<Assets<Character>>,
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
-    mut goals: Query<(Ref<IkGoal>, &mut ResolvedGoal)>,
+    mut goals: Query<(Ref<IkGoal>, Ref<IkLimb>, &mut ResolvedGoal)>,
     names: Query<NameOrEntity>,
 ) {
-    for (goal, mut resolved) in &mut goals {
-        let Ok((handle, parts)) = characters.get(goal.character) else { continue };
-        if !goal.is_changed() && parts.version == Some(resolved.version) {
+    for (goal, limb, mut resolved) in &mut goals {
+        let Ok((handle, parts)) = characters.get(goal.0) else { continue };
+        if !goal.is_changed() && !limb.is_changed() && parts.version == Some(resolved.version) {
             continue;
         }
         let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
             continue;
         };
-        *resolved = resolve(&goal, character, &names);
+        *resolved = resolve(&limb, character, || name_of(&names, goal.0));
     }
 }
 
-fn resolve(goal: &IkGoal, character: &Character, names: &Query<NameOrEntity>) -> ResolvedGoal {
-    let who = || name_of(names, goal.character);
+fn resolve(goal: &IkLimb, character: &Character, who: impl Fn() -> String) -> ResolvedGoal {
     let entry = match &goal.limb {
         GoalLimb::Joints(_) => None,
         GoalLimb::Named(name) => {

@@ -27,7 +27,7 @@ mod solve;
 mod springs;
 
 pub use feet::{FootPlacement, GroundProbe};
-pub use goal::{GoalLimb, IkGoal, IkGoals, IkWeight};
+pub use goal::{GoalLimb, IkGoal, IkGoals, IkLimb, IkWeight};
 pub use ground::Ground;
 pub use look_at::{LookAt, LookTarget};
 pub use springs::{SpringBones, SpringGravity};

@@ -1,7 +1,7 @@
 //! Where entities will be in the world, before transforms are propagated.
 
 use super::super::{
-    attachments::{AttachedTo, ResolvedSocket},
+    attachments::{AtSocket, AttachedTo, ResolvedSocket},
     hierarchy::upward,
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -11,7 +11,7 @@ use glam::Affine3A;
 #[derive(SystemParam)]
 pub(in crate::character) struct Places<'w, 's> {
     transforms: Query<'w, 's, (&'static Transform, Option<&'static ChildOf>)>,
-    attached: Query<'w, 's, (&'static AttachedTo, &'static ResolvedSocket)>,
+    attached: Query<'w, 's, (&'static AttachedTo, &'static AtSocket, &'static ResolvedSocket)>,
 }
 
 impl Places<'_, '_> {
@@ -36,7 +36,7 @@ impl Places<'_, '_> {
     }
 
     fn at_joint<'p>(&self, entity: Entity, pose_of: impl Fn(Entity) -> Option<&'p [Affine3A]>) -> Option<Affine3A> {
-        let (attached, socket) = self.attached.get(entity).ok()?;
-        socket.place(attached, pose_of(attached.character)?)
+        let (attached, at, socket) = self.attached.get(entity).ok()?;
+        socket.place(at, pose_of(attached.0)?)
     }
 }

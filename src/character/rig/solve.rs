@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        attachments::{AttachedTo, Attachments, ResolvedSocket, transform_of},
+        attachments::{AtSocket, Attachments, ResolvedSocket, transform_of},
         components::{CharacterParts, ModelPose, SkinnedCharacter, Teleported},
         pose_state::PoseStamp,
         tape_head::TapeHead,
@@ -10,7 +10,7 @@ use super::{
         worn::WornBy,
     },
     feet::{FootPlacement, GroundProbe},
-    goal::{IkGoal, IkGoals, IkWeight, ResolvedGoal},
+    goal::{IkGoals, IkLimb, IkWeight, ResolvedGoal},
     look_at::{LookAt, LookTarget, ResolvedLook},
     places::Places,
     pose::RigPose,
@@ -56,7 +56,7 @@ pub(in crate::character) struct Surroundings<'w, 's> {
     gravity: Res<'w, SpringGravity>,
     assets: Res<'w, Assets<Character>>,
     places: Places<'w, 's>,
-    goals: Query<'w, 's, (&'static IkGoal, &'static ResolvedGoal, &'static IkWeight)>,
+    goals: Query<'w, 's, (&'static IkLimb, &'static ResolvedGoal, &'static IkWeight)>,
     rigged: Query<'w, 's, (), (With<RigState>, Without<WornBy>)>,
 }
 
@@ -265,12 +265,12 @@ fn rotation_of(place: &Affine3A) -> Quat {
 /// Sets the transforms of what is attached to characters with a rig, and to what they wear.
 pub(in crate::character) fn attach(
     rigs: Query<(&ModelPose, &Attachments), (Or<(With<RigState>, With<WornBy>)>, Changed<ModelPose>)>,
-    mut attached: Query<(&AttachedTo, &ResolvedSocket, &mut Transform)>,
+    mut attached: Query<(&AtSocket, &ResolvedSocket, &mut Transform)>,
 ) {
     for (pose, attachments) in &rigs {
         for entity in attachments.iter() {
-            let Ok((attached, socket, mut transform)) = attached.get_mut(entity) else { continue };
-            if let Some(place) = socket.place(attached, &pose.joints) {
+            let Ok((at, socket, mut transform)) = attached.get_mut(entity) else { continue };
+            if let Some(place) = socket.place(at, &pose.joints) {
                 transform.set_if_neq(transform_of(place));
             }
         }

@@ -51,7 +51,7 @@ impl Lexer<'_> {
             value = u64::min(value * 10 + u64::from(digit - b'0'), 1 << 32);
             at += 1;
         }
-        let ends = at > self.at && self.source.get(at).is_none_or(|&b| ends_word(b));
+        let ends = at > self.at && (self.source.get(at).is_none_or(|&b| ends_word(b)) || self.starts_comment(at));
         match u32::try_from(value) {
             Ok(value) if ends => {
                 self.at = at;
@@ -127,7 +127,8 @@ fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
 /// Returns the number that opens `text` and its length, if it is finite.
 #[cold]
 fn long_f32(text: &[u8]) -> Option<(f32, usize)> {
-    let word = &text[..text.iter().position(|&b| ends_word(b)).unwrap_or(text.len())];
+    // A comment may touch a number.
+    let word = &text[..text.iter().position(|&b| ends_word(b) || b == b'/').unwrap_or(text.len())];
     let value = std::str::from_utf8(word).ok()?.parse::<f32>().ok()?;
     value.is_finite().then_some((value, word.len()))
 }

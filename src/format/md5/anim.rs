@@ -31,6 +31,7 @@ pub fn parse_anim(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Anim>>,
     let mut anim = Md5Anim::default();
     // `Stop` means that the reason is already reported.
     let _: Result<(), Stop> = read(&mut reader, &mut anim);
+    reader.check_comments();
     reader.report.finish(anim).map(Parsed::checked)
 }
 
@@ -148,7 +149,7 @@ fn hierarchy(reader: &mut Reader, anim: &mut Md5Anim, declared: Option<u32>) -> 
 type Parent = (usize, i32);
 
 fn joint(lexer: &mut Lexer) -> Result<(Parent, usize, Md5AnimJoint), Unexpected> {
-    let name = String::from_utf8_lossy(lexer.quoted()?).into_owned();
+    let name = String::from_utf8_lossy(lexer.string()?).into_owned();
     lexer.skip_space();
     let parent_at = lexer.offset();
     let parent = lexer.i32()?;

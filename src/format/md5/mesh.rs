@@ -27,6 +27,7 @@ pub fn parse_mesh(file: &str, source: &[u8]) -> Result<Parsed<Checked<Md5Mesh>>,
     let mut mesh = Md5Mesh::default();
     // `Stop` means that the reason is already reported.
     let _: Result<(), Stop> = read(&mut reader, &mut mesh);
+    reader.check_comments();
     reader.report.finish(mesh).map(Parsed::checked)
 }
 
@@ -165,7 +166,7 @@ fn joints(reader: &mut Reader, declared: Option<u32>) -> Result<Vec<Md5Joint>, S
 }
 
 fn joint(lexer: &mut Lexer) -> Result<(usize, i32, Md5Joint), Unexpected> {
-    let name = String::from_utf8_lossy(lexer.quoted()?).into_owned();
+    let name = String::from_utf8_lossy(lexer.string()?).into_owned();
     lexer.skip_space();
     let at = lexer.offset();
     let parent = lexer.i32()?;

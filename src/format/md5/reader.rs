@@ -4,7 +4,7 @@
 //! to keep the numbers of those behind them.
 
 use crate::{
-    format::{Lexer, TokenKind, Unexpected, reader},
+    format::{Lexer, Token, TokenKind, Unexpected, reader},
     spelling::did_you_mean,
 };
 
@@ -114,6 +114,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Says where a comment starts that swallowed the rest of a file with errors.
+    pub fn check_comments(&mut self) {
+        if self.report.failed()
+            && let Some(at) = self.lexer.unclosed_comment()
+        {
+            let hint = "close it with `*/`, or begin it with `//`";
+            let _ = self.error(at, "a comment that starts here is never closed", "", hint);
+        }
+    }
+
     /// Reads `MD5Version 10`, or says what the file is instead.
     pub fn version(&mut self) -> Result<(), Stop> {
         let token = self.lexer.next_token();
@@ -185,10 +195,21 @@ impl<'a> Reader<'a> {
 
     /// Reads the rest of a `commandline` line. Quotes inside the quotes become apostrophes.
     pub fn command_line(&mut self) -> Result<String, Stop> {
+        let (behind, next) = (self.lexer.offset(), self.lexer.peek());
+        // Nothing needs it, so its value may be missing. A word on the next line is a keyword.
+        if !matches!(next.kind, TokenKind::Quoted(_) | TokenKind::Word([b'\'', ..]))
+            && self.lexer.source()[behind..next.offset].contains(&b'\n')
+        {
+            self.warn(behind.saturating_sub(1), "`commandline` has no value; `\"\"` is assumed", "");
+            return Ok(String::new());
+        }
         let Some(text) = self.quoted("commandline")? else { return Ok(String::new()) };
+        if !matches!(next.kind, TokenKind::Quoted(_)) {
+            return Ok(text);
+        }
         // A quote that touches what follows it did not close the string.
         let mut ahead = self.lexer.clone();
-        let touches = self.rest().first().is_some_and(|b| !b.is_ascii_whitespace());
+        let touches = !self.lexer.comes_comment() && self.rest().first().is_some_and(|b| !b.is_ascii_whitespace());
         let rest = ahead.rest_of_line();
         match rest.iter().rposition(|&b| b == b'"') {
             Some(last) if touches => {
@@ -199,9 +220,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a quoted string.
+    /// Reads the string behind a keyword. A word on the next line is another keyword.
     pub fn quoted(&mut self, context: &str) -> Result<Option<String>, Stop> {
-        Ok(self.take(Lexer::quoted, || context.into())?.map(|text| String::from_utf8_lossy(text).into_owned()))
+        let string = |lexer: &mut Lexer<'a>| match lexer.peek() {
+            Token { offset, kind: TokenKind::Word([first, ..]) }
+                if *first != b'\'' && lexer.source()[lexer.offset()..offset].contains(&b'\n') =>
+            {
+                Err(lexer.unexpected("a quoted string"))
+            }
+            _ => lexer.string(),
+        };
+        Ok(self.take(string, || context.into())?.map(|text| String::from_utf8_lossy(text).into_owned()))
     }
 
     /// Reads the number after a header's keyword.

@@ -3,13 +3,12 @@
 //! Every range is checked when an accessor is opened, so that reading an element cannot fail. What all accessors together
 //! read is bounded by the size of the file, for any number of them may show the same bytes.
 
-use super::{buffers::Buffers, report::Report};
-use crate::format::FormatError;
-use gltf::json::{
-    Root,
-    accessor::{ComponentType, Type},
-    validation::Checked,
+use super::{
+    buffers::Buffers,
+    json::{ComponentType, Index, Root, Type, Whole},
+    report::Report,
 };
+use crate::format::FormatError;
 use std::cell::Cell;
 
 /// Opens the accessors of a file.
@@ -24,9 +23,11 @@ pub(super) struct Accessors<'a> {
 const FEW_ELEMENTS: u64 = 1 << 18;
 const ELEMENTS_PER_BYTE: u64 = 16;
 
-/// Elements of an accessor that is all zeros, apart from those that it lists, and per one that it lists.
+/// Elements of an accessor that is all zeros, apart from those that it lists: so many in any file, per one that it lists, and
+/// as many as elements of four bytes fit in the file, because zeros go with other data.
 const FEW_ZEROS: u64 = 1 << 16;
 const ZEROS_PER_ELEMENT: u64 = 64;
+const BYTES_PER_ZERO: u64 = 4;
 
 impl<'a> Accessors<'a> {
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>) -> Self {
@@ -61,7 +62,8 @@ impl<'a> Accessors<'a> {
         let accessor = self.root.accessors.get(index).ok_or_else(|| {
             error(format!("accessor {index} is out of range: there are {}", self.root.accessors.len()))
         })?;
-        let (Checked::Valid(kind), Checked::Valid(component)) = (accessor.type_, accessor.component_type) else {
+        let accessor = accessor.get().map_err(|reason| error(format!("accessor {index} cannot be read: {reason}")))?;
+        let (Some(kind), Some(component)) = (accessor.kind, accessor.component_type) else {
             return Err(error(format!("accessor {index} has an unknown type")));
         };
         if !types.contains(&kind) {
@@ -73,9 +75,9 @@ impl<'a> Accessors<'a> {
             bytes: &[],
             stride: 0,
             count: count as usize,
-            component: component.0,
+            component,
             normalized: accessor.normalized,
-            width: kind.multiplicity(),
+            width: kind.width(),
             replaced: Vec::new(),
             replacements: &[],
         };
@@ -83,7 +85,7 @@ impl<'a> Accessors<'a> {
         if let Some(view) = accessor.buffer_view {
             let (bytes, stride) = self.view(view.value()).map_err(error)?;
             out.stride = stride.unwrap_or(size);
-            let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+            let offset = byte_offset(accessor.byte_offset);
             if out.stride < size {
                 return Err(error(format!("accessor {index}: elements of {size} bytes every {} bytes", out.stride)));
             }
@@ -93,7 +95,7 @@ impl<'a> Accessors<'a> {
         if let Some(sparse) = &accessor.sparse {
             let replaced = sparse.count.0;
             self.charge(report, place, replaced)?;
-            let Checked::Valid(index_type) = sparse.indices.component_type else {
+            let Some(index_type) = sparse.indices.component_type else {
                 return Err(error(format!("accessor {index} has an unknown type of sparse indices")));
             };
             let slice = |view: usize, offset: u64, size: usize| {
@@ -101,12 +103,12 @@ impl<'a> Accessors<'a> {
                 part(bytes, offset, replaced, size, size)
                     .ok_or_else(|| format!("the sparse data of accessor {index} goes past the end of its buffer view"))
             };
-            let width = index_type.0.size();
-            let indices =
-                slice(sparse.indices.buffer_view.value(), sparse.indices.byte_offset.0, width).map_err(error)?;
-            out.replacements =
-                slice(sparse.values.buffer_view.value(), sparse.values.byte_offset.0, size).map_err(error)?;
-            out.replaced = indices.chunks_exact(width).map(|bytes| integer(bytes, index_type.0)).collect();
+            let width = index_type.size();
+            let indices = slice(sparse.indices.buffer_view.value(), byte_offset(sparse.indices.byte_offset), width)
+                .map_err(error)?;
+            out.replacements = slice(sparse.values.buffer_view.value(), byte_offset(sparse.values.byte_offset), size)
+                .map_err(error)?;
+            out.replaced = indices.chunks_exact(width).map(|bytes| integer(bytes, index_type)).collect();
             if !out.replaced.is_sorted_by(|a, b| a < b) || out.replaced.last().is_some_and(|&at| u64::from(at) >= count)
             {
                 return Err(error(format!(
@@ -114,11 +116,10 @@ impl<'a> Accessors<'a> {
                 )));
             }
         }
-        if accessor.buffer_view.is_none() && count > FEW_ZEROS + ZEROS_PER_ELEMENT * out.replaced.len() as u64 {
+        let listed = ZEROS_PER_ELEMENT * out.replaced.len() as u64;
+        let most = FEW_ZEROS + listed.max(self.buffers.len() as u64 / BYTES_PER_ZERO);
+        if accessor.buffer_view.is_none() && count > most {
             return Err(error(format!("accessor {index} has {count} elements and no data")));
-        }
-        if accessor.buffer_view.is_none() && accessor.sparse.is_none() {
-            return Err(error(format!("accessor {index} has no data")));
         }
         Ok(out)
     }
@@ -128,14 +129,19 @@ impl<'a> Accessors<'a> {
         let view = self.root.buffer_views.get(index).ok_or_else(|| {
             format!("buffer view {index} is out of range: there are {}", self.root.buffer_views.len())
         })?;
+        let view = view.get().map_err(|reason| format!("buffer view {index} cannot be read: {reason}"))?;
         let buffer = view.buffer.value();
         let bytes =
             self.buffers.get(buffer).ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
-        let offset = view.byte_offset.map_or(0, |offset| offset.0);
+        let offset = byte_offset(view.byte_offset);
         let bytes = part(bytes, offset, 1, 0, view.byte_length.0.try_into().unwrap_or(usize::MAX))
             .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;
-        Ok((bytes, view.byte_stride.map(|stride| stride.0)))
+        Ok((bytes, view.byte_stride.map(Index::value)))
     }
+}
+
+fn byte_offset(given: Option<Whole>) -> u64 {
+    given.unwrap_or_default().0
 }
 
 /// The bytes of `count` elements of `size` bytes, one every `stride` bytes.

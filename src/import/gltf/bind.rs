@@ -4,8 +4,11 @@
 //! and a space of its own. Where a joint is in two skins that were bound apart, the difference is baked into the vertices of
 //! the second, if it is the same for all its joints; joints for which it isn't get a copy that stays with them.
 
-use super::rig::{Rig, RigJoint, narrow};
-use crate::model::{Joint, JointIndex, JointTransform, Skeleton, SkeletonError};
+use super::{
+    bind_pose::{BoundSkin, bind_pose},
+    rig::{Rig, RigJoint, narrow},
+};
+use crate::model::{Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError};
 use glam::{DAffine3, DMat3, DVec3};
 
 /// How a mesh becomes part of the skeleton's skin.
@@ -22,6 +25,7 @@ pub(super) struct Binder<'a> {
     rig: &'a Rig,
     inverse_bind: Vec<Option<DAffine3>>,
     copies: Vec<(JointIndex, DAffine3)>,
+    skins: Vec<BoundSkin>,
 }
 
 /// How far two inverse bind matrices may carry a vertex apart, as a share of its distance from the origin, to be taken
@@ -30,7 +34,7 @@ const SAME: f64 = 2e-5;
 
 impl<'a> Binder<'a> {
     pub(super) fn new(rig: &'a Rig) -> Self {
-        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new() }
+        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new(), skins: Vec::new() }
     }
 
     /// Binds a skin of `joints`, which are indices into the rig and at least one, with their inverse bind matrices in
@@ -42,7 +46,8 @@ impl<'a> Binder<'a> {
             joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
         // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
         let top = (0..joints.len()).min_by_key(|&at| joints[at]).unwrap_or_default();
-        let mut to_skin = usable(rig[joints[top]].rest_model * own[top]).unwrap_or(DAffine3::IDENTITY);
+        let at_rest = place(&rig[joints[top]], own[top], corners);
+        let mut to_skin = at_rest.map_or(DAffine3::IDENTITY, |at_rest| at_rest * own[top]);
         let inverse = |to_skin: &DAffine3| own.iter().map(|m| *m * to_skin.inverse()).collect::<Vec<_>>();
         let mut wanted = inverse(&to_skin);
         let known = joints.iter().zip(&wanted).find_map(|(&joint, wanted)| Some((self.inverse_bind[joint]?, *wanted)));
@@ -57,17 +62,24 @@ impl<'a> Binder<'a> {
         Binding { to_skin, joints: joints.collect() }
     }
 
-    /// Binds a mesh without a skin to the joint of its node.
-    pub(super) fn rigid(&mut self, joint: usize) -> Binding {
-        let RigJoint { frame, rest_model, .. } = &self.rig.joints[joint];
+    /// Takes note of a skin's matrices, in Bevy's axes, and of a node that wears it, to tell in which pose the skin was bound.
+    pub(super) fn note(&mut self, joints: &[usize], inverse_binds: &[DAffine3], worn_by: Option<usize>) {
+        let inverse_binds = inverse_binds.to_vec();
+        self.skins.push(BoundSkin { joints: joints.to_vec(), inverse_binds, worn_by });
+    }
+
+    /// Binds a mesh without a skin to the joint of its node. `corners` are those of the box around its vertices.
+    pub(super) fn rigid(&mut self, joint: usize, corners: &[DVec3]) -> Binding {
+        let contents = &self.rig.joints[joint];
+        let own = sized(contents.frame.size);
         let (to_skin, joint) = match self.inverse_bind[joint].and_then(usable) {
             Some(known) => (known.inverse(), joint as JointIndex),
             None => {
-                let at_rest = usable(*rest_model).unwrap_or(DAffine3::IDENTITY);
+                let at_rest = place(contents, own, corners).unwrap_or(DAffine3::IDENTITY);
                 (at_rest, self.entry(joint, at_rest.inverse(), 0.0))
             }
         };
-        Binding { to_skin: to_skin * sized(frame.size), joints: vec![joint] }
+        Binding { to_skin: to_skin * own, joints: vec![joint] }
     }
 
     /// Returns the joint, or a copy of it, that has this inverse bind matrix.
@@ -111,9 +123,45 @@ impl<'a> Binder<'a> {
         let rig = &self.rig.joints;
         let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));
         let control = (0..rig.len()).chain(of).zip(0..).filter(|(joint, _)| rig[*joint].is_control);
-        let skeleton = Skeleton::new(joints.chain(copies).collect())?;
+        let mut skeleton = Skeleton::new(joints.chain(copies).collect())?;
+        let nodes = rig.iter().map(|joint| joint.frame.node_space());
+        let nodes = nodes.chain(self.copies.iter().map(|_| NodeSpace::IDENTITY));
+        skeleton = skeleton.with_nodes(nodes.collect());
+        if self.skins.is_empty() {
+            skeleton = skeleton.without_bind_pose();
+        } else {
+            let bound = bind_pose(self.rig, &self.skins);
+            if let Some(mut pose) = bound.pose {
+                pose.resize(skeleton.len(), JointTransform::IDENTITY);
+                skeleton = skeleton.with_bind_pose(pose);
+            }
+            if bound.is_adrift {
+                skeleton = skeleton.with_bind_pose_adrift();
+            }
+        }
         Ok(skeleton.with_control_joints(control.map(|(_, joint)| joint)))
     }
+}
+
+/// Returns where a joint is at rest, or if a mesh would be too small there, where it is when it is shown. `own` is from the mesh to
+/// the joint.
+fn place(joint: &RigJoint, own: DAffine3, corners: &[DVec3]) -> Option<DAffine3> {
+    let usable = |model: &DAffine3| usable(*model * own).map(|to_skin| (*model, to_skin));
+    let (rest, shown) = (usable(&joint.rest_model), usable(&joint.shown_model));
+    let kept = rest.filter(|(_, to_skin)| keeps(to_skin, corners));
+    kept.or(shown).or(rest).map(|(model, _)| model)
+}
+
+/// Returns `true` if a mesh with these corners can be put elsewhere, stored there in single precision, and put back as it was.
+fn keeps(m: &DAffine3, corners: &[DVec3]) -> bool {
+    // What rounding takes from a mesh as large as it is far away is multiplied by this.
+    const MOST: f64 = 100.0;
+    let center = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
+    let farthest = |at: &dyn Fn(&DVec3) -> f64| corners.iter().map(at).fold(0.0, f64::max);
+    let radius = farthest(&|corner| corner.distance(center));
+    let away = farthest(&|corner| m.transform_point3(*corner).length());
+    let back = m.matrix3.inverse().to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt();
+    away * back <= MOST * radius || radius == 0.0
 }
 
 fn sized(size: DVec3) -> DAffine3 {
@@ -121,7 +169,7 @@ fn sized(size: DVec3) -> DAffine3 {
 }
 
 /// Returns a matrix if it can be inverted without losing what it does.
-fn usable(m: DAffine3) -> Option<DAffine3> {
+pub(super) fn usable(m: DAffine3) -> Option<DAffine3> {
     let DMat3 { x_axis, y_axis, z_axis } = m.matrix3;
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     // Volume against that of a box of the same sides: independent of units.

@@ -1,8 +1,7 @@
 //! Buffers: in the `.glb`, in files beside it, or in data URIs.
 
-use super::{document::Document, report::Report};
+use super::{document::Document, json::Root, report::Report};
 use crate::{format::FormatError, import::Limits};
-use gltf::json::Root;
 use std::{borrow::Cow, collections::HashMap};
 
 /// The bytes of each buffer; `None` for one that has none, such as the fallback of a compressed one.
@@ -126,6 +125,14 @@ pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
         return Err("which is not a file");
     }
     Ok(path)
+}
+
+/// Returns the path in an image's URI: without a query, decoded, and with forward slashes. It may lead anywhere; for how it is
+/// looked for, see [`texture_candidates`](crate::import::texture_candidates).
+pub(super) fn path_of(uri: &str) -> String {
+    // Fragments are left in: a `#` is rather one in a file's name that should have been encoded.
+    let path = uri.split('?').next().unwrap_or_default();
+    percent_decode(path).unwrap_or_else(|| path.to_owned()).replace('\\', "/")
 }
 
 fn percent_decode(text: &str) -> Option<String> {

@@ -4,6 +4,7 @@ use super::{
     accessors::Accessors,
     curves::{Between, Channel, Motion},
     extras::{self, Frames},
+    json::{self, Animation, Index, Interpolation, Property, Type},
     report::Report,
     rig::{Local, Rig, RigJoint},
 };
@@ -14,17 +15,11 @@ use crate::{
         axes::Basis,
         limits::ClipTotals,
         names::{UniqueNames, listed},
-        resample::{Budget, Curve, SAME_TIMES, Sampled, Skin, resample, sample_at},
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample, sample_at},
     },
     model::{JointTransform, Model, Reach, SkeletalClip},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
-use gltf::json::{
-    Animation,
-    accessor::Type,
-    animation::{self, Interpolation, Property},
-    validation::Checked,
-};
 use std::collections::BTreeSet;
 
 /// Imports the clips of a file.
@@ -39,32 +34,38 @@ pub(super) struct Importer<'a> {
 #[derive(Default)]
 struct LeftOut {
     weights: Option<String>,
+    /// The first channel of something other than a node.
+    elsewhere: Option<String>,
     strangers: BTreeSet<String>,
     keys: (usize, Option<String>),
+    /// Clips that mirror joints which don't mirror at rest, or the other way round, and these joints.
+    mirrors: [BTreeSet<String>; 2],
 }
 
 impl Importer<'_> {
-    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete.
+    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
+    /// properties each joint has keys.
     pub(super) fn run(
         &self,
         model: &Model,
         reach: &mut Reach,
         report: &mut Report,
-    ) -> Result<Vec<SkeletalClip>, FormatError> {
+    ) -> Result<(Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>), FormatError> {
         let animations = &self.accessors.root.animations;
         if animations.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let skin = Skin::new(model);
         let mut budget = Budget::default();
         let (mut names, mut doubled, mut totals) = (UniqueNames::default(), Vec::new(), ClipTotals::default());
         let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
+        let mut keyed = Vec::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
             let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
             let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
-            let mut motions = self.motions(animation, &place, &mut left_out, report)?;
+            let (mut motions, end) = self.motions(animation, &place, &mut left_out, report)?;
             if motions.iter().all(Motion::is_still) {
                 empty.push(wanted);
                 continue;
@@ -74,16 +75,20 @@ impl Importer<'_> {
                 doubled.push(name.clone());
             }
             let extras = extras::of_animation(animation);
+            let has_keys = |motion: &Motion| {
+                [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
+            };
+            let keyed_here: Vec<_> = motions.iter().map(has_keys).collect();
             // Copies of joints follow and don't move.
             motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
             let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
             budget.add_keys(curves.iter().map(Curve::len).sum());
-            let last = curves.iter().map(Curve::end).fold(0.0, f64::max);
+            let last = curves.iter().map(Curve::end).fold(end, f64::max);
             let is_near = |duration: &f64| (duration - last).abs() <= 1e-6 * last.max(1.0);
             let duration = extras.duration.filter(is_near).unwrap_or(last);
             let frames = extras.frames.as_ref().and_then(|frames| given(frames, duration, &curves, &skin, &mut budget));
             let sampled = frames.or_else(|| {
-                let mut sampled = resample(&curves, &skin, &mut budget).ok()?;
+                let mut sampled = resample(&curves, last, &skin, &mut budget)?;
                 sampled.finish(duration);
                 Some(sampled)
             });
@@ -113,6 +118,7 @@ impl Importer<'_> {
                     totals.add(&clip);
                     self.limits.check_totals(report.file, &totals)?;
                     clips.push(clip);
+                    keyed.push(keyed_here);
                 }
                 Err(message) => report.warn(&place, format!("a clip is left out: {message}"), "export it again"),
             }
@@ -131,27 +137,31 @@ impl Importer<'_> {
             report.warn("animations", message, "");
         }
         left_out.tell(report);
-        Ok(clips)
+        Ok((clips, keyed))
     }
 
-    /// How each joint of the rig moves in an animation.
+    /// How each joint of the rig moves in an animation, and the time of the last key of what is left out.
     fn motions(
         &self,
         animation: &Animation,
         place: &str,
         left_out: &mut LeftOut,
         report: &mut Report,
-    ) -> Result<Vec<Motion>, FormatError> {
+    ) -> Result<(Vec<Motion>, f64), FormatError> {
         let root = self.accessors.root;
+        let mut used = vec![false; animation.channels.len()];
         let mut motions: Vec<Motion> = self.rig.joints.iter().map(|joint| Motion::still(joint.rest)).collect();
         for (at, channel) in animation.channels.iter().enumerate() {
             let place = format!("{place}.channels[{at}]");
-            let node = channel.target.node.value();
+            let Some(node) = channel.target.node.map(Index::value) else {
+                left_out.elsewhere.get_or_insert(place);
+                continue;
+            };
             let Some(target) = root.nodes.get(node) else {
                 let message = format!("node {node} is out of range: there are {}", root.nodes.len());
                 return Err(report.error(&place, message, "check the file with the glTF validator"));
             };
-            let Checked::Valid(property) = channel.target.path else {
+            let Some(property) = channel.target.path else {
                 report.warn(&place, "the channel's target has an unknown path", "it was left out");
                 continue;
             };
@@ -179,16 +189,29 @@ impl Importer<'_> {
                 report.warn(&place, "another channel has the same target", "the first one counts");
             } else {
                 *slot = Some(curve);
+                used[at] = true;
             }
         }
-        Ok(motions)
+        let others = animation.channels.iter().zip(used).filter(|(_, used)| !used);
+        let ends = others.map(|(channel, _)| self.end(animation, channel.sampler.value(), report));
+        Ok((motions, ends.fold(0.0, f64::max)))
+    }
+
+    /// The time of a sampler's last key; 0 if there is none.
+    fn end(&self, animation: &Animation, sampler: usize, report: &Report) -> f64 {
+        let times = animation.samplers.get(sampler).and_then(|sampler| {
+            // What is wrong with a channel that is left out doesn't matter.
+            self.accessors.open(report, "", sampler.input.value(), &[Type::Scalar]).ok()
+        });
+        let times = times.iter().flat_map(|times| (0..times.len()).map(|key| f64::from(times.floats::<1>(key)[0])));
+        times.filter(|time| time.is_finite()).fold(0.0, f64::max)
     }
 
     /// Reads a channel, in the frame of its joint. `None` if it has no usable keys.
     fn channel(
         &self,
         animation: &Animation,
-        channel: &animation::Channel,
+        channel: &json::Channel,
         property: Property,
         joint: usize,
         place: &str,
@@ -200,7 +223,7 @@ impl Importer<'_> {
             let message = format!("sampler {index} is out of range: there are {}", animation.samplers.len());
             return Err(report.error(place, message, "check the file with the glTF validator"));
         };
-        let Checked::Valid(interpolation) = sampler.interpolation else {
+        let Some(interpolation) = sampler.interpolation else {
             report.warn(place, "the sampler has an unknown interpolation", "the channel was left out");
             return Ok(None);
         };
@@ -244,19 +267,28 @@ impl Importer<'_> {
             }
         };
         let mut out = Channel { times: Vec::new(), values: Vec::new(), between, is_rotation };
-        let mut unusable = 0;
+        let (mut unusable, mut mirrors) = (0, false);
         for key in 0..times.len() {
             let time = f64::from(times.floats::<1>(key)[0]);
             let first = out.values.len();
             out.values.extend((0..per_key).map(|i| convert(key * per_key + i, per_key == 3 && i != 1)));
             let value = out.values[first + per_key / 2];
             let is_turn = !is_rotation || value.length_squared() > 1e-12;
-            let is_later = out.times.last().is_none_or(|&last| time > last);
+            mirrors |= property == Property::Scale && value.x * value.y * value.z < 0.0;
+            // Two keys at one time are a jump.
+            let is_later = out.times.last().is_none_or(|&last| time >= last);
             if time.is_finite() && is_later && is_turn && out.values[first..].iter().all(|value| value.is_finite()) {
                 out.times.push(time);
             } else {
                 out.values.truncate(first);
                 unusable += 1;
+            }
+        }
+        if mirrors && left_out.mirrors[1].len() < 100 {
+            let clip = animation.name.as_deref().unwrap_or(place);
+            let names = [clip, &self.rig.joints[joint].name];
+            for (all, name) in left_out.mirrors.iter_mut().zip(names) {
+                all.insert(name.to_owned());
             }
         }
         if unusable > 0 {
@@ -290,7 +322,7 @@ fn given(frames: &Frames, duration: f64, curves: &[Curve], skin: &Skin, budget: 
     };
     let frame_times: Vec<f64> = frame_times.into_iter().map(f64::from).collect();
     let transforms = sample_at(curves, skin, &frame_times, budget)?;
-    Some(Sampled { transforms, times, duration, error: 0.0 })
+    Some(Sampled { transforms, times, duration, error: 0.0, thinned: None })
 }
 
 impl LeftOut {
@@ -298,9 +330,18 @@ impl LeftOut {
         if let Some(place) = self.weights {
             report.warn(&place, "weights of morph targets are animated, which is not read", "they were left out");
         }
+        if let Some(place) = self.elsewhere {
+            report.warn(&place, "what is animated is not a node, such as a material", "these channels were left out");
+        }
         if let (count @ 1.., Some(place)) = self.keys {
-            let message = format!("{count} keys are not later than the one before, or not valid transforms");
+            let message = format!("{count} keys are earlier than the one before, or not valid transforms");
             report.warn(&place, message, "they were left out");
+        }
+        if !self.mirrors[0].is_empty() {
+            let [clips, joints] = self.mirrors.map(|names| listed(names.iter().map(String::as_str)));
+            let message =
+                format!("joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}");
+            report.warn("animations", message, MIRRORS);
         }
         if !self.strangers.is_empty() {
             let names = listed(self.strangers.iter().map(String::as_str));

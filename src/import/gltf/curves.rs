@@ -18,7 +18,7 @@ pub(super) enum Between {
 /// Values over time. Vectors have a `w` of 0.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    /// At least one, strictly increasing.
+    /// At least one, in order. Two at one time are a jump; of more, the first and the last count.
     pub(super) times: Vec<f64>,
     /// One per time, or three for splines.
     pub(super) values: Vec<DVec4>,
@@ -27,13 +27,21 @@ pub(super) struct Channel {
 }
 
 impl Channel {
+    /// Returns `true` if the channel has values that it jumps from, or to.
+    fn jumps(&self) -> bool {
+        let steps = self.between == Between::Step && self.times.len() > 1;
+        steps || self.times.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
     /// The value at a time, before or after a step right there. Before the first key and after the last it is theirs.
     fn sample(&self, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
         let value = |key: usize| if spline { self.values[key * 3 + 1] } else { self.values[key] };
-        let after = after_step || self.between != Between::Step;
-        let next = self.times.partition_point(|&key| key < time || (after && key == time));
-        let out = if next == 0 || next == self.times.len() || self.between == Between::Step {
+        let next = self.times.partition_point(|&key| key < time || (after_step && key == time));
+        let at_key = !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
+        let out = if at_key {
+            value(next)
+        } else if next == 0 || next == self.times.len() || self.between == Between::Step {
             value(next.saturating_sub(1))
         } else {
             let (from, to) = (value(next - 1), value(next));
@@ -98,11 +106,12 @@ impl Motion {
         let mut times: Vec<f64> = self.channels().flat_map(|channel| &channel.times).copied().collect();
         times.sort_unstable_by(f64::total_cmp);
         times.dedup();
-        let any = |between| self.channels().any(|channel| channel.between == between && channel.times.len() > 1);
-        let (steps, splines) = (any(Between::Step), any(Between::Cubic));
+        let steps = self.channels().any(Channel::jumps);
+        let splines = self.channels().any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
         let mut curve = Curve::with_capacity(times.len());
         for time in times {
-            if steps {
+            // Nothing is shown before the beginning.
+            if steps && time > 0.0 {
                 curve.push(time, self.at(time, false));
             }
             curve.push(time, self.at(time, true));

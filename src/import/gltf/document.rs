@@ -1,13 +1,20 @@
 //! The container and its JSON: `.glb` and `.gltf` are told apart by their first bytes.
 
-use super::report::Report;
+use super::{
+    json::{self, Asset, Node, Primitive, Root},
+    report::Report,
+};
 use crate::format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom};
-use gltf::json::{Root, deserialize};
+use serde::Deserialize;
+use serde_json::error::Category;
+use std::borrow::Cow;
 
 /// A file's JSON, and the bytes behind it in a `.glb`.
 pub(super) struct Document<'s> {
     pub(super) root: Root,
     pub(super) blob: Option<&'s [u8]>,
+    /// Whether the JSON is in another encoding than UTF-8, so that letters were lost.
+    pub(super) lost_letters: bool,
 }
 
 impl<'s> Document<'s> {
@@ -15,10 +22,15 @@ impl<'s> Document<'s> {
     pub(super) fn read(report: &Report, source: &'s [u8]) -> Result<Self, FormatError> {
         if source.starts_with(b"glTF") {
             let (json, blob) = chunks(report, source)?;
-            return Ok(Self { root: parse(report, json, false)?, blob });
+            let (root, lost_letters) = parse(report, json, false)?;
+            return Ok(Self { root, blob, lost_letters });
         }
+        let text = without_padding(source);
+        let is_json = without_bom(text).trim_ascii_start().starts_with(b"{");
+        let source = if is_json { text } else { source };
         refuse_foreign(report.file, source, TextKind::Gltf)?;
-        Ok(Self { root: parse(report, without_bom(source), true)?, blob: None })
+        let (root, lost_letters) = parse(report, source, true)?;
+        Ok(Self { root, blob: None, lost_letters })
     }
 }
 
@@ -63,34 +75,67 @@ const FEW_OBJECTS: usize = 1 << 16;
 const BYTES_PER_OBJECT: usize = 16;
 const MOST_OBJECTS: usize = 1 << 22;
 
-fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<Root, FormatError> {
+/// Returns JSON without the white space behind it, and the zeros with which old exporters padded their files.
+fn without_padding(json: &[u8]) -> &[u8] {
+    let end = json.iter().rposition(|&byte| byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    &json[..end]
+}
+
+/// Parses JSON. The flag says whether letters in it were replaced, because they aren't in UTF-8.
+fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), FormatError> {
+    let json = without_bom(without_padding(json));
     let objects = json.iter().filter(|&&byte| byte == b'{').count();
     if objects > FEW_OBJECTS.max(json.len() / BYTES_PER_OBJECT).min(MOST_OBJECTS) {
         let message = format!("{} bytes of JSON with {objects} objects: no character is like that", json.len());
         return Err(report.error("", message, "the file is damaged or made to exhaust memory"));
     }
-    let root: Root = deserialize::from_slice(json).map_err(|error| {
-        // The message ends in a place of its own.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        let diagnostic = Diagnostic::error(report.file, format!("the JSON cannot be read: {message}"));
-        let (line, column) = (error.line() as u32, error.column() as u32);
-        let hint = if error.is_eof() { CUT_OFF } else { "check the file with the glTF validator" };
-        // In a `.glb` the JSON is a single line behind a binary header.
-        FormatError::one(
-            match is_text {
-                true => diagnostic.at(json, line.max(1), column.max(1)),
-                false => diagnostic.with_context(format!("column {column} of the JSON chunk")),
+    let text = String::from_utf8_lossy(json);
+    let root: Root = match serde_json::from_str(&text) {
+        Ok(root) => root,
+        // Other versions have other types, too.
+        Err(error) => {
+            #[derive(Deserialize)]
+            struct OnlyAsset {
+                asset: Asset,
             }
-            .with_hint(hint),
-        )
-    })?;
-    let version = root.asset.min_version.as_deref().unwrap_or(&root.asset.version);
-    if version.split('.').next() != Some("2") {
-        let message = format!("this is glTF {version:?}; only version 2 is supported");
-        return Err(report.error("asset.version", message, "export it as glTF 2.0"));
+            if let Ok(OnlyAsset { asset }) = serde_json::from_str(&text) {
+                check_version(report, &asset)?;
+            }
+            return Err(misread(report, &text, is_text, &error));
+        }
+    };
+    check_version(report, &root.asset)?;
+    Ok((root, matches!(text, Cow::Owned(_))))
+}
+
+fn check_version(report: &Report, asset: &Asset) -> Result<(), FormatError> {
+    match asset.min_version.as_ref().or(asset.version.as_ref()) {
+        Some(version) if version.major() != Some(2) => {
+            let message = format!("this is glTF {version}; only version 2 is supported");
+            Err(report.error("asset.version", message, "export it as glTF 2.0"))
+        }
+        _ => Ok(()),
     }
-    Ok(root)
+}
+
+#[cold]
+fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error) -> FormatError {
+    let (line, column) = (error.line() as u32, error.column() as u32);
+    let before: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let place = match error.classify() {
+        Category::Data => json::place_at(json, before + error.column()),
+        _ => String::new(),
+    };
+    let message = format!("the JSON cannot be read: {}", json::message(error));
+    let diagnostic = Diagnostic::error(report.file, message);
+    let hint = if error.is_eof() { CUT_OFF } else { "check the file with the glTF validator" };
+    // In a `.glb` the JSON is a single line behind a binary header.
+    let diagnostic = match (is_text, &*place) {
+        (true, _) => diagnostic.at(json.as_bytes(), line.max(1), column.max(1)).with_context(place),
+        (false, "") => diagnostic.with_context(format!("column {column} of the JSON chunk")),
+        (false, _) => diagnostic.with_context(place),
+    };
+    FormatError::one(diagnostic.with_hint(hint))
 }
 
 const DRACO: &str = "KHR_draco_mesh_compression";
@@ -113,42 +158,56 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
                 ));
             }
             "KHR_mesh_quantization" | "KHR_texture_transform" => {}
-            name if is_about_looks(name) => {}
+            name if leaves_shape_alone(name) => {}
             name => {
                 let message = format!("the file requires the extension `{name}`, which is not supported");
                 return Err(report.error(&place, message, "export it without this extension"));
             }
         }
     }
-    let instanced = |node: &gltf::json::Node| {
-        node.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key("EXT_mesh_gpu_instancing"))
-    };
-    if let Some(at) = root.nodes.iter().position(instanced) {
+    if let Some(at) = root.nodes.iter().position(Node::is_instanced) {
         report.warn(&format!("nodes[{at}]"), "instanced meshes are drawn once", "export the copies as nodes");
     }
     Ok(())
 }
 
-/// Returns `true` for extensions that change how a model looks, but not its shape.
-fn is_about_looks(name: &str) -> bool {
-    ["KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_", "EXT_lights_", "KHR_xmp"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+/// Returns `true` for extensions that don't change a model's shape or how its joints move: those about looks, sounds, behavior.
+/// Animation pointers are read where they point to nodes.
+fn leaves_shape_alone(name: &str) -> bool {
+    [
+        "EXT_lights_",
+        "EXT_texture_",
+        "KHR_animation_pointer",
+        "KHR_audio",
+        "KHR_interactivity",
+        "KHR_lights_",
+        "KHR_materials_",
+        "KHR_node_",
+        "KHR_texture_",
+        "KHR_xmp",
+        "MSFT_texture_",
+        "VRM",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
 }
 
 /// Describes what compresses data that the file holds in no other form, if it does.
-pub(super) fn compression(
-    root: &Root,
-    primitive: &gltf::json::mesh::Primitive,
-) -> Option<(&'static str, &'static str)> {
-    let accessor = root.accessors.get(primitive.attributes.values().next()?.value())?;
-    let is_draco = primitive.extensions.as_ref().is_some_and(|extensions| extensions.others.contains_key(DRACO));
-    if accessor.buffer_view.is_none() && is_draco {
-        return Some(("the mesh is compressed with Draco, which is not read", UNPACK));
+pub(super) fn compression(root: &Root, primitive: &Primitive) -> Option<(&'static str, &'static str)> {
+    let accessors = primitive.attributes.values().filter_map(|index| root.accessors.get(index.value())?.get().ok());
+    for accessor in accessors {
+        let Some(view) = accessor.buffer_view else {
+            if primitive.is_draco() {
+                return Some(("the mesh is compressed with Draco, which is not read", UNPACK));
+            }
+            continue;
+        };
+        let view = root.buffer_views.get(view.value()).and_then(|view| view.get().ok());
+        let Some(view) = view.filter(|view| view.is_meshopt()) else { continue };
+        let buffer = root.buffers.get(view.buffer.value());
+        if view.buffer.value() > 0 && buffer.is_some_and(|buffer| buffer.uri.is_none()) {
+            return Some(("the mesh is compressed with meshoptimizer, which is not read", UNPACK));
+        }
     }
-    let view = root.buffer_views.get(accessor.buffer_view?.value())?;
-    let is_meshopt = view.extensions.as_ref().is_some_and(|e| MESHOPT.iter().any(|name| e.others.contains_key(*name)));
-    let buffer = root.buffers.get(view.buffer.value())?;
-    (is_meshopt && buffer.uri.is_none() && view.buffer.value() > 0)
-        .then_some(("the mesh is compressed with meshoptimizer, which is not read", UNPACK))
+    None
 }

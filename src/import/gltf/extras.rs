@@ -1,12 +1,15 @@
 //! What our own exporter writes where glTF has no place for it: `extras` with an object `marionette`. Only the `deform` of
 //! nodes is beside it, where artists can write it, too.
 
-use super::{document::Document, report::Report};
+use super::{
+    document::Document,
+    json::{Animation, Raw, Scene},
+    report::Report,
+};
 use crate::{
     import::{MaskEntry, SocketEntry},
     model::{CallbackKey, PlaybackMode},
 };
-use gltf::json::{Animation, Extras, Scene, deserialize};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
@@ -110,12 +113,12 @@ pub fn scene_extras(source: &[u8]) -> SceneExtras {
 
 /// Returns `true` if a node's extras say that it doesn't deform the skin: `"deform": false`. Older programs write custom
 /// properties that are `false` as 0.
-pub(super) fn is_control(extras: &Extras) -> bool {
+pub(super) fn is_control(extras: &Raw) -> bool {
     #[derive(Deserialize)]
     struct Node {
         deform: Option<serde_json::Value>,
     }
-    let deform = extras.as_ref().and_then(|extras| deserialize::from_str::<Node>(extras.get()).ok()?.deform);
+    let deform = extras.as_ref().and_then(|extras| serde_json::from_str::<Node>(extras.get()).ok()?.deform);
     deform.is_some_and(|deform| deform == false || deform.as_f64() == Some(0.0))
 }
 
@@ -139,11 +142,11 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
 }
 
 /// Returns the extras of a material.
-pub(super) fn of_material(extras: &Extras) -> MaterialExtras {
+pub(super) fn of_material(extras: &Raw) -> MaterialExtras {
     read(extras).unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(extras: &Extras) -> Option<T> {
-    let extras: Marionette<T> = deserialize::from_str(extras.as_ref()?.get()).ok()?;
+fn read<T: DeserializeOwned>(extras: &Raw) -> Option<T> {
+    let extras: Marionette<T> = serde_json::from_str(extras.as_ref()?.get()).ok()?;
     Some(extras.marionette)
 }

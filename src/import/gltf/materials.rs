@@ -1,95 +1,121 @@
 //! Materials and images.
 
-use super::{accessors::Accessors, buffers, extras, report::Report};
+use super::{
+    accessors::Accessors,
+    buffers, extras,
+    json::{Index, Whole},
+    looks::{self, Reader},
+    report::Report,
+};
 use crate::{
     format::FormatError,
     import::{EmbeddedImage, names::UniqueNames},
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
 };
-use gltf::json::{
-    Image, Index, Root, Value,
-    extensions::{self, texture::TextureTransform},
-    material::AlphaMode,
-    texture::{self, Info, MagFilter, MinFilter, Texture, WrappingMode},
-    validation::Checked,
-};
-use std::collections::HashMap;
 
 /// The materials of a file, in its order.
 #[derive(Default)]
 pub(super) struct Materials {
     pub(super) list: Vec<Material>,
-    /// Per material, the set of texture coordinates of its maps.
-    pub(super) tex_coord_sets: Vec<u32>,
+    /// What the file says about each of them besides.
+    pub(super) in_file: Vec<FileMaterial>,
     /// The images that are in the file itself. Maps refer to them by name.
     pub(super) images: Vec<EmbeddedImage>,
 }
 
+/// What a file says about a material besides what the model has of it.
+pub(super) struct FileMaterial {
+    pub(super) name: Option<String>,
+    /// The set of texture coordinates of its maps.
+    pub(super) tex_coord_set: u32,
+}
+
+/// A texture of the file.
+struct Texture {
+    /// The name of its image.
+    image: Option<String>,
+    sampler: Sampler,
+}
+
 impl Materials {
     pub(super) fn read(accessors: &Accessors, report: &mut Report) -> Result<Self, FormatError> {
-        let mut out = Self::default();
-        let images = out.images(accessors, report)?;
+        let (mut out, mut reader) = (Self::default(), Reader::default());
+        let textures = out.textures(accessors, &mut reader, report)?;
         let root = accessors.root;
-        let map = |texture: Option<&Map>| images.get(&image_of(root.textures.get(texture?.texture)?)?)?.clone();
         let mut names = UniqueNames::default();
         let mut differences = [const { Vec::new() }; 3];
-        for (at, material) in root.materials.iter().enumerate() {
-            let pbr = &material.pbr_metallic_roughness;
-            let extensions = material.extensions.as_ref();
-            let base = pbr.base_color_texture.as_ref().map(Map::of_info);
-            let metallic_roughness = pbr.metallic_roughness_texture.as_ref().map(Map::of_info);
-            let emissive_map = material.emissive_texture.as_ref().map(Map::of_info);
-            let normal = material.normal_texture.as_ref().map(|normal| {
-                let transform = normal.extensions.as_ref().and_then(|e| e.others.get(TRANSFORM));
-                Map::new(normal.index, normal.tex_coord, transform)
-            });
-            let occlusion = material.occlusion_texture.as_ref().map(|occlusion| {
-                let transform = occlusion.extensions.as_ref().and_then(|e| e.others.get(TRANSFORM));
-                Map::new(occlusion.index, occlusion.tex_coord, transform)
-            });
+        for (at, material) in reader.list::<looks::Material>(&root.materials, "materials").into_iter().enumerate() {
+            let place = &format!("materials[{at}]");
+            let pbr: looks::MetallicRoughness =
+                reader.object(&material.pbr_metallic_roughness, place, "pbrMetallicRoughness");
+            let extensions: looks::MaterialExtensions = reader.object(&material.extensions, place, "extensions");
+            let mut map = |info: &_, field: &str| {
+                let info = reader.value::<looks::TextureInfo>(info, place, field)?;
+                Map::read(&info, &mut reader, &format!("{place}.{field}"))
+            };
+            let base = map(&pbr.base_color_texture, "pbrMetallicRoughness.baseColorTexture");
+            let metallic_roughness =
+                map(&pbr.metallic_roughness_texture, "pbrMetallicRoughness.metallicRoughnessTexture");
+            let emissive_map = map(&material.emissive_texture, "emissiveTexture");
+            let normal = map(&material.normal_texture, "normalTexture");
+            let occlusion = map(&material.occlusion_texture, "occlusionTexture");
             // One transform and one sampler serve all maps of a material: those of the first.
+            let sampler_of = |map: &Map| textures.get(map.texture).map(|texture| texture.sampler).unwrap_or_default();
             let mut maps = [&base, &normal, &metallic_roughness, &occlusion, &emissive_map].into_iter().flatten();
-            let first = maps.next().copied().unwrap_or_default();
-            let sampler = first.sampler(root);
+            let first = maps.next().copied();
+            let sampler = first.as_ref().map(sampler_of).unwrap_or_default();
+            let first = first.unwrap_or_default();
             let mut differ = [false; 3];
             for map in maps {
                 differ[0] |= map.set != first.set;
                 differ[1] |= map.transform != first.transform;
-                differ[2] |= map.sampler(root) != sampler;
+                differ[2] |= sampler_of(map) != sampler;
             }
             differences.iter_mut().zip(differ).filter(|(_, differ)| *differ).for_each(|(list, _)| list.push(at));
 
-            let given = material.name.clone().filter(|name| !name.trim().is_empty());
+            let image = |map: &Option<Map>| textures.get(map.as_ref()?.texture)?.image.clone();
+            let given: Option<String> = reader.value(&material.name, place, "name");
+            let given = given.filter(|name| !name.trim().is_empty());
             let extras = extras::of_material(&material.extras);
-            let cutoff = material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0);
             let positive = |factor: f32| if factor.is_finite() { factor.max(0.0) } else { 1.0 };
             let unit = |factor: f32| positive(factor).min(1.0);
-            let strength = extensions.and_then(|e| e.emissive_strength.as_ref());
-            let strength = strength.map_or(1.0, |strength| positive(strength.emissive_strength.0));
+            let alpha_mode: Option<String> = reader.value(&material.alpha_mode, place, "alphaMode");
+            let cutoff = reader.value(&material.alpha_cutoff, place, "alphaCutoff").unwrap_or(0.5);
+            let emissive = reader.value(&material.emissive_factor, place, "emissiveFactor").unwrap_or([0.0f32; 3]);
+            let strength: looks::EmissiveStrength = reader.object(&extensions.emissive_strength, place, "extensions");
+            let strength =
+                reader.value(&strength.emissive_strength, place, "extensions.emissiveStrength").map_or(1.0, positive);
+            let place_of_pbr = &format!("{place}.pbrMetallicRoughness");
+            let mut factor = |raw: &_, field: &str| reader.value(raw, place_of_pbr, field).map_or(1.0, unit);
+            let roughness = factor(&pbr.roughness_factor, "roughnessFactor");
+            let metallic = factor(&pbr.metallic_factor, "metallicFactor");
+            let base_color: [f32; 4] =
+                reader.value(&pbr.base_color_factor, place_of_pbr, "baseColorFactor").unwrap_or([1.0; 4]);
             out.list.push(Material {
-                name: names.add(given.unwrap_or_else(|| format!("material{at}"))),
+                name: names.add(given.clone().unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
-                base_color: pbr.base_color_factor.0.map(positive),
-                base_color_map: map(base.as_ref()).or(extras.base_color_map),
-                normal_map: map(normal.as_ref()).or(extras.normal_map),
+                base_color: base_color.map(positive),
+                base_color_map: image(&base).or(extras.base_color_map),
+                normal_map: image(&normal).or(extras.normal_map),
                 normal_map_green_down: extras.normal_map_green_down && normal.is_none(),
                 specular_map: extras.specular_map,
-                roughness: unit(pbr.roughness_factor.0),
-                reflectance: reflectance(extensions),
-                metallic: unit(pbr.metallic_factor.0),
-                metallic_roughness_map: map(metallic_roughness.as_ref()).or(extras.metallic_roughness_map),
-                occlusion_map: map(occlusion.as_ref()).or(extras.occlusion_map),
-                emissive: material.emissive_factor.0.map(|factor| (positive(factor) * strength).min(f32::MAX)),
-                emissive_map: map(emissive_map.as_ref()).or(extras.emissive_map),
-                alpha_cutoff: (material.alpha_mode == Checked::Valid(AlphaMode::Mask)).then_some(cutoff),
-                alpha_blend: material.alpha_mode == Checked::Valid(AlphaMode::Blend),
-                double_sided: material.double_sided,
-                unlit: extensions.is_some_and(|extensions| extensions.unlit.is_some()),
+                roughness,
+                reflectance: reflectance(&extensions, &mut reader, place),
+                metallic,
+                metallic_roughness_map: image(&metallic_roughness).or(extras.metallic_roughness_map),
+                occlusion_map: image(&occlusion).or(extras.occlusion_map),
+                emissive: emissive.map(|factor| (positive(factor) * strength).min(f32::MAX)),
+                emissive_map: image(&emissive_map).or(extras.emissive_map),
+                alpha_cutoff: (alpha_mode.as_deref() == Some("MASK")).then_some(cutoff),
+                alpha_blend: alpha_mode.as_deref() == Some("BLEND"),
+                double_sided: reader.value(&material.double_sided, place, "doubleSided").unwrap_or(false),
+                unlit: extensions.is_unlit,
                 uv_transform: first.transform,
                 sampler,
             });
-            out.tex_coord_sets.push(first.set);
+            out.in_file.push(FileMaterial { name: given, tex_coord_set: first.set });
         }
+        reader.tell(report);
         let what = ["sets of texture coordinates", "texture transforms", "samplers"];
         for (what, materials) in what.into_iter().zip(differences) {
             let Some(first) = materials.first() else { continue };
@@ -106,55 +132,81 @@ impl Materials {
         Ok(out)
     }
 
+    /// Reads the textures, and takes the images out of the file.
+    fn textures(
+        &mut self,
+        accessors: &Accessors,
+        reader: &mut Reader,
+        report: &mut Report,
+    ) -> Result<Vec<Texture>, FormatError> {
+        let root = accessors.root;
+        let images = self.images(accessors, reader, report)?;
+        let mut samplers = Vec::new();
+        for (at, sampler) in reader.list::<looks::Sampler>(&root.samplers, "samplers").into_iter().enumerate() {
+            samplers.push(convert_sampler(&sampler, reader, &format!("samplers[{at}]")));
+        }
+        let mut textures = Vec::new();
+        for (at, texture) in reader.list::<looks::Texture>(&root.textures, "textures").into_iter().enumerate() {
+            let place = &format!("textures[{at}]");
+            let mut source: Option<Index> = reader.value(&texture.source, place, "source");
+            if source.is_none() {
+                // Extensions for other formats give an image of theirs.
+                let others: looks::TextureExtensions = reader.object(&texture.extensions, place, "extensions");
+                source = others.values().find_map(|other| {
+                    let other: looks::TextureExtension = reader.object(other, place, "extensions");
+                    reader.value(&other.source, place, "extensions")
+                });
+            }
+            let sampler: Option<Index> = reader.value(&texture.sampler, place, "sampler");
+            textures.push(Texture {
+                image: source.and_then(|source| images.get(source.value())?.clone()),
+                sampler: sampler.and_then(|sampler| samplers.get(sampler.value()).copied()).unwrap_or_default(),
+            });
+        }
+        Ok(textures)
+    }
+
     /// Takes the images out of the file. Returns the name of each image that has one.
     fn images(
         &mut self,
         accessors: &Accessors,
+        reader: &mut Reader,
         report: &mut Report,
-    ) -> Result<HashMap<usize, Option<String>>, FormatError> {
-        let mut out = HashMap::new();
+    ) -> Result<Vec<Option<String>>, FormatError> {
+        let mut out = Vec::new();
         let mut names = UniqueNames::default();
-        for (at, image) in accessors.root.images.iter().enumerate() {
-            let place = format!("images[{at}]");
-            let bytes = match (&image.uri, image.buffer_view) {
+        for (at, image) in reader.list::<looks::Image>(&accessors.root.images, "images").into_iter().enumerate() {
+            let place = &format!("images[{at}]");
+            let uri: Option<String> = reader.value(&image.uri, place, "uri");
+            let view: Option<Index> = reader.value(&image.buffer_view, place, "bufferView");
+            let bytes = match (&uri, view) {
                 (Some(uri), _) if buffers::is_data(uri) => buffers::decode_data(uri),
                 (Some(uri), _) => {
-                    let file = buffers::file_beside(uri);
-                    if let Err(reason) = file {
-                        report.warn(&place, format!("the image is `{uri}`, {reason}"), "put it beside the model");
-                    }
-                    out.insert(at, file.ok());
+                    out.push(Some(buffers::path_of(uri)));
                     continue;
                 }
                 (None, Some(view)) => accessors.view(view.value()).ok().map(|(bytes, _)| bytes.to_vec()),
                 (None, None) => None,
             };
             let Some(bytes) = bytes else {
-                report.warn(&place, "the image has no data", "it was left out");
+                report.warn(place, "the image has no data", "it was left out");
+                out.push(None);
                 continue;
             };
-            accessors.charge(report, &place, bytes.len() as u64)?;
-            let name = names.add(file_name(image, at, &bytes));
+            accessors.charge(report, place, bytes.len() as u64)?;
+            let mime_type: Option<String> = reader.value(&image.mime_type, place, "mimeType");
+            let given = reader.value(&image.name, place, "name");
+            let name = names.add(file_name(given, mime_type.as_deref(), at, &bytes));
             self.images.push(EmbeddedImage { name: name.clone(), bytes });
-            out.insert(at, Some(name));
+            out.push(Some(name));
         }
         Ok(out)
     }
 }
 
-/// The image of a texture, which extensions for other formats give as an alternative.
-fn image_of(texture: &Texture) -> Option<usize> {
-    let own = texture.source.value();
-    if own != u32::MAX as usize {
-        return Some(own);
-    }
-    let others = &texture.extensions.as_ref()?.others;
-    others.values().find_map(|extension| extension.get("source")?.as_u64()).map(|image| image as usize)
-}
-
 /// A file name for an image in a file: its own, or a number, with the extension of its format.
-fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
-    let name = image.name.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| format!("image{at}"));
+fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &[u8]) -> String {
+    let name = given.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| format!("image{at}"));
     let name: String =
         name.chars().map(|c| if c.is_control() || "/\\:<>\"|?*".contains(c) { '_' } else { c }).collect();
     let extension = match bytes {
@@ -163,7 +215,7 @@ fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
         [b'R', b'I', b'F', b'F', ..] => "webp",
         [0xab, b'K', b'T', b'X', ..] => "ktx2",
         [b'D', b'D', b'S', b' ', ..] => "dds",
-        _ if image.mime_type.as_ref().is_some_and(|mime| mime.0 == "image/jpeg") => "jpg",
+        _ if mime_type == Some("image/jpeg") => "jpg",
         _ => "png",
     };
     let stem = match name.rsplit_once('.') {
@@ -176,8 +228,6 @@ fn file_name(image: &Image, at: usize, bytes: &[u8]) -> String {
     };
     format!("{stem}.{extension}")
 }
-
-const TRANSFORM: &str = "KHR_texture_transform";
 
 /// Extensions that change how a material looks, other than those that are read.
 const LEFT_OUT: [&str; 8] = [
@@ -201,55 +251,43 @@ struct Map {
 }
 
 impl Map {
-    fn of_info(info: &Info) -> Self {
-        let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
-        let transform = transform.cloned().unwrap_or_default();
-        let set = transform.tex_coord.unwrap_or(info.tex_coord);
-        Self { texture: info.index.value(), set, transform: finite(&transform) }
-    }
-
-    /// Of a map whose transform the `gltf` crate leaves as it is.
-    fn new(texture: Index<Texture>, set: u32, transform: Option<&Value>) -> Self {
-        let transform: Option<TextureTransform> =
-            transform.and_then(|transform| gltf::json::deserialize::from_value(transform.clone()).ok());
-        let transform = transform.unwrap_or_default();
-        Self { texture: texture.value(), set: transform.tex_coord.unwrap_or(set), transform: finite(&transform) }
-    }
-
-    fn sampler(&self, root: &Root) -> Sampler {
-        let sampler = || root.samplers.get(root.textures.get(self.texture)?.sampler?.value());
-        sampler().map(convert_sampler).unwrap_or_default()
+    /// `None` if it doesn't name a texture.
+    fn read(info: &looks::TextureInfo, reader: &mut Reader, place: &str) -> Option<Self> {
+        let texture: Index = reader.value(&info.index, place, "index")?;
+        let extensions: looks::TextureInfoExtensions = reader.object(&info.extensions, place, "extensions");
+        let transform: looks::TextureTransform = reader.object(&extensions.transform, place, "extensions");
+        let place = &format!("{place}.extensions.KHR_texture_transform");
+        let mut set = |raw: &_| reader.value(raw, place, "texCoord").map(|Whole(set)| set as u32);
+        let set = set(&transform.tex_coord).or_else(|| set(&info.tex_coord)).unwrap_or_default();
+        let offset = reader.value(&transform.offset, place, "offset").unwrap_or([0.0; 2]);
+        let rotation = reader.value(&transform.rotation, place, "rotation").unwrap_or(0.0);
+        let scale = reader.value(&transform.scale, place, "scale").unwrap_or([1.0; 2]);
+        let is_finite = [offset, scale].as_flattened().iter().chain([&rotation]).all(|number: &f32| number.is_finite());
+        let transform = if is_finite { UvTransform { offset, rotation, scale } } else { UvTransform::default() };
+        Some(Self { texture: texture.value(), set, transform })
     }
 }
 
-fn finite(transform: &TextureTransform) -> UvTransform {
-    let is_finite = [transform.offset.0, transform.scale.0].as_flattened().iter().all(|number| number.is_finite());
-    let TextureTransform { offset, rotation, scale, .. } = transform;
-    match is_finite && rotation.0.is_finite() {
-        true => UvTransform { offset: offset.0, rotation: rotation.0, scale: scale.0 },
-        false => UvTransform::default(),
-    }
-}
-
-fn convert_sampler(sampler: &texture::Sampler) -> Sampler {
-    let wrap = |mode: Checked<WrappingMode>| match mode {
-        Checked::Valid(WrappingMode::ClampToEdge) => TextureWrap::Clamp,
-        Checked::Valid(WrappingMode::MirroredRepeat) => TextureWrap::Mirror,
+fn convert_sampler(sampler: &looks::Sampler, reader: &mut Reader, place: &str) -> Sampler {
+    let mut number = |raw: &_, field: &str| reader.value(raw, place, field).map(|Whole(number)| number);
+    let wrap = |mode: Option<u64>| match mode {
+        Some(33071) => TextureWrap::Clamp,
+        Some(33648) => TextureWrap::Mirror,
         _ => TextureWrap::Repeat,
     };
-    let (minify, mip_levels) = match sampler.min_filter {
-        Some(Checked::Valid(MinFilter::Nearest)) => (TextureFilter::Nearest, MipFilter::Off),
-        Some(Checked::Valid(MinFilter::Linear)) => (TextureFilter::Linear, MipFilter::Off),
-        Some(Checked::Valid(MinFilter::NearestMipmapNearest)) => (TextureFilter::Nearest, MipFilter::Nearest),
-        Some(Checked::Valid(MinFilter::LinearMipmapNearest)) => (TextureFilter::Linear, MipFilter::Nearest),
-        Some(Checked::Valid(MinFilter::NearestMipmapLinear)) => (TextureFilter::Nearest, MipFilter::Linear),
+    let (minify, mip_levels) = match number(&sampler.min_filter, "minFilter") {
+        Some(9728) => (TextureFilter::Nearest, MipFilter::Off),
+        Some(9729) => (TextureFilter::Linear, MipFilter::Off),
+        Some(9984) => (TextureFilter::Nearest, MipFilter::Nearest),
+        Some(9985) => (TextureFilter::Linear, MipFilter::Nearest),
+        Some(9986) => (TextureFilter::Nearest, MipFilter::Linear),
         _ => (TextureFilter::Linear, MipFilter::Linear),
     };
     Sampler {
-        wrap_u: wrap(sampler.wrap_s),
-        wrap_v: wrap(sampler.wrap_t),
-        magnify: match sampler.mag_filter {
-            Some(Checked::Valid(MagFilter::Nearest)) => TextureFilter::Nearest,
+        wrap_u: wrap(number(&sampler.wrap_s, "wrapS")),
+        wrap_v: wrap(number(&sampler.wrap_t, "wrapT")),
+        magnify: match number(&sampler.mag_filter, "magFilter") {
+            Some(9728) => TextureFilter::Nearest,
             _ => TextureFilter::Linear,
         },
         minify,
@@ -258,9 +296,11 @@ fn convert_sampler(sampler: &texture::Sampler) -> Sampler {
 }
 
 /// Reflectance in Bevy's sense: of the index of refraction, F0 is ((n − 1) / (n + 1))², times the specular factor.
-fn reflectance(extensions: Option<&extensions::material::Material>) -> f32 {
-    let ior = extensions.and_then(|e| e.ior.as_ref()).map_or(1.5, |ior| ior.ior.0);
-    let specular = extensions.and_then(|e| e.specular.as_ref()).map_or(1.0, |specular| specular.specular_factor.0);
+fn reflectance(extensions: &looks::MaterialExtensions, reader: &mut Reader, place: &str) -> f32 {
+    let refraction: looks::Refraction = reader.object(&extensions.ior, place, "extensions");
+    let specular: looks::Specular = reader.object(&extensions.specular, place, "extensions");
+    let ior: f32 = reader.value(&refraction.ior, place, "extensions.ior").unwrap_or(1.5);
+    let specular: f32 = reader.value(&specular.specular_factor, place, "extensions.specularFactor").unwrap_or(1.0);
     // The default, exactly.
     let of_ior = if ior == 1.5 { 0.5 } else { ((ior - 1.0) / (ior + 1.0)).abs() / 0.4 };
     let reflectance = of_ior * specular;

@@ -1,13 +1,15 @@
 //! glTF 2.0 → model: `.glb`, and `.gltf` with buffers in files beside it or in data URIs.
 //!
-//! The `gltf` crate reads the JSON. Everything that it points to is checked here, because a file may claim anything.
+//! `json.rs` says which part of the JSON is read. Everything that it points to is checked, because a file may claim anything.
 //!
 //! # What becomes of a scene
 //!
 //! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
-//! see `rig.rs`. A mesh becomes a part for each of its primitives: skinned, or rigid and then moved by its node alone. Nodes
-//! above the joints, such as an armature that is turned and scaled by 100, are baked in: joints have a scale of one at rest, and
-//! lengths are in meters, as the format requires.
+//! in a file that only holds clips, also the nodes above these; see `rig.rs`. A mesh becomes a part for each of its primitives:
+//! skinned, or rigid and then moved by its node alone. Nodes above the joints, such as an armature that is turned and scaled by
+//! 100 or mirrored, are baked in: joints have a scale of one at rest, and lengths are in meters, as the format requires. So are
+//! joints that mirror at rest: no joint's matrix mirrors, unless a clip mirrors a joint that isn't mirrored at rest, which a
+//! warning says.
 //!
 //! # Control joints
 //!
@@ -21,18 +23,26 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip that runs from 0 to its last key, with a frame at the time of each key of any channel. There
-//! are two where a channel steps, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and
-//! splines between keys. What [`to_glb`] wrote gets the frames back that its keys were made from.
+//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras and morph targets,
+//! which are left out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
+//! which are a jump, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between
+//! keys. If joints have keys at so many times of their own that this is too much memory, frames are evenly spaced instead, as
+//! close as it takes to stay within the same error, or as there may be. What [`to_glb`] wrote gets the frames back that its keys
+//! were made from.
+//!
+//! For clips of other files, see [`open_clips`](super::open_clips).
 
 mod accessors;
 mod bind;
+mod bind_pose;
 mod buffers;
 mod clips;
 mod curves;
 mod document;
 mod export;
 mod extras;
+mod json;
+mod looks;
 mod materials;
 mod repairs;
 mod report;
@@ -79,6 +89,18 @@ pub fn from_gltf<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
+    import(file, source, settings, read, None)
+}
+
+/// As [`from_gltf`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint,
+/// or something like an armature, whose transform is baked in.
+pub(super) fn import<'s>(
+    file: &str,
+    source: &'s [u8],
+    settings: &ImportSettings,
+    read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Imported, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::facing_z(file, settings, right_handed)?;
@@ -86,22 +108,20 @@ pub fn from_gltf<'s>(
     let document = Document::read(&report, source)?;
     let root = &document.root;
     document::check_extensions(root, &mut report)?;
+    if document.lost_letters {
+        let hint = "export it again: names with other letters than A to Z may not be what they were";
+        report.warn("", "the JSON is not in UTF-8", hint);
+    }
     let limits = &settings.limits;
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let accessors = Accessors::new(root, &buffers);
 
-    let rig = Rig::new(root, &basis, limits, &mut report)?;
-    let Materials { list: mut materials, tex_coord_sets, images } = Materials::read(&accessors, &mut report)?;
+    let rig = Rig::new(&accessors, &basis, limits, &mut report, is_joint)?;
+    let Materials { list: mut materials, in_file, images } = Materials::read(&accessors, &mut report)?;
     let mut figures = ImportReport { right_handed, ..ImportReport::default() };
     let mut binder = Binder::new(&rig);
-    let skin = skin::Importer {
-        accessors: &accessors,
-        basis: &basis,
-        rig: &rig,
-        settings,
-        limits,
-        tex_coord_sets: &tex_coord_sets,
-    };
+    let skin =
+        skin::Importer { accessors: &accessors, basis: &basis, rig: &rig, settings, limits, materials: &in_file };
     let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
     if settings.flip_v {
         flip_tex_coords(&mut parts);
@@ -115,12 +135,13 @@ pub fn from_gltf<'s>(
     let mut model = Model { skeleton, parts, materials, ..Model::default() };
     report.extend(control::take_off_skin(file, &mut model, settings, &mut figures));
     let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
-    model.clips = clips.run(&model, &mut reach, &mut report)?;
+    let keyed;
+    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
     if model.skeleton.is_empty() {
         let hint = "export a character: a mesh, with its armature and animations";
         return Err(report.error("", "the scene contains no mesh and no animation", hint));
     }
-    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images })
+    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images, keyed })
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.

@@ -2,24 +2,36 @@
 //!
 //! The joints are the joints of the skins, the nodes that carry a rigid mesh, what is animated above these, and all nodes
 //! below them, which sockets may refer to. The transforms of the other nodes above, such as an armature's, are baked into
-//! the topmost joints.
+//! the topmost joints. A file with neither skin nor mesh only holds clips, and exporters leave out what doesn't move: there, the
+//! nodes above those that move are joints, too, up to the armature.
 //!
 //! A joint's own space may be scaled: exporters put factors of 100 on armatures and bones. A joint *frame* takes the
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
 //! That is exact, because a uniform scale commutes with everything above it.
+//!
+//! So it is with reflections: exporters mirror armatures, and the bones of one side, by a scale of −1. A joint frame also takes
+//! the signs of the rest pose's scales out of the space. Seen through a reflection, a rotation is another rotation, so no matrix
+//! of a joint mirrors, and whatever reads rotations off these matrices gets rotations. Only a clip that mirrors a joint which
+//! isn't mirrored at rest can't be seen so, and a warning says so.
+//!
+//! What rests at a tiny scale, and is scaled up by a clip, is hidden. Its frame is that of the scale at which it is shown.
 
-use super::{extras, report::Report};
+use super::{
+    accessors::Accessors,
+    extras,
+    json::{Channel, Index, Property, Root, Type},
+    report::Report,
+};
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
     import::{Limits, axes::Basis},
-    model::{JointTransform, Skeleton},
+    model::{JointTransform, NodeSpace, Skeleton, seen_in, signs},
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3};
-use gltf::json::{Root, animation::Property, validation::Checked};
 
 /// A transform in `f64`: `T · R · S`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Local {
     pub(super) translation: DVec3,
     pub(super) rotation: DQuat,
@@ -29,7 +41,7 @@ pub(super) struct Local {
 impl Local {
     pub(super) const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
 
-    fn to_affine(self) -> DAffine3 {
+    pub(super) fn to_affine(self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
@@ -40,13 +52,20 @@ impl Local {
             scale: self.scale.as_vec3(),
         }
     }
-
-    fn uniform_scale(&self) -> Option<f64> {
-        let DVec3 { x, y, z } = self.scale;
-        let uniform = (x - y).abs() <= UNIFORM * x && (x - z).abs() <= UNIFORM * x;
-        (uniform && (1e-6..1e6).contains(&x)).then_some(x)
-    }
 }
+
+/// Returns the length of a scale's components if it is the same for all, whatever their signs.
+fn uniform(scale: DVec3) -> Option<f64> {
+    let DVec3 { x, y, z } = scale.abs();
+    let uniform = (x - y).abs() <= UNIFORM * x && (x - z).abs() <= UNIFORM * x;
+    (uniform && (1e-6..1e6).contains(&x)).then_some(x)
+}
+
+/// A scale that hides what is at it, unless a mesh is that much larger.
+const TINY: f64 = 1e-4;
+
+/// How many times larger than at rest a clip makes what it shows.
+const HIDING: f64 = 100.0;
 
 /// How far the components of a uniform scale may differ, and a scale from one. What exporters round is less.
 const UNIFORM: f64 = 4e-6;
@@ -57,11 +76,12 @@ pub(super) struct Frame {
     /// What is baked in from above.
     turn: DQuat,
     offset: DVec3,
-    /// Factor of translations.
-    length: f64,
+    /// Factor of translations: what was taken out of the space above. All components are of one length.
+    above: DVec3,
     /// Factor of scales.
     scale: DVec3,
-    /// The scale that is taken out of the joint's space: its vectors are this much longer than the node's.
+    /// The scale that is taken out of the joint's space: its vectors are this much longer than the node's. Components below 0
+    /// mirror.
     pub(super) size: DVec3,
 }
 
@@ -72,17 +92,23 @@ impl Frame {
 
     /// Converts the rate of change of a translation.
     pub(super) fn direction(&self, v: DVec3) -> DVec3 {
-        self.turn * (v * self.length)
+        self.turn * (v * self.above)
     }
 
     /// Converts a rotation, or its rate of change.
     pub(super) fn rotation(&self, q: DQuat) -> DQuat {
-        self.turn * q
+        self.turn * seen_in(signs(self.above), q)
     }
 
     /// Converts a scale, or its rate of change.
     pub(super) fn scale(&self, v: DVec3) -> DVec3 {
         v * self.scale
+    }
+
+    /// What a skeleton keeps of it.
+    pub(super) fn node_space(&self) -> NodeSpace {
+        let Self { turn, offset, above, size, .. } = *self;
+        NodeSpace { turn, offset, above, size }
     }
 
     pub(super) fn local(&self, local: Local) -> Local {
@@ -105,8 +131,14 @@ pub(super) struct RigJoint {
     pub(super) rest: Local,
     /// The rest transform in model space.
     pub(super) rest_model: DAffine3,
+    /// The same with what is hidden at a tiny scale as large as when it is shown.
+    pub(super) shown_model: DAffine3,
     /// The file says that it doesn't deform the skin.
     pub(super) is_control: bool,
+    /// The node.
+    pub(super) node: usize,
+    /// Whether its translation, rotation and scale may be posed rather than at rest.
+    pub(super) posed: [bool; 3],
 }
 
 /// The joints of a file, parents first.
@@ -118,19 +150,33 @@ pub(super) struct Rig {
     pub(super) meshes: Vec<usize>,
     /// Per node, its transform relative to its parent, in Bevy's axes.
     pub(super) locals: Vec<Local>,
+    /// Per node, where it is in the scene.
+    pub(super) places: Vec<DAffine3>,
 }
 
 impl Rig {
-    pub(super) fn new(root: &Root, basis: &Basis, limits: &Limits, report: &mut Report) -> Result<Self, FormatError> {
+    /// `is_joint` tells by its name whether a node above what moves is a joint, in a file with neither skin nor mesh.
+    pub(super) fn new(
+        accessors: &Accessors,
+        basis: &Basis,
+        limits: &Limits,
+        report: &mut Report,
+        is_joint: Option<&dyn Fn(&str) -> bool>,
+    ) -> Result<Self, FormatError> {
+        let root = accessors.root;
         let hierarchy = hierarchy(root, report)?;
         let locals = locals(root, basis, report)?;
+        let shown = shown_scales(accessors, basis, &locals, report);
         let parents = &hierarchy.parents;
         let in_scene = in_scene(root, &hierarchy, report)?;
         let animated = animated(root);
 
         let meshes: Vec<usize> =
             (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
-        let carried = carriers(root, &meshes, &in_scene, &animated, report)?;
+        let mut carried = carriers(root, &meshes, report)?;
+        if !carried.contains(&true) {
+            carried = movers(root, &hierarchy, &in_scene, &animated, is_joint);
+        }
         // From the leaves: whether there is something to move here or below.
         let mut carries = carried.clone();
         for &node in hierarchy.order.iter().rev() {
@@ -142,7 +188,7 @@ impl Rig {
         for &node in &hierarchy.order {
             let is_below = parents[node].is_some_and(|parent| is_joint[parent]);
             let is_mere_skin = root.nodes[node].skin.is_some() && !carries[node];
-            let is_needed = carries[node] && (animated[node] || locals[node].uniform_scale().is_none());
+            let is_needed = carries[node] && (animated[node] || uniform(shown[node]).is_none());
             is_joint[node] = carried[node] || is_needed || (is_below && !is_mere_skin);
         }
         let count = is_joint.iter().filter(|is_joint| **is_joint).count();
@@ -158,45 +204,54 @@ impl Rig {
             }
         }
 
-        let mut rig = Self { joints: Vec::with_capacity(count), of_node: vec![None; root.nodes.len()], meshes, locals };
+        let mut places = vec![DAffine3::IDENTITY; root.nodes.len()];
+        for &node in &hierarchy.order {
+            let local = locals[node].to_affine();
+            places[node] = parents[node].map_or(local, |parent| places[parent] * local);
+        }
+        let posed = posed(root);
+        let of_node = vec![None; root.nodes.len()];
+        let mut rig = Self { joints: Vec::with_capacity(count), of_node, meshes, locals, places };
         // Per node that is no joint, what its transform and those above amount to.
         let mut baked = vec![Local::IDENTITY; root.nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
             let parent = parents[node].and_then(|parent| rig.of_node[parent]);
             let above = match (parent, parents[node]) {
-                (Some(joint), _) => {
-                    let length = rig.joints[joint].frame.size.x;
-                    Local { scale: DVec3::splat(length), ..Local::IDENTITY }
-                }
+                (Some(joint), _) => Local { scale: rig.joints[joint].frame.size, ..Local::IDENTITY },
                 (None, Some(parent)) => baked[parent],
-                (None, None) => baked[node],
+                (None, None) => Local::IDENTITY,
             };
-            let length = above.scale.x;
+            let shown = shown[node];
             if !is_joint[node] {
                 baked[node] = Local {
-                    translation: above.translation + above.rotation * (local.translation * length),
-                    rotation: (above.rotation * local.rotation).normalize(),
-                    scale: DVec3::splat(length * local.uniform_scale().unwrap_or(1.0)),
+                    translation: above.translation + above.rotation * (local.translation * above.scale),
+                    rotation: (above.rotation * seen_in(signs(above.scale), local.rotation)).normalize(),
+                    scale: above.scale * signs(shown) * uniform(shown).unwrap_or(1.0),
                 };
                 continue;
             }
-            let size = match local.uniform_scale() {
-                Some(scale) => DVec3::splat(length * scale),
-                // With nothing below, any scale can be taken out.
-                None if !has_children[node] && local.scale.cmpgt(DVec3::splat(1e-6)).all() => local.scale * length,
-                None => DVec3::splat(length),
-            };
+            let size = above.scale
+                * match uniform(shown) {
+                    Some(scale) => signs(shown) * scale,
+                    // With nothing below, any scale can be taken out.
+                    None if !has_children[node] && shown.abs().cmpgt(DVec3::splat(1e-6)).all() => shown,
+                    None => signs(shown),
+                };
             let frame = Frame {
                 turn: above.rotation,
                 offset: above.translation,
-                length,
-                scale: DVec3::splat(length) / size,
+                above: above.scale,
+                scale: above.scale / size,
                 size,
             };
             let rest = frame.local(local);
-            let rest_model = rest.to_affine();
-            let rest_model = parent.map_or(rest_model, |parent| rig.joints[parent].rest_model * rest_model);
+            // What no clip here shows may be shown by one in another file.
+            let unhidden = DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
+            let shown = frame.local(Local { scale: unhidden, ..local });
+            let above = parent.map(|parent| &rig.joints[parent]);
+            let rest_model = above.map_or(DAffine3::IDENTITY, |above| above.rest_model) * rest.to_affine();
+            let shown_model = above.map_or(DAffine3::IDENTITY, |above| above.shown_model) * shown.to_affine();
             let name = root.nodes[node].name.clone().filter(|name| !name.trim().is_empty());
             rig.of_node[node] = Some(rig.joints.len());
             rig.joints.push(RigJoint {
@@ -205,7 +260,10 @@ impl Rig {
                 frame,
                 rest,
                 rest_model,
+                shown_model,
                 is_control: extras::is_control(&root.nodes[node].extras),
+                node,
+                posed: posed[node],
             });
         }
         Ok(rig)
@@ -255,7 +313,7 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
                 local
             }
             None => {
-                let rotation = Quat::from_array(node.rotation.unwrap_or_default().0);
+                let rotation = Quat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
                 let is_turn = rotation.length_squared() > 1e-12;
                 if !is_turn {
                     unturned.push(at);
@@ -289,15 +347,53 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     Ok(locals)
 }
 
-/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none.
-fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &Report) -> Result<Vec<bool>, FormatError> {
-    let scene = match root.scene {
-        Some(index) => Some(root.scenes.get(index.value()).ok_or_else(|| {
-            let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
-            report.error("scene", message, "check the file with the glTF validator")
-        })?),
-        None => root.scenes.first(),
-    };
+/// Per node, the scale at which it is shown: its own, or that of a clip where this is much larger.
+fn shown_scales(accessors: &Accessors, basis: &Basis, locals: &[Local], report: &Report) -> Vec<DVec3> {
+    let mut shown: Vec<DVec3> = locals.iter().map(|local| local.scale).collect();
+    // Few do, and only their keys are read.
+    let hides = |scale: DVec3| scale.abs().min_element() < 2.0 / HIDING;
+    for animation in &accessors.root.animations {
+        for channel in &animation.channels {
+            let Some((node, Property::Scale)) = target(channel) else { continue };
+            let Some(rest) = locals.get(node).map(|local| local.scale).filter(|scale| hides(*scale)) else { continue };
+            let Some(sampler) = animation.samplers.get(channel.sampler.value()) else { continue };
+            // What is wrong with them is said when they are read as a clip.
+            let open = |index: usize, kind| accessors.open(report, "", index, &[kind]).ok();
+            let times = open(sampler.input.value(), Type::Scalar);
+            let (Some(times), Some(values)) = (times, open(sampler.output.value(), Type::Vec3)) else { continue };
+            // Splines have a tangent on either side of each value.
+            let is_spline = values.len() >= 3 * times.len();
+            for key in 0..times.len().min(values.len()) {
+                let scale = Vec3::from(values.floats(if is_spline { 3 * key + 1 } else { key }));
+                let scale = basis.transform(JointTransform { scale, ..JointTransform::IDENTITY }).scale.as_dvec3();
+                let most = scale.abs().cmpgt((rest.abs() * HIDING).max(shown[node].abs()));
+                shown[node] = if scale.is_finite() { DVec3::select(most, scale, shown[node]) } else { shown[node] };
+            }
+        }
+    }
+    shown
+}
+
+/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none. If that is
+/// empty, as where an artist left an empty scene open, the first that isn't takes its place.
+fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<Vec<bool>, FormatError> {
+    let default = root.scene.map_or(0, Index::value);
+    if let Some(index) = root.scene.filter(|index| index.value() >= root.scenes.len()) {
+        let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
+        return Err(report.error("scene", message, "check the file with the glTF validator"));
+    }
+    let mut scene = root.scenes.get(default);
+    if scene.is_some_and(|scene| scene.nodes.is_empty())
+        && let Some(other) = root.scenes.iter().position(|scene| !scene.nodes.is_empty())
+    {
+        scene = root.scenes.get(other);
+        let name = scene.and_then(|scene| scene.name.as_deref());
+        let message = match name.filter(|name| !name.trim().is_empty()) {
+            Some(name) => format!("the default scene is empty; scene `{name}` is read"),
+            None => format!("the default scene is empty; scene {other} is read"),
+        };
+        report.warn(&format!("scenes[{default}]"), message, "export the scene with the character as the active one");
+    }
     let mut in_scene = vec![scene.is_none(); root.nodes.len()];
     for node in scene.iter().flat_map(|scene| &scene.nodes) {
         if let Some(is_in) = in_scene.get_mut(node.value()) {
@@ -310,12 +406,31 @@ fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &Report) -> Result<Vec<b
     Ok(in_scene)
 }
 
+/// Which properties of which nodes may stand otherwise than they rest: translation, rotation and scale. Those that an animation
+/// moves, or without animations, any.
+fn posed(root: &Root) -> Vec<[bool; 3]> {
+    let mut posed = vec![[root.animations.is_empty(); 3]; root.nodes.len()];
+    for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
+        if let (Some(property), Some(node)) = (channel.target.path, channel.target.node)
+            && let Some(posed) = posed.get_mut(node.value())
+        {
+            match property {
+                Property::Translation => posed[0] = true,
+                Property::Rotation => posed[1] = true,
+                Property::Scale => posed[2] = true,
+                Property::MorphTargetWeights => {}
+            }
+        }
+    }
+    posed
+}
+
 /// Which nodes an animation moves.
 fn animated(root: &Root) -> Vec<bool> {
     let mut animated = vec![false; root.nodes.len()];
     for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
-        if let Checked::Valid(Property::Translation | Property::Rotation | Property::Scale) = channel.target.path
-            && let Some(is_animated) = animated.get_mut(channel.target.node.value())
+        if let Some((node, _)) = target(channel)
+            && let Some(is_animated) = animated.get_mut(node)
         {
             *is_animated = true;
         }
@@ -323,15 +438,14 @@ fn animated(root: &Root) -> Vec<bool> {
     animated
 }
 
-/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes. In a file without either,
-/// which only holds clips, the nodes that these move.
-fn carriers(
-    root: &Root,
-    meshes: &[usize],
-    in_scene: &[bool],
-    animated: &[bool],
-    report: &Report,
-) -> Result<Vec<bool>, FormatError> {
+/// The node that a channel moves, and its property.
+fn target(channel: &Channel) -> Option<(usize, Property)> {
+    let property = channel.target.path.filter(|property| *property != Property::MorphTargetWeights)?;
+    Some((channel.target.node?.value(), property))
+}
+
+/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes.
+fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>, FormatError> {
     let mut carried = vec![false; root.nodes.len()];
     let mut skins: Vec<usize> = Vec::new();
     for &node in meshes {
@@ -363,10 +477,37 @@ fn carriers(
             *is_carrier = true;
         }
     }
-    if !carried.contains(&true) {
-        carried = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
-    }
     Ok(carried)
+}
+
+/// In a file that only holds clips, the nodes that these move, and those above them that are joints: as `is_joint` says, or all but
+/// the armature.
+fn movers(
+    root: &Root,
+    hierarchy: &Hierarchy,
+    in_scene: &[bool],
+    animated: &[bool],
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Vec<bool> {
+    let moves: Vec<bool> = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
+    let mut carries = moves.clone();
+    for &node in hierarchy.order.iter().rev() {
+        if let Some(parent) = hierarchy.parents[node].filter(|_| carries[node]) {
+            carries[parent] = true;
+        }
+    }
+    // From the scene down to the first node that moves or has two children are armatures and the like.
+    let mut is_armature = vec![false; moves.len()];
+    for &node in &hierarchy.order {
+        let is_first = hierarchy.parents[node].is_none_or(|parent| is_armature[parent]);
+        let children = root.nodes[node].children.as_ref().map_or(0, Vec::len);
+        is_armature[node] = is_first && !moves[node] && children < 2;
+    }
+    let is_kept = |node: usize| match is_joint {
+        Some(is_joint) => is_joint(root.nodes[node].name.as_deref().unwrap_or_default()),
+        None => !is_armature[node],
+    };
+    (0..moves.len()).map(|node| moves[node] || carries[node] && is_kept(node)).collect()
 }
 
 pub(super) fn wide(m: &Affine3A) -> DAffine3 {

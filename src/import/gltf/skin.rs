@@ -4,6 +4,8 @@ use super::{
     accessors::{Accessor, Accessors},
     bind::{Binder, Binding},
     document::compression,
+    json::{Index, Mode, Primitive, Semantic, Type},
+    materials::FileMaterial,
     repairs::Repairs,
     report::Report,
     rig::{Rig, wide},
@@ -21,13 +23,7 @@ use crate::{
     },
     model::{BoundingBox, Material, SkinPart, is_near},
 };
-use glam::{Affine3A, DAffine3, DMat3, Mat4, Vec2, Vec3, Vec4};
-use gltf::json::{
-    Index,
-    accessor::{self, Type},
-    mesh::{Mode, Primitive, Semantic},
-    validation::Checked,
-};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 
 /// Imports the parts of a file.
@@ -37,8 +33,8 @@ pub(super) struct Importer<'a> {
     pub(super) rig: &'a Rig,
     pub(super) settings: &'a ImportSettings,
     pub(super) limits: &'a Limits,
-    /// Per material, the set of texture coordinates that it uses.
-    pub(super) tex_coord_sets: &'a [u32],
+    /// What the file says about each material besides what the model has of it.
+    pub(super) materials: &'a [FileMaterial],
 }
 
 /// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
@@ -81,7 +77,7 @@ impl Importer<'_> {
             let binding = match self.accessors.root.nodes[draft.node].skin {
                 Some(skin) => bindings[&skin.value()].clone(),
                 None => match self.rig.of_node[draft.node] {
-                    Some(joint) => binder.rigid(joint),
+                    Some(joint) => binder.rigid(joint, &corners([&draft])),
                     // Nodes of rigid meshes are joints.
                     None => continue,
                 },
@@ -146,7 +142,7 @@ impl Importer<'_> {
                 repairs.unread[1].push(place);
                 continue;
             };
-            if primitive.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
+            if primitive.is_morphed {
                 repairs.unread[0].push(place.clone());
             }
             let positions = self.accessors.open(
@@ -187,8 +183,8 @@ impl Importer<'_> {
                     })
                 })
                 .collect();
-            let material = primitive.material.and_then(|material| root.materials.get(material.value()));
-            let material = material.and_then(|material| given(&material.name));
+            let material = primitive.material.and_then(|material| self.materials.get(material.value()));
+            let material = material.and_then(|material| material.name.clone());
             let name = match material.filter(|_| mesh.primitives.len() > 1) {
                 Some(material) => format!("{name}.{material}"),
                 None => name.clone(),
@@ -207,10 +203,10 @@ impl Importer<'_> {
         place: &str,
         report: &Report,
     ) -> Result<Option<Vec<[u32; 3]>>, FormatError> {
-        let Checked::Valid(mode) = primitive.mode else {
+        let Some(mode) = primitive.mode else {
             return Err(report.error(&format!("{place}.mode"), "an unknown kind of primitive", CHECK));
         };
-        if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
+        if mode == Mode::PointsOrLines {
             return Ok(None);
         }
         let corners: Vec<u32> = match primitive.indices {
@@ -259,14 +255,22 @@ impl Importer<'_> {
             }
             let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
             let of_skin = |other: &&Draft| root.nodes[other.node].skin.is_some_and(|other| other.value() == skin);
-            let (low, high) = drafts
-                .iter()
-                .filter(of_skin)
-                .flat_map(|draft| &draft.positions)
-                .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-            let corners = BoundingBox { min: low, max: high }.corners().map(|corner| corner.as_dvec3());
+            let corners = corners(drafts.iter().filter(of_skin));
+            if contents.inverse_bind_matrices.is_some() {
+                binder.note(&joints, &inverse_binds, Some(draft.node));
+            }
             bindings.insert(skin, binder.skin(&joints, &inverse_binds, &corners));
             self.limits.check_joints(report.file, binder.len())?;
+        }
+        // A file that only holds clips may have kept its skins.
+        for (skin, contents) in root.skins.iter().enumerate().filter(|_| bindings.is_empty()) {
+            let joints: Vec<usize> =
+                contents.joints.iter().filter_map(|node| *self.rig.of_node.get(node.value())?).collect();
+            let is_whole = !joints.is_empty() && joints.len() == contents.joints.len();
+            if is_whole && contents.inverse_bind_matrices.is_some() {
+                let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
+                binder.note(&joints, &inverse_binds, None);
+            }
         }
         Ok(bindings)
     }
@@ -317,7 +321,7 @@ impl Importer<'_> {
                 attribute(primitive, Semantic::Joints(sets.len() as u32)),
                 attribute(primitive, Semantic::Weights(sets.len() as u32)),
             ) {
-                let open = |name: &str, index: Index<accessor::Accessor>| {
+                let open = |name: &str, index: Index| {
                     let place = format!("{}.attributes.{name}_{}", draft.place, sets.len());
                     let accessor = self.accessors.open(report, &place, index.value(), &[Type::Vec4])?;
                     self.check_length(draft, &accessor, &place, report)?;
@@ -373,14 +377,14 @@ impl Importer<'_> {
     ) -> Result<SkinPart, FormatError> {
         let primitive = self.primitive(&draft);
         let read = |semantic: Semantic, types: &[Type]| {
-            let Some(index) = attribute(primitive, semantic.clone()) else { return Ok(None) };
-            let place = format!("{}.attributes.{}", draft.place, semantic.to_string());
+            let Some(index) = attribute(primitive, semantic) else { return Ok(None) };
+            let place = format!("{}.attributes.{}", draft.place, semantic);
             let accessor = self.accessors.open(report, &place, index.value(), types)?;
             self.check_length(&draft, &accessor, &place, report)?;
             Ok(Some(accessor))
         };
         let material = primitive.material.map_or(usize::MAX, |material| material.value());
-        let set = self.tex_coord_sets.get(material).copied().unwrap_or_default();
+        let set = self.materials.get(material).map_or(0, |material| material.tex_coord_set);
         let normals = read(Semantic::Normals, &[Type::Vec3])?;
         // Tangents belong to normals.
         let tangents = if normals.is_some() { read(Semantic::Tangents, &[Type::Vec4])? } else { None };
@@ -461,8 +465,15 @@ impl Importer<'_> {
     }
 }
 
-fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index<accessor::Accessor>> {
-    primitive.attributes.get(&Checked::Valid(semantic)).copied()
+/// The corners of the box around the vertices of some drafts.
+fn corners<'a>(drafts: impl IntoIterator<Item = &'a Draft>) -> [DVec3; 8] {
+    let positions = drafts.into_iter().flat_map(|draft| &draft.positions);
+    let (min, max) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| (min.min(*p), max.max(*p)));
+    BoundingBox { min, max }.corners().map(|corner| corner.as_dvec3())
+}
+
+fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
+    primitive.attributes.get(&semantic).copied()
 }
 
 /// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists

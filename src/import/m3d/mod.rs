@@ -24,6 +24,7 @@ use crate::{
     model::{Model, Reach},
 };
 use glam::Vec3;
+use skeleton::Bones;
 
 /// Imports an `.m3d` file. `file` is its name in warnings and errors.
 ///
@@ -50,7 +51,7 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
     }
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
 
-    let (skeleton, joint_of_bone) = skeleton::import(file, m3d, &basis, &mut warnings)?;
+    let Bones { skeleton, joints: joint_of_bone, frames } = skeleton::import(file, m3d, &basis, &mut warnings)?;
     let reach = Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
     let materials = materials::import(m3d);
     let mut imported =
@@ -70,7 +71,8 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
         flip_tex_coords(&mut imported.model.parts);
     }
     let Imported { model, reach, .. } = &mut imported;
-    model.clips = clips::import(file, m3d, &basis, &joint_of_bone, model, reach, &mut warnings);
+    let clips = clips::Importer { file, m3d, basis: &basis, joint_of_bone: &joint_of_bone, frames: &frames };
+    model.clips = clips.run(model, reach, &mut warnings);
     imported.warnings = warnings;
     Ok(imported)
 }

@@ -1,4 +1,6 @@
 //! Bones → joints: parents first, named by their index in the file, with the rest pose from the offset matrices.
+//!
+//! Bones that mirror at rest become joints that don't: their x axis is reversed, and rotations are those that the mirror shows.
 
 use crate::{
     format::{
@@ -9,9 +11,41 @@ use crate::{
     import::axes::Basis,
     model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix, is_near},
 };
-use glam::{Affine3A, DMat3};
+use glam::{Affine3A, DMat3, Quat, Vec3};
 
-/// Imports the skeleton. Also returns the joint of each bone.
+/// How a bone's key becomes its joint's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Frame {
+    /// Whether the bone, and the one above it, mirror at rest.
+    mirrors: bool,
+    above_mirrors: bool,
+}
+
+impl Frame {
+    /// Converts a transform relative to the parent.
+    pub(super) fn transform(self, local: JointTransform) -> JointTransform {
+        let JointTransform { mut translation, mut rotation, mut scale } = local;
+        if self.above_mirrors {
+            // A mirror keeps the plane of rotation and reverses its sense.
+            translation.x = -translation.x;
+            rotation = Quat::from_xyzw(rotation.x, -rotation.y, -rotation.z, rotation.w);
+        }
+        if self.above_mirrors != self.mirrors {
+            scale.x = -scale.x;
+        }
+        JointTransform { translation, rotation, scale }
+    }
+}
+
+/// The skeleton of a file.
+pub(super) struct Bones {
+    pub(super) skeleton: Skeleton,
+    /// The joint of each bone.
+    pub(super) joints: Vec<JointIndex>,
+    pub(super) frames: Vec<Frame>,
+}
+
+/// Imports the skeleton.
 ///
 /// The rest pose is the bind pose; `.m3d` has no other.
 pub(super) fn import(
@@ -19,15 +53,19 @@ pub(super) fn import(
     m3d: &M3d,
     basis: &Basis,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<(Skeleton, Vec<JointIndex>), FormatError> {
+) -> Result<Bones, FormatError> {
     let bones = &m3d.bones;
     if bones.len() > Skeleton::MAX_JOINTS {
         let message = format!("{} bones, but a skeleton holds at most {}", bones.len(), Skeleton::MAX_JOINTS);
         return Err(FormatError::one(Diagnostic::error(file, message)));
     }
     let mut unusable = Vec::new();
-    let inverse_bind: Vec<Affine3A> =
+    let mut inverse_bind: Vec<Affine3A> =
         bones.iter().map(|bone| offset(bone).map_or(Affine3A::IDENTITY, |m| basis.affine(m))).collect();
+    let mirrors: Vec<bool> = inverse_bind.iter().map(|m| m.as_daffine3().matrix3.determinant() < 0.0).collect();
+    for (matrix, _) in inverse_bind.iter_mut().zip(&mirrors).filter(|(_, mirrors)| **mirrors) {
+        *matrix = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0)) * *matrix;
+    }
     unusable.extend((0..bones.len()).filter(|&b| offset(&bones[b]).is_none()));
     if let Some(first) = unusable.first() {
         let message = format!(
@@ -54,7 +92,9 @@ pub(super) fn import(
     });
     let skeleton = Skeleton::new(joints.collect())
         .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
-    Ok((skeleton, joint_of_bone))
+    let above_mirrors = |bone: usize| hierarchy.parents[bone].is_some_and(|parent| mirrors[parent]);
+    let frame = |(bone, &mirrors)| Frame { mirrors, above_mirrors: above_mirrors(bone) };
+    Ok(Bones { skeleton, joints: joint_of_bone, frames: mirrors.iter().enumerate().map(frame).collect() })
 }
 
 /// A bone's offset for column vectors, if it is affine and has an inverse.
@@ -75,7 +115,7 @@ fn offset(bone: &M3dBone) -> Option<Affine3A> {
 mod tests {
     use super::*;
     use crate::import::{ImportSettings, UpAxis};
-    use glam::{Mat4, Quat, Vec3};
+    use glam::Mat4;
 
     fn bone(parent: Option<u32>, bind: Mat4) -> M3dBone {
         // Columns of a column-vector matrix are the rows of the row-vector matrix.
@@ -86,8 +126,8 @@ mod tests {
         let m3d = M3d { bones, ..M3d::default() };
         let basis = Basis::new("f", &ImportSettings::default(), right_handed, UpAxis::Y).unwrap();
         let mut warnings = Vec::new();
-        let (skeleton, map) = import("f", &m3d, &basis, &mut warnings).unwrap();
-        (skeleton, map, warnings)
+        let Bones { skeleton, joints, .. } = import("f", &m3d, &basis, &mut warnings).unwrap();
+        (skeleton, joints, warnings)
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub struct ClipEntry {
     /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
     #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
     pub retarget: Option<RetargetEntry>,
+    /// Takes the keys of another glTF file as they are, without putting right an armature that is turned or in another unit; see
+    /// [`ImportSettings::as_is`](crate::import::ImportSettings::as_is).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_is: bool,
     /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
     /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
@@ -96,6 +100,9 @@ impl ClipEntry {
     pub(super) fn misstatement(&self) -> Option<&'static str> {
         if self.retarget.is_some() && self.file.is_none() {
             return Some("retarget is for clips of another file: add `file`, or leave it out");
+        }
+        if self.as_is && (self.file.is_none() || self.retarget.is_some()) {
+            return Some("as_is is for clips of another file that are not retargeted: add `file`, or leave it out");
         }
         let is_own = self.file.is_some() || self.clip.is_some();
         let changes = self.additive.is_some() || self.root_motion.is_some();

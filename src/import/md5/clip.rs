@@ -5,17 +5,19 @@ use super::{
     rigid::{Rigid, affine},
 };
 use crate::{
-    format::{
-        Checked, Diagnostic, FormatError, Parsed,
-        md5::{Md5Anim, Md5AnimJoint},
-    },
+    format::{Checked, Diagnostic, FormatError, Parsed, md5::Md5Anim},
     hierarchy::Hierarchy,
-    import::{Hand, ImportSettings, UpAxis, axes::Basis, subframes},
+    import::{
+        Hand, ImportSettings, UpAxis,
+        axes::Basis,
+        matching::{NamedJoints, find_sources},
+        subframes,
+    },
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Reach, SkeletalClip, Skeleton},
     spelling::nearest,
 };
 use glam::{DAffine3, Vec3};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Most transforms of a clip: about 800 joints for 20,000 frames.
 const MOST_TRANSFORMS: usize = 1 << 24;
@@ -27,7 +29,7 @@ const TRANSFORMS_PER_NUMBER: usize = 64;
 
 /// Imports an `.md5anim` file as a clip called `name`, in the joint order of `skeleton`.
 ///
-/// Joints are matched by name; if the animation has a name twice, the first joint counts. Joints that the animation
+/// Joints are matched by name, and by where they are in the hierarchy if a name is not unique. Joints that the animation
 /// lacks are not animated, and joints that the skeleton lacks are dropped. A joint with a different parent than in
 /// the skeleton keeps its place in the model: its transforms are made relative to the skeleton's parent. The clip
 /// takes `(frames − 1) / |rate|` seconds; a negative rate plays the frames backward. If joints turn by more than 13°
@@ -101,22 +103,21 @@ impl Matching {
         skeleton: &Skeleton,
     ) -> Result<(Self, Vec<Diagnostic>), FormatError> {
         let names = skeleton.names();
-        let mut by_name: HashMap<&str, usize> = HashMap::new();
-        let mut twice = Vec::new();
-        for (joint, Md5AnimJoint { name, .. }) in anim.joints.iter().enumerate() {
-            if *by_name.entry(name).or_insert(joint) != joint {
-                twice.push(&**name);
-            }
-        }
-        // Nearly always, the joints are the same in the same order.
+        // Nearly always, the joints are the same in the same order, by which Doom matches them.
         let alike = anim.joints.len() == names.len() && anim.joints.iter().zip(&**names).all(|(j, n)| *j.name == **n);
-        let (source, extra): (Vec<Option<usize>>, Vec<&str>) = if alike && twice.is_empty() {
-            ((0..names.len()).map(Some).collect(), Vec::new())
+        let (source, extra, doubles): (Vec<Option<usize>>, Vec<&str>, Vec<&str>) = if alike {
+            ((0..names.len()).map(Some).collect(), Vec::new(), Vec::new())
         } else {
-            let known: HashSet<&str> = names.iter().map(|n| &**n).collect();
-            let extra = anim.joints.iter().map(|j| &*j.name).filter(|n| !known.contains(n)).collect();
-            // Removed when found, so that a second joint of the same name is not animated.
-            (names.iter().map(|name| by_name.remove(&**name)).collect(), extra)
+            let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
+            let theirs = NamedJoints::new(anim.joints.iter().map(|joint| &*joint.name).collect(), hierarchy);
+            let mut source = vec![None; names.len()];
+            find_sources(&theirs, &NamedJoints::of(skeleton, |name| name), &mut source);
+            let mut is_used = vec![false; anim.joints.len()];
+            source.iter().flatten().for_each(|joint: &usize| is_used[*joint] = true);
+            let known: HashSet<&str> = names.iter().map(|name| &**name).collect();
+            let unused = anim.joints.iter().zip(is_used).filter(|(_, is_used)| !is_used).map(|(joint, _)| &*joint.name);
+            let (doubles, extra) = unused.partition(|name| known.contains(name));
+            (source, extra, doubles)
         };
         let missing: Vec<&str> = names.iter().zip(&source).filter(|(_, s)| s.is_none()).map(|(n, _)| &**n).collect();
         if source.iter().all(Option::is_none) {
@@ -129,15 +130,15 @@ impl Matching {
             return Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
         }
 
-        let parent_names = |joint: usize, source: usize| {
-            let ours = skeleton.parents()[joint].map(|p| &*names[usize::from(p)]);
-            let theirs = anim.joints[source].parent.map(|p| &*anim.joints[p as usize].name);
-            (ours, theirs)
-        };
-        let differs = |(joint, source): (usize, &Option<usize>)| {
-            source.is_some_and(|source| {
-                let (ours, theirs) = parent_names(joint, source);
-                ours != theirs
+        let differs = |(joint, found): (usize, &Option<usize>)| {
+            found.is_some_and(|found| {
+                let theirs = anim.joints[found].parent.map(|parent| parent as usize);
+                let ours = skeleton.parents()[joint].map(usize::from);
+                let is_same = match (ours, theirs) {
+                    (Some(ours), Some(theirs)) => source[ours] == Some(theirs),
+                    (ours, theirs) => ours.is_none() && theirs.is_none(),
+                };
+                !is_same
             })
         };
         let moved: Vec<bool> = source.iter().enumerate().map(differs).collect();
@@ -157,7 +158,7 @@ impl Matching {
         });
         warn("joints of the model that the clip lacks keep their rest pose", missing, None);
         warn("joints of the clip that the model lacks are left out", extra, guess);
-        warn("joints that the clip has twice, of which the first is used", twice, None);
+        warn("joints of a name that the model has less often are left out", doubles, None);
         let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
         warn("joints with another parent than in the model, which keep their place", moved_names, None);
         Ok((Self { source, moved, hierarchy }, warnings))
@@ -220,7 +221,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::skeleton_of_anim;
+    use crate::{format::md5::Md5AnimJoint, import::skeleton_of_anim};
 
     /// Joints with every choice of flags, of which some move slowly, some fast, some not although they could.
     fn random_anim(random: &mut fastrand::Rng) -> Md5Anim {

@@ -6,11 +6,12 @@ use super::{
 };
 use crate::{
     format::md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
-    import::{ImportSettings, UpAxis, axes::Basis},
+    import::{ImportSettings, UpAxis, axes::Basis, names::numbered},
     model::{JointIndex, Model, SkeletalClip, Skeleton, SkinPart},
     pose::FrameSpan,
 };
 use glam::DAffine3;
+use std::mem;
 
 /// Frames per second of a clip with a single pose.
 const DEFAULT_RATE: f32 = 24.0;
@@ -23,7 +24,8 @@ const MOST_EVEN_FRAMES: usize = 1 << 16;
 ///
 /// MD5 has one pose for joints and skin. Joints are written in the pose in which the skin is stored, so a
 /// different rest pose is lost (write it as a clip). Combined joints are written as the joints they consist of. Scale is lost too, except for its effect on the stored skin. A model
-/// without joints gets one named `origin`. A material's base color map is written as the shader.
+/// without joints gets one named `origin`. Joints that share a name with another get a number, as in the clips, because readers
+/// find joints by name. A material's base color map is written as the shader.
 pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let basis = to_z_up();
     let skeleton = &model.skeleton;
@@ -32,11 +34,12 @@ pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
         let affine = basis.affine(skeleton.inverse_bind()[joint]).as_daffine3().inverse();
         if affine.is_finite() { affine } else { basis.affine(rest[joint]).as_daffine3() }
     };
+    let mut names = numbered(skeleton.names());
     let mut joints: Vec<Md5Joint> = (0..skeleton.len())
         .map(|joint| {
             let [position, orientation] = Rigid::of_affine(bind(joint)).to_md5();
             let parent = skeleton.parents()[joint].map(u32::from);
-            Md5Joint { name: skeleton.names()[joint].to_string(), parent, position, orientation }
+            Md5Joint { name: mem::take(&mut names[joint]), parent, position, orientation }
         })
         .collect();
     if joints.is_empty() {
@@ -124,6 +127,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     };
     // Numbers that change are in the frames, others only in the base frame.
     let mut moving: Vec<(usize, usize)> = Vec::new();
+    let mut names = numbered(skeleton.names());
     for joint in 0..joints {
         let start = moving.len() as u32;
         let mut flags = 0;
@@ -135,7 +139,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             }
         }
         let parent = skeleton.parents()[joint].map(u32::from);
-        anim.joints.push(Md5AnimJoint { name: skeleton.names()[joint].to_string(), parent, flags, start });
+        anim.joints.push(Md5AnimJoint { name: mem::take(&mut names[joint]), parent, flags, start });
     }
     anim.components = moving.len() as u32;
     for frame in 0..frame_count {

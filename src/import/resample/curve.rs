@@ -37,6 +37,10 @@ impl Curve {
         self.times.len()
     }
 
+    pub(in crate::import) fn keys(&self) -> &[JointTransform] {
+        &self.keys
+    }
+
     /// Returns the time of the last key, 0 if there is none.
     #[cfg(feature = "gltf")]
     pub(in crate::import) fn end(&self) -> f64 {
@@ -74,8 +78,8 @@ pub(super) struct Moment {
     pub(super) after_step: bool,
 }
 
-/// The moments at which any joint has a key, from 0 on.
-pub(super) fn moments(curves: &[Curve]) -> Vec<Moment> {
+/// The moments at which any joint has a key, from 0 on, and the end of the clip.
+pub(super) fn moments(curves: &[Curve], end: f64) -> Vec<Moment> {
     let longest = curves.iter().max_by_key(|curve| curve.times.len());
     let mut times = longest.map(|curve| curve.times.clone()).unwrap_or_default();
     let base = times.len();
@@ -85,6 +89,7 @@ pub(super) fn moments(curves: &[Curve]) -> Vec<Moment> {
             times.extend(&curve.times);
         }
     }
+    times.push(end);
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
     let at = |after_step: bool| move |time| Moment { time, after_step };
@@ -114,6 +119,6 @@ mod tests {
         let at = |time, after_step| curve.sample(Moment { time, after_step }, &mut 0).translation.x;
         assert_eq!([at(0.5, false), at(1.0, false), at(1.0, true), at(1.5, false)], [0.5, 1.0, 3.0, 3.5]);
         assert_eq!([at(-1.0, false), at(2.0, false), at(2.0, true), at(9.0, false)], [0.0, 4.0, 4.0, 4.0]);
-        assert_eq!((curve.len(), moments(&[curve]).len()), (4, 4));
+        assert_eq!((curve.len(), moments(&[curve], 0.0).len()), (4, 4));
     }
 }

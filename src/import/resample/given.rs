@@ -1,8 +1,9 @@
 //! Frames at given times: those that a file's keys were once made from.
 
 use super::{
-    Budget, MOST_TRANSFORMS,
+    Budget,
     curve::{Curve, Moment, moments},
+    measure::{checks, worst_apart},
     skin::Skin,
 };
 use crate::model::JointTransform;
@@ -26,40 +27,12 @@ pub(in crate::import) fn sample_at(
             frame[joint] = curve.sample(Moment { time, after_step: true }, &mut at);
         }
     }
-
-    // At all keys, and where nlerp is worst: the extremes of t·(1 − t)·(1 − 2t), and the middle. Frames as close as single
-    // precision allows are a step.
-    let is_span = |pair: &&[f64]| pair[1] as f32 > (pair[0] as f32).next_up();
-    let within = |pair: &[f64]| [0.2113, 0.5, 0.7887].map(|share| pair[0] + (pair[1] - pair[0]) * share);
-    let keys = moments(curves).into_iter().map(|moment| moment.time);
-    let mut checks: Vec<f64> = keys.chain(times.windows(2).filter(is_span).flat_map(within)).collect();
-    checks.sort_unstable_by(f64::total_cmp);
-    // All of any realistic clip; every n-th of longer ones.
-    let stride = (checks.len() * joints).div_ceil(MOST_TRANSFORMS / 4).max(1);
-    let (mut second, mut at) = (0, vec![0; joints]);
-    for &time in checks.iter().step_by(stride) {
-        while second + 1 < times.len() && times[second] < time {
-            second += 1;
-        }
-        let first = second.saturating_sub(1);
-        let span = times[second] - times[first];
-        let share = if span > 0.0 { ((time - times[first]) / span).clamp(0.0, 1.0) as f32 } else { 0.0 };
-        let given = |joint: usize| {
-            let [from, to] = [first, second].map(|frame| frames[frame * joints + joint]);
-            JointTransform {
-                translation: from.translation.lerp(to.translation, share),
-                rotation: from.rotation.lerp(to.rotation, share),
-                scale: from.scale.lerp(to.scale, share),
-            }
-        };
-        let moment = Moment { time, after_step: true };
-        let meant = skin.pose(curves, |joint| curves[joint].sample(moment, &mut at[joint]));
-        let apart = skin.apart(&meant, &skin.pose(curves, given));
-        // Neither is NaN.
-        if !(0.0..=skin.bound()).contains(&apart) {
-            return None;
-        }
-    }
-    budget.spent += frames.len();
-    Some(frames)
+    let end = times[times.len() - 1];
+    let checks = checks(&moments(curves, end), times);
+    let apart = worst_apart(curves, skin, times, &frames, &checks, skin.bound());
+    // Nor is it NaN.
+    (0.0..=skin.bound()).contains(&apart).then(|| {
+        budget.spent += frames.len();
+        frames
+    })
 }

@@ -1,11 +1,14 @@
-//! How far errors in the transforms of joints move the skin.
+//! How far errors in the transforms of joints move the skin, and what is attached to the joints.
+//!
+//! A joint without vertices may carry a weapon or a camera, so each moves at least what is a [`LEVER`] away from it.
 
 use super::curve::Curve;
-use crate::model::{BoundingBox, JointTransform, Model};
-use glam::{Affine3A, Quat, Vec3, Vec3A};
+use crate::model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_at_rest};
+use glam::{Affine3A, Quat, Vec3};
 
 /// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
-/// diagonal of its box). Clips get as many frames as that takes.
+/// diagonal of its box). The same goes for what is attached to a joint, up to a tenth of that size away from it. Clips get as
+/// many frames as that takes.
 pub const CLIP_ERROR: f32 = 1e-4;
 
 /// How the skin moves from one frame to the next, in model units.
@@ -50,11 +53,7 @@ pub(in crate::import) struct Skin {
 impl Skin {
     pub(in crate::import) fn new(model: &Model) -> Self {
         let skeleton = &model.skeleton;
-        let mut bounds = skeleton.rest_model().iter().map(|joint| BoundingBox::point(joint.translation.into()));
-        let first = bounds.next().unwrap_or(BoundingBox::point(Vec3::ZERO));
-        let positions = model.parts.iter().flat_map(|part| &part.positions);
-        let all = bounds.chain(positions.map(|&at| BoundingBox::point(at))).fold(first, BoundingBox::union);
-        let size = (all.max.as_dvec3() - all.min.as_dvec3()).length();
+        let size = size_at_rest(skeleton, &model.parts);
         let (mut radius, mut boxes) = (vec![0.0_f64; skeleton.len()], vec![None::<BoundingBox>; skeleton.len()]);
         for part in &model.parts {
             for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
@@ -93,6 +92,8 @@ impl Skin {
         // In the space of each joint: how far points of the skin below it are from it, and how they move.
         let mut below: Vec<(f64, Motion)> = self.radius.iter().map(|&radius| (radius, Motion::default())).collect();
         let mut model = Motion::default();
+        // What is attached turns with its joint and those above: how far any is off halfway, and how far it turns.
+        let mut turns = vec![[0.0_f64; 2]; joints];
         for joint in (0..joints).rev() {
             let (reach, Motion { bend, path, .. }) = below[joint];
             let still = curves[joint].is_empty();
@@ -114,6 +115,15 @@ impl Skin {
                 motion
             });
             *all = Motion { bend: all.bend.max(moved.bend), path: all.path.max(moved.path), bulge: 0.0 };
+            turns[joint] = [0.005 * turn * turn * turn, turn];
+        }
+        let lever = LEVER * self.size;
+        for joint in 0..joints {
+            let above = self.parents[joint].map_or([0.0; 2], |parent| turns[parent]);
+            let [bend, path] = [0, 1].map(|i| above[i] + turns[joint][i]);
+            turns[joint] = [bend, path];
+            model.bend = model.bend.max(lever * bend);
+            model.path = model.path.max(lever * path);
         }
         model
     }
@@ -124,8 +134,8 @@ impl Skin {
         (0..curves.len()).map(|joint| if still(joint) { self.rest[joint] } else { local(joint) }).collect()
     }
 
-    /// Returns how far apart two poses move any joint or point of the skin. Vertices are means of points in the joints'
-    /// boxes.
+    /// Returns how far apart two poses move any joint, what is attached to it, or any point of the skin. Vertices are means of
+    /// points in the joints' boxes.
     pub(super) fn apart(&self, one: &[JointTransform], other: &[JointTransform]) -> f64 {
         let mut poses: Vec<[Affine3A; 2]> = Vec::with_capacity(one.len());
         for (joint, (one, other)) in one.iter().zip(other).enumerate() {
@@ -133,12 +143,14 @@ impl Skin {
             let above = self.parents[joint].map(|parent| poses[parent]);
             poses.push(above.map_or([one, other], |[a, b]| [a * one, b * other]));
         }
-        let joints = poses.iter().map(|[one, other]| one.translation - other.translation);
+        let joints = poses.iter().map(|[one, other]| (one.translation - other.translation).length());
+        let lever = (LEVER * self.size) as f32;
+        let attached = poses.iter().map(|[one, other]| lever * axes_apart(one, other));
         let corner = |(joint, corners): &(usize, [Vec3; 8])| {
             let [one, other] = poses[*joint];
-            corners.map(|corner| (one.transform_point3(corner) - other.transform_point3(corner)).into())
+            corners.map(|corner| (one.transform_point3(corner) - other.transform_point3(corner)).length())
         };
-        let all = joints.chain(self.corners.iter().flat_map(corner)).map(Vec3A::length);
+        let all = joints.chain(attached).chain(self.corners.iter().flat_map(corner));
         // Not `max`, which ignores NaN.
         all.fold(0.0, |worst, apart| if apart <= worst { worst } else { apart }).into()
     }

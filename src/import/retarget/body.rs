@@ -58,6 +58,8 @@ impl Body {
     /// `None` if there are no hips.
     pub(super) fn new(skeleton: &Skeleton, roles: &Roles) -> Option<Self> {
         let hips = roles.joint(Role::Hips)?;
+        // Nodes may stand in any pose.
+        let skeleton = &*skeleton.in_bind_pose();
         let places = places(skeleton);
         let rotations = rotations(skeleton, |joint| unit(skeleton.rest_of(joint).rotation));
         let at = |joint: JointIndex| places[usize::from(joint)];
@@ -123,11 +125,39 @@ impl Body {
         Some(body)
     }
 
-    /// The middle of the legs' first joints.
-    pub(super) fn center(&self, places: &[Vec3]) -> Option<Vec3> {
-        let [left, right] = self.legs?.map(|leg| places[usize::from(leg.joints[0])]);
+    /// The middle of the legs' first joints, given where joints are.
+    pub(super) fn center(&self, place: impl Fn(JointIndex) -> Vec3) -> Option<Vec3> {
+        let [left, right] = self.legs?.map(|leg| place(leg.joints[0]));
         Some(0.5 * (left + right))
     }
+}
+
+/// Differences of legs, as a share of their length, from which on they count as others.
+const OTHER_LEGS: f32 = 0.01;
+
+/// How unlike two bodies' legs are, whatever their size: from 0 for legs of the same proportions to 1 for others.
+pub(super) fn unlike_legs(from: &Body, to: &Body) -> f32 {
+    let lengths = |body: &Body| {
+        let legs = body.legs?;
+        let at = |joint: JointIndex| body.places[usize::from(joint)];
+        let leg = |leg: Leg| {
+            let [thigh, shin, foot] = leg.joints.map(at);
+            let ball = body.up.cross(body.rotations[usize::from(leg.joints[2])] * (leg.contacts[1] - leg.contacts[0]));
+            [thigh.distance(shin), shin.distance(foot), ball.length()].map(|length| length / body.size)
+        };
+        let [left, right] = legs.map(leg);
+        let apart = at(legs[0].joints[0]).distance(at(legs[1].joints[0]));
+        Some([left, right, [apart, body.ankle, 0.0].map(|length| length / body.size)])
+    };
+    let (Some(from), Some(to)) = (lengths(from), lengths(to)) else { return 1.0 };
+    let apart = from.as_flattened().iter().zip(to.as_flattened()).map(|(a, b)| (a - b).abs());
+    smoothstep(apart.fold(0.0, f32::max) / OTHER_LEGS)
+}
+
+/// From 0 at 0 to 1 at 1, without a kink.
+pub(super) fn smoothstep(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
 }
 
 /// The rotation from one body's model space to that of another: by right angles, if that is what it nearly is.

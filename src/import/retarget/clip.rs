@@ -11,14 +11,14 @@ use crate::{
     model::{ClipFrames, JointIndex, JointTransform, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3, Vec3A};
 
 /// Seconds between frames, at most, as long as that doesn't make too many of them.
 const STEP: f64 = 1.0 / 60.0;
 const MOST_FRAMES: usize = 100_000;
 
 pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
-    let (times, is_even) = times(clip);
+    let (times, is_even) = if map.is_same { given(clip) } else { times(clip) };
     let joints = map.target.len();
     let bytes = times.len().saturating_mul(joints).saturating_mul(size_of::<JointTransform>());
     if bytes as u64 > limits.clip_bytes {
@@ -32,6 +32,7 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
         transforms: Vec::with_capacity(times.len() * joints),
     };
     let moves_feet = !clip.additive
+        && !map.is_same
         && map.to.legs.is_some_and(|legs| {
             legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]).all(|joint| animated[usize::from(joint)])
         });
@@ -85,6 +86,12 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
     Ok(made)
 }
 
+/// The same frames as those of a clip.
+fn given(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
+    let time = |frame: usize| (clip.frame_time(frame), clip.time_showing(frame));
+    ((0..clip.frame_count()).map(time).collect(), clip.frame_times().is_none())
+}
+
 /// The times of the frames, each with the time at which the source shows it, and whether they are evenly spaced.
 fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     let (given, duration) = (clip.frame_count(), clip.timing.duration);
@@ -115,10 +122,11 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     (out, false)
 }
 
-/// Per joint of the target, whether the clip moves it: what the source moves, and if that is the whole body, all of it.
+/// Per joint of the target, whether the clip moves it: what the source moves, and if that is the whole body, all of it, unless
+/// both rest alike.
 fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
     let moves = |joint: JointIndex| clip.animates(usize::from(joint));
-    let whole = !clip.additive && (moves(map.from.hips) || map.from.root.is_some_and(moves));
+    let whole = !clip.additive && !map.is_same && (moves(map.from.hips) || map.from.root.is_some_and(moves));
     map.drives.iter().map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves))).collect()
 }
 
@@ -126,7 +134,8 @@ fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
 fn arms(map: &Retarget, animated: &[bool], clip: &SkeletalClip) -> [Option<ArmPair>; 2] {
     [0, 1].map(|side| {
         let (source, target) = (map.from.arms[side]?, map.to.arms[side]?);
-        let is_moved = !clip.additive && target.joints.iter().all(|joint| animated[usize::from(*joint)]);
+        let is_moved =
+            !clip.additive && !map.is_same && target.joints.iter().all(|joint| animated[usize::from(*joint)]);
         is_moved.then_some(ArmPair { source, ratio: target.length / source.length })
     })
 }
@@ -149,6 +158,8 @@ impl ArmPair {
 
 /// The source in the target's model space.
 struct SourcePose {
+    /// Relative to the parents, in the source's own space.
+    local: Vec<JointTransform>,
     places: Vec<Vec3>,
     /// In the source's own axes, turned.
     rotations: Vec<Quat>,
@@ -158,14 +169,16 @@ struct SourcePose {
 
 impl SourcePose {
     fn new(map: &Retarget, scratch: &Scratch) -> Self {
-        let local =
-            |joint: JointIndex| unit(scratch.local()[usize::from(joint) / 4].rotation.get(usize::from(joint) % 4));
-        let rotations: Vec<Quat> = rotations(map.source, local).into_iter().map(|r| map.turn * r).collect();
+        let local = |joint: JointIndex| scratch.local()[usize::from(joint) / 4].get(usize::from(joint) % 4);
+        let local: Vec<JointTransform> = map.source.joints().map(local).collect();
+        let turn = |joint: JointIndex| unit(local[usize::from(joint)].rotation);
+        let rotations: Vec<Quat> = rotations(map.source, turn).into_iter().map(|r| map.turn * r).collect();
         let rest = map.from.rotations.iter().map(|rest| (map.turn * *rest).conjugate());
         Self {
             places: scratch.model().iter().map(|joint| map.turn * Vec3::from(joint.translation)).collect(),
             turns: rotations.iter().zip(rest).map(|(now, rest)| unit(*now * rest)).collect(),
             rotations,
+            local,
         }
     }
 }
@@ -177,31 +190,43 @@ struct Frame {
 }
 
 fn frame(map: &Retarget, animated: &[bool], pose: &SourcePose, out: &mut Vec<JointTransform>) -> Frame {
-    let joints = map.target.len();
+    let (joints, first) = (map.target.len(), out.len());
     let mut frame = Frame { rotations: Vec::with_capacity(joints), model: Vec::with_capacity(joints) };
     for joint in map.target.joints() {
         let at = usize::from(joint);
         let mut local = map.target.rest_of(joint);
         let over = above(&frame.model, map.target, at);
         let parent = map.target.parents()[at].map_or(Quat::IDENTITY, |parent| frame.rotations[usize::from(parent)]);
-        if let Some(Drive { from: [a, b], share, align }) = map.drives[at].filter(|_| animated[at]) {
-            let [a, b] = [a, b].map(|from| pose.turns[usize::from(from)]);
-            let turn = if share > 0.0 { a.slerp(b, share) } else { a };
-            let rotation = unit(turn * align * map.to.rotations[at]);
-            local.rotation = unit(parent.conjugate() * rotation);
-            let place = if joint == map.to.hips {
-                Some(hips(map, pose, rotation))
-            } else if map.to.root == Some(joint) {
-                map.from.root.map(|root| moved(map, pose, root, at))
-            } else {
-                None
-            };
-            let translation = place.map(|place| over.inverse().transform_point3(place));
-            local.translation = translation.filter(|at| at.is_finite()).unwrap_or(local.translation);
+        match map.drives[at].filter(|_| animated[at]) {
+            Some(Drive { from: [from, _], same: Some(same), .. }) => local = same.carry(&pose.local[usize::from(from)]),
+            Some(Drive { from: [a, b], share, align, .. }) => {
+                let [a, b] = [a, b].map(|from| pose.turns[usize::from(from)]);
+                let turn = if share > 0.0 { a.slerp(b, share) } else { a };
+                local.rotation = unit(parent.conjugate() * unit(turn * align * map.to.rotations[at]));
+                let place = if joint == map.to.hips {
+                    Some(moved(map, pose, map.from.hips, at))
+                } else if map.to.root == Some(joint) {
+                    map.from.root.map(|root| moved(map, pose, root, at))
+                } else {
+                    None
+                };
+                let translation = place.map(|place| over.inverse().transform_point3(place));
+                local.translation = translation.filter(|at| at.is_finite()).unwrap_or(local.translation);
+            }
+            None => {}
         }
         frame.rotations.push(unit(parent * unit(local.rotation)));
         frame.model.push(over * local.to_affine());
         out.push(local);
+    }
+    let hips = usize::from(map.to.hips);
+    let shift = hips_shift(map, pose, &frame).filter(|_| animated[hips] && !map.is_same);
+    if let Some(shift) = shift {
+        let over = above(&frame.model, map.target, hips).inverse();
+        out[first + hips].translation += Vec3::from(over.matrix3 * Vec3A::from(shift));
+        let below = (map.to.hips..=map.target.last_descendant(map.to.hips))
+            .filter(|&joint| joint == map.to.hips || map.target.descends(joint, map.to.hips));
+        below.for_each(|joint| frame.model[usize::from(joint)].translation += Vec3A::from(shift));
     }
     frame
 }
@@ -212,16 +237,17 @@ fn moved(map: &Retarget, pose: &SourcePose, source: JointIndex, target: usize) -
     map.to.places[target] + map.ratio * (pose.places[source] - map.turn * map.from.places[source])
 }
 
-/// Where the hips are: so that the legs, above the ankles, are as high and have gone as far as the source's, in proportion.
-fn hips(map: &Retarget, pose: &SourcePose, rotation: Quat) -> Vec3 {
+/// How far the hips have to move, with what hangs from them, so that the legs, above the ankles, are as high and have gone as
+/// far as the source's, in proportion.
+fn hips_shift(map: &Retarget, pose: &SourcePose, frame: &Frame) -> Option<Vec3> {
     let (from, to, up) = (&map.from, &map.to, map.to.up);
-    let (hips, rest) = (usize::from(to.hips), to.center(&to.places));
-    let centers = from.center(&pose.places).zip(from.center(&from.places)).zip(rest);
-    let Some(((now, then), rest)) = centers else { return moved(map, pose, from.hips, hips) };
-    let way = map.ratio * (now - map.turn * then);
+    let carries = to.legs?.iter().all(|leg| map.target.descends(leg.joints[0], to.hips));
+    let model = |joint: JointIndex| Vec3::from(frame.model[usize::from(joint)].translation);
+    let here = to.center(model).filter(|_| carries)?;
+    let now = from.center(|joint| pose.places[usize::from(joint)])?;
+    let then = from.center(|joint| map.turn * from.places[usize::from(joint)])?;
+    let center = to.center(|joint| to.places[usize::from(joint)])? + map.ratio * (now - then);
     let height = to.floor + to.ankle + map.ratio * (up.dot(now) - from.floor - from.ankle);
-    let center = rest + way;
-    let center = center + up * (height - up.dot(center));
-    let from_hips = to.rotations[hips].conjugate() * (rest - to.places[hips]);
-    center - rotation * from_hips
+    let shift = center + up * (height - up.dot(center)) - here;
+    shift.is_finite().then_some(shift)
 }

@@ -2,14 +2,18 @@
 //!
 //! A foot that only followed the source's rotations would slide, because legs and feet have other proportions. So while the
 //! source plants a foot, the target's is moved such that the point it stands on, heel or ball, stays where it is, or moves with
-//! the ground if the clip runs on the spot. A flat foot that turns does so about the point that moves less in the source. Between
+//! the ground if the clip runs on the spot. What the source's own feet slide is taken out as well, unless legs are of the same
+//! proportions: then they move as the source's do. A flat foot that turns does so about the point that moves less in the source. Between
 //! two plants, it passes smoothly from one correction to the next. The height above the ground is that of the source, in
 //! proportion, as long as the foot is near it.
 //!
 //! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if they are. For feet that stand, the
 //! hips are lowered; others stay behind.
 
-use super::{Retarget, body::Leg};
+use super::{
+    Retarget,
+    body::{Leg, smoothstep},
+};
 use crate::{
     model::{PlaybackMode, SkeletalClip},
     rig::{self, LegJoints, Plants},
@@ -49,6 +53,8 @@ const NEAR_GROUND: [f32; 2] = [0.1, 0.6];
 /// How far a leg may be stretched, and by how many of its lengths the hips may be lowered.
 const STRETCHED: f32 = 0.98;
 const MOST_DROP: f32 = 0.25;
+/// Legs that are longer than they may be by no more than rounding are not.
+const REACHED: f32 = 1.0 + 1e-5;
 /// Seconds over which the hips are lowered.
 const DROP_TIME: f64 = 0.1;
 
@@ -67,8 +73,9 @@ impl<'a> Feet<'a> {
             let [root, mid, tip] = leg.joints;
             LegJoints { root, mid: Some(mid), tip, toe: leg.toes, heel: None }
         });
-        let plants = rig::Feet::new(map.source, map.from.hips, &legs, map.from.up)
-            .map(|feet| Plants::detect(&feet, map.source, clip))
+        let source = map.source.in_bind_pose();
+        let plants = rig::Feet::new(&source, map.from.hips, &legs, map.from.up)
+            .map(|feet| Plants::detect(&feet, &source, clip))
             .unwrap_or_default();
         let period = (clip.timing.playback == PlaybackMode::Loop).then_some(clip.timing.duration);
         Some(Self { map, plants, period, times: Vec::new(), legs: Default::default(), targets })
@@ -192,7 +199,7 @@ impl<'a> Feet<'a> {
 
     /// By how much the point that a foot stands on would slip from a frame to the next, over the ground.
     fn slide(&self, leg: usize, frame: usize) -> Vec3 {
-        let Retarget { to, from, ratio, .. } = self.map;
+        let Retarget { to, from, ratio, lock, .. } = self.map;
         let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
         let time = |frame: usize| self.times[frame.min(self.times.len() - 1)];
         let ground = self.map.turn * self.plants.ground_velocity * (time(frame + 1) - time(frame)) as f32;
@@ -205,8 +212,9 @@ impl<'a> Feet<'a> {
         let ball = smoothstep(0.5 + 0.5 * (lower.clamp(-1.0, 1.0) * (1.0 - flat) + slower * flat));
         let [heel_offset, ball_offset] = self.targets[leg].contacts;
         let own = |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
-        let ground = ground * *ratio;
-        let slip = ground - (own(next) - own(now));
+        let source = |frame: LegFrame| frame.source[0].lerp(frame.source[1], ball);
+        let way = (source(next) - source(now)).lerp(ground, *lock) * *ratio;
+        let slip = way - (own(next) - own(now));
         level(slip)
     }
 
@@ -282,6 +290,9 @@ impl<'a> Feet<'a> {
             }
             let length = self.reach(leg, frame);
             let way = self.legs[leg][frame].thigh - goal;
+            if way.length() <= length * REACHED {
+                return 0.0;
+            }
             let height = way.dot(up);
             let across = (way - up * height).length_squared();
             let reach = (length * length - across).max(0.0).sqrt();
@@ -313,10 +324,4 @@ impl<'a> Feet<'a> {
         let most: Vec<f32> = (0..frames).map(|frame| around(&exact, frame).into_iter().fold(0.0, f32::max)).collect();
         (0..frames).map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32).collect()
     }
-}
-
-/// From 0 at 0 to 1 at 1, without a kink.
-fn smoothstep(x: f32) -> f32 {
-    let x = x.clamp(0.0, 1.0);
-    x * x * (3.0 - 2.0 * x)
 }

@@ -8,8 +8,10 @@ use crate::{
 };
 use glam::{Affine3A, Vec3};
 
-/// How far ahead of a straight leg its knee is taken to be, in leg lengths.
+/// How far ahead of a straight leg its knee is taken to be, in leg lengths, and at most as far as its foot is moved.
 const STRAIGHT: f32 = 0.01;
+/// Tips nearer to their goals than this, in lengths of the limb and of the way from the origin, are there: what rounding makes.
+const THERE: [f32; 2] = [1e-5, 1e-6];
 
 /// Moves limbs in all frames, feet to their goals, and hands by their ways from the shoulders.
 pub(super) fn place(
@@ -51,16 +53,23 @@ fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [Jo
     for (leg, goal) in map.to.legs.iter().flatten().zip(goals.legs) {
         let thigh = leg.joints[0];
         let turn = pose.model_rotation(thigh) * map.to.rotations[usize::from(thigh)].conjugate();
-        reach(pose, leg.joints, goal, turn * map.to.ahead * (STRAIGHT * leg.length), frame);
+        reach(pose, leg.joints, goal, turn * map.to.ahead, frame);
     }
 }
 
-/// Bends a limb so that its tip is at the goal, and turned as it is. A straight limb bends to its front.
+/// Bends a limb so that its tip is at the goal, and turned as it is. A straight limb bends to its front, and one whose tip is there
+/// stays as it is.
 ///
 /// The knee or elbow stays on the side of the limb that it is on, and that side turns as the limb does. Bending toward where the
 /// joint is would not do: it may be on the other side of the way to the goal, and the limb would bend backward.
 fn reach(pose: &mut PoseMut, joints: [JointIndex; 3], goal: Vec3, front: Vec3, frame: &mut [JointTransform]) {
     let [root, mid, tip] = joints.map(|joint| pose.position(joint));
+    let (length, off) = (root.distance(mid) + mid.distance(tip), goal.distance(tip));
+    let [share, place] = THERE;
+    if off <= share * length + place * goal.length() {
+        return;
+    }
+    let front = front * off.min(STRAIGHT * length);
     let pole = (tip - root).try_normalize().map(|along| {
         let side = (mid - root + front).reject_from_normalized(along);
         root + arc(tip - root, goal - root) * side

@@ -9,13 +9,21 @@
 //! be by [`TwoBoneIk`](crate::rig::TwoBoneIk): hands as far from the shoulders as the source's, by the ratio of the arms'
 //! lengths, and feet on the ground, without sliding. Knees and elbows stay on their side.
 //!
-//! Joints without a counterpart, such as those that only twist, and sockets, are left alone: the clip does not animate them, so
+//! Poses at rest are those in which skins were bound, wherever the nodes of a file stand. See `rest.rs` for files that have no skin.
+//!
+//! Where nothing has to be corrected, nothing changes. A joint that hangs in the same place from a joint that is the same takes over
+//! the whole transform of its counterpart, without a role, too. Between two bodies that only differ in their joints' names and
+//! axes, and in size, clips keep their frames, and every joint is where it was, in proportion.
+//!
+//! Other joints without a role, such as those that only twist, and sockets, are left alone: the clip does not animate them, so
 //! they stay at rest and move with what they hang from.
 
 mod body;
 mod clip;
 mod feet;
 mod limbs;
+mod rest;
+mod same;
 
 use super::Limits;
 use crate::{
@@ -25,6 +33,8 @@ use crate::{
 };
 use body::Body;
 use glam::{Affine3A, Quat, Vec3};
+pub(super) use rest::with_rest;
+use same::SameJoint;
 use serde::Serialize;
 
 /// Makes clips of one humanoid play on another.
@@ -49,6 +59,10 @@ pub struct Retarget<'a> {
     turn: Quat,
     /// How much longer the target's legs are.
     ratio: f32,
+    /// How much of what the source's own feet slide is taken out, 0..=1: nothing if legs have the same proportions.
+    lock: f32,
+    /// All joints that follow another are the same there.
+    is_same: bool,
 }
 
 /// What a joint of the target follows.
@@ -59,6 +73,15 @@ struct Drive {
     share: f32,
     /// Turns the target's rest pose to that of the source, in model space.
     align: Quat,
+    /// How it follows a joint that is the same in both bodies.
+    same: Option<SameJoint>,
+}
+
+impl Drive {
+    /// Follows one joint.
+    fn of(from: JointIndex) -> Self {
+        Self { from: [from; 2], share: 0.0, align: Quat::IDENTITY, same: None }
+    }
 }
 
 /// Which joints follow which when clips are retargeted.
@@ -70,6 +93,8 @@ pub struct RetargetReport {
     pub lost: Vec<String>,
     /// Roles of the target that no joint of the source has. Their joints stay at rest.
     pub at_rest: Vec<String>,
+    /// Joints without a role that follow the one in the same place of the same joint: their name, and the source's.
+    pub same: Vec<[String; 2]>,
     /// Joints of the target without a role, which stay at rest.
     pub unmapped: Vec<String>,
     /// How much longer the target's legs are. Lengths are multiplied by it.
@@ -129,6 +154,7 @@ impl<'a> Retarget<'a> {
         let to = Body::new(target, target_roles).ok_or_else(|| no_hips("model", target, "roles"))?;
         let turn = body::turn(&from, &to);
         let ratio = to.size / from.size;
+        let lock = body::unlike_legs(&from, &to);
         let mut retarget = Self {
             source,
             target,
@@ -138,6 +164,8 @@ impl<'a> Retarget<'a> {
             to,
             turn,
             ratio,
+            lock,
+            is_same: false,
         };
         retarget.map(source_roles, target_roles);
         Ok(retarget)
@@ -150,10 +178,14 @@ impl<'a> Retarget<'a> {
 
     /// Returns a clip of the source, matched by joint names, for the target. It keeps its name, timing and callback keys.
     ///
-    /// Frames are at most 1/60 s apart. At those times, the spine and the head turn exactly as those of the source do. So do limbs if
-    /// both bones have the same share of their length as there. Otherwise, hands and feet take precedence: hands are where they
-    /// are in the source in proportion, seen from the shoulder, and feet that stand don't slide. Of clips that animate only parts of
-    /// limbs, and of additive ones, joints are turned, and no more.
+    /// If the bodies only differ in their joints' names and axes, and in size, the result is exact: the same frames, in
+    /// proportion.
+    ///
+    /// Otherwise, frames are at most 1/60 s apart. At those times, the spine and the head turn exactly as those of the source do.
+    /// So do limbs if both bones have the same share of their length as there. If not, hands and feet take precedence: hands
+    /// are where they are in the source in proportion, seen from the shoulder, and feet that stand don't slide. On legs of the same
+    /// proportions, they slide as in the source. Of clips that animate only parts of limbs, and of additive ones, joints are
+    /// turned, and no more.
     ///
     /// # Errors
     /// The clip is too large for `limits`, or so far off that its numbers are not finite.
@@ -199,13 +231,12 @@ impl<'a> Retarget<'a> {
             let last = chain.len().checked_sub(1).filter(|last| *last > 0)?;
             let place = (f32::from(at) + 1.0) * last as f32 / steps as f32;
             let below = (place as usize).min(last);
-            let from = [chain[below], chain[(below + 1).min(last)]];
-            Some(Drive { from, share: place - below as f32, align: Quat::IDENTITY })
+            let share = place - below as f32;
+            let next = if share > 0.0 { chain[(below + 1).min(last)] } else { chain[below] };
+            Some(Drive { from: [chain[below], next], share, ..Drive::of(next) })
         };
         for (role, joint) in target_roles.iter() {
-            let same = |role| {
-                source_roles.joint(role).map(|from| Drive { from: [from; 2], share: 0.0, align: Quat::IDENTITY })
-            };
+            let same = |role| source_roles.joint(role).map(Drive::of);
             let drive = match role {
                 Role::Spine(at) => along(&spine, at, spine_length),
                 Role::Neck(at) => along(&neck, at, neck_length + usize::from(target_roles.joint(Role::Head).is_some())),
@@ -222,24 +253,30 @@ impl<'a> Retarget<'a> {
                 None => self.report.at_rest.push(role.to_string()),
             }
         }
+        self.align(source_roles, target_roles);
+        self.find_same(source_roles, target_roles);
+        let drive = |joint: JointIndex| self.drives[usize::from(joint)];
         let is_chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
         let lost = source_roles.iter().map(|(role, _)| role).filter(|role| target_roles.joint(*role).is_none());
         self.report.lost = lost.filter(|role| !is_chain(role)).map(|role| role.to_string()).collect();
-        let unmapped = self.target.joints().filter(|&joint| target_roles.role(joint).is_none());
+        let without_role = || self.target.joints().filter(|&joint| target_roles.role(joint).is_none());
+        let unmapped = without_role().filter(|&joint| drive(joint).is_none());
         self.report.unmapped = unmapped.map(|joint| self.target.name(joint).to_string()).collect();
-        self.align(source_roles, target_roles);
+        let names = |joint: JointIndex| Some([self.target.name(joint), self.source.name(drive(joint)?.from[0])]);
+        let same = without_role().filter_map(names);
+        self.report.same = same.map(|names| names.map(|name| name.to_string())).collect();
     }
 
     /// Reconciles the rest poses.
     fn align(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let pair = |role| Some((source_roles.joint(role)?, target_roles.joint(role)?));
-        let (source, target) = (places(self.source), places(self.target));
+        let (source, target) = (&self.from.places, &self.to.places);
         // Where the source's and the target's bone points at rest.
         let bone = |from: Role, to: Role| {
             let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
             let along =
                 |places: &[Vec3], from: JointIndex, to: JointIndex| places[usize::from(to)] - places[usize::from(from)];
-            Some((self.turn * along(&source, a, b), along(&target, a2, b2)))
+            Some((self.turn * along(source, a, b), along(target, a2, b2)))
         };
         let mut aligned = Vec::new();
         // Turns a bone on from the turn of the one above.

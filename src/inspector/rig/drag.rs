@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{AttachedTo, IkGoal, IkGoals, LookAt, LookTarget, ModelPose, SkinnedCharacter},
+    character::{AtSocket, IkGoals, IkLimb, LookAt, LookTarget, ModelPose, SkinnedCharacter},
     import::RigEntries,
 };
 use bevy::prelude::*;
@@ -46,9 +46,9 @@ pub(in super::super) fn drag(
         Option<&IkGoals>,
         Option<&mut LookAt>,
     )>,
-    goals: Query<&IkGoal>,
+    goals: Query<&IkLimb>,
     places: Query<&GlobalTransform>,
-    mut movable: Query<(&mut Transform, Option<&ChildOf>, Option<&AttachedTo>)>,
+    mut movable: Query<(&mut Transform, Option<&ChildOf>, Option<&mut AtSocket>)>,
     mut commands: Commands,
 ) {
     let Some((asset, pose, world, own, mut look)) = shown.0.and_then(|character| characters.get_mut(character).ok())
@@ -87,7 +87,7 @@ pub(in super::super) fn drag(
                     look.target = LookTarget::Point(to);
                 }
             }
-            Handle::Entity(entity) => move_entity(entity, to, &places, &mut movable, &mut commands),
+            Handle::Entity(entity) => move_entity(entity, to, &places, &mut movable),
             Handle::Collider(..) => {}
         }
     }
@@ -157,12 +157,11 @@ fn move_entity(
     entity: Entity,
     to: Vec3,
     places: &Query<&GlobalTransform>,
-    movable: &mut Query<(&mut Transform, Option<&ChildOf>, Option<&AttachedTo>)>,
-    commands: &mut Commands,
+    movable: &mut Query<(&mut Transform, Option<&ChildOf>, Option<&mut AtSocket>)>,
 ) {
-    let Ok((mut transform, parent, attached)) = movable.get_mut(entity) else { return };
+    let Ok((mut transform, parent, socket)) = movable.get_mut(entity) else { return };
     let place = |entity| places.get(entity).map_or(Affine3A::IDENTITY, GlobalTransform::affine);
-    match attached {
+    match socket {
         None => {
             let at = parent.map_or(to, |parent| place(parent.parent()).inverse().transform_point3(to));
             if at.is_finite() {
@@ -170,12 +169,11 @@ fn move_entity(
             }
         }
         // Its `Transform` follows the joint, so change where it is in the socket.
-        Some(attached) => {
-            let socket = place(entity) * attached.offset.compute_affine().inverse();
-            let mut attached = attached.clone();
-            attached.offset.translation = socket.inverse().transform_point3(to);
-            if attached.offset.translation.is_finite() {
-                commands.entity(entity).try_insert(attached);
+        Some(mut at) => {
+            let socket = place(entity) * at.offset.compute_affine().inverse();
+            let to = socket.inverse().transform_point3(to);
+            if to.is_finite() {
+                at.offset.translation = to;
             }
         }
     }

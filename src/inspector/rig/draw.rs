@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{GroundProbe, IkGoal, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
+    character::{GroundProbe, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
     rig::{Collider, GroundHit, LookChain, RigState},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -32,7 +32,7 @@ type Drawn = (
 /// What goals and looks point at.
 #[derive(SystemParam)]
 pub(in super::super) struct Aims<'w, 's> {
-    goals: Query<'w, 's, (&'static IkGoal, &'static IkWeight)>,
+    goals: Query<'w, 's, (&'static IkLimb, &'static IkWeight)>,
     places: Query<'w, 's, &'static GlobalTransform>,
 }
 

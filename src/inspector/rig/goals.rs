@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{GoalLimb, IkGoal, IkWeight},
+    character::{GoalLimb, IkGoal, IkLimb, IkWeight},
     import::GoalEntry,
     model::{JointIndex, Skeleton},
     rig::{GoalAction, Limb, PoleAngle},
@@ -31,12 +31,11 @@ impl Default for GoalsState {
     }
 }
 
-/// A change to a goal that takes effect after the frame.
+/// A change to a goal that spawns or despawns entities.
 enum Action {
-    Change(IkGoal),
-    AddPole(IkGoal),
-    RemovePole(IkGoal),
-    Remove(Option<Entity>),
+    AddPole,
+    RemovePole,
+    Remove,
 }
 
 /// Shows the goals. `joints` are the character's joints in the world.
@@ -50,9 +49,7 @@ pub(super) fn show(
     params: &mut RigParams,
     commands: &mut Commands,
 ) {
-    // Changing a goal moves it to the end of the relationship, so list them in the order in which they were spawned.
-    let mut goals: Vec<Entity> = item.goals.into_iter().flat_map(|goals| goals.iter()).collect();
-    goals.sort_unstable_by_key(|goal| goal.index_u32());
+    let goals: Vec<Entity> = item.goals.into_iter().flat_map(|goals| goals.iter()).collect();
     ui.horizontal(|ui| {
         ui.strong("Goals");
         ui.weak(goals.len().to_string());
@@ -62,42 +59,39 @@ pub(super) fn show(
     });
     add(ui, state, selected, character, item.entity, joints, commands);
     for entity in goals {
-        let Ok((goal, mut weight)) = params.goals.get_mut(entity) else { continue };
-        let limb = PlacedLimb::of(goal, character, joints);
+        let Ok((mut goal, mut weight)) = params.goals.get_mut(entity) else { continue };
+        let limb = PlacedLimb::of(&goal, character, joints);
         let place = params.places.get(entity).ok().map(GlobalTransform::translation);
         let left = limb.as_ref().zip(place).map(|(limb, goal)| reach(limb, goal));
         let name = |entity| params.names.get(entity).map_or_else(|_| "despawned".into(), |name| name.to_string());
         let names = [Some(entity), goal.pole].map(|entity| entity.map(name));
-        let (entry, frame) = (entry_of(goal, character), egui::Frame::group(ui.style()));
-        let action = ui
-            .push_id(entity, |ui| frame.show(ui, |ui| one_goal(ui, state.fade, goal, entry, &mut weight, names, left)));
+        let (entry, frame) = (entry_of(&goal, character), egui::Frame::group(ui.style()));
+        let action = ui.push_id(entity, |ui| {
+            frame.show(ui, |ui| one_goal(ui, state.fade, &mut goal, entry, &mut weight, names, left))
+        });
         let was_spawned = |entity: &Entity| params.spawned.contains(*entity);
         match action.inner.inner {
             None => {}
-            Some(Action::Change(goal)) => {
-                commands.entity(entity).try_insert(goal);
-            }
-            Some(Action::AddPole(goal)) => {
+            Some(Action::AddPole) => {
                 let Some(limb) = limb else { continue };
                 let name = Name::new(format!("{} pole", title(&goal.limb)));
                 let pole = commands.spawn((name, SpawnedByPanel, Transform::from_translation(pole_place(&limb)))).id();
-                commands.entity(entity).try_insert(goal.pole(pole));
+                goal.pole = Some(pole);
             }
-            Some(Action::RemovePole(goal)) => {
-                if let Some(pole) = goal.pole.filter(was_spawned) {
+            Some(Action::RemovePole) => {
+                if let Some(pole) = goal.pole.take().filter(was_spawned) {
                     commands.entity(pole).try_despawn();
                 }
-                commands.entity(entity).try_insert(IkGoal { pole: None, ..goal });
             }
-            Some(Action::Remove(pole)) => {
-                if let Some(pole) = pole.filter(was_spawned) {
+            Some(Action::Remove) => {
+                if let Some(pole) = goal.pole.filter(was_spawned) {
                     commands.entity(pole).try_despawn();
                 }
                 if was_spawned(&entity) {
                     commands.entity(entity).try_despawn();
                 } else {
                     // The app's own entity, such as a door handle, stays.
-                    commands.entity(entity).try_remove::<(IkGoal, IkWeight)>();
+                    commands.entity(entity).try_remove::<(IkGoal, IkLimb, IkWeight)>();
                 }
             }
         }
@@ -108,7 +102,7 @@ pub(super) fn show(
 fn one_goal(
     ui: &mut Ui,
     fade: f32,
-    goal: &IkGoal,
+    goal: &mut Mut<IkLimb>,
     entry: Option<GoalEntry>,
     weight: &mut Mut<IkWeight>,
     names: [Option<String>; 2],
@@ -123,7 +117,7 @@ fn one_goal(
         ui.weak(widgets::shortened(&name, 22).into_owned()).on_hover_text(&name);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if ui.button("remove").clicked() {
-                action = Some(Action::Remove(goal.pole));
+                action = Some(Action::Remove);
             }
         });
     });
@@ -156,14 +150,14 @@ fn one_goal(
         ui.horizontal(|ui| {
             let mut rotates = entry.rotate_tip;
             if ui.checkbox(&mut rotates, "rotates").on_hover_text("The tip takes the goal's rotation").changed() {
-                action = Some(Action::Change(goal.clone().rotate_tip(rotates)));
+                goal.rotate_tip = Some(rotates);
             }
             ui.label(left.unwrap_or_else(|| "no such limb".to_owned()));
         });
         ui.end_row();
         ui.weak("turns").on_hover_text("How fast its joints turn at most when the goal comes, goes or jumps");
         if let Some(limit) = ui.horizontal(|ui| turn_limit(ui, entry.turn_limit)).inner {
-            action = Some(Action::Change(goal.clone().turn_limit(limit)));
+            goal.turn_limit = Some(limit);
         }
         ui.end_row();
         ui.weak("pole");
@@ -171,12 +165,12 @@ fn one_goal(
             Some(pole) => {
                 widgets::name_cell(ui, &pole, 24);
                 if ui.button("remove pole").clicked() {
-                    action = Some(Action::RemovePole(goal.clone()));
+                    action = Some(Action::RemovePole);
                 }
             }
             None => {
                 if ui.button("add pole").on_hover_text("Add an entity that the limb bends toward").clicked() {
-                    action = Some(Action::AddPole(goal.clone()));
+                    action = Some(Action::AddPole);
                 }
             }
         });
@@ -184,7 +178,7 @@ fn one_goal(
         if goal.pole.is_some() && matches!(entry.limb, Limb::TwoBone { .. }) {
             ui.weak("pole angle");
             if let Some(angle) = pole_angle(ui, entry.pole_angle) {
-                action = Some(Action::Change(goal.clone().pole_angle(angle)));
+                goal.pole_angle = Some(angle);
             }
             ui.end_row();
         }
@@ -256,13 +250,11 @@ fn add(
             }
         });
         if ui.button("Add goal").clicked() {
-            let goal = match &limb {
-                GoalLimb::Named(name) => IkGoal::named(entity, name),
-                GoalLimb::Joints(limb) => IkGoal::of_limb(entity, limb.clone()),
-            };
+            let goal = IkLimb::from(limb.clone());
             if let Some(placed) = PlacedLimb::of(&goal, character, joints) {
                 let (_, rotation, at) = placed.tip.to_scale_rotation_translation();
                 let name = Name::new(format!("{} goal", title(&limb)));
+                let goal = (IkGoal(entity), goal);
                 commands.spawn((name, SpawnedByPanel, goal, Transform::from_translation(at).with_rotation(rotation)));
             }
         }

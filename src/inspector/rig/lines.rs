@@ -3,7 +3,7 @@
 use super::{entry_of, goals::title};
 use crate::{
     asset::Character,
-    character::{GoalLimb, IkGoal},
+    character::{GoalLimb, IkLimb},
     import::{ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries, SpringEntry},
     rig::{FeetLimits, GoalAction, Limb, PoleAngle},
 };
@@ -146,7 +146,7 @@ fn quoted(name: &str) -> String {
 /// Returns the manifest's goals with what the shown goals change, and those that it lacks.
 pub(super) fn goal_entries<'a>(
     character: &Character,
-    shown: impl Iterator<Item = &'a IkGoal>,
+    shown: impl Iterator<Item = &'a IkLimb>,
 ) -> BTreeMap<String, GoalEntry> {
     let mut all = character.rig().goals.clone();
     for goal in shown {

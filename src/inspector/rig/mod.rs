@@ -26,7 +26,7 @@ pub use lines::rig_ron;
 use super::{InspectedItem, draw_skeleton::in_world, folds::Folds, keyboard::FollowFocus, overrides_ron};
 use crate::{
     asset::Character,
-    character::{GoalLimb, IkGoal, IkWeight},
+    character::{GoalLimb, IkLimb, IkWeight},
     import::{GoalEntry, RigEntries},
     model::{JointIndex, Skeleton},
     rig::{LimbJoints, PoleAngle},
@@ -55,7 +55,7 @@ pub(super) struct RigTabState {
 /// What the tab reads and changes of goals and of the entities that they and characters aim at.
 #[derive(SystemParam)]
 pub(super) struct RigParams<'w, 's> {
-    goals: Query<'w, 's, (&'static IkGoal, &'static mut IkWeight)>,
+    goals: Query<'w, 's, (&'static mut IkLimb, &'static mut IkWeight)>,
     places: Query<'w, 's, &'static GlobalTransform>,
     names: Query<'w, 's, NameOrEntity>,
     named: Query<'w, 's, (Entity, &'static Name), With<GlobalTransform>>,
@@ -121,7 +121,7 @@ fn set_rig(character: AssetId<Character>, rig: RigEntries, commands: &mut Comman
 }
 
 /// Returns what a goal comes to: the manifest's entry with what the component changes. `None` if there is no such entry.
-fn entry_of(goal: &IkGoal, character: &Character) -> Option<GoalEntry> {
+fn entry_of(goal: &IkLimb, character: &Character) -> Option<GoalEntry> {
     let entry = match &goal.limb {
         GoalLimb::Named(name) => character.rig().goals.get(name)?.clone(),
         GoalLimb::Joints(limb) => GoalEntry::new(limb.clone()),
@@ -167,7 +167,7 @@ impl PlacedLimb {
         Some(Self { root: *places.last()?, middle: places[places.len() / 2], tip: place(chain[0])?, reach })
     }
 
-    fn of(goal: &IkGoal, character: &Character, joints: &[Affine3A]) -> Option<Self> {
+    fn of(goal: &IkLimb, character: &Character, joints: &[Affine3A]) -> Option<Self> {
         let skeleton = &character.skeleton;
         Self::new(entry_of(goal, character)?.limb.resolve(skeleton).ok()?, skeleton, joints)
     }

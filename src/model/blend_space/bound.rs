@@ -70,9 +70,19 @@ impl BlendSpace {
         landings: impl Fn(usize) -> Vec<SyncMark>,
     ) -> Result<BoundBlendSpace, BlendSpaceError> {
         let clips: Vec<&ClipTiming> = clips.into_iter().collect();
+        self.bind_by(|name| clips.iter().position(|clip| *clip.name == *name), |clip| clips[clip], landings)
+    }
+
+    /// The same, with clips looked up by name and by index.
+    pub(crate) fn bind_by<'c>(
+        self: &Arc<Self>,
+        find: impl Fn(&str) -> Option<usize>,
+        timing: impl Fn(usize) -> &'c ClipTiming,
+        landings: impl Fn(usize) -> Vec<SyncMark>,
+    ) -> Result<BoundBlendSpace, BlendSpaceError> {
         let (mut found, mut member_of): (Vec<usize>, Vec<usize>) = Default::default();
         for point in &self.points {
-            let clip = clips.iter().position(|clip| clip.name == point.clip);
+            let clip = find(&point.clip);
             let clip = clip.ok_or_else(|| BlendSpaceError::NoClip(point.clip.clone()))?;
             let known = found.iter().position(|other| *other == clip);
             member_of.push(known.unwrap_or(found.len()));
@@ -80,15 +90,15 @@ impl BlendSpace {
                 found.push(clip);
             }
         }
-        let first = clips[found[0]].playback;
-        let alike = found.iter().all(|clip| clips[*clip].playback == first);
+        let first = timing(found[0]).playback;
+        let alike = found.iter().all(|clip| timing(*clip).playback == first);
         let playback = if alike { first } else { PlaybackMode::Loop };
         let marks: Vec<Vec<Mark>> = match &self.sync {
-            BlendSync::Feet => found.iter().map(|clip| of_feet(landings(*clip), clips[*clip].duration)).collect(),
-            BlendSync::Keys(names) => of_keys(names, found.iter().map(|clip| clips[*clip])),
+            BlendSync::Feet => found.iter().map(|clip| of_feet(landings(*clip), timing(*clip).duration)).collect(),
+            BlendSync::Keys(names) => of_keys(names, found.iter().map(|clip| timing(*clip))),
             BlendSync::Fraction => vec![Vec::new(); found.len()],
         };
-        let length = |clip: usize| Some(clips[clip].duration).filter(|length| length.is_finite() && *length >= POSE);
+        let length = |clip: usize| Some(timing(clip).duration).filter(|length| length.is_finite() && *length >= POSE);
         let reference = (0..found.len()).find(|at| !marks[*at].is_empty() && length(found[*at]).is_some());
         let members = found.iter().enumerate().map(|(at, clip)| {
             let warp = match (reference.and_then(|at| Some((at, length(found[at])?))), length(*clip)) {
@@ -97,7 +107,7 @@ impl BlendSpace {
                 }
                 _ => Warp::default(),
             };
-            let name = clips[*clip].name.clone();
+            let name = timing(*clip).name.clone();
             Member { clip: *clip, name, length: length(*clip).unwrap_or(0.0), pace: 0.0, warp }
         });
         let mut members: Vec<Member> = members.collect();
@@ -128,6 +138,8 @@ fn of_feet(landings: Vec<SyncMark>, length: f64) -> Vec<Mark> {
     let within = |mark: &&SyncMark| (0.0..=length).contains(&mark.time);
     let wrapped = |time: f64| if time < length { time } else { 0.0 };
     let mut marks: Vec<Mark> = landings.iter().filter(within).map(|mark| (wrapped(mark.time), mark.foot)).collect();
+    // Matching takes the square of their number.
+    marks.truncate(if marks.len() > BlendSpace::MOST_LANDINGS { 0 } else { BlendSpace::MOST_LANDINGS });
     marks.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     marks
 }
@@ -165,6 +177,14 @@ impl BoundBlendSpace {
     pub fn cycle_length(&self, point: impl Into<BlendPoint>) -> f64 {
         let pace = self.cycle(self.nearest(point)).pace;
         if pace > 0.0 { pace.recip() } else { 0.0 }
+    }
+
+    /// Returns the phase of the space, in `0..=1`, at which one of its clips is at `time` seconds. `None` if the clip is not in
+    /// the space, or is a pose.
+    pub fn phase_of(&self, clip: &str, time: f64) -> Option<f64> {
+        let member = self.members.iter().find(|member| *member.name == *clip && member.length > 0.0)?;
+        let phase = member.phase(member.playback(self, self.playback), time);
+        Some(if self.playback == PlaybackMode::Loop { phase.rem_euclid(1.0) } else { phase.clamp(0.0, 1.0) })
     }
 
     /// Returns the indices of all clips, each once.

@@ -11,6 +11,8 @@ use glam::DVec2;
 const NEAR: f64 = 1e-3;
 /// Places nearer to a line than this are on it: decimals such as 0.1 are off by less.
 const ON_LINE: f64 = 1e-6;
+/// A space smaller than this is a point: smaller numbers leave no room to compute with.
+const LEAST_SIZE: f64 = 1e-100;
 /// Weights up to this are rounding.
 const LEAST: f64 = 1e-9;
 
@@ -68,7 +70,8 @@ impl Layout {
         let (origin, size) = (fold(DVec2::min), fold(DVec2::max) - fold(DVec2::min));
         // A size that vanishes beside the places themselves is rounding.
         let scale = |axis: usize| {
-            let is_flat = size[axis] <= 1e-12 * points.iter().fold(0.0, |most: f64, p| most.max(p[axis].abs()));
+            let most = points.iter().fold(0.0, |most: f64, p| most.max(p[axis].abs()));
+            let is_flat = size[axis] < LEAST_SIZE || size[axis] <= 1e-12 * most;
             if is_flat { 0.0 } else { size[axis].recip() }
         };
         let scale = DVec2::new(scale(0), scale(1));

@@ -6,7 +6,12 @@ use crate::model::{
     transform::{arc, mean},
 };
 use glam::{Quat, Vec3, Vec4};
-use std::{collections::HashMap, iter, ops::Range, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    iter,
+    ops::Range,
+    sync::Arc,
+};
 
 /// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
 type RowVectors = [Vec4; 10];
@@ -175,18 +180,27 @@ impl SkeletalClip {
 
     /// The same clip in the joint order of `skeleton`, matched by name.
     ///
-    /// Joints that the clip lacks are not animated. If a name occurs twice, in the clip or in the
-    /// skeleton, the first joint of that name counts.
+    /// Joints that the clip lacks are not animated. Joints that share a name are matched in order, if there are as many of that name
+    /// in the clip as in the skeleton. Otherwise, the first joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
         if self.joints == *skeleton.names() {
             return self.clone();
         }
-        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        // The joints of each name, and how many of them the skeleton has.
+        let mut by_name: HashMap<&str, (VecDeque<usize>, usize)> = HashMap::new();
         for (joint, name) in self.joints.iter().enumerate() {
-            by_name.entry(name).or_insert(joint);
+            by_name.entry(name).or_default().0.push_back(joint);
         }
+        for name in skeleton.names().iter() {
+            by_name.entry(name).or_default().1 += 1;
+        }
+        by_name
+            .values_mut()
+            .filter(|(joints, count)| joints.len() != *count)
+            .for_each(|(joints, _)| joints.truncate(1));
         // Taken out when found, so that a second joint of the same name stays still.
-        let source: Vec<Option<usize>> = skeleton.names().iter().map(|name| by_name.remove(&**name)).collect();
+        let mut take = |name: &Arc<str>| by_name.get_mut(&**name)?.0.pop_front();
+        let source: Vec<Option<usize>> = skeleton.names().iter().map(&mut take).collect();
         let frames = ClipFrames {
             joints: skeleton.names().clone(),
             animated: source.iter().map(|s| s.is_some_and(|j| self.animates(j))).collect(),

@@ -2,7 +2,7 @@
 
 use super::{
     CHAIN_JOINTS, FINGER_JOINTS, FINGERS, Role, SIDES,
-    names::{Part, read},
+    names::{Part, Reading, read_all},
 };
 use crate::model::{JointIndex, Side, Skeleton};
 use std::collections::BTreeMap;
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct Inference<'a> {
     skeleton: &'a Skeleton,
     given: &'a BTreeMap<Role, Option<JointIndex>>,
+    /// What each joint's name says.
+    readings: Vec<Option<Reading>>,
     /// The joints that names suggest for a part, surest first.
     named: BTreeMap<(Part, Option<Side>), Vec<(u32, JointIndex)>>,
     found: BTreeMap<Role, JointIndex>,
@@ -18,14 +20,15 @@ pub(super) struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     pub(super) fn new(skeleton: &'a Skeleton, given: &'a BTreeMap<Role, Option<JointIndex>>) -> Self {
+        let readings = read_all(skeleton);
         let mut named: BTreeMap<_, Vec<(u32, JointIndex)>> = BTreeMap::new();
         for joint in skeleton.joints().filter(|&joint| !skeleton.is_control(joint)) {
-            if let Some((part, side, rank)) = read(skeleton.name(joint)) {
+            if let Some((part, side, rank)) = readings[usize::from(joint)] {
                 named.entry((part, side)).or_default().push((rank, joint));
             }
         }
         named.values_mut().for_each(|joints| joints.sort_unstable());
-        Self { skeleton, given, named, found: BTreeMap::new() }
+        Self { skeleton, given, readings, named, found: BTreeMap::new() }
     }
 
     pub(super) fn run(mut self) -> BTreeMap<Role, JointIndex> {
@@ -70,6 +73,16 @@ impl<'a> Inference<'a> {
         self.find_below(Role::Shin(side), &[Part::Shin, Part::Leg], side, Role::Thigh(side));
         self.find_below(Role::Foot(side), &[Part::Foot], side, Role::Shin(side));
         self.find_below(Role::Toes(side), &[Part::Toes], side, Role::Foot(side));
+        // Some rigs call the toes feet, and the feet ankles.
+        let toes = Role::Toes(side);
+        if let (Some(foot), None) = (self.found.get(&Role::Foot(side)).copied(), self.joint(toes))
+            && !self.given.contains_key(&toes)
+            && let mut feet = self.named.get(&(Part::Foot, Some(side))).into_iter().flatten()
+            && let Some(&(_, ankle)) = feet.find(|(_, ankle)| self.skeleton.descends(foot, *ankle))
+            && self.joint(Role::Shin(side)).is_some_and(|shin| self.skeleton.descends(ankle, shin))
+        {
+            self.found.extend([(Role::Foot(side), ankle), (toes, foot)]);
+        }
     }
 
     fn arm(&mut self, side: Side) {
@@ -93,19 +106,32 @@ impl<'a> Inference<'a> {
         self.common(self.joint(role(Side::Left))?, self.joint(role(Side::Right))?)
     }
 
+    /// The hips carry the legs, and if any joint does, what carries the arms: some rigs have a pelvis beside the spine.
+    fn hips(&self) -> Option<JointIndex> {
+        let limbs =
+            |role: fn(Side) -> Role| SIDES.iter().filter_map(|&side| self.joint(role(side))).collect::<Vec<_>>();
+        let (legs, arms) = (limbs(Role::Thigh), limbs(Role::UpperArm));
+        let carries =
+            |hips: JointIndex, limbs: &[JointIndex]| limbs.iter().all(|&limb| self.skeleton.descends(limb, hips));
+        // A center is the hips only if it carries legs.
+        let most = if legs.is_empty() { 1 } else { u32::MAX };
+        let named = self.named.get(&(Part::Hips, None)).map_or(&[][..], |joints| joints);
+        let named = || named.iter().filter(|(rank, _)| *rank <= most).map(|(_, joint)| *joint);
+        let above = || {
+            let common = self.common_of(Role::Thigh);
+            common.into_iter().chain(common.into_iter().flat_map(|common| self.skeleton.ancestors(common)))
+        };
+        let both = |joint: &JointIndex| carries(*joint, &legs) && carries(*joint, &arms);
+        let only = |joint: &JointIndex| carries(*joint, &legs);
+        named().find(both).or_else(|| above().find(both)).or_else(|| named().find(only)).or_else(|| above().find(only))
+    }
+
     fn trunk(&mut self) {
         let skeleton = self.skeleton;
-        let legs: Vec<JointIndex> = SIDES.iter().filter_map(|&side| self.joint(Role::Thigh(side))).collect();
-        self.find(Role::Hips, &[Part::Hips], None, None);
-        let carries = |hips: JointIndex| legs.iter().all(|&leg| skeleton.descends(leg, hips));
-        if self.found.get(&Role::Hips).is_some_and(|&hips| !carries(hips)) {
-            self.found.remove(&Role::Hips);
-        }
-        if self.joint(Role::Hips).is_none()
-            && !self.given.contains_key(&Role::Hips)
-            && let Some(common) = self.common_of(Role::Thigh).filter(|&joint| carries(joint))
+        if !self.given.contains_key(&Role::Hips)
+            && let Some(hips) = self.hips()
         {
-            self.found.insert(Role::Hips, common);
+            self.found.insert(Role::Hips, hips);
         }
         let Some(hips) = self.joint(Role::Hips) else { return };
         if let Some(root) = skeleton.ancestors(hips).last() {
@@ -128,7 +154,8 @@ impl<'a> Inference<'a> {
         if self.joint(Role::Head).is_none() {
             path.push(top);
         }
-        let is_neck = |joint: &JointIndex| read(skeleton.name(*joint)).is_some_and(|(part, ..)| part == Part::Neck);
+        let reading = |joint: &JointIndex| self.readings[usize::from(*joint)];
+        let is_neck = |joint: &JointIndex| reading(joint).is_some_and(|(part, ..)| part == Part::Neck);
         let beyond_chest = |joint: &JointIndex| chest.is_some_and(|chest| skeleton.descends(*joint, chest));
         let cut = path.iter().position(|joint| is_neck(joint) || beyond_chest(joint)).unwrap_or(path.len());
         let (spine, neck) = path.split_at(cut);

@@ -6,6 +6,11 @@ use glam::{Quat, Vec3A};
 
 /// Rounds of colliders, each of which may push a bone into another.
 const ROUNDS: usize = 4;
+/// How often a bone is turned away from the nearest point of a capsule, which slides along as its end does. Each time leaves
+/// about the square of what was left, and mostly nothing after the second.
+const SLIDES: usize = 24;
+/// The square of the part of a collider's radius at which an end is as good as outside.
+const NEARLY: f32 = 0.999_996;
 /// The speed that a bone loses at a limit or a collider, per second, for each unit of length that it was pushed back. At 6,
 /// paths at 30 frames per second part by 1.3 % of a bone where colliders are touched often.
 const GRIP: f32 = 3.0;
@@ -99,10 +104,9 @@ impl Chain {
         scale: f32,
         velocity: &mut Vec3A,
     ) -> Vec3A {
-        let Aim { anchor, length, .. } = *aim;
-        let square = length * length;
+        let length = aim.length;
         if let Some(cos) = self.limit
-            && bone.dot(aim.bone) < cos * square
+            && bone.dot(aim.bone) < cos * length * length
         {
             bone = into_cone(bone, aim.bone * (1.0 / length), length, cos, velocity);
         }
@@ -112,28 +116,40 @@ impl Chain {
         for _ in 0..ROUNDS {
             let mut hit = false;
             for &index in &self.colliders {
-                let collider = &colliders[usize::from(index)];
-                let end = anchor + bone;
-                let out = collider.to(end);
-                let reach = collider.radius + self.radius * scale;
-                // Nearly outside is outside, as rounding leaves it.
-                if out.length_squared() < reach * reach * 0.9999 {
-                    // The ends that are outside form a cone about the direction from the collider to the joint.
-                    let axis = anchor - (end - out);
-                    let distance = axis.length();
-                    if distance > 1e-3 * reach {
-                        let cos = (reach * reach - distance * distance - square) / (2.0 * length * distance);
-                        // Where no end is outside, another round wouldn't help.
-                        hit |= cos < 1.0;
-                        bone = into_cone(bone, axis * (1.0 / distance), length, cos, velocity);
-                    }
-                }
+                hit |= self.push_out(&colliders[usize::from(index)], aim, &mut bone, scale, velocity);
             }
             if !hit || self.colliders.len() == 1 {
                 break;
             }
         }
         bone
+    }
+
+    /// Turns a bone until its end is outside of a collider. Returns `true` if it was inside, and can be outside.
+    #[inline(always)]
+    fn push_out(&self, collider: &Placed, aim: &Aim, bone: &mut Vec3A, scale: f32, velocity: &mut Vec3A) -> bool {
+        let Aim { anchor, length, .. } = *aim;
+        let reach = collider.radius + self.radius * scale;
+        let mut hit = false;
+        for _ in 0..if collider.is_sphere() { 1 } else { SLIDES } {
+            let end = anchor + *bone;
+            let out = collider.to(end);
+            // Nearly outside is outside, as rounding leaves it.
+            if out.length_squared() >= reach * reach * NEARLY {
+                break;
+            }
+            // The ends that are outside form a cone about the direction from the collider to the joint.
+            let axis = anchor - (end - out);
+            let distance = axis.length();
+            if distance <= 1e-6 * reach {
+                break;
+            }
+            let cos = (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
+            // Where no end is outside, another round wouldn't help, unless the nearest point slides.
+            hit |= cos < 1.0;
+            *bone = into_cone(*bone, axis * (1.0 / distance), length, cos, velocity);
+        }
+        hit
     }
 }
 
@@ -183,10 +199,15 @@ fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec
 /// The share `weight` of the shortest rotation from one vector to another, both of this length.
 #[inline(always)]
 pub(super) fn arc(from: Vec3A, to: Vec3A, length: f32, weight: f32) -> Quat {
-    let (axis, w) = (from.cross(to), length * length + from.dot(to));
-    let turn = Quat::from_vec4(axis.extend(w));
-    let square = turn.length_squared();
     let whole = length * length;
+    let (axis, w) = (from.cross(to), whole + from.dot(to));
+    let mut turn = Quat::from_vec4(axis.extend(w));
+    if w < 1e-3 * whole {
+        // Nearly half a turn, where little is left of `w` but rounding. The sum has none.
+        let sum = from + to;
+        turn = Quat::from_vec4(from.cross(sum).extend(0.5 * sum.length_squared()));
+    }
+    let square = turn.length_squared();
     let turn = if square > 1e-12 * whole * whole {
         turn * (1.0 / square.sqrt())
     } else if whole > 1e-20 {

@@ -8,29 +8,41 @@ use super::choices::Choices;
 #[cfg(feature = "gltf")]
 use bevy_marionette::import::open_model;
 use bevy_marionette::{
-    controller::{BlendMode, TrackPriority},
+    controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     format::{Diagnostic, FormatError, Severity, m3d, md5},
     import::{
         ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
     },
-    model::{Joint, JointTransform, Model, SkeletalClip, Skeleton},
+    model::{
+        BlendPoint, BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, Model, PlaybackMode,
+        RootDelta, RootPath, SkeletalClip, Skeleton,
+    },
     pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, PoseMut, Scratch, SkinVertices},
-    record::{RecordingFile, Replay},
+    record::{ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Replay, Tape, TapeMoment},
     rig::{
         ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, PoleAngle, RigAction, RigJoints, RigScratch, RigState,
         SpringChain, Springs, TwoBoneIk,
     },
 };
 use flate2::{Compression, write::ZlibEncoder};
-use glam::{Affine3A, Mat4, Quat, Vec3};
-use std::{io::Write, sync::LazyLock};
+use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
+use std::{
+    io::Write,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+/// Any bytes as what is compressed in a `.rec`.
+pub fn recording_file(source: &[u8]) -> Result<RecordingFile, RecordingError> {
+    let mut file = format!("bevy_marionette recording {}\n", RecordingFile::VERSION).into_bytes();
+    let mut to = ZlibEncoder::new(&mut file, Compression::fast());
+    to.write_all(source).and_then(|()| to.finish().map(drop)).expect("memory can be written to");
+    RecordingFile::read_within(&file[..], 1 << 22)
+}
 
 /// Any bytes as what is compressed in a `.rec`: read within bounds, written, read again, and the start of it played.
 pub fn recording(source: &[u8]) {
-    let mut file = b"bevy_marionette recording 1\n".to_vec();
-    let mut to = ZlibEncoder::new(&mut file, Compression::fast());
-    to.write_all(source).and_then(|()| to.finish().map(drop)).expect("memory can be written to");
-    let mut recording = match RecordingFile::read_within(&file[..], 1 << 22) {
+    let mut recording = match recording_file(source) {
         Ok(recording) => recording,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
@@ -203,8 +215,28 @@ pub fn manifest(source: &[u8]) {
         Ok(imported) => {
             is_sound(&imported);
             poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+            plays(&manifest, &imported.model.clips);
         }
         Err(error) => assert!(error.errors().count() > 0),
+    }
+}
+
+/// Plays each clip and blend space of a manifest.
+fn plays(manifest: &Manifest, clips: &[SkeletalClip]) {
+    let spaces: Vec<_> = manifest.resolve_blend_spaces().collect();
+    let choices = &mut Choices::new(&[1, 7, 30, 77, 150, 200, 241, 3]);
+    spaces.iter().for_each(|space| weighs(space, choices));
+    let clips: Vec<_> = clips.iter().take(4).cloned().map(Arc::new).collect();
+    let names = spaces.iter().map(|space| space.name()).chain(clips.iter().map(|clip| &clip.timing.name));
+    let names: Vec<Arc<str>> = names.take(8).cloned().collect();
+    let table = ClipTable::new(&clips, &[], &spaces, [], 0);
+    for name in names {
+        let mut controller = AnimationController::playing(name);
+        for parameter in [0.3, 1e300, -1.0] {
+            controller.set_parameters((parameter, 0.5));
+            controller.advance(0.4, &table, &mut Vec::new()).expect("it is a step of time");
+            assert!(controller.layers(&table).all(|layer| layer.time.is_finite() && layer.weight.is_finite()));
+        }
     }
 }
 
@@ -235,6 +267,147 @@ pub fn character(choices: &[u8]) {
             clips.push(clip.value);
         }
         poses(&imported.model, &clips, choices);
+    }
+}
+
+/// Clips, blend spaces and a controller at any numbers: whatever is accepted plays, is asked for its weights, and is the same
+/// after RON and after a `.rec`.
+pub fn playing(choices: &[u8]) {
+    let choices = &mut Choices::new(choices);
+    let frames =
+        ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
+    let mut clips = Vec::new();
+    let count = 1 + choices.below(4);
+    for name in &NAMES[..count] {
+        let mut timing = ClipTiming::new(*name, choices.wide().abs());
+        timing.playback = choices.pick(&[PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong]);
+        for _ in 0..choices.below(4) {
+            let (begin, end, name) = (choices.wide(), choices.wide(), choices.pick(&NAMES));
+            if choices.chance() {
+                timing.add_callback(begin, name, end)
+            } else {
+                timing.add_range(begin, end, name, ())
+            };
+        }
+        let Ok(mut clip) = SkeletalClip::new(timing, &frames) else { continue };
+        if choices.chance() {
+            let ahead = RootDelta::new(DVec3::NEG_Z * choices.wide(), choices.wide());
+            clip.set_root_path(RootPath::steady(clip.timing.duration, ahead).map(Arc::new));
+        }
+        clips.push(Arc::new(clip));
+    }
+    let mut spaces = Vec::new();
+    for name in ["space", "plane", "a"].into_iter().take(choices.below(4)) {
+        let points: Vec<_> = (0..choices.below(6))
+            .map(|_| (choices.pick(&NAMES), BlendPoint::new(choices.wide(), choices.wide())))
+            .collect();
+        let made = match choices.chance() {
+            true => BlendSpace::plane(name, points),
+            false => BlendSpace::line(name, points.into_iter().map(|(clip, at)| (clip, at.x))),
+        };
+        let sync = choices.pick(&[0, 1, 2]);
+        let sync = [BlendSync::Feet, BlendSync::Fraction, BlendSync::Keys(vec!["a".into()])][sync].clone();
+        match made.and_then(|space| space.smoothed(choices.wide())) {
+            Ok(space) => spaces.push(Arc::new(space.synced(sync))),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    spaces.iter().for_each(|space| weighs(space, choices));
+    let table = ClipTable::new(&clips, &[], &spaces, [], 0);
+    let mut controller = AnimationController::default();
+    let (mut frames, mut tape, mut events) = (Frames::starting_at(0), Tape::starting_at(0), Vec::new());
+    for frame in 0..choices.below(12) as u64 {
+        command(&mut controller, choices);
+        let moment = TapeMoment { frame, step: frame, is_change: true, is_carried: choices.chance() };
+        tape.note_state(moment, &controller, None);
+        let dt = choices.pick(&[0.0, 1.0 / 60.0, 0.1, 0.5, 100.0]);
+        let mut out = Vec::new();
+        match moment.is_carried {
+            true => controller.advance_with_root_motion(dt, &table, &mut out).map(|_| ()),
+            false => controller.advance(dt, &table, &mut out),
+        }
+        .expect("it is a step of time");
+        frames.add_step(dt);
+        frames.end_frame(frame as f64);
+        events.extend(out.into_iter().map(|event| (frame, event)));
+        for layer in controller.layers(&table) {
+            assert!(layer.time.is_finite() && layer.weight.is_finite() && layer.weight >= 0.0, "{layer:?}");
+        }
+        controller.ranges().for_each(|range| assert!((0.0..=1.0).contains(&range.progress), "{range:?}"));
+        let text = ron::to_string(&controller).expect("a controller can be written");
+        let again: AnimationController = ron::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert!(again == controller, "{text}");
+    }
+    let character = RecordedCharacter { name: "c".into(), asset: None, clips: 0, tape, events };
+    let recording = RecordingFile { frames, clips: vec![table], characters: vec![character] };
+    let mut bytes = Vec::new();
+    recording.write(&mut bytes).expect("memory can be written to");
+    let read = RecordingFile::read(&bytes[..]).unwrap_or_else(|error| panic!("{error}"));
+    for (ours, theirs) in recording.characters.iter().zip(&read.characters) {
+        assert_eq!(ours.events, theirs.events);
+        assert!(ours.tape == theirs.tape, "{:?}\n{:?}", ours.tape, theirs.tape);
+    }
+    assert!(read == recording, "{:?}\n{:?}", recording.clips, read.clips);
+    for checked in read.check() {
+        assert_eq!(checked.difference, None);
+    }
+}
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// Asks a blend space for its weights.
+fn weighs(space: &BlendSpace, choices: &mut Choices<'_>) {
+    let some: Vec<BlendPoint> = (0..4).map(|_| BlendPoint::new(choices.wide(), choices.wide())).collect();
+    for at in space.points().iter().map(|point| point.at).chain(some) {
+        assert!(space.nearest(at).is_finite(), "{space:?} {at:?}");
+        let weights: Vec<f64> = space.weights(at).map(|(_, weight)| weight).collect();
+        let sum: f64 = weights.iter().sum();
+        assert!(weights.iter().all(|weight| *weight > 0.0) && (sum - 1.0).abs() < 1e-9, "{space:?} {at:?} {weights:?}");
+    }
+}
+
+/// Does what a game does to a controller.
+fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
+    let name = choices.pick(&["a", "b", "c", "space", "plane", "nothing"]);
+    let fade = Duration::from_millis(choices.below(600) as u64);
+    match choices.below(12) {
+        0 => {
+            controller.play(name);
+        }
+        1 => {
+            controller.cross_fade(name, fade);
+        }
+        2 => {
+            controller.switch(name, fade);
+        }
+        3 => {
+            controller.queue_mut().extend([name, "a"]);
+        }
+        4 => controller.set_parameters((choices.wide(), choices.wide())),
+        5 => controller.set_time_scale(choices.wide()),
+        6 => {
+            // NaN, which counts as 0, isn't equal to itself.
+            let speed = Some(choices.wide()).filter(|speed| !speed.is_nan()).unwrap_or(1.0);
+            let track = AnimationTrack::new(name).weight(choices.number()).speed(speed);
+            let id = controller.add_track(track.starting_at(choices.wide()).sync(choices.below(2) as u32));
+            let (value, start) = (choices.wide(), choices.wide());
+            controller.events_mut().key_speed(id, value, start, fade, TransitionCurve::EaseInEaseOut);
+            controller.events_mut().key_weight(id, value as f32, start, fade, TransitionCurve::Linear);
+        }
+        7 => {
+            controller.add_callback(name, choices.wide(), "added", Some(7_i64));
+        }
+        8 => {
+            controller.add_range(name, choices.wide(), choices.wide(), "range", ());
+        }
+        9 => {
+            let (seek, to) = (choices.chance(), choices.wide());
+            if let Some(track) = controller.tracks_mut().next() {
+                if seek { track.seek(to) } else { track.scrub(to) }
+            }
+        }
+        10 => controller.set_callback_threshold(choices.number()),
+        _ => {}
     }
 }
 

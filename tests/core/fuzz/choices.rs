@@ -67,6 +67,36 @@ impl<'a> Choices<'a> {
         }
     }
 
+    /// As [`Self::number`], but of the sizes that 64 bits have.
+    pub fn wide(&mut self) -> f64 {
+        const ODD: [f64; 16] = [
+            5e-324,
+            1e-310,
+            f64::MIN_POSITIVE,
+            1e-160,
+            1e-100,
+            1e-9,
+            0.1,
+            0.30000000000000004,
+            1e16,
+            1e99,
+            1e160,
+            1e300,
+            f64::MAX,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        match self.byte() {
+            byte @ 0..=127 => f64::from(byte) / 16.0,
+            byte @ 128..=207 => -f64::from(byte - 128) / 16.0,
+            byte @ 208..=223 => ODD[usize::from(byte - 208)],
+            byte @ 224..=239 => -ODD[usize::from(byte - 224)],
+            // Next to another number.
+            byte => f64::from_bits(f64::from(byte - 240).to_bits() + 1),
+        }
+    }
+
     pub fn numbers<const N: usize>(&mut self) -> [f32; N] {
         std::array::from_fn(|_| self.number())
     }

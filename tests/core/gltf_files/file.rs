@@ -108,8 +108,13 @@ impl File {
 
     /// The file as a `.glb`.
     pub fn glb(&self) -> Vec<u8> {
+        self.glb_padded(0, b' ')
+    }
+
+    /// The file as a `.glb` whose JSON is padded with so many times four of these bytes, and to a multiple of four.
+    pub fn glb_padded(&self, fours: usize, padding: u8) -> Vec<u8> {
         let mut json = self.json.to_string().into_bytes();
-        json.resize(json.len().next_multiple_of(4), b' ');
+        json.resize(json.len().next_multiple_of(4) + fours * 4, padding);
         let mut bin = self.bin.clone();
         bin.resize(bin.len().next_multiple_of(4), 0);
         let mut out = b"glTF\x02\0\0\0".to_vec();

@@ -124,7 +124,7 @@ impl Reference {
         DMat4::from_scale_rotation_translation(scale.truncate(), rotation, translation.truncate())
     }
 
-    /// Appendix C of the specification.
+    /// Appendix C of the specification. Of two keys at one time, which it doesn't allow, the second counts from that time on.
     fn sampled(&self, sampler: &Value, is_rotation: bool, time: f64) -> DVec4 {
         let times: Vec<f64> = self.rows(&sampler["input"]).into_iter().map(|row| row[0]).collect();
         let rows = self.rows(&sampler["output"]);
@@ -135,7 +135,7 @@ impl Reference {
         let spline = sampler["interpolation"] == "CUBICSPLINE";
         let value = |key: usize| vector(if spline { key * 3 + 1 } else { key });
         let last = times.len() - 1;
-        let out = if time <= times[0] {
+        let out = if time < times[0] {
             value(0)
         } else if time >= times[last] {
             value(last)
@@ -169,7 +169,8 @@ impl Reference {
         if is_rotation { out.normalize() } else { out }
     }
 
-    fn global(&self, node: usize, animation: Option<usize>, time: f64) -> DMat4 {
+    /// The transform of a node in the scene, at a time of an animation.
+    pub fn global(&self, node: usize, animation: Option<usize>, time: f64) -> DMat4 {
         let local = self.local(node, animation, time);
         self.parents[node].map_or(local, |parent| self.global(parent, animation, time) * local)
     }

@@ -96,9 +96,17 @@ fn an_armature_of_another_size_or_turned_is_put_right_and_said() {
         dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": turned, "scale": [0.01, 0.01, 0.01] })));
     assert_eq!(said.len(), 2, "{said:?}");
     let half = Quat::from_rotation_y(std::f32::consts::PI).to_array();
-    // Nothing tells this one from a dancer who turns around, so it is not touched: a chain along Y has no front.
-    let imported = assemble(&hero(), &dancer(json!({ "name": "Armature", "rotation": half })), DANCE);
-    assert_eq!(imported.model.clips.len(), 1);
+    let said = dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": half })));
+    assert!(said.len() == 1 && said[0].contains("turned back by 180°"), "{said:?}");
+}
+
+#[test]
+fn keys_are_taken_as_they_are_only_from_other_files() {
+    for entry in ["as_is: true", "as_is: true, file: \"dance.glb\", retarget: true"] {
+        let text = format!("(model: \"hero.glb\", clips: {{\"dance\": ({entry})}})");
+        let error = Manifest::parse("hero.character.ron", text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("as_is is for clips of another file"), "{error}");
+    }
 }
 
 #[test]

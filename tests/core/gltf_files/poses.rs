@@ -224,12 +224,12 @@ fn channels_that_cannot_be_used_are_named_by_their_place() {
     let camera = chain.file.node(json!({ "name": "Camera" }));
     chain.file.root(camera);
     chain.file.channel("walk", camera, "translation", "LINEAR", &[0.0, 1.0], &[[0.0; 3], [1.0; 3]]);
-    let expected = ["the same target", "values for", "keys are not later", "no part of the character", NO_NORMALS];
+    let expected = ["the same target", "values for", "keys are earlier", "no part of the character", NO_NORMALS];
     let (imported, _) = import(&chain.file, &expected);
     let place = |words: &str| &imported.warnings.iter().find(|w| w.message.contains(words)).unwrap().context;
     assert_eq!(place("the same target"), "animations[0].channels[3]");
     assert_eq!(place("values for"), "animations[0].channels[2]");
-    assert_eq!(place("keys are not later"), "animations[0].channels[0]");
+    assert_eq!(place("keys are earlier"), "animations[0].channels[0]");
     let clip = &imported.model.clips[0];
     assert_eq!([0, 1, 2].map(|joint| clip.animates(joint)), [true, true, false]);
 }

@@ -31,7 +31,7 @@ fn joints_are_matched_by_name_and_what_does_not_match_is_told_once() {
     let skeleton = import(&mesh).model.skeleton;
     let settings = ImportSettings::default();
     anim.joints[0].name = "elsewhere".into();
-    anim.joints.push(Md5AnimJoint { name: "tip".into(), parent: Some(0), ..Md5AnimJoint::default() });
+    anim.joints.push(Md5AnimJoint { name: "tip".into(), parent: None, ..Md5AnimJoint::default() });
     anim.base_frame.push([[99.0; 3], [0.0; 3]]);
     anim.joints[1].parent = None;
     let parsed = clip_from_md5("a.md5anim", "a", &checked(&anim), &skeleton, &settings).unwrap();

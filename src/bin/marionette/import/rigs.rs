@@ -44,6 +44,71 @@ pub fn retargeted<'s>(
     donor.clips.iter().map(|clip| retarget.run(clip, &settings.limits).ok()).collect()
 }
 
+/// What a manifest has to say for clips that match no joint of the model to be retargeted; `None` if they are no clips of another
+/// rig. `file` is the name that the manifest has for it.
+pub fn needed<'s>(
+    file: &str,
+    name: &str,
+    source: &[u8],
+    model: &OpenModel,
+    read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Option<String> {
+    let donor = open_model_with(file, source, &model.settings, read).ok()?.model;
+    if donor.clips.is_empty() {
+        return None;
+    }
+    let ours = &model.model.skeleton;
+    let table = |skeleton: &Skeleton, field: &str| {
+        let roles = Roles::infer(skeleton);
+        let is_missing = |role: &Role| roles.joint(*role).is_none();
+        let missing: Vec<String> =
+            NEEDED.into_iter().filter(is_missing).map(|role| format!("\"{role}\": \"…\"")).collect();
+        (!missing.is_empty()).then(|| (format!("{field}: {{{}}}", missing.join(", ")), joints(skeleton)))
+    };
+    let (theirs, own) = (table(&donor.skeleton, "source_roles"), table(ours, "roles"));
+    let what = [&theirs, &own].into_iter().flatten().map(|(table, _)| table.as_str()).collect::<Vec<_>>().join(", ");
+    let retarget = if what.is_empty() { "true".to_owned() } else { format!("({what})") };
+    let mut hint = format!(
+        "if both are humanoids, say in a manifest which joints do what, and the clips are retargeted: \
+         `clips: {{\"{name}\": (file: \"{file}\", retarget: {retarget})}}`"
+    );
+    for (whose, table) in [("the clips' skeleton", theirs), ("the model", own)] {
+        if let Some((_, joints)) = table {
+            hint += &format!("; {whose} has {joints}");
+        }
+    }
+    Some(hint)
+}
+
+/// Without these, a body can't be told to be a humanoid's.
+const NEEDED: [Role; 13] = {
+    use Side::{Left, Right};
+    [
+        Role::Hips,
+        Role::UpperArm(Left),
+        Role::Forearm(Left),
+        Role::Hand(Left),
+        Role::UpperArm(Right),
+        Role::Forearm(Right),
+        Role::Hand(Right),
+        Role::Thigh(Left),
+        Role::Shin(Left),
+        Role::Foot(Left),
+        Role::Thigh(Right),
+        Role::Shin(Right),
+        Role::Foot(Right),
+    ]
+};
+
+/// The names of a skeleton's joints, as many as one reads.
+fn joints(skeleton: &Skeleton) -> String {
+    const MOST: usize = 40;
+    let names = skeleton.names().iter().take(MOST).map(|name| format!("`{name}`"));
+    let more = skeleton.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("{more} more"));
+    names.chain(more).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns `true` if hips, arms and legs are known, and the arms are above the hips: animals have joints of the same names.
 fn is_humanoid(skeleton: &Skeleton, roles: &Roles) -> bool {
     let limbs = [Role::Forearm as fn(Side) -> Role, Role::Thigh, Role::Shin];

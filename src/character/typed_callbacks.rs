@@ -1,0 +1,139 @@
+//! Callbacks as types of the game's own.
+
+use super::{
+    AnimationCallback,
+    names::{available, name_of},
+};
+use bevy::{
+    ecs::{name::NameOrEntity, observer::CachedObservers},
+    platform::collections::{HashMap, HashSet},
+    prelude::*,
+};
+use serde::de::DeserializeOwned;
+use std::{any::type_name, ops::Deref, sync::Arc};
+
+/// A callback whose data is a type of your own. See [`AppCallbackExt::add_callback`].
+///
+/// Dereferences to the data.
+#[derive(EntityEvent, Clone, Debug, PartialEq)]
+pub struct Callback<T: Send + Sync + 'static> {
+    /// The character.
+    pub entity: Entity,
+    /// The key's data.
+    pub data: T,
+    /// Everything else: the clip, the time, the weight, and whether it is a plain key or the begin or end of a range.
+    pub callback: AnimationCallback,
+}
+
+impl<T: Send + Sync + 'static> Deref for Callback<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.data
+    }
+}
+
+/// Turns callbacks into types of your own.
+pub trait AppCallbackExt {
+    /// Triggers [`Callback<T>`] on characters whenever they pass a callback key called `name`. The key's data is read as `T`.
+    ///
+    /// For a range, it is triggered when the range begins and when it ends; see [`AnimationCallback::kind`].
+    ///
+    /// Data that cannot be read as `T` is logged once, and so is a key that nobody receives: its name was not added, and there
+    /// is no observer or message reader of [`AnimationCallback`].
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::{character::{AppCallbackExt, Callback}, prelude::*};
+    /// /// `data: (side: "left", loudness: 0.8)` in the manifest.
+    /// #[derive(serde::Deserialize)]
+    /// struct Footstep {
+    ///     side: String,
+    ///     loudness: f32,
+    /// }
+    ///
+    /// App::new()
+    ///     .add_plugins((DefaultPlugins, MarionettePlugins))
+    ///     .add_callback::<Footstep>("footstep")
+    ///     .add_observer(|step: On<Callback<Footstep>>| info!("{} on the {}", step.entity, step.side))
+    ///     .run();
+    /// ```
+    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(&mut self, name: impl Into<Arc<str>>) -> &mut Self;
+}
+
+impl AppCallbackExt for App {
+    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(&mut self, name: impl Into<Arc<str>>) -> &mut Self {
+        if !self.world().contains_resource::<CallbackTypes>() {
+            self.init_resource::<CallbackTypes>().add_observer(trigger_typed);
+        }
+        let of_name = &mut self.world_mut().resource_mut::<CallbackTypes>().of_name;
+        of_name.entry(name.into()).or_default().push(CallbackType { name: type_name::<T>(), trigger: trigger::<T> });
+        self
+    }
+}
+
+/// The types of callbacks, by name.
+#[derive(Resource, Default)]
+struct CallbackTypes {
+    of_name: HashMap<Arc<str>, Vec<CallbackType>>,
+    /// What was logged already.
+    said: HashSet<String>,
+}
+
+#[derive(Clone, Copy)]
+struct CallbackType {
+    name: &'static str,
+    trigger: fn(&AnimationCallback, &mut Commands) -> Result<(), ron::Error>,
+}
+
+fn trigger<T: DeserializeOwned + Send + Sync + 'static>(
+    callback: &AnimationCallback,
+    commands: &mut Commands,
+) -> Result<(), ron::Error> {
+    let data: T = callback.data_as()?;
+    commands.trigger(Callback { entity: callback.entity, data, callback: callback.clone() });
+    Ok(())
+}
+
+fn trigger_typed(
+    callback: On<AnimationCallback>,
+    mut types: ResMut<CallbackTypes>,
+    names: Query<NameOrEntity>,
+    mut commands: Commands,
+) {
+    let CallbackTypes { of_name, said } = &mut *types;
+    let AnimationCallback { name, clip, data, .. } = callback.event();
+    let Some(found) = of_name.get(&**name) else {
+        if !said.contains(&**name) {
+            said.insert(name.to_string());
+            let (name, who) = (name.clone(), name_of(&names, callback.entity));
+            let known = available(of_name.keys());
+            commands.queue(move |world: &mut World| {
+                if !is_received_untyped(world) {
+                    warn!("nobody receives the callback `{name}` of {who}: it was not added to the app {known}");
+                }
+            });
+        }
+        return;
+    };
+    for of in found {
+        if let Err(error) = (of.trigger)(&callback, &mut commands) {
+            let data = ron::to_string(&**data).unwrap_or_default();
+            let message = format!("callback `{name}` of clip `{clip}`: {data} is not a `{}`: {error}", of.name);
+            if !said.contains(&message) {
+                warn!("{message}");
+                said.insert(message);
+            }
+        }
+    }
+}
+
+/// Returns `true` if the app reads callbacks as messages, or observes them other than by [`trigger_typed`].
+fn is_received_untyped(world: &World) -> bool {
+    if world.contains_resource::<Messages<AnimationCallback>>() {
+        return true;
+    }
+    let observers = world.event_key::<AnimationCallback>().and_then(|key| world.observers().try_get_observers(key));
+    let others = |all: &CachedObservers| all.global_observers().len() > 1 || !all.entity_observers().is_empty();
+    observers.is_some_and(others)
+}

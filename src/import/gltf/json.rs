@@ -1,0 +1,746 @@
+//! The part of glTF's JSON that a character needs.
+//!
+//! Everything else is skipped, whatever it holds: cameras, lights, other programs' extensions. Of what is read,
+//!
+//! - shape and motion must be of the right type, or the file is refused. What the specification doesn't require may be missing
+//!   or `null`, and whole numbers may be written as `2.0`;
+//! - accessors and buffer views are read in full only if something uses them;
+//! - names, and everything about looks, are read one by one. What is of the wrong type counts as missing: see [`loose`] and
+//!   [`Raw`].
+//!
+//! *Rejected: the `gltf` crate.* It refuses a file for a field that the character doesn't need, or that the specification
+//! doesn't require, and which fields it looks at depends on what other crates enable.
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+use std::{collections::BTreeMap, fmt};
+
+/// A value as it is written, for whoever knows its type.
+pub(super) type Raw = Option<Box<RawValue>>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Root {
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) accessors: Vec<Lazy<Accessor>>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) animations: Vec<Animation>,
+    #[serde(deserialize_with = "loose")]
+    pub(super) asset: Asset,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) buffers: Vec<Buffer>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) buffer_views: Vec<Lazy<View>>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) extensions_required: Vec<String>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) extensions_used: Vec<String>,
+    pub(super) images: Raw,
+    pub(super) materials: Raw,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) meshes: Vec<Mesh>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) nodes: Vec<Node>,
+    pub(super) samplers: Raw,
+    pub(super) scene: Option<Index>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) scenes: Vec<Scene>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) skins: Vec<Skin>,
+    pub(super) textures: Raw,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asset {
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) generator: Option<String>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) min_version: Option<Version>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) version: Option<Version>,
+}
+
+/// A version such as `2.0`, which some programs write as a number.
+pub(super) enum Version {
+    Text(String),
+    Number(f64),
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrNumber;
+
+        impl Visitor<'_> for TextOrNumber {
+            type Value = Version;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a version")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Version, E> {
+                Ok(Version::Text(text.to_owned()))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Version, E> {
+                Ok(Version::Number(number as f64))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Version, E> {
+                Ok(Version::Number(number))
+            }
+        }
+
+        deserializer.deserialize_any(TextOrNumber)
+    }
+}
+
+impl Version {
+    /// The digits before the point.
+    pub(super) fn major(&self) -> Option<u32> {
+        match self {
+            Self::Text(text) => text.split('.').next()?.parse().ok(),
+            Self::Number(number) => Some(*number as u32),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub(super) buffer_view: Option<Index>,
+    pub(super) byte_offset: Option<Whole>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) component_type: Option<ComponentType>,
+    pub(super) count: Whole,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) normalized: bool,
+    pub(super) sparse: Option<Sparse>,
+    #[serde(default, rename = "type", deserialize_with = "loose")]
+    pub(super) kind: Option<Type>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Sparse {
+    pub(super) count: Whole,
+    pub(super) indices: SparseIndices,
+    pub(super) values: SparseValues,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseIndices {
+    pub(super) buffer_view: Index,
+    pub(super) byte_offset: Option<Whole>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) component_type: Option<ComponentType>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseValues {
+    pub(super) buffer_view: Index,
+    pub(super) byte_offset: Option<Whole>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Whole")]
+pub(super) enum ComponentType {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl TryFrom<Whole> for ComponentType {
+    type Error = &'static str;
+
+    fn try_from(Whole(number): Whole) -> Result<Self, Self::Error> {
+        Ok(match number {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return Err("an unknown type of components"),
+        })
+    }
+}
+
+impl ComponentType {
+    /// Bytes of a component.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Type {
+    Scalar,
+    Vec2,
+    Vec3,
+    Vec4,
+    Mat2,
+    Mat3,
+    Mat4,
+}
+
+impl Type {
+    /// Components of an element.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Scalar => 1,
+            Self::Vec2 => 2,
+            Self::Vec3 => 3,
+            Self::Vec4 | Self::Mat2 => 4,
+            Self::Mat3 => 9,
+            Self::Mat4 => 16,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Animation {
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) channels: Vec<Channel>,
+    pub(super) extras: Raw,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) name: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) samplers: Vec<Sampler>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Channel {
+    pub(super) sampler: Index,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) target: Target,
+}
+
+/// The property that a channel animates, whether it is given as such or by the extension `KHR_animation_pointer`.
+#[derive(Default, Deserialize)]
+#[serde(from = "TargetFields")]
+pub(super) struct Target {
+    /// `None` for what is not a node: a material, a light.
+    pub(super) node: Option<Index>,
+    /// `None` for an unknown one.
+    pub(super) path: Option<Property>,
+}
+
+#[derive(Deserialize)]
+struct TargetFields {
+    node: Option<Index>,
+    #[serde(default, deserialize_with = "loose")]
+    path: Option<String>,
+    #[serde(default, deserialize_with = "loose")]
+    extensions: TargetExtensions,
+}
+
+#[derive(Default, Deserialize)]
+struct TargetExtensions {
+    #[serde(default, rename = "KHR_animation_pointer", deserialize_with = "loose")]
+    pointer: Pointer,
+}
+
+#[derive(Default, Deserialize)]
+struct Pointer {
+    #[serde(default, deserialize_with = "loose")]
+    pointer: Option<String>,
+}
+
+impl From<TargetFields> for Target {
+    fn from(TargetFields { node, path, extensions }: TargetFields) -> Self {
+        if path.as_deref() != Some("pointer") {
+            return Self { node, path: path.and_then(|path| Property::of_name(&path)) };
+        }
+        let node = || {
+            let (node, path) = extensions.pointer.pointer.as_deref()?.strip_prefix("/nodes/")?.split_once('/')?;
+            Some(Self { node: Some(Index(node.parse().ok()?)), path: Some(Property::of_name(path)?) })
+        };
+        node().unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Property {
+    Translation,
+    Rotation,
+    Scale,
+    MorphTargetWeights,
+}
+
+impl Property {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "translation" => Self::Translation,
+            "rotation" => Self::Rotation,
+            "scale" => Self::Scale,
+            "weights" => Self::MorphTargetWeights,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Sampler {
+    pub(super) input: Index,
+    /// `None` for an unknown one.
+    #[serde(default = "usual", deserialize_with = "known")]
+    pub(super) interpolation: Option<Interpolation>,
+    pub(super) output: Index,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Interpolation {
+    #[default]
+    Linear,
+    Step,
+    CubicSpline,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) byte_length: Whole,
+    pub(super) uri: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    pub(super) buffer: Index,
+    pub(super) byte_length: Whole,
+    pub(super) byte_offset: Option<Whole>,
+    pub(super) byte_stride: Option<Index>,
+    #[serde(default, deserialize_with = "loose")]
+    extensions: ViewExtensions,
+}
+
+#[derive(Default, Deserialize)]
+struct ViewExtensions {
+    #[serde(default, rename = "EXT_meshopt_compression", deserialize_with = "present")]
+    ext: bool,
+    #[serde(default, rename = "KHR_meshopt_compression", deserialize_with = "present")]
+    khr: bool,
+}
+
+impl View {
+    /// Returns `true` if meshoptimizer has compressed the view.
+    pub(super) fn is_meshopt(&self) -> bool {
+        self.extensions.ext || self.extensions.khr
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Mesh {
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) name: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) primitives: Vec<Primitive>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Primitive {
+    #[serde(default, deserialize_with = "attributes")]
+    pub(super) attributes: BTreeMap<Semantic, Index>,
+    #[serde(default, deserialize_with = "loose")]
+    extensions: PrimitiveExtensions,
+    pub(super) indices: Option<Index>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) material: Option<Index>,
+    /// `None` for an unknown one.
+    #[serde(default = "usual", deserialize_with = "known")]
+    pub(super) mode: Option<Mode>,
+    /// Whether there are morph targets.
+    #[serde(default, rename = "targets", deserialize_with = "has_items")]
+    pub(super) is_morphed: bool,
+}
+
+#[derive(Default, Deserialize)]
+struct PrimitiveExtensions {
+    #[serde(default, rename = "KHR_draco_mesh_compression", deserialize_with = "present")]
+    draco: bool,
+}
+
+impl Primitive {
+    /// Returns `true` if the primitive is compressed with Draco, perhaps besides being there in full.
+    pub(super) fn is_draco(&self) -> bool {
+        self.extensions.draco
+    }
+}
+
+/// Attributes that are read. Others are skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Semantic {
+    Positions,
+    Normals,
+    Tangents,
+    Colors(u32),
+    TexCoords(u32),
+    Joints(u32),
+    Weights(u32),
+}
+
+impl Semantic {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "POSITION" => Self::Positions,
+            "NORMAL" => Self::Normals,
+            "TANGENT" => Self::Tangents,
+            name => {
+                let (kind, set) = name.rsplit_once('_')?;
+                let set = set.parse().ok()?;
+                match kind {
+                    "COLOR" => Self::Colors(set),
+                    "TEXCOORD" => Self::TexCoords(set),
+                    "JOINTS" => Self::Joints(set),
+                    "WEIGHTS" => Self::Weights(set),
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Display for Semantic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Positions => f.write_str("POSITION"),
+            Self::Normals => f.write_str("NORMAL"),
+            Self::Tangents => f.write_str("TANGENT"),
+            Self::Colors(set) => write!(f, "COLOR_{set}"),
+            Self::TexCoords(set) => write!(f, "TEXCOORD_{set}"),
+            Self::Joints(set) => write!(f, "JOINTS_{set}"),
+            Self::Weights(set) => write!(f, "WEIGHTS_{set}"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Whole")]
+pub(super) enum Mode {
+    PointsOrLines,
+    #[default]
+    Triangles,
+    TriangleStrip,
+    TriangleFan,
+}
+
+impl TryFrom<Whole> for Mode {
+    type Error = &'static str;
+
+    fn try_from(Whole(number): Whole) -> Result<Self, Self::Error> {
+        Ok(match number {
+            0..4 => Self::PointsOrLines,
+            4 => Self::Triangles,
+            5 => Self::TriangleStrip,
+            6 => Self::TriangleFan,
+            _ => return Err("an unknown kind of primitive"),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Node {
+    pub(super) children: Option<Vec<Index>>,
+    #[serde(default, deserialize_with = "loose")]
+    extensions: NodeExtensions,
+    pub(super) extras: Raw,
+    pub(super) matrix: Option<[f32; 16]>,
+    pub(super) mesh: Option<Index>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) name: Option<String>,
+    pub(super) rotation: Option<[f32; 4]>,
+    pub(super) scale: Option<[f32; 3]>,
+    pub(super) skin: Option<Index>,
+    pub(super) translation: Option<[f32; 3]>,
+}
+
+#[derive(Default, Deserialize)]
+struct NodeExtensions {
+    #[serde(default, rename = "EXT_mesh_gpu_instancing", deserialize_with = "present")]
+    instancing: bool,
+}
+
+impl Node {
+    /// Returns `true` if the node's mesh is drawn several times.
+    pub(super) fn is_instanced(&self) -> bool {
+        self.extensions.instancing
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Scene {
+    pub(super) extras: Raw,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) name: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) nodes: Vec<Index>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    pub(super) inverse_bind_matrices: Option<Index>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) joints: Vec<Index>,
+}
+
+/// A whole number of 0 or more, which may be written as `2.0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Whole(pub(super) u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl Visitor<'_> for Number {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number of 0 or more")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Whole, E> {
+                Ok(Whole(number))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Whole, E> {
+                match number >= 0.0 && number < (1u64 << 53) as f64 && number.fract() == 0.0 {
+                    true => Ok(Whole(number as u64)),
+                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Number)
+    }
+}
+
+/// An index into one of the document's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "Whole")]
+pub(super) struct Index(usize);
+
+impl From<Whole> for Index {
+    fn from(Whole(number): Whole) -> Self {
+        Self(usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
+impl Index {
+    pub(super) fn value(self) -> usize {
+        self.0
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An object that is only looked at when it is used.
+pub(super) struct Lazy<T>(Result<T, Box<str>>);
+
+impl<T> Lazy<T> {
+    /// Returns the object, or what is wrong with it.
+    pub(super) fn get(&self) -> Result<&T, &str> {
+        self.0.as_ref().map_err(|error| &**error)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        // Each takes memory, and what is not an object is smaller than any object.
+        if !raw.get().starts_with('{') {
+            return Err(de::Error::custom("invalid type: expected an object"));
+        }
+        Ok(Self(serde_json::from_str(raw.get()).map_err(|error| message(&error).into())))
+    }
+}
+
+/// What is wrong, without the place.
+pub(super) fn message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+/// Reads a value, or the default for `null`.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads a value, or the default for `null` and anything of the wrong type.
+pub(super) fn loose<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().flatten().unwrap_or_default())
+}
+
+/// Reads one of several values; `None` for any other. `null` stands for the default.
+fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().map(Option::unwrap_or_default))
+}
+
+fn usual<T: Default>() -> Option<T> {
+    Some(T::default())
+}
+
+/// Returns `true` whatever is there.
+pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
+}
+
+/// Returns `true` for a list that is not empty.
+fn has_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    let inside = raw.get().strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
+    Ok(inside.is_some_and(|inside| !inside.trim().is_empty()))
+}
+
+fn attributes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Semantic, Index>, D::Error> {
+    struct Attributes;
+
+    impl<'de> Visitor<'de> for Attributes {
+        type Value = BTreeMap<Semantic, Index>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object with the accessors of attributes")
+        }
+
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(BTreeMap::new())
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut attributes = BTreeMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                match Semantic::of_name(&name) {
+                    Some(semantic) => {
+                        if let Some(index) = map.next_value::<Option<Index>>()? {
+                            attributes.insert(semantic, index);
+                        }
+                    }
+                    None => {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+            }
+            Ok(attributes)
+        }
+    }
+
+    deserializer.deserialize_any(Attributes)
+}
+
+/// Returns the path of the value at an offset of a document, such as `nodes[3].mesh`; empty at the top.
+pub(super) fn place_at(json: &str, offset: usize) -> String {
+    /// What a value is in: the number of those before it in a list, or its name in an object.
+    enum Step<'a> {
+        Item(usize),
+        Name(&'a str),
+    }
+    // Deeper nests take memory, and no character is like that.
+    const DEEPEST: usize = 16;
+    let bytes = &json.as_bytes()[..offset.min(json.len())];
+    let (mut steps, mut deeper): (Vec<Step>, usize) = (Vec::new(), 0);
+    let (mut at, mut is_name) = (0, false);
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            // The list itself is meant.
+            b'[' if at == bytes.len() => {}
+            b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
+            b'}' | b']' if deeper > 0 => deeper -= 1,
+            b'{' => {
+                steps.push(Step::Name(""));
+                is_name = true;
+            }
+            b'[' => steps.push(Step::Item(0)),
+            b'}' | b']' => {
+                steps.pop();
+                is_name = false;
+            }
+            b',' if at < bytes.len() && deeper == 0 => match steps.last_mut() {
+                Some(Step::Item(item)) => *item += 1,
+                _ => is_name = true,
+            },
+            b'"' => {
+                let start = at;
+                while bytes.get(at).is_some_and(|&byte| byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0) {
+                    *name = json.get(start..at).unwrap_or_default();
+                    is_name = false;
+                }
+                at += 1;
+            }
+            _ => {}
+        }
+    }
+    let mut path = String::new();
+    for step in &steps {
+        match step {
+            Step::Item(item) => path += &format!("[{item}]"),
+            Step::Name("") => {}
+            Step::Name(name) => {
+                path += if path.is_empty() { "" } else { "." };
+                path += name;
+            }
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_named_by_what_it_is_in() {
+        let json = r#"{"a, [\"": [1, {"b": 2}, {"c": {"d": [5, 6]}}], "e": 7}"#;
+        let place = |value: &str| place_at(json, json.find(value).unwrap() + 1);
+        assert_eq!(place("1"), r#"a, [\"[0]"#);
+        assert_eq!(place("2"), r#"a, [\"[1].b"#);
+        assert_eq!(place("6"), r#"a, [\"[2].c.d[1]"#);
+        assert_eq!(place("7"), "e");
+        for end in 0..json.len() + 3 {
+            place_at(json, end);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_may_have_a_point_but_no_fraction() {
+        let whole = |text: &str| serde_json::from_str::<Whole>(text).ok().map(|Whole(number)| number);
+        assert_eq!([whole("24"), whole("24.0"), whole("2.4e1"), whole("0")], [Some(24), Some(24), Some(24), Some(0)]);
+        assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
+        for text in ["-1", "0.5", "1e300", "\"1\"", "null", "[]", "-0.5"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
+}

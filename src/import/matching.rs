@@ -1,0 +1,175 @@
+//! Which joint of a file with clips is which joint of the model.
+//!
+//! Joints are matched by name, and those whose names are not unique by where they are in the hierarchy: below the joint that
+//! the one above was matched with, as many steps down, and among siblings in the order of the files.
+
+use crate::{hierarchy::Hierarchy, model::Skeleton};
+use std::collections::HashMap;
+
+/// Joints by name.
+pub(super) struct NamedJoints<'a> {
+    names: Vec<&'a str>,
+    parents: Vec<Option<usize>>,
+    /// For each joint, steps to the root.
+    depths: Vec<usize>,
+    by_name: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> NamedJoints<'a> {
+    pub(super) fn new(names: Vec<&'a str>, hierarchy: Hierarchy) -> Self {
+        let mut depths = vec![0; names.len()];
+        for &joint in &hierarchy.order {
+            depths[joint] = hierarchy.parents[joint].map_or(0, |parent| depths[parent] + 1);
+        }
+        let parents = hierarchy.parents;
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (joint, name) in names.iter().enumerate() {
+            by_name.entry(name).or_default().push(joint);
+        }
+        Self { names, parents, depths, by_name }
+    }
+
+    /// The joints of a skeleton, called as `name` says.
+    pub(super) fn of(skeleton: &'a Skeleton, name: impl Fn(&'a str) -> &'a str) -> Self {
+        let hierarchy = Hierarchy::new(skeleton.parents().iter().map(|parent| parent.map(u32::from)));
+        Self::new(skeleton.names().iter().map(|own| name(own)).collect(), hierarchy)
+    }
+
+    fn called(&self, name: &str) -> &[usize] {
+        self.by_name.get(name).map_or(&[], |joints| joints)
+    }
+
+    /// How many steps a joint is below another, or without one, below a root, if no joint between the two is taken.
+    fn steps_below(&self, joint: usize, above: Option<usize>, is_taken: &[bool]) -> Option<usize> {
+        let mut at = joint;
+        for steps in 0..MOST_BETWEEN {
+            let Some(parent) = self.parents[at] else { return above.is_none().then_some(steps) };
+            if Some(parent) == above {
+                return Some(steps + 1);
+            }
+            if is_taken[parent] {
+                return None;
+            }
+            at = parent;
+        }
+        None
+    }
+}
+
+/// Most joints between two that only one of the files has.
+const MOST_BETWEEN: usize = 64;
+
+/// Most pairs of joints of one name that are compared, which are thousands of joints. Beyond that, they are matched in order.
+const MOST_PAIRS: usize = 1 << 22;
+
+/// Finds the source among `theirs` of those joints of `ours`, parents first, that have none yet.
+pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mut [Option<usize>]) {
+    let mut is_taken = vec![false; theirs.names.len()];
+    source.iter().flatten().for_each(|found| is_taken[*found] = true);
+    for (joint, name) in ours.names.iter().enumerate() {
+        if let ([_], &[found]) = (ours.called(name), theirs.called(name))
+            && source[joint].is_none()
+            && !is_taken[found]
+        {
+            source[joint] = Some(found);
+            is_taken[found] = true;
+        }
+    }
+    // Names that several joints have: first those that hang from the same joint, or from none, then those between which and it
+    // one of the files has others.
+    let are_several = |name: &str| {
+        let (us, them) = (ours.called(name).len(), theirs.called(name).len());
+        them > 0 && us + them > 2
+    };
+    for is_first in [true, false] {
+        let mut next: HashMap<&str, usize> = HashMap::new();
+        // Per joint of ours, the nearest of itself and those above that has a source.
+        let mut matched: Vec<Option<usize>> = vec![None; ours.names.len()];
+        for (joint, name) in ours.names.iter().enumerate() {
+            let above = ours.parents[joint].and_then(|parent| matched[parent]);
+            if source[joint].is_none() && are_several(name) {
+                let (us, them) = (ours.called(name), theirs.called(name));
+                let there = above.and_then(|above| source[above]);
+                let mut free = them.iter().copied().filter(|found| !is_taken[*found]);
+                let found = if us.len().saturating_mul(them.len()) > MOST_PAIRS {
+                    let next = next.entry(name).or_default();
+                    *next += them[*next..].iter().take_while(|found| is_taken[**found]).count();
+                    them.get(*next).copied()
+                } else if is_first {
+                    let hangs_alike = above == ours.parents[joint];
+                    free.find(|found| hangs_alike && theirs.parents[*found] == there)
+                } else {
+                    let steps = ours.depths[joint] - above.map_or(0, |above| ours.depths[above]);
+                    let off =
+                        |found: usize| Some((theirs.steps_below(found, there, &is_taken)?.abs_diff(steps), found));
+                    free.filter_map(off).min().map(|(_, found)| found)
+                };
+                if let Some(found) = found {
+                    source[joint] = Some(found);
+                    is_taken[found] = true;
+                }
+            }
+            matched[joint] = if source[joint].is_some() { Some(joint) } else { above };
+        }
+    }
+    // A name that one of both has once, elsewhere in the hierarchy: the first joint of that name.
+    for (joint, name) in ours.names.iter().enumerate() {
+        let (us, them) = (ours.called(name), theirs.called(name));
+        let is_single = us.len() == 1 || them.len() == 1 && us[0] == joint;
+        if source[joint].is_none()
+            && is_single
+            && us.len() + them.len() > 2
+            && them.iter().all(|found| !is_taken[*found])
+        {
+            source[joint] = them.first().copied();
+            them.iter().take(1).for_each(|found| is_taken[*found] = true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Joints as `name` and parent; a joint that is its own parent is a root.
+    fn joints(joints: &[(&'static str, usize)]) -> NamedJoints<'static> {
+        let parents = joints.iter().enumerate().map(|(at, (_, parent))| (at != *parent).then_some(*parent as u32));
+        NamedJoints::new(joints.iter().map(|(name, _)| *name).collect(), Hierarchy::new(parents))
+    }
+
+    fn matched(theirs: &NamedJoints, ours: &NamedJoints) -> Vec<Option<usize>> {
+        let mut source = vec![None; ours.names.len()];
+        find_sources(theirs, ours, &mut source);
+        source
+    }
+
+    #[test]
+    fn joints_of_one_name_are_told_apart_by_what_they_hang_from() {
+        let ours = joints(&[("root", 0), ("hand.L", 0), ("tip", 1), ("tip", 2), ("hand.R", 0), ("tip", 4), ("tip", 5)]);
+        let theirs =
+            joints(&[("root", 0), ("hand.R", 0), ("hand.L", 0), ("tip", 1), ("tip", 2), ("tip", 3), ("tip", 4)]);
+        assert_eq!(matched(&theirs, &ours), [0, 2, 4, 6, 1, 3, 5].map(Some));
+        // With fewer joints on either side.
+        let right = joints(&[("root", 0), ("hand.R", 0), ("tip", 1)]);
+        assert_eq!(matched(&right, &ours), [Some(0), None, None, None, Some(1), Some(2), None]);
+        assert_eq!(matched(&ours, &right), [Some(0), Some(4), Some(5)]);
+        let bare = joints(&[("hand.L", 0), ("tip", 0)]);
+        assert_eq!(matched(&theirs, &bare), [Some(2), Some(4)]);
+    }
+
+    #[test]
+    fn a_unique_name_is_found_anywhere_and_the_first_of_two_answers_for_it() {
+        let ours = joints(&[("a", 0), ("b", 0), ("c", 1)]);
+        let theirs = joints(&[("c", 0), ("b", 0), ("a", 1), ("c", 1)]);
+        assert_eq!(matched(&theirs, &ours), [Some(2), Some(1), Some(3)]);
+        let strange = joints(&[("b", 0), ("x", 1), ("c", 1), ("c", 2)]);
+        assert_eq!(matched(&strange, &ours), [None, Some(0), Some(2)]);
+    }
+
+    #[test]
+    fn sixty_thousand_joints_of_one_name_take_no_minute() {
+        let chain: Vec<(&str, usize)> = (0..60_000_usize).map(|at| ("bone", at.saturating_sub(1))).collect();
+        let chain = joints(&chain);
+        assert!(matched(&chain, &chain).iter().enumerate().all(|(at, found)| *found == Some(at)));
+    }
+}

@@ -1,0 +1,60 @@
+//! How far frames are from the keys that they were made from.
+
+use super::{
+    MOST_TRANSFORMS,
+    curve::{Curve, Moment},
+    skin::Skin,
+};
+use crate::model::JointTransform;
+
+/// The times at which frames are to be compared with keys, in order: at all keys, and where nlerp is worst, the extremes of
+/// t·(1 − t)·(1 − 2t), and the middle.
+pub(super) fn checks(moments: &[Moment], frames: &[f64]) -> Vec<f64> {
+    // Frames as close as single precision allows are a step.
+    let is_span = |pair: &&[f64]| pair[1] as f32 > (pair[0] as f32).next_up();
+    let within = |pair: &[f64]| [0.2113, 0.5, 0.7887].map(|share| pair[0] + (pair[1] - pair[0]) * share);
+    let keys = moments.iter().map(|moment| moment.time);
+    let mut checks: Vec<f64> = keys.chain(frames.windows(2).filter(is_span).flat_map(within)).collect();
+    checks.sort_unstable_by(f64::total_cmp);
+    checks
+}
+
+/// Returns how far frames at `times` are from the skin's place according to its keys, at the worst of the `checks`: all of any
+/// realistic clip, and every n-th of longer ones. Ends early once that is more than `limit`, or NaN.
+pub(super) fn worst_apart(
+    curves: &[Curve],
+    skin: &Skin,
+    times: &[f64],
+    frames: &[JointTransform],
+    checks: &[f64],
+    limit: f64,
+) -> f64 {
+    let joints = curves.len();
+    let stride = (checks.len() * joints).div_ceil(MOST_TRANSFORMS / 4).max(1);
+    let (mut second, mut at, mut worst) = (0, vec![0; joints], 0.0);
+    for &time in checks.iter().step_by(stride) {
+        while second + 1 < times.len() && times[second] < time {
+            second += 1;
+        }
+        let first = second.saturating_sub(1);
+        let span = times[second] - times[first];
+        let share = if span > 0.0 { ((time - times[first]) / span).clamp(0.0, 1.0) as f32 } else { 0.0 };
+        let given = |joint: usize| {
+            let [from, to] = [first, second].map(|frame| frames[frame * joints + joint]);
+            JointTransform {
+                translation: from.translation.lerp(to.translation, share),
+                rotation: from.rotation.lerp(to.rotation, share),
+                scale: from.scale.lerp(to.scale, share),
+            }
+        };
+        let moment = Moment { time, after_step: true };
+        let meant = skin.pose(curves, |joint| curves[joint].sample(moment, &mut at[joint]));
+        let apart = skin.apart(&meant, &skin.pose(curves, given));
+        // Not `max`, which ignores NaN.
+        worst = if apart <= worst { worst } else { apart };
+        if !(0.0..=limit).contains(&worst) {
+            break;
+        }
+    }
+    worst
+}

@@ -1,0 +1,32 @@
+//! What may be attached to a joint, whose errors count as those of the skin do.
+
+use super::{BoundingBox, Skeleton, SkinPart};
+use glam::{Affine3A, Vec3, Vec3A};
+
+/// How far from each joint errors of its rotation count, as a share of the model's size: a joint that moves no vertices may
+/// carry a weapon or a camera.
+pub(crate) const LEVER: f64 = 0.1;
+
+/// Returns how far two poses of a joint move the ends of its axes apart, for axes of length one where the joint is unscaled.
+///
+/// Rotations count fully at any scale.
+pub(crate) fn axes_apart(one: &Affine3A, other: &Affine3A) -> f32 {
+    let apart = |(one, other): (Vec3A, Vec3A)| {
+        let lengths = (one.length() - other.length()).abs();
+        let directions = one.normalize_or_zero() - other.normalize_or_zero();
+        lengths + if one == Vec3A::ZERO || other == Vec3A::ZERO { 0.0 } else { directions.length() }
+    };
+    let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
+    let apart = columns(one).into_iter().zip(columns(other)).map(apart);
+    // Not `max`, which ignores NaN.
+    apart.fold(0.0, |worst, apart| if apart <= worst { worst } else { apart })
+}
+
+/// Returns a model's size: the diagonal of the box around its vertices and joints at rest.
+pub(crate) fn size_at_rest(skeleton: &Skeleton, parts: &[SkinPart]) -> f64 {
+    let mut joints = skeleton.rest_model().iter().map(|joint| BoundingBox::point(joint.translation.into()));
+    let first = joints.next().unwrap_or(BoundingBox::point(Vec3::ZERO));
+    let positions = parts.iter().flat_map(|part| &part.positions).map(|&at| BoundingBox::point(at));
+    let all = joints.chain(positions).fold(first, BoundingBox::union);
+    (all.max.as_dvec3() - all.min.as_dvec3()).length()
+}
