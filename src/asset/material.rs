@@ -37,19 +37,7 @@ pub fn standard_material(
 }
 
 /// Returns the textures that [`standard_material`] sets.
-pub(crate) fn textures_of(material: &StandardMaterial) -> [&Option<Handle<Image>>; 5] {
-    let m = material;
-    [
-        &m.base_color_texture,
-        &m.normal_map_texture,
-        &m.metallic_roughness_texture,
-        &m.occlusion_texture,
-        &m.emissive_texture,
-    ]
-}
-
-/// The same, to change them.
-pub(crate) fn textures_of_mut(material: &mut StandardMaterial) -> [&mut Option<Handle<Image>>; 5] {
+pub(crate) fn textures_of(material: &mut StandardMaterial) -> [&mut Option<Handle<Image>>; 5] {
     let m = material;
     [
         &mut m.base_color_texture,

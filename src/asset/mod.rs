@@ -22,7 +22,7 @@ pub use label::CharacterAssetLabel;
 pub use loader::{
     CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
 };
-pub(crate) use material::{textures_of, textures_of_mut};
+pub(crate) use material::textures_of;
 pub use progress::{CharactersLoaded, LoadProgress};
 
 use bevy::{

@@ -8,7 +8,7 @@ use super::{
     names::name_of,
 };
 use crate::{
-    asset::{Character, textures_of, textures_of_mut},
+    asset::{Character, textures_of},
     controller::AnimationController,
 };
 use bevy::{
@@ -237,14 +237,16 @@ pub(super) fn drop_failed_textures(
         map.as_ref().is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
     };
     for part in characters.iter().flat_map(|(_, character)| &character.parts) {
-        // Looked at first, because `get_mut` counts as a change.
-        if !materials.get(&part.material).is_some_and(|material| textures_of(material).into_iter().any(is_lost)) {
+        let Some(mut material) = materials.get_mut(&part.material) else { continue };
+        let maps = textures_of(material.bypass_change_detection()).into_iter();
+        let lost: Vec<_> = maps.filter(|map| is_lost(map)).filter_map(Option::take).collect();
+        if lost.is_empty() {
             continue;
         }
-        let Some(mut material) = materials.get_mut(&part.material) else { continue };
-        let lost = textures_of_mut(&mut material).into_iter().filter(|map| is_lost(map)).filter_map(Option::take);
+        // Marks the material as changed.
+        material.into_inner();
         // One image often holds several maps.
-        let mut names: Vec<String> = lost.filter_map(|map| map.path().map(|path| path.to_string())).collect();
+        let mut names: Vec<String> = lost.iter().filter_map(|map| map.path().map(|path| path.to_string())).collect();
         names.dedup();
         warn!("part `{}` is drawn without a texture: {} failed to load", part.name, names.join(" and "));
     }

@@ -15,7 +15,7 @@ use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, Skeleton, seen_in, signs},
 };
-use glam::{Affine3A, DAffine3, DVec3, Quat, Vec3};
+use glam::{DAffine3, DVec3, Quat, Vec3};
 use whole::Whole;
 
 /// Returns the clips of `donor` in the joint order of `skeleton`. `as_is` takes keys as they are, whatever stands above the joints
@@ -39,15 +39,14 @@ pub(super) fn fit(
     if let Some((model, donor)) = renamed {
         warn(format!("joints match without their prefixes, such as `{donor}` and the model's `{model}`"), "");
     }
-    let used: Vec<bool> = (0..theirs.len()).map(|joint| source.contains(&Some(joint))).collect();
+    let owners = whole::owners(&source, theirs.len());
     let moves = |joint: usize| donor.model.clips.iter().any(|clip| clip.animates(joint));
-    let unused = (0..theirs.len()).filter(|&joint| !used[joint] && moves(joint));
+    let unused = (0..theirs.len()).filter(|&joint| owners[joint].is_none() && moves(joint));
     let unused: Vec<&str> = unused.map(|joint| &*theirs.names()[joint]).collect();
     if !unused.is_empty() {
         warn(format!("joints of the clips that the model lacks are left out: {}", listed(unused)), "");
     }
 
-    let owners = whole::owners(&source, theirs.len());
     let whole = Whole::new(donor, skeleton, &source, &owners, as_is);
     let keyed = |joint: usize, property: usize| {
         source[joint]
@@ -262,7 +261,7 @@ impl<'a> Fit<'a> {
                 (Place::Mirrored(..), Some(found)) if clip.additive => frame[found],
                 (Place::Mirrored(top, size), Some(found)) => {
                     let place = *top * wide(&local(found)) * DAffine3::from_scale(*size);
-                    let local = JointTransform::from_affine(narrow(&place));
+                    let local = JointTransform::from_affine(place.as_affine3a());
                     if local.is_finite() { local } else { rest }
                 }
                 (Place::Top(offset, turn, length, size), Some(found)) => {
@@ -280,7 +279,7 @@ impl<'a> Fit<'a> {
                 (Place::Moved(above, _), Some(found)) => {
                     let place = self.whole.place(self.skeleton, skeleton, [joint, found], *above, &theirs, &ours);
                     let over = parent.map_or(DAffine3::IDENTITY, |parent| ours[parent]);
-                    let local = JointTransform::from_affine(narrow(&(over.inverse() * place)));
+                    let local = JointTransform::from_affine((over.inverse() * place).as_affine3a());
                     // Nothing is anywhere below a scale of 0.
                     if local.is_finite() { local } else { rest }
                 }
@@ -306,10 +305,6 @@ impl<'a> Fit<'a> {
 fn wide(transform: &JointTransform) -> DAffine3 {
     let JointTransform { translation, rotation, scale } = transform;
     DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation.as_dquat().normalize(), translation.as_dvec3())
-}
-
-fn narrow(m: &DAffine3) -> Affine3A {
-    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
 }
 
 #[cfg(test)]

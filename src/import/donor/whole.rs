@@ -14,7 +14,7 @@ use crate::{
     import::Imported,
     model::{JointIndex, JointTransform, NodeSpace, Skeleton, signs},
 };
-use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
+use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3};
 
 pub(super) struct Whole {
     /// Factor of the lengths between joints, in the units of the nodes.
@@ -48,7 +48,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn new(skeleton: &'a Skeleton, is_bound: bool) -> Self {
         let bound = skeleton.in_bind_pose();
-        let places = bound.rest_model().iter().map(wide).collect();
+        let places = bound.rest_model().iter().map(Affine3A::as_daffine3).collect();
         Self { skeleton, locals: bound.joints().map(|joint| bound.rest_of(joint)).collect(), places, is_bound }
     }
 
@@ -61,7 +61,7 @@ impl<'a> Side<'a> {
         match self.skeleton.parents()[joint] {
             Some(parent) => {
                 let size = self.skeleton.node(parent).size;
-                wide(&self.skeleton.rest_model()[usize::from(parent)]) * DAffine3::from_scale(size)
+                self.skeleton.rest_model()[usize::from(parent)].as_daffine3() * DAffine3::from_scale(size)
             }
             None => self.node(joint).above(),
         }
@@ -411,8 +411,4 @@ fn right_angles(turn: DQuat) -> Option<DQuat> {
 fn rotation_of(m: &DAffine3) -> DQuat {
     let rotation = m.to_scale_rotation_translation().1;
     if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY }
-}
-
-fn wide(m: &Affine3A) -> DAffine3 {
-    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     bind_pose::{BoundSkin, bind_pose},
-    rig::{Rig, RigJoint, narrow},
+    rig::{Rig, RigJoint},
 };
 use crate::model::{Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError};
 use glam::{DAffine3, DMat3, DVec3};
@@ -111,14 +111,14 @@ impl<'a> Binder<'a> {
                 name: joint.name.as_str().into(),
                 parent: joint.parent.map(|parent| parent as JointIndex),
                 rest: joint.rest.to_transform(),
-                inverse_bind: narrow(&inverse_bind.unwrap_or_else(at_rest)),
+                inverse_bind: inverse_bind.unwrap_or_else(at_rest).as_affine3a(),
             }
         });
         let copies = self.copies.iter().enumerate().map(|(at, (joint, inverse_bind))| Joint {
             name: format!("{}.bind{}", self.rig.joints[usize::from(*joint)].name, at + 2).into(),
             parent: Some(*joint),
             rest: JointTransform::IDENTITY,
-            inverse_bind: narrow(inverse_bind),
+            inverse_bind: inverse_bind.as_affine3a(),
         });
         let rig = &self.rig.joints;
         let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));

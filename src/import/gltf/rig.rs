@@ -301,7 +301,7 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     for (at, node) in root.nodes.iter().enumerate() {
         let local = match &node.matrix {
             Some(matrix) => {
-                let affine = wide(&basis.affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix))));
+                let affine = basis.affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix))).as_daffine3();
                 let (scale, rotation, translation) = affine.to_scale_rotation_translation();
                 let rotation = if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY };
                 let local = Local { translation, rotation, scale };
@@ -508,12 +508,4 @@ fn movers(
         None => !is_armature[node],
     };
     (0..moves.len()).map(|node| moves[node] || carries[node] && is_kept(node)).collect()
-}
-
-pub(super) fn wide(m: &Affine3A) -> DAffine3 {
-    DAffine3 { matrix3: glam::Mat3::from(m.matrix3).as_dmat3(), translation: Vec3::from(m.translation).as_dvec3() }
-}
-
-pub(super) fn narrow(m: &DAffine3) -> Affine3A {
-    Affine3A { matrix3: m.matrix3.as_mat3().into(), translation: m.translation.as_vec3().into() }
 }

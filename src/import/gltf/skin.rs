@@ -8,7 +8,7 @@ use super::{
     materials::FileMaterial,
     repairs::Repairs,
     report::Report,
-    rig::{Rig, wide},
+    rig::Rig,
 };
 use crate::{
     format::FormatError,
@@ -293,7 +293,7 @@ impl Importer<'_> {
             let affine = self.basis.affine(Affine3A::from_mat4(matrix));
             let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
             if near(&affine) && (bottom - Vec4::W).abs().max_element() < 1e-4 {
-                out.push(wide(&affine));
+                out.push(affine.as_daffine3());
             } else {
                 unusable += 1;
                 out.push(DAffine3::IDENTITY);
