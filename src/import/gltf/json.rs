@@ -11,15 +11,18 @@
 //! *Rejected: the `gltf` crate.* It refuses a file for a field that the character doesn't need, or that the specification
 //! doesn't require, and which fields it looks at depends on what other crates enable.
 
+mod place;
+mod values;
+
+pub(super) use place::place_at;
+pub(super) use values::{Index, Lazy, Raw, Whole, loose, message, present};
+
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+    de::{self, IgnoredAny, MapAccess, Visitor},
 };
-use serde_json::value::RawValue;
 use std::{collections::BTreeMap, fmt};
-
-/// A value as it is written, for whoever knows its type.
-pub(super) type Raw = Option<Box<RawValue>>;
+use values::{has_items, known, or_default, usual};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -275,7 +278,7 @@ impl From<TargetFields> for Target {
         }
         let node = || {
             let (node, path) = extensions.pointer.pointer.as_deref()?.strip_prefix("/nodes/")?.split_once('/')?;
-            Some(Self { node: Some(Index(node.parse().ok()?)), path: Some(Property::of_name(path)?) })
+            Some(Self { node: Some(Whole(node.parse().ok()?).into()), path: Some(Property::of_name(path)?) })
         };
         node().unwrap_or_default()
     }
@@ -508,120 +511,6 @@ pub(super) struct Skin {
     pub(super) joints: Vec<Index>,
 }
 
-/// A whole number of 0 or more, which may be written as `2.0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Whole(pub(super) u64);
-
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-
-        impl Visitor<'_> for Number {
-            type Value = Whole;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number of 0 or more")
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Whole, E> {
-                Ok(Whole(number))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Whole, E> {
-                match number >= 0.0 && number < (1u64 << 53) as f64 && number.fract() == 0.0 {
-                    true => Ok(Whole(number as u64)),
-                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
-                }
-            }
-        }
-
-        deserializer.deserialize_any(Number)
-    }
-}
-
-/// An index into one of the document's lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(from = "Whole")]
-pub(super) struct Index(usize);
-
-impl From<Whole> for Index {
-    fn from(Whole(number): Whole) -> Self {
-        Self(usize::try_from(number).unwrap_or(usize::MAX))
-    }
-}
-
-impl Index {
-    pub(super) fn value(self) -> usize {
-        self.0
-    }
-}
-
-impl fmt::Display for Index {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// An object that is only looked at when it is used.
-pub(super) struct Lazy<T>(Result<T, Box<str>>);
-
-impl<T> Lazy<T> {
-    /// Returns the object, or what is wrong with it.
-    pub(super) fn get(&self) -> Result<&T, &str> {
-        self.0.as_ref().map_err(|error| &**error)
-    }
-}
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&RawValue>::deserialize(deserializer)?;
-        // Each takes memory, and what is not an object is smaller than any object.
-        if !raw.get().starts_with('{') {
-            return Err(de::Error::custom("invalid type: expected an object"));
-        }
-        Ok(Self(serde_json::from_str(raw.get()).map_err(|error| message(&error).into())))
-    }
-}
-
-/// What is wrong, without the place.
-pub(super) fn message(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.split(" at line ").next().unwrap_or_default().to_owned()
-}
-
-/// Reads a value, or the default for `null`.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// Reads a value, or the default for `null` and anything of the wrong type.
-pub(super) fn loose<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().flatten().unwrap_or_default())
-}
-
-/// Reads one of several values; `None` for any other. `null` stands for the default.
-fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<Option<T>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().map(Option::unwrap_or_default))
-}
-
-fn usual<T: Default>() -> Option<T> {
-    Some(T::default())
-}
-
-/// Returns `true` whatever is there.
-pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| true)
-}
-
-/// Returns `true` for a list that is not empty.
-fn has_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    let inside = raw.get().strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
-    Ok(inside.is_some_and(|inside| !inside.trim().is_empty()))
-}
-
 fn attributes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Semantic, Index>, D::Error> {
     struct Attributes;
 
@@ -655,92 +544,4 @@ fn attributes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Sem
     }
 
     deserializer.deserialize_any(Attributes)
-}
-
-/// Returns the path of the value at an offset of a document, such as `nodes[3].mesh`; empty at the top.
-pub(super) fn place_at(json: &str, offset: usize) -> String {
-    /// What a value is in: the number of those before it in a list, or its name in an object.
-    enum Step<'a> {
-        Item(usize),
-        Name(&'a str),
-    }
-    // Deeper nests take memory, and no character is like that.
-    const DEEPEST: usize = 16;
-    let bytes = &json.as_bytes()[..offset.min(json.len())];
-    let (mut steps, mut deeper): (Vec<Step>, usize) = (Vec::new(), 0);
-    let (mut at, mut is_name) = (0, false);
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            // The list itself is meant.
-            b'[' if at == bytes.len() => {}
-            b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
-            b'}' | b']' if deeper > 0 => deeper -= 1,
-            b'{' => {
-                steps.push(Step::Name(""));
-                is_name = true;
-            }
-            b'[' => steps.push(Step::Item(0)),
-            b'}' | b']' => {
-                steps.pop();
-                is_name = false;
-            }
-            b',' if at < bytes.len() && deeper == 0 => match steps.last_mut() {
-                Some(Step::Item(item)) => *item += 1,
-                _ => is_name = true,
-            },
-            b'"' => {
-                let start = at;
-                while bytes.get(at).is_some_and(|&byte| byte != b'"') {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0) {
-                    *name = json.get(start..at).unwrap_or_default();
-                    is_name = false;
-                }
-                at += 1;
-            }
-            _ => {}
-        }
-    }
-    let mut path = String::new();
-    for step in &steps {
-        match step {
-            Step::Item(item) => path += &format!("[{item}]"),
-            Step::Name("") => {}
-            Step::Name(name) => {
-                path += if path.is_empty() { "" } else { "." };
-                path += name;
-            }
-        }
-    }
-    path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_is_named_by_what_it_is_in() {
-        let json = r#"{"a, [\"": [1, {"b": 2}, {"c": {"d": [5, 6]}}], "e": 7}"#;
-        let place = |value: &str| place_at(json, json.find(value).unwrap() + 1);
-        assert_eq!(place("1"), r#"a, [\"[0]"#);
-        assert_eq!(place("2"), r#"a, [\"[1].b"#);
-        assert_eq!(place("6"), r#"a, [\"[2].c.d[1]"#);
-        assert_eq!(place("7"), "e");
-        for end in 0..json.len() + 3 {
-            place_at(json, end);
-        }
-    }
-
-    #[test]
-    fn whole_numbers_may_have_a_point_but_no_fraction() {
-        let whole = |text: &str| serde_json::from_str::<Whole>(text).ok().map(|Whole(number)| number);
-        assert_eq!([whole("24"), whole("24.0"), whole("2.4e1"), whole("0")], [Some(24), Some(24), Some(24), Some(0)]);
-        assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
-        for text in ["-1", "0.5", "1e300", "\"1\"", "null", "[]", "-0.5"] {
-            assert_eq!(whole(text), None, "{text}");
-        }
-    }
 }

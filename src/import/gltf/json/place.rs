@@ -1,0 +1,79 @@
+//! Where a value is in a document, for messages.
+
+/// Returns the path of the value at an offset of a document, such as `nodes[3].mesh`; empty at the top.
+pub(in super::super) fn place_at(json: &str, offset: usize) -> String {
+    /// What a value is in: the number of those before it in a list, or its name in an object.
+    enum Step<'a> {
+        Item(usize),
+        Name(&'a str),
+    }
+    // Deeper nests take memory, and no character is like that.
+    const DEEPEST: usize = 16;
+    let bytes = &json.as_bytes()[..offset.min(json.len())];
+    let (mut steps, mut deeper): (Vec<Step>, usize) = (Vec::new(), 0);
+    let (mut at, mut is_name) = (0, false);
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            // The list itself is meant.
+            b'[' if at == bytes.len() => {}
+            b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
+            b'}' | b']' if deeper > 0 => deeper -= 1,
+            b'{' => {
+                steps.push(Step::Name(""));
+                is_name = true;
+            }
+            b'[' => steps.push(Step::Item(0)),
+            b'}' | b']' => {
+                steps.pop();
+                is_name = false;
+            }
+            b',' if at < bytes.len() && deeper == 0 => match steps.last_mut() {
+                Some(Step::Item(item)) => *item += 1,
+                _ => is_name = true,
+            },
+            b'"' => {
+                let start = at;
+                while bytes.get(at).is_some_and(|&byte| byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0) {
+                    *name = json.get(start..at).unwrap_or_default();
+                    is_name = false;
+                }
+                at += 1;
+            }
+            _ => {}
+        }
+    }
+    let mut path = String::new();
+    for step in &steps {
+        match step {
+            Step::Item(item) => path += &format!("[{item}]"),
+            Step::Name("") => {}
+            Step::Name(name) => {
+                path += if path.is_empty() { "" } else { "." };
+                path += name;
+            }
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_named_by_what_it_is_in() {
+        let json = r#"{"a, [\"": [1, {"b": 2}, {"c": {"d": [5, 6]}}], "e": 7}"#;
+        let place = |value: &str| place_at(json, json.find(value).unwrap() + 1);
+        assert_eq!(place("1"), r#"a, [\"[0]"#);
+        assert_eq!(place("2"), r#"a, [\"[1].b"#);
+        assert_eq!(place("6"), r#"a, [\"[2].c.d[1]"#);
+        assert_eq!(place("7"), "e");
+        for end in 0..json.len() + 3 {
+            place_at(json, end);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Values of glTF's JSON: what may be missing, of another type, or written in another way.
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeOwned, IgnoredAny, Visitor},
+};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// A value as it is written, for whoever knows its type.
+pub(in super::super) type Raw = Option<Box<RawValue>>;
+
+/// A whole number of 0 or more, which may be written as `2.0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) struct Whole(pub(in super::super) u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl Visitor<'_> for Number {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number of 0 or more")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Whole, E> {
+                Ok(Whole(number))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Whole, E> {
+                match number >= 0.0 && number < (1u64 << 53) as f64 && number.fract() == 0.0 {
+                    true => Ok(Whole(number as u64)),
+                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Number)
+    }
+}
+
+/// An index into one of the document's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "Whole")]
+pub(in super::super) struct Index(usize);
+
+impl From<Whole> for Index {
+    fn from(Whole(number): Whole) -> Self {
+        Self(usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
+impl Index {
+    pub(in super::super) fn value(self) -> usize {
+        self.0
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An object that is only looked at when it is used.
+pub(in super::super) struct Lazy<T>(Result<T, Box<str>>);
+
+impl<T> Lazy<T> {
+    /// Returns the object, or what is wrong with it.
+    pub(in super::super) fn get(&self) -> Result<&T, &str> {
+        self.0.as_ref().map_err(|error| &**error)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        // Each takes memory, and what is not an object is smaller than any object.
+        if !raw.get().starts_with('{') {
+            return Err(de::Error::custom("invalid type: expected an object"));
+        }
+        Ok(Self(serde_json::from_str(raw.get()).map_err(|error| message(&error).into())))
+    }
+}
+
+/// What is wrong, without the place.
+pub(in super::super) fn message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+/// Reads a value, or the default for `null`.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads a value, or the default for `null` and anything of the wrong type.
+pub(in super::super) fn loose<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().flatten().unwrap_or_default())
+}
+
+/// Reads one of several values; `None` for any other. `null` stands for the default.
+pub(super) fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().map(Option::unwrap_or_default))
+}
+
+pub(super) fn usual<T: Default>() -> Option<T> {
+    Some(T::default())
+}
+
+/// Returns `true` whatever is there.
+pub(in super::super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
+}
+
+/// Returns `true` for a list that is not empty.
+pub(super) fn has_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    let inside = raw.get().strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
+    Ok(inside.is_some_and(|inside| !inside.trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_have_a_point_but_no_fraction() {
+        let whole = |text: &str| serde_json::from_str::<Whole>(text).ok().map(|Whole(number)| number);
+        assert_eq!([whole("24"), whole("24.0"), whole("2.4e1"), whole("0")], [Some(24), Some(24), Some(24), Some(0)]);
+        assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
+        for text in ["-1", "0.5", "1e300", "\"1\"", "null", "[]", "-0.5"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
+}
